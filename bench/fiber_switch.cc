@@ -1,0 +1,77 @@
+// Fiber switches: what giving up a turn costs, for one fiber and for many, and what a parked fiber costs a round.
+//
+//   fiber_switch --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
+#include <cstdint>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "engine/fiber/scheduler.h"
+#include "rdma/base/check.h"
+
+namespace glaive::engine {
+namespace {
+
+void SpawnOrDie(Scheduler& scheduler, std::string name, std::function<void(Fiber&)> body) {
+  const absl::Status status = scheduler.Spawn(std::move(name), FiberKind::kCompute, std::move(body));
+  GLAIVE_CHECK(status.ok(), status.ToString());
+}
+
+// One turn: into the fiber and back to the scheduler, that is two context switches and the scheduling between them.
+void BM_Turn(benchmark::State& state) {
+  const auto fibers = static_cast<int>(state.range(0));
+  Scheduler scheduler({});
+  for (int i = 0; i < fibers; ++i) {
+    SpawnOrDie(scheduler, "yields", [](Fiber& fiber) {
+      while (true) {
+        fiber.Yield();
+      }
+    });
+  }
+  for (auto _ : state) {
+    scheduler.RunRound();
+  }
+  state.counters["ns_per_turn"] = benchmark::Counter(static_cast<double>(state.iterations()) * fibers * 1e-9,
+                                                     benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_Turn)->Arg(1)->Arg(2)->Arg(8)->Arg(32)->Arg(256);
+
+// The same through WaitUntil with a predicate that is true.
+void BM_ReadyWait(benchmark::State& state) {
+  const auto fibers = static_cast<int>(state.range(0));
+  Scheduler scheduler({});
+  std::uint64_t arrived = 1;
+  for (int i = 0; i < fibers; ++i) {
+    SpawnOrDie(scheduler, "waits", [&arrived](Fiber& fiber) {
+      while (true) {
+        fiber.WaitUntil([&arrived] { return arrived != 0; });
+      }
+    });
+  }
+  for (auto _ : state) {
+    scheduler.RunRound();
+  }
+  state.counters["ns_per_turn"] = benchmark::Counter(static_cast<double>(state.iterations()) * fibers * 1e-9,
+                                                     benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_ReadyWait)->Arg(1)->Arg(8);
+
+// A round over parked fibers none of which can run: the cost of an idle executor's look around.
+void BM_ParkedPoll(benchmark::State& state) {
+  const auto fibers = static_cast<int>(state.range(0));
+  Scheduler scheduler({});
+  std::uint64_t arrived = 0;
+  for (int i = 0; i < fibers; ++i) {
+    SpawnOrDie(scheduler, "parked", [&arrived](Fiber& fiber) { fiber.WaitUntil([&arrived] { return arrived != 0; }); });
+  }
+  scheduler.RunRound();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(scheduler.RunRound());
+  }
+  state.counters["ns_per_poll"] = benchmark::Counter(static_cast<double>(state.iterations()) * fibers * 1e-9,
+                                                     benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_ParkedPoll)->Arg(1)->Arg(8)->Arg(32);
+
+}  // namespace
+}  // namespace glaive::engine

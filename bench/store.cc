@@ -1,0 +1,333 @@
+// The state backend, in million records a second (M/s), beside a hand-written table that takes one record at a time.
+//
+// All cases count the same 64-byte records with uniform keys:
+//   *Update    every key is known: each record finds its key and adds one
+//   *Window    windows of two million records, from the first record to the last result: most keys of a wide key
+//              space are new, then all are read and dropped
+//   Fragment   what a helper folds in an epoch, sealing and clearing included; the argument is the number of executors
+//   Merge      a leader merges the entries of others into a slice that knows every key
+// The machine's memory limits most of them, so compare rates of one run only.
+//
+//   store --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "bench/baseline/count_table.h"
+#include "rdma/base/check.h"
+#include "rdma/base/ids.h"
+#include "rdma/memory/page_region.h"
+#include "rdma/mesh/executor_mesh.h"
+#include "state/crdt/count.h"
+#include "state/epoch/delta_outbox.h"
+#include "state/epoch/delta_reader.h"
+#include "state/index/key_hash.h"
+#include "state/log/state_memory.h"
+#include "state/store/fragment.h"
+#include "state/store/fragment_geometry.h"
+#include "state/store/partitioned_store.h"
+#include "state/store/primary_partition.h"
+#include "state/store/slice_table.h"
+#include "state/store/staged_update.h"
+
+namespace glaive::state {
+namespace {
+
+constexpr std::size_t kBlockRecords = std::size_t{1} << 21;
+constexpr std::uint64_t kMemoryLimitBytes = std::uint64_t{4} << 30;
+constexpr std::uint64_t kSeed = 20220612;
+
+using Key = std::uint64_t;
+using Staged = StagedUpdate<Key, Nothing>;
+using Slice = SliceTable<Key, CountValue>;
+
+template <typename T>
+T OrDie(absl::StatusOr<T> result) {
+  GLAIVE_CHECK(result.ok(), result.status().ToString());
+  return *std::move(result);
+}
+
+void CheckOk(const absl::Status& status) { GLAIVE_CHECK(status.ok(), status.ToString()); }
+
+// A block of records with uniform keys 1 .. keys. Each pass over it adds another shift to the keys, so that the passes
+// together touch all of them.
+class Input {
+ public:
+  explicit Input(std::uint64_t keys)
+      : keys_(keys), region_(OrDie(rdma::PageRegion::Map(kBlockRecords * sizeof(Record)))) {
+    std::mt19937_64 random(kSeed);
+    std::uniform_int_distribution<Key> uniform(0, keys - 1);
+    const std::span records(reinterpret_cast<Record*>(region_.data()), kBlockRecords);
+    for (Record& record : records) {
+      record.key = uniform(random);
+    }
+    records_ = records;
+  }
+
+  // Hands the keys to `apply` in groups.
+  template <typename ApplyGroup>
+  void Pass(ApplyGroup apply) {
+    std::array<Key, kGroupSize> group;
+    for (std::size_t first = 0; first < kBlockRecords; first += kGroupSize) {
+      for (std::size_t i = 0; i < kGroupSize; ++i) {
+        const Key key = records_[first + i].key + shift_;
+        group[i] = 1 + (key < keys_ ? key : key - keys_);
+      }
+      apply(std::span<const Key>(group));
+    }
+    shift_ = (shift_ + keys_ / 3 + 1) % keys_;
+  }
+
+ private:
+  struct alignas(64) Record {
+    Key key;
+  };
+
+  std::uint64_t keys_;
+  std::uint64_t shift_ = 0;
+  rdma::PageRegion region_;
+  std::span<const Record> records_;
+};
+
+// Hashes a group, as a pipeline's end does, and gives it to `apply`.
+template <typename ApplyGroup>
+void Stage(std::span<const Key> keys, ApplyGroup apply) {
+  std::array<Staged, kGroupSize> staged;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    staged[i] = Staged{.hash = HashKey(keys[i]), .key = keys[i], .input = {}};
+  }
+  apply(std::span<const Staged>(staged.data(), keys.size()));
+}
+
+void AddTo(Slice& slice, StateMemory& memory, std::span<const Key> keys) {
+  Stage(keys, [&](std::span<const Staged> staged) {
+    CheckOk(slice.Apply(memory, staged, [](CountValue& count, const Staged& /*record*/) { count.Update({}); }));
+  });
+}
+
+// All keys in random order, so that the log's order tells nothing about them.
+std::vector<Key> ShuffledKeys(std::uint64_t keys) {
+  std::vector<Key> shuffled(keys);
+  std::iota(shuffled.begin(), shuffled.end(), Key{1});
+  std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937_64(kSeed));
+  return shuffled;
+}
+
+template <typename Add>
+void AddAll(const std::vector<Key>& keys, Add add) {
+  for (std::size_t first = 0; first < keys.size(); first += kGroupSize) {
+    add(std::span(keys).subspan(first, std::min(kGroupSize, keys.size() - first)));
+  }
+}
+
+void Report(benchmark::State& state, std::uint64_t records) {
+  state.counters["M/s"] = benchmark::Counter(static_cast<double>(records) * 1e-6, benchmark::Counter::kIsRate);
+}
+
+void ReportPasses(benchmark::State& state) {
+  Report(state, static_cast<std::uint64_t>(state.iterations()) * kBlockRecords);
+}
+
+void KeyCounts(benchmark::internal::Benchmark* benchmark) {
+  benchmark->Arg(10'000)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMillisecond);
+}
+
+void BM_HandWrittenUpdate(benchmark::State& state) {
+  const auto keys = static_cast<std::uint64_t>(state.range(0));
+  Input input(keys);
+  bench::CountTable table = OrDie(bench::CountTable::Create(keys));
+  AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) { table.Add(group); });
+  for (auto _ : state) {
+    input.Pass([&](std::span<const Key> group) { table.Add(group); });
+  }
+  ReportPasses(state);
+}
+BENCHMARK(BM_HandWrittenUpdate)->Apply(KeyCounts);
+
+void BM_SliceUpdate(benchmark::State& state) {
+  const auto keys = static_cast<std::uint64_t>(state.range(0));
+  Input input(keys);
+  StateMemory memory(kMemoryLimitBytes);
+  Slice slice = OrDie(Slice::Create(memory, keys));
+  AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) { AddTo(slice, memory, group); });
+  for (auto _ : state) {
+    input.Pass([&](std::span<const Key> group) { AddTo(slice, memory, group); });
+  }
+  ReportPasses(state);
+}
+BENCHMARK(BM_SliceUpdate)->Apply(KeyCounts);
+
+void BM_HandWrittenWindow(benchmark::State& state) {
+  const auto keys = static_cast<std::uint64_t>(state.range(0));
+  Input input(keys);
+  bench::CountTable table = OrDie(bench::CountTable::Create(keys));
+  std::uint64_t results = 0;
+  const auto run_window = [&] {
+    input.Pass([&](std::span<const Key> group) { table.Add(group); });
+    table.Drain([&](Key key, std::uint64_t count) { results += key ^ count; });
+  };
+  run_window();  // the table finds its size
+  for (auto _ : state) {
+    run_window();
+  }
+  benchmark::DoNotOptimize(results);
+  ReportPasses(state);
+}
+BENCHMARK(BM_HandWrittenWindow)->Apply(KeyCounts);
+
+void BM_SliceWindow(benchmark::State& state) {
+  Input input(static_cast<std::uint64_t>(state.range(0)));
+  StateMemory memory(kMemoryLimitBytes);
+  PrimaryPartition<Key, CountValue> partition(memory);
+  std::uint64_t results = 0;
+  std::int64_t window = 0;
+  const auto run_window = [&] {
+    Slice& slice = *OrDie(partition.Open(SliceId{window++}));
+    input.Pass([&](std::span<const Key> group) { AddTo(slice, memory, group); });
+    for (std::uint32_t first = 0; first < slice.size();) {
+      const auto run = slice.Run(first);
+      for (const Slice::Entry& entry : run) {
+        results += entry.key ^ entry.value.Result();
+      }
+      first += static_cast<std::uint32_t>(run.size());
+    }
+    partition.DropBefore(SliceId{window});
+    while (memory.CleanSome(std::size_t{256} << 10)) {
+    }
+  };
+  run_window();  // the index finds its size
+  for (auto _ : state) {
+    run_window();
+  }
+  benchmark::DoNotOptimize(results);
+  ReportPasses(state);
+}
+BENCHMARK(BM_SliceWindow)->Apply(KeyCounts);
+
+constexpr std::uint32_t kSlotBytes = 64 << 10;
+
+// Executor 0's side of a run over `local` in this process: a fragment, and a peer that takes all its segments.
+class Helper {
+ public:
+  Helper(std::uint32_t executors, std::uint64_t fragment_bytes)
+      : executors_(executors),
+        geometry_(
+            OrDie(FragmentGeometry::Plan(executors, kSlotBytes, sizeof(DeltaEntry<Key, CountValue>), fragment_bytes))) {
+    for (std::uint32_t self = 0; self < 2; ++self) {
+      meshes_.push_back(OrDie(rdma::ExecutorMesh::Prepare(
+          {.self = ExecutorId{self}, .executors_per_node = 2, .executor_count = 2, .channel = {}, .run_token = kSeed},
+          geometry_.pool_segments)));
+      descriptors_.push_back(meshes_.back()->descriptor());
+    }
+    for (const auto& mesh : meshes_) {
+      CheckOk(mesh->Connect(descriptors_));
+    }
+    fragment_.emplace(OrDie(Fragment<Key, CountValue>::Create(memory_, meshes_[0]->segments(), executors, geometry_)));
+    outbox_.emplace(executors, geometry_.pool_segments);
+  }
+
+  // Folds the records that others lead; when the fragment is full, the epoch ends.
+  void Add(std::span<const Staged> staged) {
+    if (!fragment_->HasRoom(staged.size())) {
+      EndEpoch();
+    }
+    CheckOk(
+        fragment_->Apply(SliceId{1}, staged, [](CountValue& count, const Staged& /*record*/) { count.Update({}); }));
+  }
+
+  void EndEpoch() {
+    const EpochMarker marker{.epoch = ++epoch_, .watermark_ms = 0, .executor = 0, .stage_count = 1};
+    for (std::uint32_t leader = 1; leader < executors_; ++leader) {
+      while (!fragment_->TrySeal(ExecutorId{leader}, marker, *outbox_)) {
+        Drain();
+      }
+    }
+    fragment_->Clear();
+    Drain();
+  }
+
+  const Fragment<Key, CountValue>& fragment() const { return *fragment_; }
+
+ private:
+  void Drain() {
+    rdma::ChannelReceiver& receiver = meshes_[1]->receiver(ExecutorId{0});
+    for (std::uint32_t leader = 1; leader < executors_; ++leader) {
+      while (outbox_->HasPending(ExecutorId{leader})) {
+        outbox_->TrySend(ExecutorId{leader}, meshes_[0]->sender(ExecutorId{1}));
+        if (OrDie(receiver.TryReceive())) {
+          receiver.Release();
+        }
+        CheckOk(meshes_[0]->Poll());
+      }
+    }
+    CheckOk(meshes_[0]->Poll());
+  }
+
+  std::uint32_t executors_;
+  FragmentGeometry geometry_;
+  StateMemory memory_{kMemoryLimitBytes};
+  std::vector<std::unique_ptr<rdma::ExecutorMesh>> meshes_;
+  std::vector<rdma::MeshDescriptor> descriptors_;
+  std::optional<Fragment<Key, CountValue>> fragment_;
+  std::optional<DeltaOutbox> outbox_;
+  std::uint64_t epoch_ = 0;
+};
+
+// Arguments: executors, keys, KiB of the fragment.
+void BM_Fragment(benchmark::State& state) {
+  const auto executors = static_cast<std::uint32_t>(state.range(0));
+  Input input(static_cast<std::uint64_t>(state.range(1)));
+  Helper helper(executors, static_cast<std::uint64_t>(state.range(2)) << 10);
+  const auto is_remote = [&](Key key) { return LeaderOf(HashKey(key), executors) != ExecutorId{0}; };
+  std::array<Key, kGroupSize> remote;
+  for (auto _ : state) {
+    input.Pass([&](std::span<const Key> group) {
+      const auto end = std::copy_if(group.begin(), group.end(), remote.begin(), is_remote);
+      Stage(std::span<const Key>(remote.begin(), end), [&](std::span<const Staged> staged) { helper.Add(staged); });
+    });
+  }
+  Report(state, helper.fragment().updates());
+  state.counters["fold"] =
+      static_cast<double>(helper.fragment().updates()) / static_cast<double>(helper.fragment().entries());
+}
+BENCHMARK(BM_Fragment)
+    ->ArgNames({"executors", "keys", "KiB"})
+    ->ArgsProduct({{4, 160}, {10'000, 10'000'000}, {1024}})
+    ->ArgsProduct({{4}, {10'000'000}, {256, 4096}})
+    ->Unit(benchmark::kMillisecond);
+
+void BM_Merge(benchmark::State& state) {
+  const auto keys = static_cast<std::uint64_t>(state.range(0));
+  using Store = PartitionedStore<Key, CountValue>;
+  StateMemory memory(kMemoryLimitBytes);
+  rdma::SegmentPool pool = OrDie(rdma::SegmentPool::Create(kSlotBytes, 1));
+  Store store = OrDie(Store::Create(memory, pool, ExecutorId{0}, 1, FragmentGeometry{}));
+  const DeltaReader reader(ExecutorId{1}, ExecutorId{0}, sizeof(Store::Entry));
+  AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) {
+    Stage(group, [&](std::span<const Staged> staged) { CheckOk(store.Apply(SliceId{1}, staged)); });
+  });
+  const std::vector<Key> shuffled = ShuffledKeys(std::max<std::uint64_t>(keys, kBlockRecords));
+  std::vector<Store::Entry> chunk(2048);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    for (Store::Entry& entry : chunk) {
+      entry = {.slice = SliceId{1}, .key = 1 + shuffled[next] % keys, .value = {.count = 1}};
+      next = (next + 1) % shuffled.size();
+    }
+    CheckOk(store.Merge(reader, chunk, SliceId{0}));
+  }
+  Report(state, static_cast<std::uint64_t>(state.iterations()) * chunk.size());
+}
+BENCHMARK(BM_Merge)->Arg(10'000)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace glaive::state

@@ -1,0 +1,213 @@
+// The query API: a query is a chain of steps, each returning the stage that knows what may come next.
+//
+//   From(source)                        Stream        Filter, Map, FilterMap, then KeyBy
+//     .KeyBy(key)                       KeyedStream   Window
+//     .Window(Tumbling{...})            WindowedStream Aggregate
+//     .Aggregate(Count{})               Results       To
+//     .To(sink)                         std::unique_ptr<Query>
+//
+// Everything up to the window fuses into one loop at compile time. A step that comes too early or too late does not
+// compile, and the message says what to write instead.
+//
+//   std::unique_ptr<Query> query = From(source)
+//       .Filter([](const Event& e) { return e.type == EventType::kView; })
+//       .Map([](const Event& e) { return View{e.ad, e.user}; })
+//       .KeyBy(&View::ad)
+//       .Window(Tumbling{absl::Minutes(10)})
+//       .Aggregate(Count{})
+//       .To(Csv{"views.csv"});
+//
+// Functions passed in are shared by the executors of a process: pure ones, or lookups in constant tables.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "engine/api/aggregates.h"
+#include "engine/api/query.h"
+#include "engine/api/steps.h"
+#include "engine/api/wrong_order.h"
+#include "engine/executor/aggregation_plan.h"
+#include "engine/executor/aggregation_task.h"
+
+namespace glaive::engine {
+
+/// A Query over one AggregationPlan.
+template <typename Plan>
+class AggregationQuery final : public Query {
+ public:
+  explicit AggregationQuery(Plan plan) : plan_(std::move(plan)) {}
+
+  std::size_t delta_entry_bytes() const override { return sizeof(typename Plan::Store::Entry); }
+  std::uint64_t source_memory_bytes() const override { return plan_.source.memory_bytes; }
+  std::int64_t window_ms() const override { return TumblingSlices(plan_.window).size_ms(); }
+
+  absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override {
+    return AggregationTask<Plan>::Open(plan_, context);
+  }
+
+ private:
+  Plan plan_;
+};
+
+/// After Aggregate: rows of {window, key, value}, ready for a sink.
+template <typename Plan>
+class Results {
+ public:
+  using Row = typename Plan::Row;
+
+  explicit Results(Plan plan) : plan_(std::move(plan)) {}
+
+  /// Ends the query. `sink` is Csv, Collect, Discard, AllOf, or your own (engine/sink/sink.h).
+  template <typename S>
+  std::unique_ptr<Query> To(const S& sink) && {
+    constexpr bool kIsSink = SinkSpecFor<S, Row>;
+    static_assert(kIsSink, "glaive: To() takes a sink for this query's rows, such as Csv{path} or Discard{}");
+    if constexpr (kIsSink) {
+      plan_.sink = sink.template Factory<Row>();
+      return std::make_unique<AggregationQuery<Plan>>(std::move(plan_));
+    } else {
+      return nullptr;
+    }
+  }
+
+  GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after Aggregate() comes To(sink)")
+  GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after Aggregate() comes To(sink)")
+  GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after Aggregate() comes To(sink)")
+  GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes before Window(); after Aggregate() comes To(sink)")
+  GLAIVE_WRONG_ORDER(Window, "glaive: Window() comes before Aggregate(); after it comes To(sink)")
+  GLAIVE_WRONG_ORDER(Aggregate, "glaive: a query has one Aggregate(); after it comes To(sink)")
+
+ private:
+  Plan plan_;
+};
+
+/// After Window.
+template <typename Spec, typename Chain, typename Key>
+class WindowedStream {
+ public:
+  using Record = typename Chain::Out;
+
+  WindowedStream(Spec source, Chain chain, Key key, Tumbling window)
+      : source_(std::move(source)), chain_(std::move(chain)), key_(std::move(key)), window_(window) {}
+
+  /// What is computed of the records of each key and window.
+  template <typename A>
+  auto Aggregate(const A& aggregate) && {
+    constexpr bool kIsAggregate = AggregateOf<A, Record>;
+    static_assert(kIsAggregate, "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}");
+    if constexpr (kIsAggregate) {
+      using Plan = AggregationPlan<Spec, Chain, Key, A>;
+      return Results<Plan>(Plan{.source = std::move(source_),
+                                .chain = std::move(chain_),
+                                .key = std::move(key_),
+                                .window = window_,
+                                .aggregate = aggregate,
+                                .sink = nullptr});
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(Window, "glaive: a stream has one Window(); after it comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after Window()")
+
+ private:
+  Spec source_;
+  Chain chain_;
+  Key key_;
+  Tumbling window_;
+};
+
+/// After KeyBy.
+template <typename Spec, typename Chain, typename Key>
+class KeyedStream {
+ public:
+  KeyedStream(Spec source, Chain chain, Key key)
+      : source_(std::move(source)), chain_(std::move(chain)), key_(std::move(key)) {}
+
+  /// Groups each key's records by event time. Tumbling windows of at least 1 ms.
+  auto Window(const Tumbling& window) && {
+    return WindowedStream<Spec, Chain, Key>(std::move(source_), std::move(chain_), std::move(key_), window);
+  }
+
+  GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after KeyBy() comes Window(...)")
+  GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after KeyBy() comes Window(...)")
+  GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after KeyBy() comes Window(...)")
+  GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...)")
+  GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs windows: call Window(...) after KeyBy()")
+  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Window(...) and Aggregate(...) after KeyBy()")
+
+ private:
+  Spec source_;
+  Chain chain_;
+  Key key_;
+};
+
+/// A stream of records of type `Chain::Out`.
+template <typename Spec, Step Chain>
+class Stream {
+ public:
+  using Record = typename Chain::Out;
+
+  Stream(Spec source, Chain chain) : source_(std::move(source)), chain_(std::move(chain)) {}
+
+  /// Keeps the records for which `predicate` holds.
+  template <typename Predicate>
+    requires std::predicate<const Predicate&, const Record&>
+  auto Filter(Predicate predicate) && {
+    return Then(FilterStep<Chain, Predicate>{std::move(chain_), std::move(predicate)});
+  }
+
+  /// Replaces every record by what `function` makes of it; its event time stays.
+  template <typename Function>
+    requires std::invocable<const Function&, const Record&>
+  auto Map(Function function) && {
+    return Then(MapStep<Chain, Function>{std::move(chain_), std::move(function)});
+  }
+
+  /// Map and Filter in one: `function` returns an optional, and records without a value are dropped.
+  template <typename Function>
+    requires std::invocable<const Function&, const Record&> &&
+             kIsOptional<std::remove_cvref_t<std::invoke_result_t<const Function&, const Record&>>>
+  auto FilterMap(Function function) && {
+    return Then(FilterMapStep<Chain, Function>{std::move(chain_), std::move(function)});
+  }
+
+  /// Says what records are grouped by: a callable or a member pointer. The key is hashed and shipped as its bytes, so
+  /// its type has no padding and no pointers.
+  template <typename Key>
+    requires std::invocable<const Key&, const Record&>
+  auto KeyBy(Key key) && {
+    static_assert(state::StateKey<std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>>,
+                  "glaive: KeyBy() needs a key without padding, pointers or floating-point numbers");
+    return KeyedStream<Spec, Chain, Key>(std::move(source_), std::move(chain_), std::move(key));
+  }
+
+  GLAIVE_WRONG_ORDER(Window, "glaive: Window() needs a key: call KeyBy(...) first")
+  GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs a key and windows: call KeyBy(...) and Window(...) first")
+  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call KeyBy(...), Window(...) and Aggregate(...) first")
+
+ private:
+  template <typename Next>
+  auto Then(Next next) {
+    return Stream<Spec, Next>(std::move(source_), std::move(next));
+  }
+
+  Spec source_;
+  Chain chain_;
+};
+
+/// Starts a query. `source` is a SourceSpec (engine/source/source.h).
+template <typename Spec>
+auto From(Spec source) {
+  return Stream<Spec, SourceStep<typename Spec::Record>>(std::move(source), {});
+}
+
+}  // namespace glaive::engine

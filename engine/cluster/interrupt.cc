@@ -1,0 +1,62 @@
+#include "engine/cluster/interrupt.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#include "rdma/base/check.h"
+
+namespace glaive::engine {
+
+absl::StatusOr<Interrupt> Interrupt::Create() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  UniqueFd fd(::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!fd.valid()) {
+    return absl::ResourceExhaustedError(absl::StrCat("cannot watch for signals: signalfd: ", ::strerrordesc_np(errno)));
+  }
+  sigset_t previous;
+  const int error = ::pthread_sigmask(SIG_BLOCK, &signals, &previous);
+  GLAIVE_CHECK(error == 0, "pthread_sigmask: ", ::strerrordesc_np(error));
+  return Interrupt(std::move(fd), previous, ::getppid());
+}
+
+Interrupt::~Interrupt() {
+  if (!fd_.valid()) return;  // moved from
+  // A signal that is still pending would end the process as soon as it is let through.
+  while (signal_.reset(), Poll()) {
+  }
+  (void)::pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
+}
+
+std::optional<int> Interrupt::Poll() {
+  signalfd_siginfo info{};
+  if (!signal_.has_value() && ::read(fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+    signal_ = static_cast<int>(info.ssi_signo);
+    if (info.ssi_code == SI_USER) sender_ = static_cast<pid_t>(info.ssi_pid);
+  }
+  return signal_;
+}
+
+std::string Interrupt::Describe() const {
+  GLAIVE_CHECK(signal_.has_value(), "no signal has come");
+  const char* name = *signal_ == SIGINT ? "SIGINT" : "SIGTERM";
+  if (sender_ == 0 || sender_ == ::getpid()) return absl::StrCat("interrupted by ", name);
+  // Also what the kernel sends when the process that started this one dies.
+  return absl::StrCat("interrupted by ", name, sender_ == parent_ ? " from its parent, process " : " from process ",
+                      sender_);
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,53 @@
+// Interrupt: turns SIGINT and SIGTERM into a readable file descriptor, so that Ctrl-C is one more thing a fiber or a
+// poll(2) looks at, not something that happens in the middle of anything.
+//
+// Made once, at the start of `main`, before any thread: threads inherit the blocked signals. After that any one
+// thread may call Poll. Costs one system call a Poll.
+//
+//   absl::StatusOr<Interrupt> interrupt = Interrupt::Create();
+//   ... if (interrupt->Poll()) return absl::CancelledError(interrupt->Describe());
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "rdma/base/unique_fd.h"
+
+namespace glaive::engine {
+
+class Interrupt {
+ public:
+  /// Blocks SIGINT and SIGTERM for the calling thread and opens a signalfd for them.
+  static absl::StatusOr<Interrupt> Create();
+
+  Interrupt(Interrupt&& other) noexcept = default;
+  Interrupt& operator=(Interrupt&&) = delete;
+  /// Takes back what is pending and restores the calling thread's signal mask.
+  ~Interrupt();
+
+  /// The signal that asked to stop, if one has come; the same from then on. Never blocks.
+  std::optional<int> Poll();
+
+  /// Readable from the first signal until Poll takes it: for poll(2) and BootstrapOptions::interrupt_fd.
+  int fd() const { return fd_.get(); }
+
+  /// "interrupted by SIGINT", and by which process if one sent it; only after Poll has returned a signal.
+  std::string Describe() const;
+
+ private:
+  Interrupt(UniqueFd fd, const sigset_t& previous, pid_t parent)
+      : fd_(std::move(fd)), previous_(previous), parent_(parent) {}
+
+  UniqueFd fd_;
+  sigset_t previous_;
+  pid_t parent_;  // when this was made
+  std::optional<int> signal_;
+  pid_t sender_ = 0;  // the other process that sent the signal, if one did
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,192 @@
+#include "engine/cluster/launcher.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+#include "rdma/base/unique_fd.h"
+
+namespace glaive::engine {
+namespace {
+
+constexpr absl::Duration kTermGrace = absl::Seconds(2);
+constexpr std::int64_t kReapIntervalNanos = 5'000'000;
+constexpr int kExecFailed = 127;
+
+// The child between fork and exec: async-signal-safe calls only, since the parent may have threads. Writes errno to
+// `error_fd` and exits when the program cannot be started.
+[[noreturn]] void BecomeProgram(pid_t parent, const char* program, char* const* arguments, int error_fd) {
+  const auto give_up = [error_fd] {
+    const int error = errno;
+    (void)!::write(error_fd, &error, sizeof(error));
+    ::_exit(kExecFailed);
+  };
+  if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) give_up();
+  if (::getppid() != parent) ::_exit(kExecFailed);  // the parent died before prctl
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  if (::sigprocmask(SIG_UNBLOCK, &signals, nullptr) != 0) give_up();
+  const int null_fd = ::open("/dev/null", O_RDONLY);
+  if (null_fd < 0 || ::dup2(null_fd, STDIN_FILENO) < 0) give_up();
+  if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) give_up();
+  if (::close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) give_up();
+  ::execv(program, arguments);
+  give_up();
+  ::_exit(kExecFailed);
+}
+
+NodeExit ToExit(NodeId rank, pid_t pid, int wait_status) {
+  NodeExit exit{.rank = rank, .pid = pid};
+  if (WIFSIGNALED(wait_status)) {
+    exit.signal = WTERMSIG(wait_status);
+  } else {
+    exit.exit_code = WEXITSTATUS(wait_status);
+  }
+  return exit;
+}
+
+}  // namespace
+
+std::string DescribeExit(const NodeExit& exit) {
+  const std::string who = absl::StrCat("rank ", Value(exit.rank), " (process ", exit.pid, ")");
+  if (exit.signal == 0) return absl::StrCat(who, " exited with code ", exit.exit_code);
+  const char* name = ::sigabbrev_np(exit.signal);
+  if (name == nullptr) return absl::StrCat(who, " was killed by signal ", exit.signal);
+  return absl::StrCat(who, " was killed by SIG", name);
+}
+
+Launcher::~Launcher() { (void)Shutdown(absl::ZeroDuration()); }
+
+absl::Status Launcher::Start(int argc, const char* const* argv, std::uint32_t nodes, const std::string& coordinator) {
+  for (std::uint32_t rank = 1; rank < nodes; ++rank) {
+    std::vector<std::string> arguments = {argv[0], absl::StrCat("--rank=", rank),
+                                          absl::StrCat("--coordinator=", coordinator)};
+    arguments.insert(arguments.end(), argv + 1, argv + argc);
+    if (absl::Status status = StartOne(NodeId{rank}, "/proc/self/exe", arguments); !status.ok()) {
+      (void)Shutdown(absl::ZeroDuration());
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Launcher::StartOne(NodeId rank, const std::string& program, const std::vector<std::string>& arguments) {
+  const auto failed = [rank](const char* what, int error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start rank ", Value(rank), ": ", what, ": ", ::strerrordesc_np(error)));
+  };
+  std::vector<char*> raw;
+  raw.reserve(arguments.size() + 1);
+  for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
+  raw.push_back(nullptr);
+
+  // Whoever started this process may have set SIGCHLD to be ignored; then there would be nothing to wait for.
+  (void)::signal(SIGCHLD, SIG_DFL);
+
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("pipe", errno);
+  const UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return failed("fork", errno);
+  if (pid == 0) BecomeProgram(parent, program.c_str(), raw.data(), write_end.get());
+  write_end.Reset();
+
+  // The pipe closes when exec succeeds, and carries errno when it does not.
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(read_end.get(), &error, sizeof(error));
+  } while (got < 0 && errno == EINTR);
+  if (got == static_cast<ssize_t>(sizeof(error))) {
+    (void)::waitpid(pid, nullptr, 0);
+    return failed(program.c_str(), error);
+  }
+  children_.push_back({.rank = rank, .pid = pid, .exit = std::nullopt});
+  return absl::OkStatus();
+}
+
+absl::Status Launcher::PollExited() {
+  Reap();
+  for (const Child& child : children_) {
+    if (child.exit.has_value()) return absl::UnavailableError(DescribeExit(*child.exit));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Launcher::Shutdown(absl::Duration grace) {
+  const auto in = [this](absl::Duration duration) {
+    return clock_->NowNanos() + absl::ToInt64Nanoseconds(std::min(duration, absl::Hours(24)));
+  };
+  if (!ReapUntil(in(grace))) {
+    SignalAll(SIGTERM);
+    if (!ReapUntil(in(kTermGrace))) {
+      SignalAll(SIGKILL);
+      for (Child& child : children_) {
+        int wait_status = 0;
+        if (!child.exit.has_value() && ::waitpid(child.pid, &wait_status, 0) == child.pid) {
+          child.exit = ToExit(child.rank, child.pid, wait_status);
+        }
+      }
+    }
+  }
+  for (const Child& child : children_) {
+    if (child.exit.has_value() && (child.exit->signal != 0 || child.exit->exit_code != 0)) {
+      return absl::UnavailableError(DescribeExit(*child.exit));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::size_t Launcher::running() const {
+  return static_cast<std::size_t>(
+      std::count_if(children_.begin(), children_.end(), [](const Child& child) { return !child.exit.has_value(); }));
+}
+
+void Launcher::Reap() {
+  for (Child& child : children_) {
+    int wait_status = 0;
+    if (!child.exit.has_value() && ::waitpid(child.pid, &wait_status, WNOHANG) == child.pid) {
+      child.exit = ToExit(child.rank, child.pid, wait_status);
+    }
+  }
+}
+
+// Whether all children have ended by the deadline.
+bool Launcher::ReapUntil(std::int64_t deadline_ns) {
+  while (true) {
+    Reap();
+    if (running() == 0) return true;
+    if (clock_->NowNanos() >= deadline_ns) return false;
+    const timespec pause{.tv_sec = 0, .tv_nsec = kReapIntervalNanos};
+    (void)::nanosleep(&pause, nullptr);
+  }
+}
+
+void Launcher::SignalAll(int signal) {
+  for (const Child& child : children_) {
+    if (!child.exit.has_value()) (void)::kill(child.pid, signal);
+  }
+}
+
+}  // namespace glaive::engine

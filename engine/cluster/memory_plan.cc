@@ -1,0 +1,130 @@
+#include "engine/cluster/memory_plan.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+#include "rdma/base/bytes.h"
+
+namespace glaive::engine {
+namespace {
+
+/// Of what is available, for code, stacks, buffers and the page tables: a sixteenth, at least 64 MiB.
+std::uint64_t ReserveOf(std::uint64_t bytes) { return std::max<std::uint64_t>(bytes / 16, std::uint64_t{64} << 20); }
+
+std::optional<std::uint64_t> ReadNumber(const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  std::uint64_t number = 0;
+  if (file >> word && absl::SimpleAtoi(word, &number)) {
+    return number;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t SystemAvailable(const std::string& root) {
+  std::ifstream file(root + "/proc/meminfo");
+  std::string name;
+  std::string unit;
+  std::uint64_t kib = 0;
+  while (file >> name >> kib) {
+    if (name == "MemAvailable:") {
+      return kib << 10;
+    }
+    std::getline(file, unit);
+  }
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+/// What one cgroup's limit leaves; "no limit" where it has none.
+std::uint64_t LeftIn(const std::string& limit_file, const std::string& usage_file) {
+  const std::optional<std::uint64_t> limit = ReadNumber(limit_file);
+  const std::optional<std::uint64_t> usage = ReadNumber(usage_file);
+  if (!limit || !usage) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  return *limit > *usage ? *limit - *usage : 0;
+}
+
+/// The least that this process's memory cgroup and those above it leave.
+std::uint64_t CgroupAvailable(const std::string& root) {
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  std::ifstream file(root + "/proc/self/cgroup");
+  std::string line;
+  while (std::getline(file, line)) {  // "0::/path" for v2, "5:memory:/path" for v1
+    const std::vector<std::string> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
+    const bool is_v2 = parts.size() == 3 && parts[0] == "0" && parts[1].empty();
+    if (parts.size() != 3 || (!is_v2 && parts[1] != "memory")) {
+      continue;
+    }
+    const std::string base = root + (is_v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory");
+    for (std::string group = parts[2];; group.resize(group.rfind('/'))) {
+      const std::string folder = absl::StrCat(base, group == "/" ? "" : group, "/");
+      least = std::min(least, is_v2 ? LeftIn(folder + "memory.max", folder + "memory.current")
+                                    : LeftIn(folder + "memory.limit_in_bytes", folder + "memory.usage_in_bytes"));
+      if (group.empty() || group == "/") {
+        break;
+      }
+    }
+  }
+  return least;
+}
+
+std::uint64_t FixedBytes(const MemoryNeeds& needs) {
+  return needs.executors * (needs.source_bytes + needs.segment_bytes + needs.ring_bytes) + needs.verify_bytes;
+}
+
+std::string Parts(const MemoryNeeds& needs) {
+  return absl::StrCat("input ", FormatBytes(needs.executors * needs.source_bytes), ", send segments ",
+                      FormatBytes(needs.executors * needs.segment_bytes), ", rings ",
+                      FormatBytes(needs.executors * needs.ring_bytes),
+                      needs.verify_bytes == 0 ? "" : absl::StrCat(", verification ", FormatBytes(needs.verify_bytes)));
+}
+
+}  // namespace
+
+std::string MemoryPlan::Describe() const {
+  return absl::StrCat("memory plan of a node: ", FormatBytes(node_bytes), " (", needs.nodes_on_host,
+                      needs.nodes_on_host == 1 ? " node" : " nodes", " on this host, ", FormatBytes(available_bytes),
+                      " available)\n  ", Parts(needs), "\n  state: up to ", FormatBytes(state_bytes_per_executor),
+                      " for each of ", needs.executors, needs.executors == 1 ? " executor\n" : " executors\n");
+}
+
+absl::StatusOr<MemoryPlan> PlanMemory(const MemoryNeeds& needs, std::uint64_t available_bytes) {
+  const std::uint64_t usable = available_bytes - std::min(available_bytes, ReserveOf(available_bytes));
+  const std::uint64_t share = usable / std::max<std::uint32_t>(needs.nodes_on_host, 1);
+  if (needs.limit_bytes > share) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("--memory-limit=", FormatBytes(needs.limit_bytes), " is more than a node's share of this host, ",
+                     FormatBytes(share), " (", FormatBytes(available_bytes), " available, less a reserve, for ",
+                     needs.nodes_on_host, " nodes): lower it, or start fewer nodes on this host"));
+  }
+  MemoryPlan plan{.needs = needs,
+                  .available_bytes = available_bytes,
+                  .node_bytes = needs.limit_bytes == 0 ? share : needs.limit_bytes,
+                  .state_bytes_per_executor = 0};
+  const std::uint64_t fixed = FixedBytes(needs);
+  const std::uint64_t least = fixed + needs.executors * kMinStateBytes;
+  if (plan.node_bytes < least) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "too little memory: a node needs at least ", FormatBytes(least), " (", Parts(needs), ", state ",
+        FormatBytes(needs.executors * kMinStateBytes), ") and may use ", FormatBytes(plan.node_bytes),
+        ": read fewer records, lower --slot-bytes, --credits or --fragment-bytes, start fewer --executors, or raise "
+        "--memory-limit"));
+  }
+  plan.state_bytes_per_executor = (plan.node_bytes - fixed) / needs.executors;
+  return plan;
+}
+
+std::uint64_t AvailableMemoryBytes(const std::string& root) {
+  return std::min(SystemAvailable(root), CgroupAvailable(root));
+}
+
+}  // namespace glaive::engine

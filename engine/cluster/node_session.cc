@@ -1,0 +1,320 @@
+#include "engine/cluster/node_session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+#include "engine/cluster/cpu_pinning.h"
+#include "engine/cluster/progress_line.h"
+#include "engine/sink/csv.h"
+#include "rdma/base/bytes.h"
+#include "state/store/fragment_geometry.h"
+
+namespace glaive::engine {
+namespace {
+
+/// Windows of event time that a flow may lead by unless --max-lead says otherwise.
+constexpr std::int64_t kDefaultLeadWindows = 4;
+
+bool ShowsProgress(ProgressChoice choice) {
+  return choice == ProgressChoice::kAlways || (choice == ProgressChoice::kAuto && isatty(STDERR_FILENO) == 1);
+}
+
+}  // namespace
+
+NodeSession::NodeSession(QueryProgram& program, const EngineOptions& options,
+                         std::map<std::string, std::string> settings, rdma::ControlPlane& plane,
+                         const RunEnvironment& environment)
+    : program_(&program),
+      options_(&options),
+      settings_(std::move(settings)),
+      plane_(&plane),
+      environment_(environment) {}
+
+absl::Status NodeSession::Run(const NodeRun::Watch& watch) {
+  absl::Status status = SetUp(watch);
+  if (status.ok()) {
+    status = Execute(watch);
+  }
+  if (status.ok()) {
+    status = Conclude();
+  }
+  if (!status.ok()) {
+    plane_->Abort(status);
+  }
+  return status;
+}
+
+absl::Status NodeSession::Barrier(const char* phase) { return plane_->AllGather(phase, "").status(); }
+
+// ---- set-up
+// ----------------------------------------------------------------------------------------------------------
+
+absl::Status NodeSession::CheckTransport() const {
+  if (plane_->nodes() > 1 && options_->cluster.transport == TransportChoice::kLocal) {
+    return absl::InvalidArgumentError(
+        "--transport=local joins the executors of one process: use --nodes=1, or --transport=shm");
+  }
+  if (!plane_->one_host()) {
+    return absl::FailedPreconditionError(
+        "the nodes run on different hosts, and the shm transport reaches only processes of one host (the same kernel "
+        "and "
+        "pid namespace): start all ranks there");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MemoryPlan> NodeSession::PlanNodeMemory(const rdma::MeshOptions& mesh) const {
+  const absl::StatusOr<state::FragmentGeometry> geometry = state::FragmentGeometry::Plan(
+      executor_count(), mesh.channel.slot_bytes, query_->delta_entry_bytes(), options_->state.fragment_bytes);
+  if (!geometry.ok()) {
+    return geometry.status();
+  }
+  const absl::StatusOr<rdma::ChannelPlan> channels = rdma::PlanChannels(mesh);
+  if (!channels.ok()) {
+    return channels.status();
+  }
+  const MemoryNeeds needs{.executors = options_->cluster.executors,
+                          .nodes_on_host = plane_->nodes(),
+                          .source_bytes = query_->source_memory_bytes(),
+                          .segment_bytes = std::uint64_t{geometry->pool_segments} * mesh.channel.slot_bytes,
+                          .ring_bytes = channels->node_ring_bytes / options_->cluster.executors,
+                          .verify_bytes = options_->output.verify ? program_->verify_memory_bytes(executor_count()) : 0,
+                          .limit_bytes = options_->state.memory_limit_bytes};
+  absl::StatusOr<MemoryPlan> plan = PlanMemory(needs, AvailableMemoryBytes());
+  if (plan.ok() && is_coordinator()) {
+    std::cout << plan->Describe() << (channels->note.empty() ? "" : absl::StrCat("  ", channels->note, "\n"))
+              << std::flush;
+  }
+  return plan;
+}
+
+std::vector<int> NodeSession::ChooseCpus() const {
+  const std::vector<int> allowed = AllowedCpus();
+  const std::size_t executors = options_->cluster.executors;
+  const std::size_t first = Value(plane_->rank()) * executors;
+  if (allowed.size() < plane_->nodes() * executors) {
+    return {};
+  }
+  return {allowed.begin() + static_cast<std::ptrdiff_t>(first),
+          allowed.begin() + static_cast<std::ptrdiff_t>(first + executors)};
+}
+
+ExecutorConfig NodeSession::ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const {
+  const EpochOptions& epoch = options_->epoch;
+  const std::int64_t lead_ms = absl::ToInt64Milliseconds(epoch.max_lead);
+  return ExecutorConfig{.mesh = mesh,
+                        .epoch_policy = {.epoch_bytes = epoch.epoch_bytes,
+                                         .epoch_min_bytes = epoch.epoch_min_bytes,
+                                         .epoch_interval_ns = absl::ToInt64Nanoseconds(epoch.epoch_interval)},
+                        .max_lead_ms = lead_ms == 0 ? kDefaultLeadWindows * query_->window_ms() : lead_ms,
+                        .fragment_bytes = options_->state.fragment_bytes,
+                        .state_limit_bytes = plan.state_bytes_per_executor,
+                        .clock = environment_.clock,
+                        .pick_policy = nullptr};
+}
+
+absl::Status NodeSession::SetUp(const NodeRun::Watch& watch) {
+  if (absl::Status status = CheckTransport(); !status.ok()) {
+    return status;
+  }
+  absl::StatusOr<std::unique_ptr<Query>> query = program_->Build(*options_, executor_count());
+  if (!query.ok()) {
+    return query.status();
+  }
+  query_ = *std::move(query);
+  rdma::MeshOptions mesh;
+  mesh.executors_per_node = options_->cluster.executors;
+  mesh.executor_count = executor_count();
+  mesh.channel.slot_bytes = options_->channel.slot_bytes;
+  mesh.channel.credits = options_->channel.credits;
+  mesh.ring_budget_bytes = options_->channel.ring_budget_bytes;
+  mesh.run_token = plane_->run_token();
+  mesh.intra =
+      options_->cluster.transport == TransportChoice::kShm ? rdma::TransportKind::kShm : rdma::TransportKind::kLocal;
+  const absl::StatusOr<MemoryPlan> plan = PlanNodeMemory(mesh);
+  if (!plan.ok()) {
+    return plan.status();
+  }
+  absl::StatusOr<std::unique_ptr<NodeRun>> run = NodeRun::Create(
+      {.executor = ConfigureExecutors(mesh, *plan), .node = plane_->rank(), .cpus = ChooseCpus()}, *query_);
+  if (!run.ok()) {
+    return run.status();
+  }
+  run_ = *std::move(run);
+  if (absl::Status status = ExchangeChannels(); !status.ok()) {
+    return status;
+  }
+  return run_->Open(watch);
+}
+
+absl::Status NodeSession::ExchangeChannels() {
+  std::vector<std::string> mine;
+  for (const rdma::MeshDescriptor& descriptor : run_->descriptors()) {
+    mine.push_back(descriptor.Encode());
+  }
+  const absl::StatusOr<std::vector<std::string>> nodes = plane_->AllGather("channels", absl::StrJoin(mine, "\n"));
+  if (!nodes.ok()) {
+    return nodes.status();
+  }
+  std::vector<rdma::MeshDescriptor> all;
+  for (const std::string& node : *nodes) {
+    for (const auto line : absl::StrSplit(node, '\n')) {
+      absl::StatusOr<rdma::MeshDescriptor> descriptor = rdma::MeshDescriptor::Decode({line.data(), line.size()});
+      if (!descriptor.ok()) {
+        return descriptor.status();
+      }
+      all.push_back(*std::move(descriptor));
+    }
+  }
+  return run_->Connect(all);
+}
+
+// ---- run
+// -------------------------------------------------------------------------------------------------------------
+
+absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
+  if (absl::Status status = Barrier("ready"); !status.ok()) {
+    return status;
+  }
+  ProgressLine progress(is_coordinator() && ShowsProgress(options_->output.progress), *environment_.clock);
+  return run_->Run([&]() -> absl::Status {
+    if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
+      return *failure;
+    }
+    progress.Update(run_->executors());
+    return watch();
+  });
+}
+
+// ---- conclusion
+// --------------------------------------------------------------------------------------------------------
+
+absl::Status NodeSession::Conclude() {
+  if (absl::Status status = GatherMetrics(); !status.ok()) {
+    return status;
+  }
+  absl::Status verdict = options_->output.verify ? Verify() : absl::OkStatus();
+  if (verdict.ok()) {
+    if (absl::Status status = CommitResults(); !status.ok()) {
+      return status;
+    }
+  }
+  if (is_coordinator() && (verdict.ok() || absl::IsDataLoss(verdict))) {
+    verdict.Update(Report());
+  }
+  return verdict;
+}
+
+absl::Status NodeSession::GatherMetrics() {
+  NodeMetrics mine;
+  mine.node = Value(plane_->rank());
+  mine.peak_memory_bytes = PeakMemoryBytes();
+  std::set<std::string> pages;
+  for (const auto& executor : run_->executors()) {
+    mine.executors.push_back(executor->metrics());
+    mine.ring_bytes += executor->mesh().ring_bytes();
+    for (const rdma::RegionReport& region : executor->mesh().regions()) {
+      pages.insert(std::string(rdma::Name(region.pages)));
+    }
+  }
+  mine.page_kind = absl::StrJoin(pages, "+");
+  const absl::StatusOr<std::vector<std::string>> nodes = plane_->AllGather("metrics", EncodeNodeMetrics(mine));
+  if (!nodes.ok()) {
+    return nodes.status();
+  }
+  for (const std::string& text : *nodes) {
+    absl::StatusOr<NodeMetrics> node = DecodeNodeMetrics(text);
+    if (!node.ok()) {
+      return node.status();
+    }
+    nodes_.push_back(*std::move(node));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NodeSession::Verify() {
+  RunFacts facts{.records_read = std::vector<std::uint64_t>(executor_count()), .leaders = {}};
+  for (const NodeMetrics& node : nodes_) {
+    for (const ExecutorMetrics& executor : node.executors) {
+      if (executor.executor >= facts.records_read.size()) {
+        return absl::DataLossError(
+            absl::StrCat("rank ", node.node, " reports an executor ", executor.executor, " of ", executor_count()));
+      }
+      facts.records_read[executor.executor] = executor.records;
+    }
+  }
+  for (const auto& executor : run_->executors()) {
+    facts.leaders.push_back(executor->id());
+  }
+  // Everybody learns of everybody's verdict: the first letter says which, so that no node waits for one that failed.
+  const absl::StatusOr<std::string> checked = program_->CheckNode(facts);
+  const absl::StatusOr<std::vector<std::string>> nodes =
+      plane_->AllGather("verified", checked.ok() ? absl::StrCat("+", *checked)
+                                                 : absl::StrCat("-", std::string(checked.status().message())));
+  if (!nodes.ok()) {
+    return nodes.status();
+  }
+  std::vector<std::string> findings;
+  absl::Status verdict;
+  for (std::size_t rank = 0; rank < nodes->size(); ++rank) {
+    const std::string& text = (*nodes)[rank];
+    if (text.empty() || text.front() != '+') {
+      verdict.Update(absl::DataLossError(
+          absl::StrCat("wrong result at rank ", rank, ": ", text.substr(std::min<std::size_t>(1, text.size())))));
+    } else {
+      findings.push_back(text.substr(1));
+    }
+  }
+  if (verdict.ok()) {
+    verdict = program_->CheckRun(findings);
+  }
+  verification_ = verdict.ok() ? Verification::kPassed : Verification::kFailed;
+  return verdict;
+}
+
+absl::Status NodeSession::CommitResults() {
+  if (absl::Status status = Barrier("finished"); !status.ok()) {  // no leader has failed
+    return status;
+  }
+  if (absl::Status status = run_->Commit(); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = Barrier("committed"); !status.ok()) {
+    return status;
+  }
+  const bool joins = is_coordinator() && options_->output.join_output;
+  return joins ? JoinParts(options_->output.output, executor_count(), kCsvHeader.size()) : absl::OkStatus();
+}
+
+std::string NodeSession::TransportName() const {
+  std::set<std::string> kinds;
+  const rdma::MeshOptions& mesh = run_->executors().front()->mesh().options();
+  for (std::uint32_t peer = 1; peer < executor_count(); ++peer) {
+    kinds.insert(rdma::Name(mesh.KindTo(ExecutorId{peer})));
+  }
+  return kinds.empty() ? "none" : absl::StrJoin(kinds, "+");
+}
+
+absl::Status NodeSession::Report() {
+  RunReport report = BuildRunReport(nodes_, {.one_host = plane_->one_host()});
+  report.program = program_->name();
+  report.machine = DescribeMachine();
+  report.transport = TransportName();
+  report.settings = settings_;
+  report.nodes = options_->cluster.nodes;
+  report.executors_per_node = options_->cluster.executors;
+  report.verification = verification_;
+  PrintTable(report, std::cout);
+  std::cout.flush();
+  return options_->output.json.empty() ? absl::OkStatus() : WriteJsonFile(report, options_->output.json);
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,73 @@
+// NodeSession: one node's way through a run, phase by phase, together with the others.
+//
+// Every phase ends with all nodes having passed it, so that none runs ahead: channels are connected when all rings
+// exist, executors start when all have their input, and results become final when all have succeeded and, with
+// --verify, have been found right.
+//
+// Used by the main thread of a node. When a phase fails the others are told why.
+//
+//   NodeSession session(program, options, flags, plane, environment);
+//   absl::Status status = session.Run(watch);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/cluster/engine_options.h"
+#include "engine/cluster/memory_plan.h"
+#include "engine/cluster/node_run.h"
+#include "engine/cluster/query_program.h"
+#include "engine/cluster/run_program.h"
+#include "engine/metrics/run_report.h"
+#include "rdma/bootstrap/control_plane.h"
+
+namespace glaive::engine {
+
+class NodeSession {
+ public:
+  /// All arguments outlive the session. `settings` are the flags as they will be reported.
+  NodeSession(QueryProgram& program, const EngineOptions& options, std::map<std::string, std::string> settings,
+              rdma::ControlPlane& plane, const RunEnvironment& environment);
+
+  /// The whole run. `watch` is asked now and then whether it has to end; it need not look at the control plane.
+  absl::Status Run(const NodeRun::Watch& watch);
+
+  /// What --verify found.
+  Verification verification() const { return verification_; }
+
+ private:
+  absl::Status SetUp(const NodeRun::Watch& watch);
+  absl::Status Execute(const NodeRun::Watch& watch);
+  absl::Status Conclude();
+  absl::Status ExchangeChannels();
+  absl::Status CheckTransport() const;
+  absl::StatusOr<MemoryPlan> PlanNodeMemory(const rdma::MeshOptions& mesh) const;
+  ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
+  std::vector<int> ChooseCpus() const;
+  absl::Status Barrier(const char* phase);
+  absl::Status GatherMetrics();
+  absl::Status Verify();
+  absl::Status CommitResults();
+  absl::Status Report();
+  std::string TransportName() const;
+
+  bool is_coordinator() const { return Value(plane_->rank()) == 0; }
+  std::uint32_t executor_count() const { return options_->cluster.nodes * options_->cluster.executors; }
+
+  QueryProgram* program_;
+  const EngineOptions* options_;
+  std::map<std::string, std::string> settings_;
+  rdma::ControlPlane* plane_;
+  RunEnvironment environment_;
+  std::unique_ptr<Query> query_;
+  std::unique_ptr<NodeRun> run_;
+  std::vector<NodeMetrics> nodes_;
+  Verification verification_ = Verification::kNotRun;
+};
+
+}  // namespace glaive::engine

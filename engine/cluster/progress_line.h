@@ -1,0 +1,33 @@
+// ProgressLine: one line on the terminal that says how far this node's executors have come.
+//
+//   12.3 M records, 58.1 M records/s, watermark 2020-09-13 12:50:00, 42 epochs
+//
+// Used by the node's main thread; rewrites its line twice a second, and clears it at the end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/executor/executor.h"
+
+namespace glaive::engine {
+
+class ProgressLine {
+ public:
+  /// Silent unless `enabled`. `clock` outlives the line.
+  ProgressLine(bool enabled, const Clock& clock) : enabled_(enabled), clock_(&clock) {}
+  ~ProgressLine();
+
+  /// Shows the executors' progress if it is time to.
+  void Update(std::span<const std::unique_ptr<Executor>> executors);
+
+ private:
+  bool enabled_;
+  const Clock* clock_;
+  bool shown_ = false;
+  std::int64_t last_ns_ = 0;
+  std::uint64_t last_records_ = 0;
+};
+
+}  // namespace glaive::engine

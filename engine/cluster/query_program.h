@@ -1,0 +1,51 @@
+// QueryProgram: what a query's binary adds to the engine: its flags, its query and its check.
+//
+// Implemented once a query and handed to RunProgram by its `main`. All calls come from the main thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/api/query.h"
+#include "engine/cluster/engine_options.h"
+#include "engine/flags/flag_set.h"
+#include "rdma/base/ids.h"
+
+namespace glaive::engine {
+
+/// What a run turned out to be, for checking it.
+struct RunFacts {
+  std::vector<std::uint64_t> records_read;  // by executor of the whole run
+  std::vector<ExecutorId> leaders;          // the executors of this node
+};
+
+class QueryProgram {
+ public:
+  virtual ~QueryProgram() = default;
+
+  /// The binary's name, as in messages and results.
+  virtual std::string name() const = 0;
+  /// First lines of --help.
+  virtual std::string summary() const = 0;
+  /// Adds the query's own flags; their variables live as long as the program.
+  virtual void RegisterFlags(FlagSet& flags) = 0;
+
+  /// Builds the query for `executor_count` executors, after the flags have been read.
+  virtual absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t executor_count) = 0;
+
+  /// Bytes that a node needs for --verify.
+  virtual std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const = 0;
+  /// --verify, at every node: checks the rows that its leaders emitted against a sequential recomputation that shares
+  /// no code with the engine. Returns what CheckRun needs; DataLoss says what is wrong.
+  virtual absl::StatusOr<std::string> CheckNode(const RunFacts& facts) = 0;
+  /// --verify, at rank 0: checks the run as a whole from what the nodes' CheckNode returned.
+  virtual absl::Status CheckRun(std::span<const std::string> nodes) = 0;
+};
+
+}  // namespace glaive::engine

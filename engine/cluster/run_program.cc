@@ -1,0 +1,173 @@
+#include "engine/cluster/run_program.h"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/cluster/interrupt.h"
+#include "engine/cluster/launcher.h"
+#include "engine/cluster/node_session.h"
+#include "engine/flags/engine_flags.h"
+#include "engine/metrics/build_info.h"
+#include "rdma/bootstrap/address.h"
+#include "rdma/bootstrap/control_plane.h"
+
+namespace glaive::engine {
+namespace {
+
+/// How long nodes wait for each other's orderly goodbye, and the launcher for its children.
+constexpr absl::Duration kGrace = absl::Seconds(3);
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return ExitCode::kSuccess;
+    case absl::StatusCode::kCancelled:
+      return ExitCode::kInterrupted;
+    case absl::StatusCode::kInvalidArgument:
+      return ExitCode::kUsage;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+      return ExitCode::kPeerLost;
+    default:
+      return ExitCode::kFailed;
+  }
+}
+
+/// Everything between the flags and the exit code of one process.
+class Process {
+ public:
+  Process(QueryProgram& program, const EngineOptions& options, const FlagSet& flags, const RunEnvironment& environment)
+      : program_(&program),
+        options_(&options),
+        flags_(&flags),
+        environment_(environment),
+        launcher_(*environment.clock) {}
+
+  absl::Status Run(int argc, const char* const* argv) {
+    absl::StatusOr<Interrupt> interrupt = Interrupt::Create();
+    if (!interrupt.ok()) {
+      return interrupt.status();
+    }
+    interrupt_.emplace(*std::move(interrupt));
+    absl::StatusOr<std::unique_ptr<rdma::ControlPlane>> plane = Meet(argc, argv);
+    if (!plane.ok()) {
+      return plane.status();
+    }
+    NodeSession session(*program_, *options_, flags_->AllSettings(), **plane, environment_);
+    absl::Status status = session.Run([this] { return Watch(); });
+    found_wrong_result_ = session.verification() == Verification::kFailed;
+    if (status.ok()) {
+      status = (*plane)->Leave(kGrace);
+    }
+    return status;
+  }
+
+  bool found_wrong_result() const { return found_wrong_result_; }
+
+  /// Sees the processes that this one has started to their end.
+  absl::Status CollectNodes() { return launcher_.Shutdown(kGrace); }
+
+ private:
+  absl::Status Watch() {
+    if (interrupt_->Poll()) {
+      return absl::CancelledError(interrupt_->Describe());
+    }
+    return launcher_.PollExited();
+  }
+
+  absl::StatusOr<rdma::Hello> MakeHello() const {
+    absl::StatusOr<std::string> host = rdma::ThisHostId();
+    if (!host.ok()) {
+      return host.status();
+    }
+    rdma::Hello hello;
+    hello.program = program_->name();
+    hello.commit = std::string(Commit());
+    hello.rank = NodeId{options_->cluster.rank.value_or(0)};
+    hello.nodes = options_->cluster.nodes;
+    hello.executors_per_node = options_->cluster.executors;
+    hello.host_id = *std::move(host);
+    hello.pid = getpid();
+    hello.settings = flags_->Settings();
+    return hello;
+  }
+
+  /// Brings the nodes together: starts the others, if this process is to, and waits for everybody.
+  absl::StatusOr<std::unique_ptr<rdma::ControlPlane>> Meet(int argc, const char* const* argv) {
+    const absl::StatusOr<rdma::Hello> hello = MakeHello();
+    if (!hello.ok()) {
+      return hello.status();
+    }
+    const ClusterOptions& cluster = options_->cluster;
+    const rdma::BootstrapOptions bootstrap{.join_timeout = cluster.join_timeout,
+                                           .interrupt_fd = interrupt_->fd(),
+                                           .watch = [this] { return launcher_.PollExited(); }};
+    if (cluster.nodes == 1) {
+      return rdma::ControlPlane::Alone(*hello, environment_.run_token, bootstrap, *environment_.clock);
+    }
+    if (Value(hello->rank) != 0) {
+      return rdma::ControlPlane::Join(cluster.coordinator, *hello, bootstrap, *environment_.clock);
+    }
+    absl::StatusOr<rdma::Listener> listener = Listen();
+    if (!listener.ok()) {
+      return listener.status();
+    }
+    if (!cluster.rank) {
+      if (absl::Status status = launcher_.Start(argc, argv, cluster.nodes, listener->address()); !status.ok()) {
+        return status;
+      }
+    }
+    return rdma::ControlPlane::Coordinate(*std::move(listener), *hello, environment_.run_token, bootstrap,
+                                          *environment_.clock);
+  }
+
+  absl::StatusOr<rdma::Listener> Listen() const {
+    const ClusterOptions& cluster = options_->cluster;
+    const std::string& where = cluster.bind.empty() ? cluster.coordinator : cluster.bind;
+    if (where.empty()) {
+      return rdma::Listener::Bind("127.0.0.1", 0);
+    }
+    const auto address = rdma::ParseHostPort(where);
+    return address.ok() ? rdma::Listener::Bind(address->host, address->port) : address.status();
+  }
+
+  QueryProgram* program_;
+  const EngineOptions* options_;
+  const FlagSet* flags_;
+  RunEnvironment environment_;
+  Launcher launcher_;
+  std::optional<Interrupt> interrupt_;
+  bool found_wrong_result_ = false;
+};
+
+}  // namespace
+
+int RunProgram(int argc, const char* const* argv, QueryProgram& program, const RunEnvironment& environment) {
+  FlagSet flags({.program = program.name(),
+                 .summary = program.summary(),
+                 .version = std::string(Version()),
+                 .commit = std::string(Commit())});
+  EngineOptions options;
+  program.RegisterFlags(flags);
+  RegisterEngineFlags(flags, options);
+  if (const std::optional<int> exit_code = flags.Parse(argc, argv, std::cout, std::cerr)) {
+    return *exit_code;
+  }
+  Process process(program, options, flags, environment);
+  absl::Status status = process.Run(argc, argv);
+  const absl::Status others = process.CollectNodes();
+  status.Update(others);
+  if (!status.ok()) {
+    std::cerr << absl::StrCat(program.name(), ": rank ", options.cluster.rank.value_or(0), ": ",
+                              std::string(status.message()), "\n");
+  }
+  return static_cast<int>(process.found_wrong_result() ? ExitCode::kWrongResult : ExitCodeOf(status));
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,341 @@
+// AggregationTask: one executor's part of a keyed, windowed aggregation, as fibers:
+//
+//   source    reads batches, runs the fused pipeline, folds the survivors into the store, ends epochs
+//   ship to e sends sealed segments to leader e                                 (delta_shipper.h)
+//   merge e   takes in the deltas of executor e, then its watermark
+//   trigger   fires windows that every executor has passed, drops them, cleans their memory
+//
+// Owned by the executor, used by its thread alone. Who may wait for whom:
+//
+//   1. merge waits for nothing but the next message (invariant I5): it uses primary memory only.
+//   2. source waits for segments, and for slower flows (I6, I7); trigger for the clock and the sink.
+//   3. trigger fires a window once min_ms() has passed its end; merge and source change no such window (I4).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/api/query.h"
+#include "engine/executor/aggregation_plan.h"
+#include "engine/executor/delta_shipper.h"
+#include "engine/executor/record_stage.h"
+#include "engine/executor/task_context.h"
+#include "engine/progress/flow_progress.h"
+#include "state/epoch/delta_reader.h"
+
+namespace glaive::engine {
+
+template <typename Plan>
+class AggregationTask final : public QueryTask {
+ public:
+  using Row = typename Plan::Row;
+
+  /// Opens source, store and sink. `plan` and `context` outlive the task.
+  static absl::StatusOr<std::unique_ptr<QueryTask>> Open(const Plan& plan, TaskContext& context) {
+    auto source =
+        plan.source.open({.executor = context.self, .executor_count = context.executor_count, .clock = context.clock});
+    if (!source.ok()) {
+      return source.status();
+    }
+    auto sink = plan.sink({.executor = context.self, .executor_count = context.executor_count});
+    if (!sink.ok()) {
+      return sink.status();
+    }
+    auto store = Plan::Store::Create(*context.memory, context.mesh->segments(), context.self, context.executor_count,
+                                     context.geometry);
+    if (!store.ok()) {
+      return store.status();
+    }
+    return std::unique_ptr<QueryTask>(
+        new AggregationTask(plan, context, *std::move(source), *std::move(sink), *std::move(store)));
+  }
+
+  absl::Status Spawn(Scheduler& scheduler) override {
+    progress_.Start(context_->clock->NowNanos());
+    for (std::uint32_t turn = 0; turn < context_->peer_count(); ++turn) {
+      const ExecutorId peer = context_->Peer(turn);
+      absl::Status status = scheduler.Spawn(absl::StrCat("merge ", Value(peer)), FiberKind::kRdma,
+                                            [this, peer](Fiber& fiber) { MergeFrom(fiber, peer); });
+      if (!status.ok()) {
+        return status;
+      }
+    }
+    absl::Status status = shipper_.Spawn(scheduler);
+    status.Update(scheduler.Spawn("source", FiberKind::kCompute, [this](Fiber& fiber) { ReadSource(fiber); }));
+    status.Update(scheduler.Spawn("trigger", FiberKind::kCompute, [this](Fiber& fiber) { FireWindows(fiber); }));
+    return status;
+  }
+
+  absl::Status Commit() override { return sink_->Commit(); }
+
+  void Measure() override {
+    ExecutorMetrics& metrics = *context_->metrics;
+    metrics.records_kept = stage_.kept();
+    metrics.late_records = stage_.late();
+    metrics.epochs = progress_.epochs_ended();
+    metrics.merges = store_.merged_entries();
+    metrics.index_growths = store_.primary().index_growths();
+    metrics.state_bytes = context_->memory->mapped_bytes();
+    if (const auto* fragment = store_.fragment()) {
+      metrics.folded_records = fragment->updates();
+      metrics.delta_entries = fragment->entries();
+    }
+    shipper_.Measure();
+  }
+
+ private:
+  using Store = typename Plan::Store;
+  using Update = typename Store::Update;
+  using Entry = typename Store::Entry;
+
+  static constexpr std::size_t kSelectStep = RecordStage<Plan>::kMaxRecords;  // records filtered at a time
+  static constexpr std::size_t kMergeStep = 2048;                             // entries merged in one turn
+  static constexpr std::size_t kFireStep = 4096;                              // rows emitted in one turn
+  static constexpr std::size_t kCleanStepBytes = std::size_t{256} << 10;      // memory cleaned in one turn
+
+  AggregationTask(const Plan& plan, TaskContext& context, std::unique_ptr<Source<typename Plan::Input>> source,
+                  std::unique_ptr<Sink<Row>> sink, Store store)
+      : plan_(&plan),
+        context_(&context),
+        slices_(plan.window),
+        source_(std::move(source)),
+        sink_(std::move(sink)),
+        store_(std::move(store)),
+        stage_(plan, slices_),
+        shipper_(context),
+        progress_({.self = context.self,
+                   .executor_count = context.executor_count,
+                   .policy = context.epoch_policy,
+                   .max_lead_ms = context.max_lead_ms},
+                  slices_) {}
+
+  // ---- source ----------------------------------------------------------------------------------------------------
+
+  void ReadSource(Fiber& fiber) {
+    context_->metrics->first_batch_ns = context_->clock->NowNanos();
+    bool ended = false;
+    while (!ended) {
+      WaitForSlowerFlows(fiber);
+      const SourceBatch<typename Plan::Input> batch = source_->Poll();
+      const std::int64_t read_ns = context_->clock->NowNanos();
+      if (!batch.records.empty()) {
+        Process(fiber, batch, read_ns);
+      }
+      ended = batch.ended;
+      if (progress_.ShouldEndEpoch(read_ns)) {
+        EndEpoch(fiber);
+      }
+      if (batch.records.empty() && !ended) {
+        fiber.WaitUntil([&] {
+          return source_->Ready() || (progress_.has_news() && progress_.ShouldEndEpoch(context_->clock->NowNanos()));
+        });
+      } else {
+        fiber.Yield();
+      }
+    }
+    progress_.OnEnd(context_->clock->NowNanos());
+    EndEpoch(fiber);
+    shipper_.Close();
+  }
+
+  void Process(Fiber& fiber, const SourceBatch<typename Plan::Input>& batch, std::int64_t read_ns) {
+    const auto flush = [&](state::SliceId slice, std::span<const Update> updates) { Fold(fiber, slice, updates); };
+    stage_.BeginBatch(progress_.watermark_ms());
+    for (std::size_t first = 0; first < batch.records.size(); first += kSelectStep) {
+      const std::size_t count = std::min(kSelectStep, batch.records.size() - first);
+      stage_.Add(Select(batch.records.subspan(first, count)), batch.event_time_shift_ms,
+                 typename Store::Prefetcher(store_), flush);
+    }
+    stage_.Flush(flush);
+    ExecutorMetrics& metrics = *context_->metrics;
+    const std::uint64_t bytes = batch.records.size_bytes();
+    metrics.records += batch.records.size();
+    metrics.input_bytes += bytes;
+    progress_.OnBatch(batch.records.size(), bytes, std::max(batch.watermark_ms, progress_.watermark_ms()), read_ns);
+    context_->live->records.store(metrics.records, std::memory_order_relaxed);
+    context_->live->epochs.store(progress_.epochs_ended(), std::memory_order_relaxed);
+    context_->live->watermark_ms.store(progress_.watermark_ms(), std::memory_order_relaxed);
+  }
+
+  /// The records that the chain's leading filters keep. Every one is written and the kept ones stay: no branch.
+  std::span<const typename Plan::Input* const> Select(std::span<const typename Plan::Input> records) {
+    std::size_t count = 0;
+    for (const typename Plan::Input& record : records) {
+      selected_[count] = &record;
+      count += plan_->chain.Selects(record) ? 1 : 0;
+    }
+    return std::span(selected_).first(count);
+  }
+
+  /// Folds a group into the store, ending the epoch early when the fragment is full.
+  void Fold(Fiber& fiber, state::SliceId slice, std::span<const Update> updates) {
+    if (!store_.HasRoom(updates.size())) [[unlikely]] {
+      if (store_.IsFull(updates.size())) {
+        ++context_->metrics->early_epoch_ends;
+        EndEpoch(fiber);
+      }
+      fiber.WaitUntil([&] { return store_.HasRoom(updates.size()); });
+    }
+    if (absl::Status status = store_.Apply(slice, updates); !status.ok()) [[unlikely]] {
+      Fail(fiber, status);
+    }
+  }
+
+  /// Seals the fragment into the outbox, a leader at a time; waits while there is no segment for a marker.
+  void EndEpoch(Fiber& fiber) {
+    const state::EpochMarker marker = progress_.EndEpoch(context_->clock->NowNanos());
+    auto* fragment = store_.fragment();
+    if (fragment == nullptr) {
+      return;
+    }
+    for (std::uint32_t turn = 0; turn < context_->peer_count(); ++turn) {
+      while (!fragment->TrySeal(context_->Peer(turn), marker, shipper_.outbox())) {
+        fiber.WaitUntil([&] { return context_->mesh->segments().available() > 0; });
+      }
+    }
+    fragment->Clear();
+  }
+
+  /// Invariant I7. The epoch ends first, or the others might be waiting for this flow's stale clock.
+  void WaitForSlowerFlows(Fiber& fiber) {
+    if (progress_.LeadsTooFar()) {
+      if (progress_.has_news()) {
+        EndEpoch(fiber);
+      }
+      fiber.WaitUntil([&] { return !progress_.LeadsTooFar(); });
+    }
+  }
+
+  // ---- merge -----------------------------------------------------------------------------------------------------
+
+  void MergeFrom(Fiber& fiber, ExecutorId peer) {
+    rdma::ChannelReceiver& channel = context_->mesh->receiver(peer);
+    state::DeltaReader reader(peer, context_->self, sizeof(Entry));
+    while (reader.watermark_ms() != kMaxEventTimeMs) {
+      fiber.WaitUntil([&] { return channel.Ready() || (channel.FlushCredits(), false); });
+      MergeMessage(fiber, channel, reader);
+      fiber.Yield();
+    }
+    fiber.WaitUntil([&] { return channel.FlushCredits(); });
+  }
+
+  void MergeMessage(Fiber& fiber, rdma::ChannelReceiver& channel, state::DeltaReader& reader) {
+    const absl::StatusOr<std::optional<rdma::Message>> message = channel.TryReceive();
+    if (!message.ok()) {
+      Fail(fiber, message.status());
+    }
+    if (!message->has_value()) {
+      return;
+    }
+    const state::SliceId floor = slices_.FirstOpen(reader.watermark_ms());
+    const absl::StatusOr<state::DeltaChunk> chunk = reader.Read(**message);
+    if (!chunk.ok()) {
+      Fail(fiber, chunk.status());
+    }
+    std::span<const Entry> entries(reinterpret_cast<const Entry*>(chunk->entries.data()), chunk->entry_count);
+    while (!entries.empty()) {
+      const std::span<const Entry> step = entries.first(std::min(kMergeStep, entries.size()));
+      if (absl::Status status = store_.Merge(reader, step, floor); !status.ok()) {
+        Fail(fiber, status);
+      }
+      entries = entries.subspan(step.size());
+      if (!entries.empty()) {
+        fiber.Yield();
+      }
+    }
+    if (chunk->marker) {
+      progress_.OnMarker(reader.sender(), *chunk->marker);
+    }
+    channel.Release();
+  }
+
+  // ---- trigger ---------------------------------------------------------------------------------------------------
+
+  void FireWindows(Fiber& fiber) {
+    while (true) {
+      fiber.WaitUntil([&] { return OldestIsComplete() || progress_.min_ms() == kMaxEventTimeMs; });
+      while (OldestIsComplete()) {
+        FireOldest(fiber);
+        while (context_->memory->CleanSome(kCleanStepBytes)) {
+          fiber.Yield();
+        }
+      }
+      if (progress_.min_ms() == kMaxEventTimeMs) {
+        break;
+      }
+    }
+    if (absl::Status status = sink_->Finish(); !status.ok()) {
+      Fail(fiber, status);
+    }
+    context_->metrics->last_result_ns = context_->clock->NowNanos();
+  }
+
+  bool OldestIsComplete() const {
+    const auto* oldest = store_.primary().Oldest();
+    return oldest != nullptr && slices_.EndMs(oldest->first) <= progress_.min_ms();
+  }
+
+  void FireOldest(Fiber& fiber) {
+    const auto& [slice, table] = *store_.primary().Oldest();
+    const bool early = progress_.min_ms() != kMaxEventTimeMs;
+    const std::int64_t complete_ns = progress_.closing_read_ns();
+    for (std::uint32_t first = 0; first < table.size();) {
+      const auto run = table.Run(first);
+      first += EmitRows(fiber, slice, run.first(std::min(kFireStep, run.size())));
+    }
+    ExecutorMetrics& metrics = *context_->metrics;
+    metrics.results += table.size();
+    metrics.windows_fired += 1;
+    metrics.windows_fired_early += early ? 1 : 0;
+    metrics.last_result_ns = context_->clock->NowNanos();
+    metrics.window_latency.Add(metrics.last_result_ns - complete_ns);
+    store_.primary().DropBefore(state::SliceId{Value(slice) + 1});
+  }
+
+  template <typename Entries>
+  std::uint32_t EmitRows(Fiber& fiber, state::SliceId slice, const Entries& entries) {
+    std::size_t count = 0;
+    for (const auto& entry : entries) {
+      rows_[count++] = Row{.window_start_ms = slices_.StartMs(slice),
+                           .window_end_ms = slices_.EndMs(slice),
+                           .key = entry.key,
+                           .value = entry.value.Result()};
+    }
+    if (absl::Status status = sink_->Write(std::span<const Row>(rows_.data(), count)); !status.ok()) {
+      Fail(fiber, status);
+    }
+    fiber.Yield();
+    return static_cast<std::uint32_t>(count);
+  }
+
+  /// Ends the run with an error that says who met it and when.
+  [[noreturn]] void Fail(Fiber& fiber, const absl::Status& status) {
+    context_->FailAndPark(
+        fiber, absl::Status(status.code(), absl::StrCat("executor ", Value(context_->self), ", epoch ",
+                                                        progress_.epochs_ended() + 1, ": ", status.message())));
+  }
+
+  const Plan* plan_;
+  TaskContext* context_;
+  TumblingSlices slices_;
+  std::unique_ptr<Source<typename Plan::Input>> source_;
+  std::unique_ptr<Sink<Row>> sink_;
+  Store store_;
+  RecordStage<Plan> stage_;
+  DeltaShipper shipper_;
+  FlowProgress progress_;
+  std::array<const typename Plan::Input*, kSelectStep> selected_;
+  std::array<Row, kFireStep> rows_;
+};
+
+}  // namespace glaive::engine

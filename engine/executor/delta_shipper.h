@@ -1,0 +1,44 @@
+// DeltaShipper: the sending side of the epoch protocol: one RDMA fiber for each leader, and the outbox they empty.
+//
+// Owned by a query task, used by its executor's thread. A fiber sleeps while its leader's queue is empty or its
+// channel has no credit; the others go on meanwhile.
+//
+//   DeltaShipper shipper(context);
+//   status = shipper.Spawn(scheduler);
+//   fragment.TrySeal(leader, marker, shipper.outbox());
+//   shipper.Close();          // after the last epoch: the fibers end when all is delivered
+#pragma once
+
+#include "absl/status/status.h"
+
+#include "engine/executor/task_context.h"
+#include "engine/fiber/scheduler.h"
+#include "state/epoch/delta_outbox.h"
+
+namespace glaive::engine {
+
+class DeltaShipper {
+ public:
+  /// `context` outlives the shipper.
+  explicit DeltaShipper(TaskContext& context);
+
+  /// Adds a fiber for each other executor.
+  absl::Status Spawn(Scheduler& scheduler);
+
+  state::DeltaOutbox& outbox() { return outbox_; }
+
+  /// Says that nothing more will be queued.
+  void Close() { closed_ = true; }
+
+  /// Brings the context's counters of messages, bytes, stalls and laps up to date.
+  void Measure() const;
+
+ private:
+  void Ship(Fiber& fiber, ExecutorId leader);
+
+  TaskContext* context_;
+  state::DeltaOutbox outbox_;
+  bool closed_ = false;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,78 @@
+#include "engine/executor/executor.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace glaive::engine {
+
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const ExecutorConfig& config, const Query& query) {
+  const absl::StatusOr<state::FragmentGeometry> geometry = state::FragmentGeometry::Plan(
+      config.mesh.executor_count, config.mesh.channel.slot_bytes, query.delta_entry_bytes(), config.fragment_bytes);
+  if (!geometry.ok()) {
+    return geometry.status();
+  }
+  absl::StatusOr<std::unique_ptr<rdma::ExecutorMesh>> mesh =
+      rdma::ExecutorMesh::Prepare(config.mesh, geometry->pool_segments);
+  if (!mesh.ok()) {
+    return mesh.status();
+  }
+  return std::unique_ptr<Executor>(new Executor(config, query, *geometry, *std::move(mesh)));
+}
+
+Executor::Executor(const ExecutorConfig& config, const Query& query, const state::FragmentGeometry& geometry,
+                   std::unique_ptr<rdma::ExecutorMesh> mesh)
+    : query_(&query),
+      mesh_(std::move(mesh)),
+      memory_(config.state_limit_bytes),
+      scheduler_(SchedulerOptions{.pick_policy = config.pick_policy}) {
+  metrics_.executor = Value(config.mesh.self);
+  context_.self = config.mesh.self;
+  context_.executor_count = config.mesh.executor_count;
+  context_.clock = config.clock;
+  context_.epoch_policy = config.epoch_policy;
+  context_.max_lead_ms = config.max_lead_ms;
+  context_.geometry = geometry;
+  context_.mesh = mesh_.get();
+  context_.memory = &memory_;
+  context_.metrics = &metrics_;
+  context_.live = &live_;
+}
+
+absl::Status Executor::Open() {
+  absl::StatusOr<std::unique_ptr<QueryTask>> task = query_->Open(context_);
+  if (!task.ok()) {
+    return absl::Status(task.status().code(),
+                        absl::StrCat("executor ", Value(context_.self), ": ", task.status().message()));
+  }
+  task_ = *std::move(task);
+  return absl::OkStatus();
+}
+
+absl::Status Executor::Start() { return task_->Spawn(scheduler_); }
+
+bool Executor::RunRound() {
+  context_.failure.Update(mesh_->Poll());
+  const bool ran = scheduler_.RunRound();
+  if (!context_.failure.ok() || scheduler_.done()) {
+    End();
+  }
+  return ran;
+}
+
+void Executor::Stop(const absl::Status& reason) {
+  if (!done_) {
+    context_.failure.Update(reason);
+    End();
+  }
+}
+
+void Executor::End() {
+  scheduler_.Cancel();
+  if (task_ != nullptr) {
+    task_->Measure();
+  }
+  done_ = true;
+}
+
+}  // namespace glaive::engine

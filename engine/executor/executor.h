@@ -1,0 +1,96 @@
+// Executor: one worker of a run: its scheduler, its channels, its state memory and its part of the query (paper
+// section 5.3).
+//
+// Made by a node's main thread, then used by one thread, its own: Open, Connect, RunRound. Several executors can share
+// a thread and take turns, which is how tests drive a whole cluster under one random order.
+//
+//   1. Nothing below RunRound blocks in the kernel.
+//   2. After an error every fiber is unwound; status() tells the error, and done() holds.
+//
+//   auto executor = Executor::Create(config, query);
+//   publish((*executor)->descriptor()); ... (*executor)->Connect(all); (*executor)->Open();
+//   while (!(*executor)->done()) (*executor)->RunRound();
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/api/query.h"
+#include "engine/executor/task_context.h"
+#include "engine/fiber/pick_policy.h"
+#include "engine/fiber/scheduler.h"
+#include "engine/metrics/node_metrics.h"
+#include "rdma/mesh/executor_mesh.h"
+#include "state/log/state_memory.h"
+
+namespace glaive::engine {
+
+/// What an executor is made of; the same on all executors of a run but for `mesh.self`.
+struct ExecutorConfig {
+  rdma::MeshOptions mesh;
+  EpochPolicy epoch_policy;
+  std::int64_t max_lead_ms = 0;
+  std::uint64_t fragment_bytes = 0;
+  std::uint64_t state_limit_bytes = 0;
+  const Clock* clock = nullptr;       // outlives the executor
+  PickPolicy* pick_policy = nullptr;  // null: round robin, RDMA fibers first; else outlives the executor
+};
+
+class Executor {
+ public:
+  /// Maps segments and rings. `query` outlives the executor. Errors are those of FragmentGeometry and ExecutorMesh.
+  static absl::StatusOr<std::unique_ptr<Executor>> Create(const ExecutorConfig& config, const Query& query);
+
+  /// Suspended fibers are unwound before the task, the task goes before the channels it uses.
+  ~Executor() = default;
+
+  /// What the other executors need to connect.
+  rdma::MeshDescriptor descriptor() const { return mesh_->descriptor(); }
+  /// Connects to all executors of the run.
+  absl::Status Connect(std::span<const rdma::MeshDescriptor> all) { return mesh_->Connect(all); }
+  /// Opens the query's task: reads or generates its input, allocates its state. Call it on the executor's own thread.
+  absl::Status Open();
+  /// Makes the fibers: from here on RunRound works. Every executor of the run has been opened and connected.
+  absl::Status Start();
+
+  /// One round of the scheduler, after taking in completions and credits. False when no fiber ran: time to idle.
+  bool RunRound();
+  /// Whether there is nothing left to run: the query has ended, or failed.
+  bool done() const { return done_; }
+  /// The error that ended the executor, if any.
+  const absl::Status& status() const { return context_.failure; }
+  /// Ends the executor from outside, with the reason.
+  void Stop(const absl::Status& reason);
+
+  /// Makes the results final. After done(), once the whole run has succeeded.
+  absl::Status Commit() { return task_->Commit(); }
+  /// Up to date after done().
+  const ExecutorMetrics& metrics() const { return metrics_; }
+  /// For any thread, at any time.
+  const LiveProgress& live() const { return live_; }
+  const rdma::ExecutorMesh& mesh() const { return *mesh_; }
+  ExecutorId id() const { return context_.self; }
+
+ private:
+  Executor(const ExecutorConfig& config, const Query& query, const state::FragmentGeometry& geometry,
+           std::unique_ptr<rdma::ExecutorMesh> mesh);
+
+  void End();
+
+  const Query* query_;
+  std::unique_ptr<rdma::ExecutorMesh> mesh_;
+  state::StateMemory memory_;
+  ExecutorMetrics metrics_;
+  LiveProgress live_;
+  TaskContext context_;
+  std::unique_ptr<QueryTask> task_;
+  Scheduler scheduler_;  // last: its fibers use all of the above
+  bool done_ = false;
+};
+
+}  // namespace glaive::engine

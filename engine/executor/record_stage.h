@@ -1,0 +1,164 @@
+// RecordStage: the stateful end of a fused pipeline: gathers the records that survive it into groups for the store.
+//
+// Owned by a query task, used by its source fiber. It takes selected records some hundred at a time, and each of its
+// steps is a loop over all of them with nothing to mispredict: run the chain, hash the key, note the event time.
+// Whether all of them lie in the current slice is decided once, by their least and greatest event time; if not, each
+// finds its own.
+//
+//   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
+//   2. A record is late if its window ends at or before the flow's watermark: it is counted and not folded.
+//   3. A group is of one slice.
+//
+//   stage.BeginBatch(watermark_ms);
+//   stage.Add(selected, shift_ms, prefetch, flush);   // calls flush(slice, updates) for each full group
+//   stage.Flush(flush);
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "engine/window/tumbling.h"
+#include "state/store/partitioned_store.h"
+
+namespace glaive::engine {
+
+template <typename Plan>
+class RecordStage {
+ public:
+  using Update = typename Plan::Store::Update;
+  /// The most records of one Add: their bytes stay in the first-level cache from being selected to being gathered.
+  static constexpr std::size_t kMaxRecords = 128;
+
+  RecordStage(const Plan& plan, const TumblingSlices& slices) : plan_(&plan), slices_(slices) {}
+
+  /// Takes note of the flow's watermark, by which lateness is judged from here on.
+  void BeginBatch(std::int64_t watermark_ms) {
+    watermark_ms_ = watermark_ms;
+    if (slice_end_ms_ <= watermark_ms) {
+      slice_start_ms_ = slice_end_ms_ = kMinEventTimeMs;  // no event time is in it: the next record decides anew
+    }
+  }
+
+  /// Runs the chain on records that its leading filters have kept, at most kMaxRecords. `prefetch(hash)` is called as
+  /// soon as a key is known, so that its index bucket is on its way while the rest of the group is still being read.
+  /// `flush(slice, updates)` is called for each full group; it may suspend the fiber.
+  template <typename PrefetchFn, typename FlushFn>
+  void Add(std::span<const typename Plan::Input* const> selected, std::int64_t event_time_shift_ms,
+           const PrefetchFn& prefetch, FlushFn&& flush) {
+    const Gathered gathered = Gather(selected, event_time_shift_ms, prefetch);
+    if (gathered.count > 0 && (gathered.min_ms < slice_start_ms_ || gathered.max_ms >= slice_end_ms_)) [[unlikely]] {
+      SortIntoSlices(gathered.count, flush);
+    } else {
+      staged_count_ += gathered.count;
+      FlushGroups(flush);
+    }
+  }
+
+  /// Hands over what is staged, full group or not.
+  template <typename FlushFn>
+  void Flush(FlushFn&& flush) {
+    if (staged_count_ > 0) {
+      flush(slice_, std::span<const Update>(staged_.data(), staged_count_));
+      kept_ += staged_count_;
+      staged_count_ = 0;
+    }
+  }
+
+  /// Records folded, and records dropped because they were late.
+  std::uint64_t kept() const { return kept_; }
+  std::uint64_t late() const { return late_; }
+
+ private:
+  /// What a call has added behind the staged updates.
+  struct Gathered {
+    std::size_t count = 0;
+    std::int64_t min_ms = kMaxEventTimeMs;  // of their event times
+    std::int64_t max_ms = kMinEventTimeMs;
+  };
+
+  /// Writes the survivors' updates behind what is staged, as if they were all of the current slice.
+  template <typename PrefetchFn>
+  Gathered Gather(std::span<const typename Plan::Input* const> selected, std::int64_t shift_ms,
+                  const PrefetchFn& prefetch) {
+    Gathered gathered;
+    Update* const updates = staged_.data() + staged_count_;
+    for (const typename Plan::Input* record : selected) {
+      plan_->chain.Push(*record, [&](const typename Plan::Record& survivor) {
+        const std::int64_t event_time_ms = plan_->source.event_time_ms(*record) + shift_ms;
+        const typename Plan::Key key = std::invoke(plan_->key, survivor);
+        const std::uint64_t hash = state::HashKey(key);
+        prefetch(hash);
+        updates[gathered.count] = Update{.hash = hash, .key = key, .input = plan_->aggregate.Input(survivor)};
+        event_times_ms_[gathered.count] = event_time_ms;
+        ++gathered.count;
+        gathered.min_ms = std::min(gathered.min_ms, event_time_ms);
+        gathered.max_ms = std::max(gathered.max_ms, event_time_ms);
+      });
+    }
+    return gathered;
+  }
+
+  /// The rare case: some of the `count` gathered updates are not of the current slice. Each finds its own.
+  template <typename FlushFn>
+  void SortIntoSlices(std::size_t count, FlushFn& flush) {
+    std::array<Update, kMaxRecords> updates;
+    std::copy_n(staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), count, updates.begin());
+    for (std::size_t i = 0; i < count; ++i) {
+      if (event_times_ms_[i] < slice_start_ms_ || event_times_ms_[i] >= slice_end_ms_) {
+        Flush(flush);
+        if (!EnterSlice(event_times_ms_[i])) {
+          continue;
+        }
+      }
+      staged_[staged_count_++] = updates[i];
+      FlushGroups(flush);
+    }
+  }
+
+  /// Hands over all full groups; what is left moves to the front.
+  template <typename FlushFn>
+  void FlushGroups(FlushFn&& flush) {
+    std::size_t done = 0;
+    if (staged_count_ < state::kGroupSize) {
+      return;
+    }
+    for (; staged_count_ - done >= state::kGroupSize; done += state::kGroupSize) {
+      flush(slice_, std::span<const Update>(staged_.data() + done, state::kGroupSize));
+    }
+    std::copy(staged_.begin() + static_cast<std::ptrdiff_t>(done),
+              staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), staged_.begin());
+    staged_count_ -= done;
+    kept_ += done;
+  }
+
+  /// Makes the slice of an event time the current one; false, and counted, if its window is closed.
+  bool EnterSlice(std::int64_t event_time_ms) {
+    const state::SliceId slice = slices_.SliceOf(event_time_ms);
+    if (slices_.EndMs(slice) <= watermark_ms_) {
+      ++late_;
+      return false;
+    }
+    slice_ = slice;
+    slice_start_ms_ = slices_.StartMs(slice);
+    slice_end_ms_ = slices_.EndMs(slice);
+    return true;
+  }
+
+  const Plan* plan_;
+  TumblingSlices slices_;
+  state::SliceId slice_{};
+  std::int64_t slice_start_ms_ = kMinEventTimeMs;
+  std::int64_t slice_end_ms_ = kMinEventTimeMs;
+  std::int64_t watermark_ms_ = kMinEventTimeMs;
+  std::uint64_t kept_ = 0;
+  std::uint64_t late_ = 0;
+  std::size_t staged_count_ = 0;  // fewer than a group between calls
+  std::array<std::int64_t, kMaxRecords> event_times_ms_;
+  std::array<Update, kMaxRecords + state::kGroupSize> staged_;
+};
+
+}  // namespace glaive::engine

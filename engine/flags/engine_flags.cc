@@ -1,0 +1,203 @@
+#include "engine/flags/engine_flags.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+#include "rdma/bootstrap/address.h"
+
+namespace glaive::engine {
+namespace {
+
+constexpr char kCluster[] = "Cluster";
+constexpr char kChannel[] = "Channel (rdma)";
+constexpr char kState[] = "State";
+constexpr char kEpochs[] = "Epochs and progress (engine)";
+constexpr char kOutput[] = "Output";
+
+constexpr std::uint64_t kKiB = 1024;
+constexpr std::uint64_t kMiB = 1024 * kKiB;
+constexpr std::uint64_t kTiB = kMiB * kMiB;
+constexpr std::uint32_t kSlotGranularityBytes = 64;
+
+void RegisterCluster(FlagSet& flags, ClusterOptions& options) {
+  flags.AddInteger({.name = "nodes", .group = kCluster, .help = "processes of the run"}, options.nodes, {1, 1024});
+  flags.AddInteger({.name = "executors", .group = kCluster, .help = "executors (threads) of each node"},
+                   options.executors, {1, 256});
+  flags.AddInteger({.name = "rank",
+                    .group = kCluster,
+                    .help = "number of this node, 0 to nodes-1, when the nodes are started by hand; without it, this "
+                            "process is rank 0 and starts the others on this host",
+                    .scope = FlagScope::kPerRank},
+                   options.rank);
+  flags.AddString({.name = "coordinator",
+                   .group = kCluster,
+                   .help = "where rank 0 is, when the nodes are started by hand",
+                   .scope = FlagScope::kPerRank},
+                  options.coordinator, "HOST:PORT");
+  flags.AddString({.name = "bind",
+                   .group = kCluster,
+                   .help = "where rank 0 listens; none: at --coordinator, or at a free port of 127.0.0.1 when it "
+                           "starts the others itself",
+                   .scope = FlagScope::kPerRank},
+                  options.bind, "HOST:PORT");
+  flags.AddDuration({.name = "join-timeout",
+                     .group = kCluster,
+                     .help = "how long to wait for the other nodes at the start",
+                     .scope = FlagScope::kPerRank},
+                    options.join_timeout, {absl::Milliseconds(100), absl::Hours(24)});
+  flags.AddChoice(
+      {.name = "transport",
+       .group = kCluster,
+       .help = "what carries the channels; auto: local inside a process, shm between the processes of "
+               "one host"},
+      options.transport,
+      {{"auto", TransportChoice::kAuto}, {"shm", TransportChoice::kShm}, {"local", TransportChoice::kLocal}});
+}
+
+void RegisterChannel(FlagSet& flags, ChannelSettings& options) {
+  flags.AddSize({.name = "slot-bytes",
+                 .group = kChannel,
+                 .help = "one slot of a ring, the largest message with its footer; a multiple of 64"},
+                options.slot_bytes, {256, 16 * kMiB});
+  flags.AddInteger({.name = "credits", .group = kChannel, .help = "slots of a ring"}, options.credits, {2, 1024});
+  flags.AddSize({.name = "ring-budget",
+                 .group = kChannel,
+                 .help = "most ring memory of one node; with many executors rings get fewer slots to stay below it"},
+                options.ring_budget_bytes, {kKiB, kTiB});
+}
+
+void RegisterState(FlagSet& flags, StateOptions& options) {
+  flags.AddSize({.name = "memory-limit",
+                 .group = kState,
+                 .help = "most memory of one node, all included; 0: what the machine and its cgroup have",
+                 .scope = FlagScope::kPerRank},
+                options.memory_limit_bytes, {0, 1024 * kTiB});
+  flags.AddSize({.name = "fragment-bytes",
+                 .group = kState,
+                 .help = "an executor's partial state for the partitions of all others"},
+                options.fragment_bytes, {4 * kKiB, kTiB});
+}
+
+void RegisterEpochs(FlagSet& flags, EpochOptions& options) {
+  flags.AddSize({.name = "epoch-bytes", .group = kEpochs, .help = "input after which an executor ends its epoch"},
+                options.epoch_bytes, {1, 1024 * kTiB});
+  flags.AddSize(
+      {.name = "epoch-min-bytes", .group = kEpochs, .help = "input of an epoch before a window's end may end it"},
+      options.epoch_min_bytes, {0, 1024 * kTiB});
+  flags.AddDuration(
+      {.name = "epoch-interval", .group = kEpochs, .help = "time after which an epoch ends whatever was read"},
+      options.epoch_interval, {absl::Microseconds(10), absl::Hours(1)});
+  flags.AddDuration({.name = "max-lead",
+                     .group = kEpochs,
+                     .help = "how far an executor's event time may be ahead of the slowest one's; 0: 4 windows"},
+                    options.max_lead, {absl::ZeroDuration(), absl::Hours(24 * 365)});
+}
+
+void RegisterOutput(FlagSet& flags, OutputOptions& options) {
+  flags.AddString({.name = "output",
+                   .group = kOutput,
+                   .help = "file for the results as CSV; each executor writes a part beside it; none: results are "
+                           "counted and dropped"},
+                  options.output, "FILE");
+  flags.AddSwitch({.name = "join-output", .group = kOutput, .help = "join the parts of --output into the one file"},
+                  options.join_output);
+  flags.AddString({.name = "json",
+                   .group = kOutput,
+                   .help = "file for the run's report as one line of JSON (docs/metrics.md)",
+                   .scope = FlagScope::kPerRank},
+                  options.json, "FILE");
+  flags.AddSwitch(
+      {.name = "verify", .group = kOutput, .help = "recompute the query sequentially and compare every result"},
+      options.verify);
+  flags.AddChoice(
+      {.name = "progress",
+       .group = kOutput,
+       .help = "progress line on standard error; auto: when that is a terminal",
+       .scope = FlagScope::kPerRank},
+      options.progress,
+      {{"auto", ProgressChoice::kAuto}, {"always", ProgressChoice::kAlways}, {"never", ProgressChoice::kNever}});
+}
+
+absl::Status Wrong(const std::string& text) { return absl::InvalidArgumentError(text); }
+
+absl::Status CheckAddress(const char* flag, const std::string& text, bool port_zero_allowed) {
+  if (text.empty()) return absl::OkStatus();
+  const absl::StatusOr<rdma::HostPort> where = rdma::ParseHostPort(text);
+  if (!where.ok()) return Wrong(absl::StrCat("--", flag, ": ", where.status().message()));
+  if (where->port == 0 && !port_zero_allowed) {
+    return Wrong(absl::StrCat("--", flag, "=", text, ": the port must not be 0; write the one where rank 0 listens"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCluster(const ClusterOptions& options) {
+  if (absl::Status status = CheckAddress("coordinator", options.coordinator, false); !status.ok()) return status;
+  if (absl::Status status = CheckAddress("bind", options.bind, true); !status.ok()) return status;
+  if (options.transport == TransportChoice::kLocal && options.nodes > 1) {
+    return Wrong(absl::StrCat("--transport=local reaches no other process, but --nodes=", options.nodes,
+                              "; write --transport=auto, or --nodes=1 with more --executors"));
+  }
+  if (!options.rank.has_value()) {
+    if (options.coordinator.empty()) return absl::OkStatus();
+    return Wrong("--coordinator needs --rank; without both, this process starts all nodes on this host");
+  }
+  if (*options.rank >= options.nodes) {
+    return Wrong(absl::StrCat("--rank=", *options.rank, ": out of range; with --nodes=", options.nodes,
+                              " the ranks are 0 to ", options.nodes - 1));
+  }
+  if (*options.rank > 0 && options.coordinator.empty()) {
+    return Wrong(absl::StrCat("--rank=", *options.rank, " needs --coordinator=host:port, where rank 0 listens"));
+  }
+  if (*options.rank == 0 && options.nodes > 1 && options.coordinator.empty() && options.bind.empty()) {
+    return Wrong("--rank=0 needs --coordinator=host:port or --bind=host:port, where the other ranks find it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFolder(const char* flag, const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return Wrong(absl::StrCat("--", flag, "=", path, ": this is a directory; write the name of a file"));
+  }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+    return Wrong(absl::StrCat("--", flag, "=", path, ": there is no directory ", folder.string(), "; create it first"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void RegisterEngineFlags(FlagSet& flags, EngineOptions& options) {
+  RegisterCluster(flags, options.cluster);
+  RegisterChannel(flags, options.channel);
+  RegisterState(flags, options.state);
+  RegisterEpochs(flags, options.epoch);
+  RegisterOutput(flags, options.output);
+  flags.AddCheck([&options] { return Validate(options); });
+}
+
+absl::Status Validate(const EngineOptions& options) {
+  if (absl::Status status = CheckCluster(options.cluster); !status.ok()) return status;
+  if (options.channel.slot_bytes % kSlotGranularityBytes != 0) {
+    const std::uint32_t below = options.channel.slot_bytes / kSlotGranularityBytes * kSlotGranularityBytes;
+    return Wrong(absl::StrCat("--slot-bytes=", ExactBytes(options.channel.slot_bytes),
+                              ": not a multiple of 64; the nearest are ", below, " and ",
+                              below + kSlotGranularityBytes));
+  }
+  if (options.output.join_output && options.output.output.empty()) {
+    return Wrong("--join-output needs --output=FILE, the file to join the parts into");
+  }
+  if (absl::Status status = CheckFolder("output", options.output.output); !status.ok()) return status;
+  return CheckFolder("json", options.output.json);
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,53 @@
+// The counters of ExecutorMetrics as a table: name, member, and how two executors' values are put together. Encoding,
+// decoding, adding up and the report's JSON all walk this one table, so a new counter is one line here (and one in
+// docs/metrics.md, which a test asks for).
+//
+// Constants only.
+//
+//   for (const CounterField& field : kCounterFields) json[field.name] = metrics.*field.member;
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/metrics/node_metrics.h"
+
+namespace glaive::engine {
+
+struct CounterField {
+  const char* name;
+  std::uint64_t ExecutorMetrics::* member;
+  bool is_maximum = false;  ///< put together by the larger one instead of the sum
+};
+
+inline constexpr CounterField kCounterFields[] = {
+    {"records", &ExecutorMetrics::records},
+    {"input_bytes", &ExecutorMetrics::input_bytes},
+    {"records_kept", &ExecutorMetrics::records_kept},
+    {"late_records", &ExecutorMetrics::late_records},
+    {"epochs", &ExecutorMetrics::epochs},
+    {"early_epoch_ends", &ExecutorMetrics::early_epoch_ends},
+    {"folded_records", &ExecutorMetrics::folded_records},
+    {"delta_entries", &ExecutorMetrics::delta_entries},
+    {"delta_bytes", &ExecutorMetrics::delta_bytes},
+    {"messages", &ExecutorMetrics::messages},
+    {"credit_stalls", &ExecutorMetrics::credit_stalls},
+    {"merges", &ExecutorMetrics::merges},
+    {"max_ring_laps", &ExecutorMetrics::max_ring_laps, true},
+    {"index_growths", &ExecutorMetrics::index_growths},
+    {"state_bytes", &ExecutorMetrics::state_bytes},
+    {"windows_fired", &ExecutorMetrics::windows_fired},
+    {"windows_fired_early", &ExecutorMetrics::windows_fired_early},
+    {"results", &ExecutorMetrics::results},
+};
+
+/// Puts the counters of `other` into those of `total`; times and latencies are left alone.
+inline void AddCounters(ExecutorMetrics& total, const ExecutorMetrics& other) {
+  for (const CounterField& field : kCounterFields) {
+    std::uint64_t& sum = total.*field.member;
+    const std::uint64_t value = other.*field.member;
+    sum = field.is_maximum ? std::max(sum, value) : sum + value;
+  }
+}
+
+}  // namespace glaive::engine

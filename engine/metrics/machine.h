@@ -1,0 +1,26 @@
+// MachineInfo: the machine a result was measured on. A figure without its machine is worth nothing.
+//
+// Reads /proc and /sys; called by `main` at start-up. What cannot be read is left empty or 0.
+//
+//   MachineInfo machine = DescribeMachine();
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace glaive::engine {
+
+struct MachineInfo {
+  std::string host;                       ///< host name
+  std::string cpu_model;                  ///< "model name" of the first processor
+  std::uint32_t cores = 0;                ///< logical processors this process may use
+  std::uint64_t memory_bytes = 0;         ///< physical memory
+  std::string kernel;                     ///< release, as from uname(2)
+  std::vector<std::string> rdma_devices;  ///< names below /sys/class/infiniband, sorted
+};
+
+/// Describes this machine; `root` is put before /proc and /sys, for tests.
+MachineInfo DescribeMachine(const std::string& root = "");
+
+}  // namespace glaive::engine

@@ -1,0 +1,158 @@
+#include "engine/metrics/node_metrics.h"
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+
+#include "engine/metrics/counter_fields.h"
+
+namespace glaive::engine {
+namespace {
+
+using Json = nlohmann::json;
+
+Json ToJson(const ExecutorMetrics& metrics) {
+  Json object = {{"executor", metrics.executor},
+                 {"first_batch_ns", metrics.first_batch_ns},
+                 {"last_result_ns", metrics.last_result_ns},
+                 {"latency_kept", metrics.window_latency.kept()},
+                 {"latency_stride", metrics.window_latency.stride()},
+                 {"latency_count", metrics.window_latency.count()},
+                 {"latency_max_ns", metrics.window_latency.max_ns()}};
+  for (const CounterField& field : kCounterFields) {
+    object[field.name] = metrics.*field.member;
+  }
+  return object;
+}
+
+absl::Status WrongField(absl::string_view name) {
+  return absl::InvalidArgumentError(absl::StrCat("the metrics of a node have no valid field '", name, "'"));
+}
+
+// Takes the integer called `name` out of `object` into `value`.
+template <typename Integer>
+absl::Status Take(const Json& object, const char* name, Integer& value) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number_integer()) {
+    return WrongField(name);
+  }
+  if constexpr (std::is_unsigned_v<Integer>) {
+    if (!found->is_number_unsigned() || found->template get<std::uint64_t>() > std::numeric_limits<Integer>::max()) {
+      return WrongField(name);
+    }
+  }
+  value = found->template get<Integer>();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LatencySamples> LatencyFrom(const Json& object) {
+  const auto kept = object.find("latency_kept");
+  if (kept == object.end() || !kept->is_array()) {
+    return WrongField("latency_kept");
+  }
+  std::vector<std::int64_t> samples;
+  for (const Json& sample : *kept) {
+    if (!sample.is_number_integer()) {
+      return WrongField("latency_kept");
+    }
+    samples.push_back(sample.get<std::int64_t>());
+  }
+  std::uint64_t stride = 0;
+  std::uint64_t count = 0;
+  std::int64_t max_ns = 0;
+  absl::Status status = Take(object, "latency_stride", stride);
+  status.Update(Take(object, "latency_count", count));
+  status.Update(Take(object, "latency_max_ns", max_ns));
+  if (stride == 0) {
+    status.Update(WrongField("latency_stride"));
+  }
+  if (!status.ok()) {
+    return status;
+  }
+  return LatencySamples(std::move(samples), stride, count, max_ns);
+}
+
+absl::StatusOr<ExecutorMetrics> ExecutorFrom(const Json& object) {
+  if (!object.is_object()) {
+    return WrongField("executors");
+  }
+  ExecutorMetrics metrics;
+  absl::Status status = Take(object, "executor", metrics.executor);
+  status.Update(Take(object, "first_batch_ns", metrics.first_batch_ns));
+  status.Update(Take(object, "last_result_ns", metrics.last_result_ns));
+  for (const CounterField& field : kCounterFields) {
+    status.Update(Take(object, field.name, metrics.*field.member));
+  }
+  absl::StatusOr<LatencySamples> latency = LatencyFrom(object);
+  status.Update(latency.status());
+  if (!status.ok()) {
+    return status;
+  }
+  metrics.window_latency = *std::move(latency);
+  return metrics;
+}
+
+}  // namespace
+
+std::string EncodeNodeMetrics(const NodeMetrics& metrics) {
+  Json executors = Json::array();
+  for (const ExecutorMetrics& executor : metrics.executors) {
+    executors.push_back(ToJson(executor));
+  }
+  const Json object = {{"node", metrics.node},
+                       {"peak_memory_bytes", metrics.peak_memory_bytes},
+                       {"ring_bytes", metrics.ring_bytes},
+                       {"page_kind", metrics.page_kind},
+                       {"executors", std::move(executors)}};
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<NodeMetrics> DecodeNodeMetrics(std::string_view text) {
+  const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) {
+    return absl::InvalidArgumentError("the metrics of a node are no JSON object");
+  }
+  NodeMetrics metrics;
+  absl::Status status = Take(object, "node", metrics.node);
+  status.Update(Take(object, "peak_memory_bytes", metrics.peak_memory_bytes));
+  status.Update(Take(object, "ring_bytes", metrics.ring_bytes));
+  if (!status.ok()) {
+    return status;
+  }
+  const auto page_kind = object.find("page_kind");
+  if (page_kind == object.end() || !page_kind->is_string()) {
+    return WrongField("page_kind");
+  }
+  metrics.page_kind = page_kind->get<std::string>();
+  const auto executors = object.find("executors");
+  if (executors == object.end() || !executors->is_array()) {
+    return WrongField("executors");
+  }
+  for (const Json& entry : *executors) {
+    absl::StatusOr<ExecutorMetrics> executor = ExecutorFrom(entry);
+    if (!executor.ok()) {
+      return executor.status();
+    }
+    metrics.executors.push_back(*std::move(executor));
+  }
+  return metrics;
+}
+
+std::uint64_t PeakMemoryBytes() {
+  rusage usage{};
+  (void)::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,70 @@
+// ExecutorMetrics and NodeMetrics: what a run counts, and how it travels to rank 0 at the end.
+//
+// Each executor fills its own ExecutorMetrics: plain counters with one writer, no atomics. After the run each node puts
+// its executors' into a NodeMetrics, encodes it, and hands it to ControlPlane::AllGather; rank 0 decodes them all and
+// builds the RunReport (run_report.h).
+//
+//   ++metrics.epochs;
+//   std::string mine = EncodeNodeMetrics(node);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/metrics/latency_samples.h"
+
+namespace glaive::engine {
+
+/// Counters of one executor. All start at 0.
+struct ExecutorMetrics {
+  std::uint32_t executor = 0;       ///< number within the run
+  std::uint64_t records = 0;        ///< records read from the source
+  std::uint64_t input_bytes = 0;    ///< their bytes
+  std::uint64_t records_kept = 0;   ///< records that reached the window (passed filters, not late)
+  std::uint64_t late_records = 0;   ///< records whose window had closed when they were read
+  std::int64_t first_batch_ns = 0;  ///< clock when the first batch was read
+  std::int64_t last_result_ns = 0;  ///< clock when the last result was handed to the sink
+
+  std::uint64_t epochs = 0;            ///< epochs this executor ended
+  std::uint64_t early_epoch_ends = 0;  ///< of these, because the fragment was full
+
+  std::uint64_t folded_records = 0;  ///< records folded into fragments of other leaders' partitions
+  std::uint64_t delta_entries = 0;   ///< {key, value} entries sent to other leaders
+  std::uint64_t delta_bytes = 0;     ///< payload bytes sent to other leaders, markers included
+  std::uint64_t messages = 0;        ///< messages sent to other leaders
+  std::uint64_t credit_stalls = 0;   ///< sends put off because a ring was full
+  std::uint64_t merges = 0;          ///< entries of other executors merged into this leader's state
+  std::uint64_t max_ring_laps = 0;   ///< most complete laps of any ring this executor sends into
+
+  std::uint64_t index_growths = 0;        ///< times an index was enlarged
+  std::uint64_t state_bytes = 0;          ///< most bytes of primary and fragment state at one time
+  std::uint64_t windows_fired = 0;        ///< windows this leader completed
+  std::uint64_t windows_fired_early = 0;  ///< of these, before all executors had reached the end of the stream
+  std::uint64_t results = 0;              ///< rows this leader handed to the sink
+
+  LatencySamples window_latency;  ///< one sample a fired window
+};
+
+/// One node's part of the report.
+struct NodeMetrics {
+  std::uint32_t node = 0;
+  std::uint64_t peak_memory_bytes = 0;  ///< most resident memory of the process (see PeakMemoryBytes)
+  std::uint64_t ring_bytes = 0;         ///< memory of the rings that others write into
+  std::string page_kind = {};           ///< pages behind the rings: "huge", "transparent" or "base"
+  std::vector<ExecutorMetrics> executors = {};
+};
+
+/// One JSON object as text.
+std::string EncodeNodeMetrics(const NodeMetrics& metrics);
+
+/// The reverse. kInvalidArgument names the field that is missing or has the wrong type.
+absl::StatusOr<NodeMetrics> DecodeNodeMetrics(std::string_view text);
+
+/// The most memory this process has had resident so far, from getrusage(2), in bytes.
+std::uint64_t PeakMemoryBytes();
+
+}  // namespace glaive::engine

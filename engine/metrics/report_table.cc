@@ -1,0 +1,107 @@
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+#include "engine/metrics/run_report.h"
+#include "rdma/base/bytes.h"
+
+namespace glaive::engine {
+namespace {
+
+constexpr double kMillion = 1e6;
+
+// 12345678 as "12,345,678".
+std::string Grouped(std::uint64_t value) {
+  std::string digits = absl::StrCat(value);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) {
+    digits.insert(at - 3, ",");
+  }
+  return digits;
+}
+
+void Line(std::ostream& out, const std::string& name, const std::string& value) {
+  out << absl::StreamFormat("  %-18s %s\n", name, value);
+}
+
+std::string Rates(double records_per_second, double gigabytes_per_second) {
+  return absl::StrFormat("%.2f M records/s, %.2f GB/s", records_per_second / kMillion, gigabytes_per_second);
+}
+
+std::string LatencyText(const WindowLatency& latency) {
+  if (!latency.measured) {
+    return "not measured";
+  }
+  return absl::StrFormat("p50 %.2f ms, p99 %.2f ms, max %.2f ms over %s results", latency.p50_ms, latency.p99_ms,
+                         latency.max_ms, Grouped(latency.windows));
+}
+
+const char* VerificationText(Verification verification) {
+  switch (verification) {
+    case Verification::kPassed:
+      return "passed: every result equals a sequential run's";
+    case Verification::kFailed:
+      return "FAILED";
+    case Verification::kNotRun:
+      break;
+  }
+  return "not run (--verify)";
+}
+
+void PrintHeading(const RunReport& report, std::ostream& out) {
+  out << report.program << " " << report.build.version << " (commit " << report.build.commit << ", "
+      << report.build.build_type << ")\n";
+  const MachineInfo& machine = report.machine;
+  Line(out, "machine",
+       absl::StrFormat("%s: %s, %d cores, %s, rdma devices: %s", machine.host, machine.cpu_model, machine.cores,
+                       FormatBytes(machine.memory_bytes),
+                       machine.rdma_devices.empty() ? "none" : absl::StrJoin(machine.rdma_devices, " ")));
+  Line(out, "run",
+       absl::StrFormat("%d node(s) x %d executor(s), transport %s", report.nodes, report.executors_per_node,
+                       report.transport));
+}
+
+void PrintTotals(const RunReport& report, std::ostream& out) {
+  const ExecutorMetrics& total = report.total;
+  Line(out, "throughput", Rates(report.records_per_second, report.gigabytes_per_second));
+  Line(out, "records",
+       absl::StrFormat("%s in %.3f s, %s kept, %s late", Grouped(total.records), report.seconds,
+                       Grouped(total.records_kept), Grouped(total.late_records)));
+  Line(out, "windows",
+       absl::StrFormat("%s results, %s windows fired, %s before the end of the stream", Grouped(total.results),
+                       Grouped(total.windows_fired), Grouped(total.windows_fired_early)));
+  Line(out, "window latency", LatencyText(report.window_latency));
+  Line(out, "epochs", absl::StrFormat("%s, %s ended early", Grouped(total.epochs), Grouped(total.early_epoch_ends)));
+  Line(out, "deltas",
+       absl::StrFormat("%s in %s entries, %.2f records folded into each, %s merged", FormatBytes(total.delta_bytes),
+                       Grouped(total.delta_entries), report.folds_per_delta_entry, Grouped(total.merges)));
+  Line(out, "channels",
+       absl::StrFormat("%s messages, %s credit stalls, at most %s laps, rings %s (%s pages)", Grouped(total.messages),
+                       Grouped(total.credit_stalls), Grouped(total.max_ring_laps), FormatBytes(report.ring_bytes),
+                       report.page_kind.empty() ? "no" : report.page_kind));
+  Line(out, "memory",
+       absl::StrFormat("peak %s, state %s, index grown %s times", FormatBytes(report.peak_memory_bytes),
+                       FormatBytes(total.state_bytes), Grouped(total.index_growths)));
+  Line(out, "verification", VerificationText(report.verification));
+}
+
+}  // namespace
+
+void PrintTable(const RunReport& report, std::ostream& out) {
+  PrintHeading(report, out);
+  PrintTotals(report, out);
+  if (report.executors.size() < 2) {
+    return;
+  }
+  for (const ExecutorReport& executor : report.executors) {
+    Line(out, absl::StrCat("executor ", executor.executor),
+         absl::StrFormat("node %d, %s in %.3f s, %s epochs, %s stalls", executor.node,
+                         Rates(executor.records_per_second, executor.gigabytes_per_second), executor.seconds,
+                         Grouped(executor.counters.epochs), Grouped(executor.counters.credit_stalls)));
+  }
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,99 @@
+// RunReport: the outcome of a run as plain numbers, for a table on the terminal and for one line of JSON.
+//
+// Rank 0 fills it after the run: BuildRunReport adds up the nodes' metrics, `main` puts in what only it knows
+// (program, settings, verification). docs/metrics.md describes every field of the JSON; a test compares the two.
+//
+//   RunReport report = BuildRunReport(nodes, {.one_host = plane.one_host()});
+//   report.program = "ysb";
+//   PrintTable(report, std::cout);
+//   absl::Status written = WriteJsonFile(report, options.output.json);
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/metrics/machine.h"
+#include "engine/metrics/node_metrics.h"
+
+namespace glaive::engine {
+
+/// One executor's line of the report.
+struct ExecutorReport {
+  std::uint32_t executor = 0;
+  std::uint32_t node = 0;
+  double seconds = 0;  ///< its first batch to its last result
+  double records_per_second = 0;
+  double gigabytes_per_second = 0;
+  ExecutorMetrics counters;
+};
+
+/// Latency from reading the batch that moved the last clock past a window's end to the window's result.
+struct WindowLatency {
+  bool measured = false;  ///< false: several hosts (their clocks differ), or no window fired
+  double p50_ms = 0;
+  double p99_ms = 0;
+  double max_ms = 0;
+  std::uint64_t windows = 0;  ///< samples behind the figures, one a leader and window
+};
+
+/// What --verify found.
+enum class Verification { kNotRun, kPassed, kFailed };
+
+/// What the binary was built from; see build_info.h.
+struct BuildReport {
+  std::string version;
+  std::string commit;
+  std::string build_type;
+  std::string compiler;
+  std::string compiler_flags;
+};
+
+struct RunReport {
+  std::string program;
+  BuildReport build;
+  MachineInfo machine;
+  std::string transport;  ///< what the channels really ran over, e.g. "shm", "local+shm"
+  std::map<std::string, std::string> settings;
+
+  std::uint32_t nodes = 0;
+  std::uint32_t executors_per_node = 0;
+  double seconds = 0;  ///< first batch read to last result out, over all executors
+  double records_per_second = 0;
+  double gigabytes_per_second = 0;      ///< input bytes; 1 GB = 1e9 bytes
+  double folds_per_delta_entry = 0;     ///< 0 when no delta entries were sent
+  ExecutorMetrics total;                ///< sums; maxima where a field is a maximum
+  std::uint64_t peak_memory_bytes = 0;  ///< sum over the nodes
+  std::uint64_t ring_bytes = 0;         ///< sum over the nodes
+  std::string page_kind;                ///< of the rings; kinds joined by "+" where nodes differ
+  WindowLatency window_latency;
+  Verification verification = Verification::kNotRun;
+  std::vector<ExecutorReport> executors;  ///< by executor number
+};
+
+struct ReportScope {
+  /// Whether all nodes share one monotonic clock. Without, times are compared within an executor only.
+  bool one_host = true;
+};
+
+/// This binary's, from build_info.h.
+BuildReport ThisBuild();
+
+/// Adds up what the nodes counted. Program, machine, transport, settings and verification are left for the caller.
+RunReport BuildRunReport(std::span<const NodeMetrics> nodes, ReportScope scope);
+
+/// The report as one line of JSON, with a newline at its end.
+std::string ToJsonLine(const RunReport& report);
+
+/// Writes the line to `path` whole or not at all (a temporary file beside it, renamed).
+absl::Status WriteJsonFile(const RunReport& report, const std::string& path);
+
+/// A short table for people.
+void PrintTable(const RunReport& report, std::ostream& out);
+
+}  // namespace glaive::engine

@@ -1,0 +1,45 @@
+// EpochPolicy: when an executor ends its epoch, and so ships what it knows (paper section 7.2.2).
+//
+// A pure decision over numbers. An epoch ends
+//
+//   - after epoch_bytes were read: late merging pays when an epoch folds many records of a key into one delta;
+//   - when the watermark has passed a window's end, once epoch_min_bytes were read or epoch_interval has gone by:
+//     the leaders wait for it, but fine-grained windows must not make a storm of epochs;
+//   - after epoch_interval alone, if there is anything new to tell: slow streams keep a low latency.
+//
+// The engine also ends it when the fragment is full, before it pauses for others (invariant I7), and at the
+// end of the stream; nobody is asked then.
+//
+//   if (policy.ShouldEnd({.bytes = read, .elapsed_ns = now - started, .passed_window_end = true, ...})) EndEpoch();
+#pragma once
+
+#include <cstdint>
+
+namespace glaive::engine {
+
+/// The running epoch.
+struct EpochProgress {
+  std::uint64_t bytes = 0;         // read in it
+  std::int64_t elapsed_ns = 0;     // since it started
+  bool passed_window_end = false;  // whether the watermark has passed a window's end in it
+  bool has_news = false;           // whether a record was read or the watermark has moved in it
+};
+
+struct EpochPolicy {
+  std::uint64_t epoch_bytes = 64ULL << 20;
+  std::uint64_t epoch_min_bytes = 1ULL << 20;
+  std::int64_t epoch_interval_ns = 10'000'000;
+
+  bool ShouldEnd(const EpochProgress& epoch) const {
+    if (epoch.bytes >= epoch_bytes) {
+      return true;
+    }
+    const bool interval_over = epoch.elapsed_ns >= epoch_interval_ns;
+    if (epoch.passed_window_end && (epoch.bytes >= epoch_min_bytes || interval_over)) {
+      return true;
+    }
+    return interval_over && epoch.has_news;
+  }
+};
+
+}  // namespace glaive::engine

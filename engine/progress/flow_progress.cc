@@ -1,0 +1,74 @@
+#include "engine/progress/flow_progress.h"
+
+#include <algorithm>
+
+namespace glaive::engine {
+
+FlowProgress::FlowProgress(const FlowProgressOptions& options, const TumblingSlices& slices)
+    : options_(options), slices_(slices), clock_(options.executor_count) {}
+
+void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms,
+                           std::int64_t read_ns) {
+  records_read_ += records;
+  epoch_.bytes += bytes;
+  epoch_.has_news = epoch_.has_news || records > 0 || watermark_ms > watermark_ms_;
+  if (watermark_ms <= watermark_ms_) {
+    return;
+  }
+  if (watermark_ms_ == kMinEventTimeMs) {
+    first_watermark_ms_ = watermark_ms;
+    window_end_ms_ = slices_.EndMs(slices_.SliceOf(std::min(watermark_ms, kMaxEventTimeMs - slices_.size_ms())));
+  }
+  watermark_ms_ = watermark_ms;
+  if (watermark_ms >= window_end_ms_) {
+    epoch_.passed_window_end = true;
+    boundary_read_ns_ = boundary_read_ns_ == 0 ? read_ns : boundary_read_ns_;
+    if (watermark_ms != kMaxEventTimeMs) {
+      window_end_ms_ = slices_.EndMs(slices_.SliceOf(watermark_ms));
+    }
+  }
+  AdvanceClock(options_.self, watermark_ms, read_ns);
+}
+
+void FlowProgress::OnMarker(ExecutorId executor, const state::EpochMarker& marker) {
+  AdvanceClock(executor, marker.watermark_ms, marker.boundary_read_ns);
+}
+
+void FlowProgress::AdvanceClock(ExecutorId executor, std::int64_t watermark_ms, std::int64_t read_ns) {
+  if (clock_.Advance(executor, watermark_ms) && read_ns != 0) {
+    closing_read_ns_ = read_ns;
+  }
+}
+
+bool FlowProgress::ShouldEndEpoch(std::int64_t now_ns) const {
+  EpochProgress epoch = epoch_;
+  epoch.elapsed_ns = now_ns - epoch_started_ns_;
+  return options_.policy.ShouldEnd(epoch);
+}
+
+state::EpochMarker FlowProgress::EndEpoch(std::int64_t now_ns) {
+  ++epochs_ended_;
+  state::EpochMarker marker{};
+  marker.epoch = epochs_ended_;
+  marker.watermark_ms = watermark_ms_;
+  marker.boundary_read_ns = boundary_read_ns_;
+  marker.records_read = records_read_;
+  marker.executor = Value(options_.self);
+  marker.stage_count = 1;
+  epoch_ = EpochProgress{};
+  epoch_started_ns_ = now_ns;
+  boundary_read_ns_ = 0;
+  return marker;
+}
+
+bool FlowProgress::LeadsTooFar() const {
+  if (watermark_ms_ == kMinEventTimeMs) {
+    return false;
+  }
+  // Before everybody has reported, the lead is measured from where this flow began.
+  const std::int64_t slowest_ms = clock_.Min() == kMinEventTimeMs ? first_watermark_ms_ : clock_.Min();
+  return slowest_ms<watermark_ms_&& static_cast<std::uint64_t>(watermark_ms_) -
+                    static_cast<std::uint64_t>(slowest_ms)> static_cast<std::uint64_t>(options_.max_lead_ms);
+}
+
+}  // namespace glaive::engine

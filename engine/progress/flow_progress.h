@@ -1,0 +1,77 @@
+// FlowProgress: one executor's progress through its own flow and what it knows of the others': epochs,
+// watermarks, and who has to wait for whom.
+//
+// A pure value: time comes in as numbers. Owned by one executor, used by its thread alone.
+//
+//   1. A marker carries the watermark of the last batch whose records are all in the state (invariant I3).
+//   2. LeadsTooFar() is false for the flow that is last, so not everybody can be waiting (invariant I7).
+//
+//   progress.OnBatch(records, bytes, watermark_ms, now_ns);
+//   if (progress.ShouldEndEpoch(now_ns)) Ship(progress.EndEpoch(now_ns));
+#pragma once
+
+#include <cstdint>
+
+#include "engine/progress/epoch_policy.h"
+#include "engine/progress/vector_clock.h"
+#include "engine/window/tumbling.h"
+#include "rdma/base/ids.h"
+#include "state/epoch/delta_layout.h"
+
+namespace glaive::engine {
+
+struct FlowProgressOptions {
+  ExecutorId self{};
+  std::uint32_t executor_count = 1;
+  EpochPolicy policy;
+  std::int64_t max_lead_ms = 0;
+};
+
+class FlowProgress {
+ public:
+  FlowProgress(const FlowProgressOptions& options, const TumblingSlices& slices);
+
+  /// Starts the first epoch.
+  void Start(std::int64_t now_ns) { epoch_started_ns_ = now_ns; }
+
+  /// A batch that was read at `read_ns` is in the state, and `watermark_ms` holds from here on.
+  void OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms, std::int64_t read_ns);
+  /// The flow has ended: it holds nobody back any more.
+  void OnEnd(std::int64_t now_ns) { OnBatch(0, 0, kMaxEventTimeMs, now_ns); }
+  /// Another executor's epoch has been merged whole.
+  void OnMarker(ExecutorId executor, const state::EpochMarker& marker);
+
+  bool ShouldEndEpoch(std::int64_t now_ns) const;
+  /// Whether the epoch's end would tell anybody anything.
+  bool has_news() const { return epoch_.has_news; }
+  /// Ends the epoch: the marker to ship. The next epoch has begun.
+  state::EpochMarker EndEpoch(std::int64_t now_ns);
+
+  /// Whether this flow is ahead of the slowest by more than max_lead, and has to wait.
+  bool LeadsTooFar() const;
+
+  std::int64_t watermark_ms() const { return watermark_ms_; }
+  /// The minimum over all executors: windows that end at or before it are complete.
+  std::int64_t min_ms() const { return clock_.Min(); }
+  /// When the batch was read that moved the minimum past a window's end last; see DeltaLayout's boundary_read_ns.
+  std::int64_t closing_read_ns() const { return closing_read_ns_; }
+  std::uint64_t epochs_ended() const { return epochs_ended_; }
+
+ private:
+  void AdvanceClock(ExecutorId executor, std::int64_t watermark_ms, std::int64_t read_ns);
+
+  FlowProgressOptions options_;
+  TumblingSlices slices_;
+  VectorClock clock_;
+  EpochProgress epoch_;
+  std::int64_t epoch_started_ns_ = 0;
+  std::uint64_t epochs_ended_ = 0;
+  std::uint64_t records_read_ = 0;
+  std::int64_t watermark_ms_ = kMinEventTimeMs;
+  std::int64_t first_watermark_ms_ = kMinEventTimeMs;
+  std::int64_t window_end_ms_ = kMinEventTimeMs;  // of the window that the watermark is in
+  std::int64_t boundary_read_ns_ = 0;             // 0: no window's end was passed in this epoch
+  std::int64_t closing_read_ns_ = 0;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,69 @@
+// AllOf: a sink that hands every row to several sinks in turn.
+//
+//   query.To(AllOf<Row>({Csv{path}.Factory<Row>(), Collect(rows).Factory<Row>()}));
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "engine/sink/sink.h"
+
+namespace glaive::engine {
+
+template <typename Row>
+class AllOfSink final : public Sink<Row> {
+ public:
+  explicit AllOfSink(std::vector<std::unique_ptr<Sink<Row>>> sinks) : sinks_(std::move(sinks)) {}
+
+  absl::Status Write(std::span<const Row> rows) override {
+    absl::Status status;
+    for (auto& sink : sinks_) {
+      status.Update(sink->Write(rows));
+    }
+    return status;
+  }
+  absl::Status Finish() override {
+    absl::Status status;
+    for (auto& sink : sinks_) {
+      status.Update(sink->Finish());
+    }
+    return status;
+  }
+  absl::Status Commit() override {
+    absl::Status status;
+    for (auto& sink : sinks_) {
+      status.Update(sink->Commit());
+    }
+    return status;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Sink<Row>>> sinks_;
+};
+
+template <typename Row>
+class AllOf {
+ public:
+  explicit AllOf(std::vector<SinkFactory<Row>> factories) : factories_(std::move(factories)) {}
+
+  template <typename R>
+    requires std::same_as<R, Row>
+  SinkFactory<R> Factory() const {
+    return [factories = factories_](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
+      std::vector<std::unique_ptr<Sink<Row>>> sinks;
+      for (const SinkFactory<Row>& factory : factories) {
+        absl::StatusOr<std::unique_ptr<Sink<Row>>> sink = factory(context);
+        if (!sink.ok()) {
+          return sink.status();
+        }
+        sinks.push_back(*std::move(sink));
+      }
+      return std::make_unique<AllOfSink<Row>>(std::move(sinks));
+    };
+  }
+
+ private:
+  std::vector<SinkFactory<Row>> factories_;
+};
+
+}  // namespace glaive::engine

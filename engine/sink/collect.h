@@ -1,0 +1,66 @@
+// Collect: a sink that keeps all rows in memory, one vector a leader, for tests and for --verify.
+//
+// The vectors are the caller's, sized to the executor count and alive until the run has ended. Each leader writes only
+// its own, so no lock is needed; read them after the run. A limit keeps an endless stream from filling the memory.
+//
+//   std::vector<std::vector<WindowResult<std::uint64_t, std::uint64_t>>> rows(executor_count);
+//   query.To(Collect(rows));
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/sink/sink.h"
+#include "rdma/base/check.h"
+
+namespace glaive::engine {
+
+template <typename Row>
+class CollectSink final : public Sink<Row> {
+ public:
+  CollectSink(std::vector<Row>& rows, std::uint64_t max_rows) : rows_(&rows), max_rows_(max_rows) {}
+
+  absl::Status Write(std::span<const Row> rows) override {
+    if (rows.size() > max_rows_ - rows_->size()) {
+      return absl::ResourceExhaustedError(absl::StrCat("more than ", max_rows_,
+                                                       " results of one executor would have to be "
+                                                       "kept in memory: collect (or verify) a shorter stream"));
+    }
+    rows_->insert(rows_->end(), rows.begin(), rows.end());
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<Row>* rows_;
+  std::uint64_t max_rows_;
+};
+
+template <typename Row>
+class Collect {
+ public:
+  /// A leader that would have to keep more than `max_rows` ends the run with ResourceExhausted.
+  explicit Collect(std::vector<std::vector<Row>>& rows_by_executor,
+                   std::uint64_t max_rows = std::numeric_limits<std::uint64_t>::max())
+      : rows_(&rows_by_executor), max_rows_(max_rows) {}
+
+  template <typename R>
+    requires std::same_as<R, Row>
+  SinkFactory<R> Factory() const {
+    return
+        [rows = rows_, max_rows = max_rows_](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
+          GLAIVE_CHECK(Value(context.executor) < rows->size(), "executor ", Value(context.executor),
+                       " has no place among ", rows->size());
+          return std::make_unique<CollectSink<Row>>((*rows)[Value(context.executor)], max_rows);
+        };
+  }
+
+ private:
+  std::vector<std::vector<Row>>* rows_;
+  std::uint64_t max_rows_;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,73 @@
+// Source: where an executor's records come from, a batch at a time.
+//
+// Every executor opens its own source and reads its own part of the stream: flows are never re-partitioned (paper
+// section 5.1). A source belongs to its executor's thread and must not block it: with nothing to read it
+// returns an empty batch, and says through Ready when to ask again.
+//
+//   1. Watermarks never go back, and no record of a later batch has an event time below an earlier watermark. A
+//      record that breaks this is counted as late if its window has closed.
+//   2. Every executor's input is a function of (query flags, executor, position): a run can be replayed.
+//
+//   class Numbers final : public Source<Number> {
+//    public:
+//     SourceBatch<Number> Poll() override { return {.records = Next(), .watermark_ms = now_ms_}; }
+//   };
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "absl/status/statusor.h"
+
+#include "engine/progress/event_time.h"
+#include "rdma/base/clock.h"
+#include "rdma/base/ids.h"
+
+namespace glaive::engine {
+
+/// Some records in arrival order. They stay valid until the next Poll.
+template <typename R>
+struct SourceBatch {
+  std::span<const R> records;
+  std::int64_t event_time_shift_ms = 0;         // to be added to the records' event times
+  std::int64_t watermark_ms = kMinEventTimeMs;  // holds once these records are processed
+  bool ended = false;                           // no further batch will come
+};
+
+template <typename R>
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  /// The next batch, of at most a few thousand records so that a turn stays short; empty when there is none now.
+  virtual SourceBatch<R> Poll() = 0;
+
+  /// Whether Poll would have something to say. Cheap: an idle executor asks every round.
+  virtual bool Ready() { return true; }
+};
+
+/// What an executor's source may know when it is opened.
+struct SourceContext {
+  ExecutorId executor{};
+  std::uint32_t executor_count = 1;
+  const Clock* clock = nullptr;  // outlives the source
+};
+
+/// Opens an executor's source; on the executor's own thread, before the run's clock starts.
+template <typename R>
+using SourceFactory = std::function<absl::StatusOr<std::unique_ptr<Source<R>>>(const SourceContext&)>;
+
+/// A stream's beginning: how to open it, and where a record keeps its event time. `EventTime` is a callable from
+/// `const R&` to milliseconds; it is compiled into the pipeline.
+template <typename R, typename EventTime>
+struct SourceSpec {
+  using Record = R;
+
+  SourceFactory<R> open;
+  EventTime event_time_ms;
+  std::uint64_t memory_bytes = 0;  // that an executor's source holds, for the memory plan
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,69 @@
+// The yahoo profile's advertisements: 100 campaigns of 10 ads each, and the static join from ad to campaign.
+//
+// The ads are the same in every run, whatever its seed. An ad's id is the first 8 bytes of its UUID: sparse over
+// the 64 bits. Campaigns are numbered 1 .. 100.
+//
+// CampaignTable is immutable after construction and safe to share. It is built once and then only looked up, so it
+// hashes without collisions: two loads from 18 KiB and no branch that depends on the ad.
+//
+//   CampaignTable campaigns;
+//   if (const std::uint64_t campaign = campaigns.Find(event.ad_id); campaign != 0) ...
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace glaive::queries::ysb {
+
+inline constexpr std::uint32_t kCampaigns = 100;
+inline constexpr std::uint32_t kAdsPerCampaign = 10;
+inline constexpr std::uint32_t kAds = kCampaigns * kAdsPerCampaign;
+
+/// One advertisement.
+struct Ad {
+  std::array<std::uint8_t, 16> uuid;
+  std::uint64_t id;        // the first 8 bytes of `uuid`
+  std::uint64_t campaign;  // 1 .. kCampaigns
+};
+
+/// All ads; ad i belongs to campaign i / kAdsPerCampaign + 1.
+std::vector<Ad> AllAds();
+
+/// Joins ad ids to campaigns; see the head of this file.
+class CampaignTable {
+ public:
+  CampaignTable();
+
+  /// The campaign of `ad_id`, or 0 for an id that is no ad's.
+  std::uint64_t Find(std::uint64_t ad_id) const {
+    const Slot& slot = slots_[SlotOf(ad_id, displacements_[BucketOf(ad_id)])];
+    return slot.ad_id == ad_id ? slot.campaign : 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kBucketBits = 10;
+  static constexpr std::uint32_t kSlotBits = 10;
+
+  struct Slot {
+    std::uint64_t ad_id = 0;
+    std::uint64_t campaign = 0;  // 0: empty
+  };
+
+  /// Finds room for the ads of one bucket.
+  void Place(const std::vector<Ad>& ads);
+
+  // Ids are bytes of a UUID, so bits are taken from them as they are; these are not among those that UUIDs fix.
+  static std::uint32_t BucketOf(std::uint64_t ad_id) {
+    return static_cast<std::uint32_t>(ad_id >> 16) & ((1u << kBucketBits) - 1);
+  }
+  static std::uint32_t SlotOf(std::uint64_t ad_id, std::uint32_t displacement) {
+    return (static_cast<std::uint32_t>(ad_id) + displacement) & ((1u << kSlotBits) - 1);
+  }
+
+  std::array<std::uint16_t, 1u << kBucketBits> displacements_{};
+  std::array<Slot, 1u << kSlotBits> slots_{};
+};
+
+}  // namespace glaive::queries::ysb

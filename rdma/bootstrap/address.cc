@@ -1,0 +1,92 @@
+#include "rdma/bootstrap/address.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace glaive::rdma {
+
+absl::StatusOr<HostPort> ParseHostPort(std::string_view text) {
+  const auto wrong = [text] {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", std::string(text), "' is no address; write host:port, e.g. 127.0.0.1:7700 or [::1]:7700"));
+  };
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return wrong();
+  std::string_view host = text.substr(0, colon);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  if (host.empty() || host.find_first_of(bracketed ? "[]" : "[]:") != std::string_view::npos) return wrong();
+  const std::string digits(text.substr(colon + 1));
+  std::uint32_t port = 0;
+  if (digits.find_first_not_of("0123456789") != std::string::npos || !absl::SimpleAtoi(digits, &port) || port > 65535) {
+    return wrong();
+  }
+  return HostPort{.host = std::string(host), .port = static_cast<std::uint16_t>(port)};
+}
+
+std::string FormatHostPort(std::string_view host, std::uint16_t port) {
+  const bool bracketed = host.find(':') != std::string_view::npos;
+  return absl::StrCat(bracketed ? "[" : "", std::string(host), bracketed ? "]:" : ":", port);
+}
+
+absl::StatusOr<std::vector<SocketAddress>> ResolveAddress(const std::string& host, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (error != 0) {
+    const std::string text = absl::StrCat("cannot find host '", host, "': ", ::gai_strerror(error));
+    return error == EAI_AGAIN ? absl::UnavailableError(text) : absl::InvalidArgumentError(text);
+  }
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+  std::vector<SocketAddress> addresses;
+  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
+    SocketAddress& address = addresses.emplace_back();
+    std::memcpy(&address.storage, entry->ai_addr, entry->ai_addrlen);
+    address.length = entry->ai_addrlen;
+  }
+  return addresses;
+}
+
+std::string FormatAddress(const SocketAddress& address) {
+  char host[NI_MAXHOST];
+  char service[NI_MAXSERV];
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address.storage);
+  if (address.length == 0 || ::getnameinfo(generic, address.length, host, sizeof(host), service, sizeof(service),
+                                           NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return "an unknown address";
+  }
+  return std::string_view(host).find(':') != std::string_view::npos ? absl::StrCat("[", host, "]:", service)
+                                                                    : absl::StrCat(host, ":", service);
+}
+
+SocketAddress LocalAddress(int fd) {
+  SocketAddress address;
+  address.length = sizeof(address.storage);
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.length) != 0) address.length = 0;
+  return address;
+}
+
+SocketAddress PeerAddress(int fd) {
+  SocketAddress address;
+  address.length = sizeof(address.storage);
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.length) != 0) address.length = 0;
+  return address;
+}
+
+}  // namespace glaive::rdma

@@ -1,0 +1,201 @@
+#include "rdma/bootstrap/admission.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+#include "rdma/bootstrap/address.h"
+
+namespace glaive::rdma {
+namespace {
+
+// How long a connection may take to say Hello, and how many such there may be at a time.
+constexpr absl::Duration kHelloTimeout = absl::Seconds(5);
+constexpr std::size_t kMaxStrangers = 256;
+constexpr absl::Duration kPartingTimeout = absl::Seconds(1);
+constexpr absl::Duration kLatecomerTimeout = absl::Seconds(2);
+constexpr std::size_t kMaxRanksNamed = 16;
+
+}  // namespace
+
+absl::StatusOr<std::vector<MemberLink>> Admission::AwaitAll(absl::Duration join_timeout) {
+  links_[0].member = {.rank = hello_.rank, .host_id = hello_.host_id, .pid = hello_.pid};
+  absl::Status status = Admit(waiter_.DeadlineIn(join_timeout));
+  if (status.ok()) return std::move(links_);
+  if (absl::IsDeadlineExceeded(status)) {
+    status = TimedOut(join_timeout);
+  } else {
+    AwaitLatecomers();
+  }
+  // Whoever is at the door but has not been heard yet is told as well.
+  std::vector<Connection*> known;
+  for (const auto& connection : refused_) known.push_back(connection.get());
+  for (const Stranger& stranger : strangers_) known.push_back(stranger.connection.get());
+  for (const MemberLink& link : links_) {
+    if (link.connection != nullptr) known.push_back(link.connection.get());
+  }
+  waiter_.PartFrom(known, std::make_shared<const std::string>(EncodeMessage(AbortMessage{status})), kPartingTimeout);
+  return status;
+}
+
+absl::Status Admission::Admit(std::int64_t deadline_ns) {
+  while (admitted_ + 1 < hello_.nodes) {
+    std::vector<pollfd> fds = {{.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
+    for (const Stranger& stranger : strangers_) fds.push_back(PollEntry(*stranger.connection));
+    for (const MemberLink& link : links_) {
+      if (link.connection != nullptr) fds.push_back(PollEntry(*link.connection));
+    }
+    if (absl::Status status = waiter_.Wait(fds, deadline_ns); !status.ok()) return status;
+    if (absl::Status status = HearMembers(); !status.ok()) return status;
+    if (absl::Status status = HearStrangers(); !status.ok()) return status;
+    if (absl::Status status = Accept(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void Admission::AwaitLatecomers() {
+  const std::int64_t deadline_ns = waiter_.DeadlineIn(kLatecomerTimeout);
+  while (admitted_ + refused_.size() + 1 < hello_.nodes) {
+    std::vector<pollfd> fds = {{.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
+    for (const Stranger& stranger : strangers_) fds.push_back(PollEntry(*stranger.connection));
+    if (!waiter_.Wait(fds, deadline_ns).ok()) return;  // also when the user or a failed child ended the start
+    (void)HearStrangers();                             // whoever comes now is told the first reason
+    if (!Accept().ok()) return;
+  }
+}
+
+absl::Status Admission::Accept() {
+  while (true) {
+    SocketAddress address;
+    address.length = sizeof(address.storage);
+    UniqueFd fd(::accept4(listener_.fd(), reinterpret_cast<sockaddr*>(&address.storage), &address.length,
+                          SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) {
+      return absl::ResourceExhaustedError(absl::StrCat("cannot take in all of ", hello_.nodes,
+                                                       " nodes: ", ::strerrordesc_np(errno), "; raise ulimit -n"));
+    }
+    if (!fd.valid()) return absl::OkStatus();  // nobody there any more
+    if (strangers_.size() == kMaxStrangers) {
+      TurnAway(strangers_.front(), "it said nothing while too many others came");
+      strangers_.erase(strangers_.begin());
+    }
+    strangers_.push_back(
+        {.connection = std::make_unique<Connection>(std::move(fd), FormatAddress(address), kStrangerLimits),
+         .deadline_ns = waiter_.DeadlineIn(kHelloTimeout)});
+  }
+}
+
+absl::Status Admission::HearStrangers() {
+  const std::int64_t now_ns = waiter_.DeadlineIn(absl::ZeroDuration());
+  absl::Status verdict;
+  std::vector<Stranger> waiting;
+  waiting.swap(strangers_);
+  for (Stranger& stranger : waiting) {
+    Connection& connection = *stranger.connection;
+    connection.Receive();
+    const absl::StatusOr<std::optional<ControlMessage>> message = connection.Next();
+    if (!message.ok()) {
+      TurnAway(stranger, message.status().message());
+    } else if (message->has_value()) {
+      if (const Hello* hello = std::get_if<Hello>(&**message)) {
+        verdict.Update(Judge(stranger.connection, *hello));
+      } else {
+        TurnAway(stranger, "it did not begin with a hello");
+      }
+    } else if (connection.ended()) {
+      TurnAway(stranger, "it said nothing before its connection ended");
+    } else if (now_ns >= stranger.deadline_ns) {
+      TurnAway(stranger, absl::StrCat("it said nothing for ", absl::FormatDuration(kHelloTimeout)));
+    } else {
+      strangers_.push_back(std::move(stranger));
+    }
+  }
+  return verdict;
+}
+
+absl::Status Admission::HearMembers() {
+  for (MemberLink& link : links_) {
+    if (link.connection == nullptr) continue;
+    link.connection->Receive();
+    const absl::StatusOr<std::optional<ControlMessage>> message = link.connection->Next();
+    if (!message.ok()) {
+      return absl::InternalError(absl::StrCat(NodeName(link.member), ": ", message.status().message()));
+    }
+    if (message->has_value()) {
+      if (const auto* abort = std::get_if<AbortMessage>(&**message)) return abort->reason;
+      return absl::InternalError(absl::StrCat(NodeName(link.member), " spoke before the run began"));
+    }
+    if (link.connection->ended()) {
+      return absl::UnavailableError(
+          absl::StrCat(NodeName(link.member), " was lost before the run began: ", link.connection->end_reason()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Admission::Judge(std::unique_ptr<Connection>& connection, const Hello& hello) {
+  absl::Status verdict = CheckHello(hello_, hello);
+  if (verdict.ok() && hello.rank == hello_.rank) {
+    verdict = absl::FailedPreconditionError(absl::StrCat("a second process was started as rank ", Value(hello.rank),
+                                                         ", the coordinator; give each process a rank of its own"));
+  }
+  if (verdict.ok() && links_[Value(hello.rank)].connection != nullptr) {
+    const Member& first = links_[Value(hello.rank)].member;
+    verdict =
+        absl::FailedPreconditionError(absl::StrCat("rank ", Value(hello.rank), " came twice: processes ", first.pid,
+                                                   " and ", hello.pid, "; give each process a rank of its own"));
+  }
+  if (!verdict.ok()) {
+    refused_.push_back(std::move(connection));
+    return verdict;
+  }
+  MemberLink& link = links_[Value(hello.rank)];
+  link.member = {.rank = hello.rank, .host_id = hello.host_id, .pid = hello.pid};
+  link.connection = std::move(connection);
+  link.connection->set_limits(kMemberLimits);
+  ++admitted_;
+  return absl::OkStatus();
+}
+
+void Admission::TurnAway(const Stranger& stranger, absl::string_view why) {
+  last_turned_away_ = absl::StrCat(stranger.connection->peer(), " was turned away: ", why);
+}
+
+absl::Status Admission::TimedOut(absl::Duration join_timeout) const {
+  std::vector<std::string> missing;
+  for (const MemberLink& link : links_) {
+    const auto rank = static_cast<std::size_t>(&link - links_.data());
+    if (rank != 0 && link.connection == nullptr) missing.push_back(absl::StrCat(rank));
+  }
+  const std::size_t count = missing.size();
+  if (count > kMaxRanksNamed) {
+    missing.resize(kMaxRanksNamed);
+    missing.push_back("...");
+  }
+  std::string text =
+      absl::StrCat(count == 1 ? "rank " : "ranks ", absl::StrJoin(missing, ", "), " of ", hello_.nodes,
+                   " nodes did not join at ", listener_.address(), " within ", absl::FormatDuration(join_timeout),
+                   "; start them with --rank and --coordinator, or raise --join-timeout");
+  if (!last_turned_away_.empty()) absl::StrAppend(&text, " (", last_turned_away_, ")");
+  return absl::DeadlineExceededError(text);
+}
+
+}  // namespace glaive::rdma

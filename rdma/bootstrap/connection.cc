@@ -1,0 +1,105 @@
+#include "rdma/bootstrap/connection.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+namespace glaive::rdma {
+namespace {
+
+constexpr std::size_t kReadChunkBytes = std::size_t{64} << 10;
+constexpr std::size_t kReadBudgetBytes = std::size_t{1} << 20;
+
+// A host that vanished is noticed after 3 s of silence and 5 probes, one a second; while data is on its way, when that
+// has not been taken for 30 s. The latter would also hit a process that is stopped with megabytes yet to read.
+constexpr int kKeepAliveIdleSeconds = 3;
+constexpr int kKeepAliveIntervalSeconds = 1;
+constexpr int kKeepAliveProbes = 5;
+constexpr int kUserTimeoutMillis = 30'000;
+
+void SetOption(int fd, int level, int name, int value) {
+  // Best effort: a connection without keep-alive still works.
+  (void)::setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+}  // namespace
+
+Connection::Connection(UniqueFd fd, std::string peer, FrameLimits limits)
+    : fd_(std::move(fd)), peer_(std::move(peer)), decoder_(limits) {
+  (void)::fcntl(fd_.get(), F_SETFL, ::fcntl(fd_.get(), F_GETFL) | O_NONBLOCK);
+  SetOption(fd_.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  SetOption(fd_.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
+  SetOption(fd_.get(), IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleSeconds);
+  SetOption(fd_.get(), IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalSeconds);
+  SetOption(fd_.get(), IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
+  SetOption(fd_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMillis);
+}
+
+void Connection::Send(std::shared_ptr<const std::string> frame) {
+  outbound_.push_back(std::move(frame));
+  Flush();
+}
+
+void Connection::Flush() {
+  while (!outbound_.empty()) {
+    const std::string_view rest = std::string_view(*outbound_.front()).substr(sent_of_first_);
+    const ssize_t sent = ::send(fd_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return;
+    if (sent < 0) {
+      // The end is reported by Receive, after what the peer had still to say.
+      outbound_.clear();
+      sent_of_first_ = 0;
+      return;
+    }
+    sent_of_first_ += static_cast<std::size_t>(sent);
+    if (sent_of_first_ == outbound_.front()->size()) {
+      outbound_.pop_front();
+      sent_of_first_ = 0;
+    }
+  }
+}
+
+void Connection::Receive() {
+  std::array<char, kReadChunkBytes> chunk;
+  std::size_t received_bytes = 0;
+  while (!ended() && received_bytes < kReadBudgetBytes) {
+    const ssize_t received = ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
+    if (received > 0) {
+      decoder_.Append(std::string_view(chunk.data(), static_cast<std::size_t>(received)));
+      received_bytes += static_cast<std::size_t>(received);
+    } else if (received == 0) {
+      end_reason_ = "its connection was closed";
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (errno != EINTR) {
+      end_reason_ = ::strerrordesc_np(errno);
+    }
+  }
+}
+
+absl::StatusOr<std::optional<ControlMessage>> Connection::Next() {
+  absl::StatusOr<std::optional<Frame>> frame = decoder_.Next();
+  if (!frame.ok()) return frame.status();
+  if (!frame->has_value()) return std::nullopt;
+  absl::StatusOr<ControlMessage> message = DecodeMessage(**std::move(frame));
+  if (!message.ok()) return message.status();
+  return std::optional<ControlMessage>(*std::move(message));
+}
+
+void Connection::ShutdownWrite() { (void)::shutdown(fd_.get(), SHUT_WR); }
+
+}  // namespace glaive::rdma

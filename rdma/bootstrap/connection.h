@@ -1,0 +1,72 @@
+// Connection: one nonblocking TCP connection that carries ControlMessages.
+//
+// Owned by one thread. Nothing here blocks: the owner polls fd() for readability, and for writability while
+// wants_write(), then calls Receive and Flush. Messages that arrived before the end of the connection can still be
+// taken after it: an Abort is often followed by the end at once.
+//
+//   connection.Send(EncodeMessage(LeaveMessage{}));
+//   connection.Receive();
+//   while (auto message = *connection.Next()) Handle(*message);
+//   if (connection.ended()) Lost(connection.end_reason());
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "rdma/base/unique_fd.h"
+#include "rdma/bootstrap/frame.h"
+#include "rdma/bootstrap/message.h"
+
+namespace glaive::rdma {
+
+/// What an unknown connection may send: a Hello.
+inline constexpr FrameLimits kStrangerLimits{.max_header_bytes = std::size_t{1} << 16, .max_payload_bytes = 0};
+/// What a node of the run may send.
+inline constexpr FrameLimits kMemberLimits{.max_header_bytes = std::size_t{1} << 20,
+                                           .max_payload_bytes = std::size_t{16} << 20};
+
+class Connection {
+ public:
+  /// Takes a connected socket and makes it nonblocking, without delay, with keep-alive. `peer` is for messages.
+  Connection(UniqueFd fd, std::string peer, FrameLimits limits);
+
+  int fd() const { return fd_.get(); }
+  const std::string& peer() const { return peer_; }
+  void set_limits(FrameLimits limits) { decoder_.set_limits(limits); }
+
+  /// Queues a frame, shared so that one frame for all nodes exists once, and sends what the socket takes now.
+  void Send(std::shared_ptr<const std::string> frame);
+  void Send(std::string frame) { Send(std::make_shared<const std::string>(std::move(frame))); }
+
+  /// Sends what the socket takes now.
+  void Flush();
+  bool wants_write() const { return !outbound_.empty(); }
+
+  /// Reads what has arrived, at most about 1 MiB at a time.
+  void Receive();
+
+  /// The next message that arrived whole. An error: the peer does not keep to the protocol.
+  absl::StatusOr<std::optional<ControlMessage>> Next();
+
+  /// Whether the peer closed the connection or it broke, and how.
+  bool ended() const { return !end_reason_.empty(); }
+  const std::string& end_reason() const { return end_reason_; }
+
+  /// Says that nothing more will be sent; what the peer sent can still be received.
+  void ShutdownWrite();
+
+ private:
+  UniqueFd fd_;
+  std::string peer_;
+  FrameDecoder decoder_;
+  std::deque<std::shared_ptr<const std::string>> outbound_;
+  std::size_t sent_of_first_ = 0;  // bytes of outbound_.front() already sent
+  std::string end_reason_;
+};
+
+}  // namespace glaive::rdma

@@ -1,0 +1,125 @@
+// ControlPlane: the TCP connections that bring a run's nodes together, let them exchange set-up data, and tell them
+// of each other's end. A star: rank 0 coordinates, every other rank has one connection to it.
+//
+// Owned by one thread at a time: `main` during set-up, then executor 0 of the node, then `main` again. It is the one
+// part of rdma/ that may block: Coordinate, Join, AllGather, Abort and Leave wait in poll(2), each with a deadline
+// or until a failure ends it. PollFailure never blocks and costs one system call.
+//
+//   1. Nobody leaves Coordinate or Join before every rank has been accepted.
+//   2. AllGather is collective: every rank calls it with the same phases in the same order.
+//   3. A failure is final: once PollFailure or AllGather has reported one, every later call reports the same.
+//   4. The first failure the coordinator learns of (a lost node, an Abort) goes to every other node.
+//   5. A closed connection is the death of its node unless that node called Leave before.
+//
+// Failures by code: kUnavailable a node was lost, or left early; kFailedPrecondition the nodes do not match;
+// kDeadlineExceeded somebody did not come in time; kCancelled the interrupt descriptor became readable (Ctrl-C);
+// kInvalidArgument an address that cannot be used; an Abort keeps the code it was given.
+//
+// A node that is stopped but not dead (SIGSTOP) is not lost: the run waits for it. A host that disappears is noticed
+// by TCP keep-alive within about 8 s, or 30 s while data is on its way to it.
+//
+//   auto listener = Listener::Bind("127.0.0.1", 0);
+//   auto plane = ControlPlane::Coordinate(*std::move(listener), hello, run_token, options, clock);
+//   auto all = (*plane)->AllGather("regions", Encode(my_regions));     // every rank's, by rank
+//   ... run; now and then:  if (auto failure = (*plane)->PollFailure()) return *failure;
+//   (*plane)->Leave(absl::Seconds(2));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "rdma/base/clock.h"
+#include "rdma/base/ids.h"
+#include "rdma/bootstrap/hello.h"
+#include "rdma/bootstrap/listener.h"
+
+namespace glaive::rdma {
+
+/// The most bytes one rank may contribute to one AllGather.
+inline constexpr std::size_t kMaxGatherBytes = std::size_t{16} << 20;
+
+/// How to wait.
+struct BootstrapOptions {
+  /// How long Coordinate waits for the others, and Join for the coordinator.
+  absl::Duration join_timeout = absl::Seconds(60);
+  /// A descriptor that becomes readable when the user wants to stop (see engine/cluster/interrupt.h); -1: none.
+  /// It is only polled, never read.
+  int interrupt_fd = -1;
+  /// Called about every 50 ms while a call blocks, except in Abort and Leave; an error ends the wait with that error.
+  /// For example: "a node that this process started has already exited".
+  std::function<absl::Status()> watch;
+};
+
+class ControlPlane {
+ public:
+  /// The coordinator's side: waits at `listener` for ranks 1 .. hello.nodes-1 and checks each. `run_token` is handed to
+  /// every member. A member that does not match ends the start for everybody, with the difference named to everybody.
+  /// Connections that are no glaive nodes are dropped and do no harm. `clock` must outlive the result.
+  static absl::StatusOr<std::unique_ptr<ControlPlane>> Coordinate(Listener listener, const Hello& hello,
+                                                                  std::uint64_t run_token,
+                                                                  const BootstrapOptions& options, const Clock& clock);
+
+  /// A member's side: connects to "host:port", again and again until the coordinator is there or the time is up.
+  static absl::StatusOr<std::unique_ptr<ControlPlane>> Join(const std::string& address, const Hello& hello,
+                                                            const BootstrapOptions& options, const Clock& clock);
+
+  /// A run of one node: no sockets, and AllGather returns at once what it is given.
+  static std::unique_ptr<ControlPlane> Alone(const Hello& hello, std::uint64_t run_token,
+                                             const BootstrapOptions& options, const Clock& clock);
+
+  /// Closes the connections. Without a Leave before, the others take it as this node's death.
+  virtual ~ControlPlane() = default;
+  ControlPlane(const ControlPlane&) = delete;
+  ControlPlane& operator=(const ControlPlane&) = delete;
+
+  /// Every rank's contribution, indexed by rank, the same everywhere. Any bytes, at most kMaxGatherBytes each
+  /// (kInvalidArgument). Blocks until all have contributed; `timeout` infinite: until a failure ends it. At the
+  /// coordinator, kDeadlineExceeded names the ranks that are missing. After an error, call Abort to tell the others.
+  virtual absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
+                                                             absl::Duration timeout) = 0;
+  absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine) {
+    return AllGather(phase, std::move(mine), absl::InfiniteDuration());
+  }
+
+  /// Mid-run: what ended the run, if anything did. Never blocks; looks at the connections only, not at the
+  /// interrupt descriptor. At the coordinator this also passes failures on to the members.
+  virtual std::optional<absl::Status> PollFailure() = 0;
+
+  /// Tells every node that the run is over and why (`reason` is not OK). Best effort, at most about a second. Does
+  /// nothing after a failure that the others know of already.
+  virtual void Abort(const absl::Status& reason) = 0;
+
+  /// The orderly end: from here on, closing the connection is no death. Waits until the other side has left too, at
+  /// most `grace`. An error means that the run failed for somebody while this node was leaving.
+  virtual absl::Status Leave(absl::Duration grace) = 0;
+
+  NodeId rank() const { return rank_; }
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(members_.size()); }
+  /// The coordinator's token, the same at every node of the run.
+  std::uint64_t run_token() const { return run_token_; }
+  /// By rank, this node included.
+  const std::vector<Member>& members() const { return members_; }
+  /// Whether all nodes can map each other's memory (same host id).
+  bool one_host() const;
+
+ protected:
+  ControlPlane(NodeId rank, std::uint64_t run_token, std::vector<Member> members)
+      : rank_(rank), run_token_(run_token), members_(std::move(members)) {}
+
+ private:
+  NodeId rank_;
+  std::uint64_t run_token_;
+  std::vector<Member> members_;
+};
+
+}  // namespace glaive::rdma

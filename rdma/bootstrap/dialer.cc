@@ -1,0 +1,108 @@
+#include "rdma/bootstrap/dialer.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+#include "rdma/bootstrap/address.h"
+
+namespace glaive::rdma {
+namespace {
+
+constexpr absl::Duration kRetryInterval = absl::Milliseconds(100);
+constexpr absl::Duration kAttemptTimeout = absl::Seconds(5);
+
+// Waits until `fd` has an event or `deadline_ns`; OK in both cases. Errors are those that end the whole wait.
+absl::Status WaitUntil(std::vector<pollfd> fds, std::int64_t deadline_ns, Waiter& waiter) {
+  while (true) {
+    absl::Status status = waiter.Wait(fds, deadline_ns);
+    if (absl::IsDeadlineExceeded(status)) return absl::OkStatus();
+    if (!status.ok()) return status;
+    for (const pollfd& entry : fds) {
+      if (entry.revents != 0) return absl::OkStatus();
+    }
+  }
+}
+
+// A port of the ephemeral range where nobody listens can connect to itself.
+bool ConnectedToItself(int fd) {
+  const SocketAddress local = LocalAddress(fd);
+  const SocketAddress peer = PeerAddress(fd);
+  return local.length == peer.length && std::memcmp(&local.storage, &peer.storage, local.length) == 0;
+}
+
+struct Attempt {
+  UniqueFd fd;  // valid: connected
+  std::string error;
+};
+
+absl::StatusOr<Attempt> TryConnect(const SocketAddress& address, std::int64_t deadline_ns, Waiter& waiter) {
+  UniqueFd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid()) return Attempt{.fd = {}, .error = ::strerrordesc_np(errno)};
+  int error = 0;
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) != 0) {
+    error = errno;
+    if (error == EINPROGRESS || error == EINTR) {
+      if (absl::Status status = WaitUntil({{.fd = fd.get(), .events = POLLOUT, .revents = 0}}, deadline_ns, waiter);
+          !status.ok()) {
+        return status;
+      }
+      socklen_t length = sizeof(error);
+      error = 0;
+      if (::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
+      if (error == 0 && PeerAddress(fd.get()).length == 0) error = ETIMEDOUT;
+    }
+  }
+  if (error == 0 && ConnectedToItself(fd.get())) error = ECONNREFUSED;
+  if (error != 0) return Attempt{.fd = {}, .error = ::strerrordesc_np(error)};
+  return Attempt{.fd = std::move(fd), .error = {}};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, absl::Duration timeout, Waiter& waiter) {
+  const absl::StatusOr<HostPort> where = ParseHostPort(address);
+  if (!where.ok()) return where.status();
+  if (where->port == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("'", address, "' has port 0; write the coordinator's real port"));
+  }
+  const std::int64_t deadline_ns = waiter.DeadlineIn(timeout);
+  std::string last_error;
+  do {
+    const absl::StatusOr<std::vector<SocketAddress>> addresses = ResolveAddress(where->host, where->port);
+    if (absl::IsInvalidArgument(addresses.status())) return addresses.status();
+    if (!addresses.ok()) {
+      last_error = std::string(addresses.status().message());
+    } else {
+      for (const SocketAddress& candidate : *addresses) {
+        const std::int64_t attempt_ns = std::min(deadline_ns, waiter.DeadlineIn(kAttemptTimeout));
+        absl::StatusOr<Attempt> attempt = TryConnect(candidate, attempt_ns, waiter);
+        if (!attempt.ok()) return attempt.status();
+        if (attempt->fd.valid()) {
+          return std::make_unique<Connection>(std::move(attempt->fd), FormatAddress(candidate), kStrangerLimits);
+        }
+        last_error = attempt->error;
+      }
+    }
+    const std::int64_t pause_ns = std::min(deadline_ns, waiter.DeadlineIn(kRetryInterval));
+    if (absl::Status status = WaitUntil({}, pause_ns, waiter); !status.ok()) return status;
+  } while (waiter.DeadlineIn(absl::ZeroDuration()) < deadline_ns);
+  return absl::DeadlineExceededError(absl::StrCat("found no coordinator at ", address, " within ",
+                                                  absl::FormatDuration(timeout), " (", last_error,
+                                                  "); start rank 0 there, or raise --join-timeout"));
+}
+
+}  // namespace glaive::rdma

@@ -1,0 +1,215 @@
+#include "rdma/bootstrap/member_plane.h"
+
+#include <poll.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+#include "rdma/bootstrap/dialer.h"
+
+namespace glaive::rdma {
+namespace {
+
+constexpr absl::Duration kPartingTimeout = absl::Seconds(1);
+// Lets the coordinator's own time-out, which names the missing ranks, come before ours.
+constexpr absl::Duration kWelcomeGrace = absl::Seconds(3);
+
+absl::Status NoWelcome(const std::string& address, absl::Duration waited) {
+  return absl::DeadlineExceededError(absl::StrCat("joined the coordinator at ", address,
+                                                  ", but the run did not begin within ", absl::FormatDuration(waited),
+                                                  "; see there which ranks are missing, or raise --join-timeout"));
+}
+
+// Waits for the coordinator's first word: Welcome, or why there is no run.
+absl::StatusOr<WelcomeMessage> AwaitWelcome(Connection& connection, const std::string& address, Waiter& waiter,
+                                            absl::Duration timeout) {
+  const std::int64_t deadline_ns = waiter.DeadlineIn(timeout);
+  while (true) {
+    const absl::StatusOr<std::optional<ControlMessage>> message = connection.Next();
+    if (!message.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("what answers at ", address, " is no coordinator: ", message.status().message()));
+    }
+    if (message->has_value()) {
+      if (const auto* welcome = std::get_if<WelcomeMessage>(&**message)) return *welcome;
+      if (const auto* abort = std::get_if<AbortMessage>(&**message)) return abort->reason;
+      return absl::InternalError(absl::StrCat("the coordinator at ", address, " spoke before the run began"));
+    }
+    if (connection.ended()) {
+      return absl::UnavailableError(
+          absl::StrCat("the coordinator at ", address, " was lost before the run began: ", connection.end_reason()));
+    }
+    std::vector<pollfd> fds = {PollEntry(connection)};
+    absl::Status status = waiter.Wait(fds, deadline_ns);
+    if (absl::IsDeadlineExceeded(status)) return NoWelcome(address, timeout);
+    if (!status.ok()) return status;
+    connection.Flush();
+    connection.Receive();
+  }
+}
+
+absl::Status CheckWelcome(const WelcomeMessage& welcome, const Hello& hello) {
+  bool right = welcome.members.size() == hello.nodes;
+  for (std::size_t rank = 0; right && rank < welcome.members.size(); ++rank) {
+    right = Value(welcome.members[rank].rank) == rank;
+  }
+  return right ? absl::OkStatus() : absl::InternalError("the coordinator's welcome does not list every rank once");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ControlPlane>> MemberPlane::Join(const std::string& address, const Hello& hello,
+                                                                const BootstrapOptions& options, const Clock& clock) {
+  std::string introduction = EncodeMessage(hello);
+  if (introduction.size() > kStrangerLimits.max_header_bytes) {
+    return absl::InvalidArgumentError("the flags are too long to be sent to the coordinator (64 KiB); shorten them");
+  }
+  Waiter waiter(options.interrupt_fd, options.watch, clock);
+  absl::StatusOr<std::unique_ptr<Connection>> connection = Dial(address, options.join_timeout, waiter);
+  if (!connection.ok()) return connection.status();
+  (*connection)->set_limits(kMemberLimits);
+  (*connection)->Send(std::move(introduction));
+  absl::StatusOr<WelcomeMessage> welcome =
+      AwaitWelcome(**connection, address, waiter, options.join_timeout + kWelcomeGrace);
+  if (welcome.ok()) {
+    if (absl::Status status = CheckWelcome(*welcome, hello); !status.ok()) welcome = status;
+  }
+  if (!welcome.ok()) {
+    // So that the coordinator need not guess why this node goes.
+    const absl::Status reason(welcome.status().code(),
+                              absl::StrCat("node ", Value(hello.rank), " ended the run: ", welcome.status().message()));
+    waiter.PartFrom({connection->get()}, std::make_shared<const std::string>(EncodeMessage(AbortMessage{reason})),
+                    kPartingTimeout);
+    return welcome.status();
+  }
+  return std::make_unique<MemberPlane>(hello.rank, *std::move(welcome), *std::move(connection), std::move(waiter));
+}
+
+MemberPlane::MemberPlane(NodeId rank, WelcomeMessage welcome, std::unique_ptr<Connection> connection, Waiter waiter)
+    : ControlPlane(rank, welcome.run_token, std::move(welcome.members)),
+      connection_(std::move(connection)),
+      waiter_(std::move(waiter)),
+      parts_(nodes()) {}
+
+absl::StatusOr<std::vector<std::string>> MemberPlane::AllGather(std::string_view phase, std::string mine,
+                                                                absl::Duration timeout) {
+  if (mine.size() > kMaxGatherBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(std::string(phase), ": ", mine.size(), " bytes to gather, the most is ", kMaxGatherBytes));
+  }
+  if (failure_.has_value()) return *failure_;
+  const std::int64_t deadline_ns = waiter_.DeadlineIn(timeout);
+  phase_ = phase;
+  parts_.assign(nodes(), std::nullopt);
+  parts_received_ = 0;
+  connection_->Send(EncodeMessage(GatherMessage{.phase = phase_, .payload = std::move(mine)}));
+  while (parts_received_ < parts_.size()) {
+    if (coordinator_left_) {
+      return absl::UnavailableError(absl::StrCat("node 0 left the run before '", std::string(phase), "'"));
+    }
+    absl::Status status = WaitAndHear(deadline_ns);
+    if (absl::IsDeadlineExceeded(status) && !failure_.has_value()) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("not all nodes came to '", std::string(phase), "' before the time was up"));
+    }
+    if (!status.ok()) return status;
+  }
+  phase_.clear();
+  std::vector<std::string> all;
+  all.reserve(parts_.size());
+  for (std::optional<std::string>& part : parts_) all.push_back(*std::exchange(part, std::nullopt));
+  return all;
+}
+
+std::optional<absl::Status> MemberPlane::PollFailure() {
+  if (!failure_.has_value()) Hear();
+  return failure_;
+}
+
+void MemberPlane::Abort(const absl::Status& reason) {
+  if (aborted_) return;
+  aborted_ = true;
+  if (failure_.has_value()) {
+    connection_->ShutdownWrite();  // lets the coordinator go, which waits for everyone who was told
+    return;
+  }
+  failure_ = reason;
+  const absl::Status told(reason.code(), absl::StrCat("node ", Value(rank()), " ended the run: ", reason.message()));
+  waiter_.PartFrom({connection_.get()}, std::make_shared<const std::string>(EncodeMessage(AbortMessage{told})),
+                   kPartingTimeout);
+}
+
+absl::Status MemberPlane::Leave(absl::Duration grace) {
+  waiter_.DropWatch();  // nodes that have left may end
+  Hear();
+  if (failure_.has_value()) return *failure_;
+  connection_->Send(EncodeMessage(LeaveMessage{}));
+  const std::int64_t deadline_ns = waiter_.DeadlineIn(grace);
+  while (!coordinator_left_ || connection_->wants_write()) {
+    absl::Status status = WaitAndHear(deadline_ns);
+    if (absl::IsDeadlineExceeded(status)) break;
+    if (!status.ok()) return status;
+    if (connection_->ended()) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MemberPlane::WaitAndHear(std::int64_t deadline_ns) {
+  std::vector<pollfd> fds = {PollEntry(*connection_)};
+  if (absl::Status status = waiter_.Wait(fds, deadline_ns); !status.ok()) return status;
+  Hear();
+  return failure_.value_or(absl::OkStatus());
+}
+
+void MemberPlane::Hear() {
+  connection_->Flush();
+  connection_->Receive();
+  while (true) {
+    absl::StatusOr<std::optional<ControlMessage>> message = connection_->Next();
+    if (!message.ok()) {
+      Fail(absl::InternalError(absl::StrCat("node 0 broke the protocol: ", message.status().message())));
+      return;
+    }
+    if (!message->has_value()) break;
+    Handle(**std::move(message));
+  }
+  if (connection_->ended() && !coordinator_left_) {
+    Fail(absl::UnavailableError(
+        absl::StrCat(NodeName(members()[0]), ", the coordinator, was lost: ", connection_->end_reason())));
+  }
+}
+
+void MemberPlane::Handle(ControlMessage message) {
+  if (auto* part = std::get_if<PartMessage>(&message)) {
+    const std::size_t rank = Value(part->rank);
+    if (!phase_.empty() && part->phase == phase_ && rank < parts_.size() && !parts_[rank].has_value()) {
+      parts_[rank] = std::move(part->payload);
+      ++parts_received_;
+      return;
+    }
+  } else if (const auto* abort = std::get_if<AbortMessage>(&message)) {
+    return Fail(abort->reason);
+  } else if (std::holds_alternative<LeaveMessage>(message)) {
+    coordinator_left_ = true;
+    return;
+  }
+  Fail(absl::InternalError("node 0 sent a message that is out of turn"));
+}
+
+void MemberPlane::Fail(absl::Status failure) {
+  if (!failure_.has_value()) failure_ = std::move(failure);
+}
+
+}  // namespace glaive::rdma

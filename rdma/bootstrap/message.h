@@ -1,0 +1,66 @@
+// ControlMessage: what the nodes of a run say to each other over the bootstrap connections, one message a frame.
+//
+//   message  from         header fields besides "type"                          payload
+//   hello    member       protocol, program, commit, rank, nodes, executors,    -
+//                         host, pid, settings
+//   welcome  coordinator  token, members [{rank, host, pid}]                    -
+//   gather   member       phase                                                 its contribution
+//   part     coordinator  phase, rank                                           that rank's contribution
+//   abort    both         code, text                                            -
+//   leave    both         -                                                     -
+//
+// Plain values. Decoding trusts nothing: a field that is missing, of another type or out of range is an error.
+//
+//   connection.Send(EncodeMessage(LeaveMessage{}));
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "rdma/base/ids.h"
+#include "rdma/bootstrap/frame.h"
+#include "rdma/bootstrap/hello.h"
+
+namespace glaive::rdma {
+
+/// The run begins: everyone has come.
+struct WelcomeMessage {
+  std::uint64_t run_token = 0;
+  std::vector<Member> members;  ///< by rank
+};
+
+/// A member's contribution to AllGather.
+struct GatherMessage {
+  std::string phase;
+  std::string payload;
+};
+
+/// One rank's contribution, passed on to a member.
+struct PartMessage {
+  std::string phase;
+  NodeId rank{0};
+  std::string payload;
+};
+
+/// The run is over for everyone; the status says why, as the user is to read it.
+struct AbortMessage {
+  absl::Status reason;  ///< never OK
+};
+
+/// The sender closes its connection in good order.
+struct LeaveMessage {};
+
+using ControlMessage = std::variant<Hello, WelcomeMessage, GatherMessage, PartMessage, AbortMessage, LeaveMessage>;
+
+/// The message as a whole frame. Text that is not UTF-8 has its wrong bytes replaced; payloads are kept as they are.
+std::string EncodeMessage(const ControlMessage& message);
+
+/// kInvalidArgument says which field is wrong.
+absl::StatusOr<ControlMessage> DecodeMessage(Frame frame);
+
+}  // namespace glaive::rdma

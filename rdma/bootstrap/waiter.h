@@ -1,0 +1,58 @@
+// Waiter: the one place of the bootstrap where a thread sleeps. Waits in poll(2) for sockets, a deadline, the user's
+// interrupt and the caller's watch, whichever comes first.
+//
+// Owned by one thread. Wakes up about every 50 ms to ask the watch.
+//
+//   std::vector<pollfd> fds = {{.fd = socket, .events = POLLIN}};
+//   if (absl::Status status = waiter.Wait(fds, deadline_ns); !status.ok()) return status;
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+#include "rdma/base/clock.h"
+#include "rdma/bootstrap/connection.h"
+
+namespace glaive::rdma {
+
+class Waiter {
+ public:
+  /// `interrupt_fd` and `watch` as in BootstrapOptions. `clock` must outlive the waiter.
+  Waiter(int interrupt_fd, std::function<absl::Status()> watch, const Clock& clock)
+      : interrupt_fd_(interrupt_fd), watch_(std::move(watch)), clock_(&clock) {}
+
+  /// The time `timeout` from now, by the clock; far away for an infinite one.
+  std::int64_t DeadlineIn(absl::Duration timeout) const;
+
+  /// Returns OK as soon as one of `fds` has an event, or after a while without any: look, and call again. Errors:
+  /// kDeadlineExceeded at the deadline, kCancelled when the interrupt is readable, or what the watch returned. The
+  /// watch is asked only when no socket has anything: what a node says of its end goes before the end itself.
+  absl::Status Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns);
+
+  /// From now on only the sockets, the deadline and the interrupt count.
+  void DropWatch() { watch_ = nullptr; }
+
+  /// Parting: sends `frame` to all, says that nothing will follow, and reads until each peer has closed or `patience`
+  /// is over. A socket that is closed with something unread in it takes the peer's unread messages along.
+  /// Not ended by the interrupt.
+  void PartFrom(const std::vector<Connection*>& connections, const std::shared_ptr<const std::string>& frame,
+                absl::Duration patience);
+
+ private:
+  int interrupt_fd_;
+  std::function<absl::Status()> watch_;
+  const Clock* clock_;
+};
+
+/// What poll(2) is to wait for at a connection.
+pollfd PollEntry(const Connection& connection);
+
+}  // namespace glaive::rdma

@@ -1,0 +1,47 @@
+// MeshLayout: where an executor's exposed memory of one transport kind holds what, so that both ends of a channel
+// come to the same offsets without asking.
+//
+//   offset                       size
+//   0                            64 each      credit words, one per peer in the order of executor ids
+//   RingsOffset(), page aligned  ring_bytes   rings, one per peer in the same order
+//
+// Only peers that are reached by this kind have a place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rdma/base/ids.h"
+#include "rdma/mesh/mesh_options.h"
+
+namespace glaive::rdma {
+
+/// Layout of `owner`'s region for one transport kind. A value; costs nothing.
+class MeshLayout {
+ public:
+  static constexpr std::size_t kCreditStride = 64;
+  static constexpr std::size_t kRingAlignment = 4096;
+
+  /// `options.self` is ignored.
+  MeshLayout(const MeshOptions& options, std::size_t ring_bytes, ExecutorId owner, TransportKind kind);
+
+  /// Peers with a place here.
+  std::uint32_t peers() const { return peers_; }
+  /// The place of `peer`, which must have one: 0 .. peers()-1.
+  std::uint32_t IndexOf(ExecutorId peer) const;
+  std::size_t CreditOffset(ExecutorId peer) const { return IndexOf(peer) * kCreditStride; }
+  std::size_t RingOffset(ExecutorId peer) const { return RingsOffset() + IndexOf(peer) * ring_bytes_; }
+  std::size_t RingsOffset() const;
+  /// Bytes to expose; 0 without peers.
+  std::size_t size_bytes() const;
+
+ private:
+  bool shared_kind_;  // intra and inter are the same
+  bool inter_;
+  std::uint32_t executors_per_node_;
+  std::uint32_t owner_;
+  std::uint32_t peers_ = 0;
+  std::size_t ring_bytes_;
+};
+
+}  // namespace glaive::rdma

@@ -1,0 +1,100 @@
+// Transport: how an executor exposes memory to its peers and writes into theirs.
+//
+// One instance per executor and kind, used by the executor's thread alone (set-up may happen on another thread before).
+// Set-up: Expose the memory peers will write, publish the descriptors, Attach theirs, Register what is sent from, and
+// Connect to each peer node. Then post through the queue pairs and poll completions; nothing blocks.
+//
+//   T1 Memory exposed or attached stays valid until the transport is destroyed. Over `local` a peer must have stopped
+//      writing by then; over `shm` it keeps its own mapping.
+//   T2 PollCompletions reports signaled writes of all queue pairs, each once, those of one queue pair in order.
+//
+//   auto transport = MakeTransport(TransportKind::kShm, 1024);
+//   absl::StatusOr<ExposedRegion> rings = transport->Expose(1 << 20);
+//   ... exchange descriptors ...
+//   absl::StatusOr<RemoteRegion> ring = transport->Attach(peer_descriptor);
+//   absl::StatusOr<QueuePair*> qp = transport->Connect(NodeId{1}, peer_endpoint);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "rdma/base/ids.h"
+#include "rdma/memory/page_region.h"
+#include "rdma/transport/descriptors.h"
+#include "rdma/transport/queue_pair.h"
+
+namespace glaive::rdma {
+
+/// Local memory that peers may write; zeroed at first.
+struct ExposedRegion {
+  std::span<std::byte> memory;
+  RegionDescriptor descriptor;
+  PageKind pages = PageKind::kBase;
+};
+
+/// How a signaled write ended.
+enum class WriteStatus : std::uint8_t {
+  kDone,
+  kPeerUnreachable,  ///< retries were exceeded, or the queue pair was taken down
+  kRefused,          ///< the peer's side does not allow the access
+};
+
+/// "done", "peer unreachable" or "refused by the peer".
+const char* Name(WriteStatus status);
+
+/// The end of a signaled write.
+struct Completion {
+  std::uint64_t wr_id = 0;
+  WriteStatus status = WriteStatus::kDone;
+};
+
+/// A peer that is gone.
+struct PeerFailure {
+  NodeId peer{};
+  std::string reason;
+};
+
+/// See the head of this file.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual TransportKind kind() const = 0;
+  const char* name() const { return Name(kind()); }
+
+  /// What peers pass to Connect.
+  virtual EndpointDescriptor endpoint() const = 0;
+
+  /// Sets up `size_bytes` of zeroed memory for peers to write. ResourceExhausted when there is not enough.
+  virtual absl::StatusOr<ExposedRegion> Expose(std::size_t size_bytes) = 0;
+
+  /// Prepares memory for writes to be sent from; it must outlive the transport's use of it.
+  virtual absl::StatusOr<LocalKey> Register(std::span<std::byte> memory) = 0;
+
+  /// Makes a peer's exposed memory writable. The error names what the descriptor promised and what was found.
+  virtual absl::StatusOr<RemoteRegion> Attach(const RegionDescriptor& descriptor) = 0;
+
+  /// The queue pair to `peer`; it stays the transport's. Belongs to set-up: may wait for the peer to do the same.
+  virtual absl::StatusOr<QueuePair*> Connect(NodeId peer, const EndpointDescriptor& there) = 0;
+
+  /// Takes up to completions.size() completions; says how many.
+  virtual std::size_t PollCompletions(std::span<Completion> completions) = 0;
+
+  /// Whether a signaled write costs no more than an unsignaled one, so that every message can be signaled and its
+  /// segment returns at once.
+  virtual bool SignalingIsFree() const = 0;
+
+  /// A connected peer that was found dead since the last call. May be a system call: not for every turn.
+  virtual std::optional<PeerFailure> PollPeerFailure() = 0;
+};
+
+/// A transport whose queue pairs together hold up to `queue_depth` completions that were not polled yet.
+std::unique_ptr<Transport> MakeTransport(TransportKind kind, std::uint32_t queue_depth);
+
+}  // namespace glaive::rdma

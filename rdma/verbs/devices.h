@@ -1,0 +1,23 @@
+// The RDMA devices of this host, for the start banner and the results. The one place that includes verbs.
+//
+//   for (const RdmaPort& port : ListRdmaPorts()) std::cout << port.device << " " << port.state << "\n";
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace glaive::rdma {
+
+/// One port of an RDMA device.
+struct RdmaPort {
+  std::string device;      ///< "mlx5_0", "rxe0"
+  std::uint32_t port = 1;  ///< from 1
+  std::string state;       ///< "active", "down", "init", "armed", or "unreadable" with the reason
+  std::string link_layer;  ///< "InfiniBand", "Ethernet" or "unspecified"
+};
+
+/// All ports of all devices; empty where the host has none or its kernel no RDMA. Opens each device for a moment.
+std::vector<RdmaPort> ListRdmaPorts();
+
+}  // namespace glaive::rdma

@@ -1,0 +1,36 @@
+# What every target of Glaive is compiled with: the interface library `glaive_options`.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+add_library(glaive_options INTERFACE)
+target_include_directories(glaive_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(glaive_options INTERFACE
+  -Wall -Wextra
+  -Wcast-align -Wcast-qual -Wconversion -Wextra-semi -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+  -Wshadow -Wsuggest-override -Wundef -Wvla
+  $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond>)
+
+# A failed check names its file from the project's root, wherever the checkout lies.
+target_compile_options(glaive_options INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
+if(GLAIVE_WERROR)
+  target_compile_options(glaive_options INTERFACE -Werror)
+endif()
+
+if(GLAIVE_NATIVE)
+  target_compile_options(glaive_options INTERFACE -march=native)
+endif()
+
+if(GLAIVE_SANITIZE)
+  # A finding ends the test; undefined behaviour would only be printed otherwise.
+  target_compile_options(glaive_options INTERFACE -fsanitize=${GLAIVE_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(glaive_options INTERFACE -fsanitize=${GLAIVE_SANITIZE})
+endif()

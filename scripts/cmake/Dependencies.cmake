@@ -1,0 +1,46 @@
+# Finds what Glaive needs from Debian's packages. Whatever is missing is named in one message, as an apt command.
+
+set(glaive_missing "")
+
+# glaive_require(<found> <package>): remembers the Debian package unless the variable <found> is true.
+macro(glaive_require found package)
+  if(NOT ${found})
+    list(APPEND glaive_missing ${package})
+  endif()
+endmacro()
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig QUIET)
+glaive_require(PkgConfig_FOUND pkg-config)
+if(PkgConfig_FOUND)
+  pkg_check_modules(ibverbs QUIET IMPORTED_TARGET libibverbs)
+  pkg_check_modules(rdmacm QUIET IMPORTED_TARGET librdmacm)
+  pkg_check_modules(xxhash QUIET IMPORTED_TARGET libxxhash)
+endif()
+glaive_require(ibverbs_FOUND libibverbs-dev)
+glaive_require(rdmacm_FOUND librdmacm-dev)
+glaive_require(xxhash_FOUND libxxhash-dev)
+
+find_package(absl QUIET)
+glaive_require(absl_FOUND libabsl-dev)
+find_package(Boost QUIET COMPONENTS context)
+glaive_require(Boost_CONTEXT_FOUND libboost-context-dev)
+find_package(CLI11 QUIET)
+glaive_require(CLI11_FOUND libcli11-dev)
+find_package(nlohmann_json QUIET)
+glaive_require(nlohmann_json_FOUND nlohmann-json3-dev)
+find_package(GTest QUIET)
+glaive_require(GTest_FOUND libgtest-dev)
+if(GTest_FOUND AND NOT TARGET GTest::gmock)
+  list(APPEND glaive_missing libgmock-dev)
+endif()
+find_package(benchmark QUIET)
+glaive_require(benchmark_FOUND libbenchmark-dev)
+find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
+glaive_require(Python3_Interpreter_FOUND python3)
+
+if(glaive_missing)
+  list(JOIN glaive_missing " " glaive_missing)
+  message(FATAL_ERROR "Glaive needs packages that are not installed. Install them with:\n"
+    "    apt-get install ${glaive_missing}\n")
+endif()

@@ -1,0 +1,124 @@
+# Functions that turn a folder into targets. All of them glob: a new file needs no change here.
+
+include(GoogleTest)
+
+set(GLAIVE_TEST_TIMEOUT_SECONDS 300)
+
+# glaive_add_layer(<folder> <library>...): the static library glaive_<folder> of all sources below the folder.
+function(glaive_add_layer folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cc")
+  add_library(glaive_${folder} STATIC ${sources})
+  target_link_libraries(glaive_${folder} PUBLIC glaive_options ${ARGN})
+endfunction()
+
+# glaive_add_queries(): for every queries/<name>/main.cc the library glaive_query_<name> and the executable <name>.
+function(glaive_add_queries)
+  file(GLOB mains CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/*/main.cc")
+  foreach(main IN LISTS mains)
+    cmake_path(GET main PARENT_PATH folder)
+    cmake_path(GET folder FILENAME name)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
+    list(REMOVE_ITEM sources "${main}")
+    add_library(glaive_query_${name} STATIC ${sources})
+    target_link_libraries(glaive_query_${name} PUBLIC glaive_engine)
+    add_executable(${name} "${main}")
+    target_link_libraries(${name} PRIVATE glaive_query_${name})
+    set_property(GLOBAL APPEND PROPERTY GLAIVE_QUERY_LIBRARIES glaive_query_${name})
+  endforeach()
+endfunction()
+
+# glaive_add_bench_library(): the static library glaive_bench of what lies in bench/*/, for benchmarks and tests.
+function(glaive_add_bench_library)
+  get_property(query_libraries GLOBAL PROPERTY GLAIVE_QUERY_LIBRARIES)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*/*.cc")
+  list(FILTER sources EXCLUDE REGEX "/bench/[^/]*$")
+  add_library(glaive_bench STATIC ${sources})
+  target_link_libraries(glaive_bench PUBLIC ${query_libraries} glaive_engine)
+endfunction()
+
+# glaive_add_benchmarks(): for every bench/<name>.cc the executable <name>, and a ctest with the label bench that runs
+# it as briefly as GLAIVE_SMOKE_FLAGS_<name> says; by default, each case of Google Benchmark about once.
+function(glaive_add_benchmarks)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cc")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    set(smoke_flags --benchmark_min_time=0.001)
+    if(DEFINED GLAIVE_SMOKE_FLAGS_${name})
+      set(smoke_flags ${GLAIVE_SMOKE_FLAGS_${name}})
+    endif()
+    add_executable(${name} "${source}")
+    target_link_libraries(${name} PRIVATE glaive_bench benchmark::benchmark_main)
+    add_test(NAME bench.${name} COMMAND ${name} ${smoke_flags})
+    set_tests_properties(bench.${name} PROPERTIES LABELS bench TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
+  endforeach()
+endfunction()
+
+# glaive_add_tests(): the tests of every folder below tests/.
+function(glaive_add_tests)
+  file(GLOB folders LIST_DIRECTORIES TRUE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*")
+  foreach(folder IN LISTS folders)
+    cmake_path(GET folder FILENAME name)
+    if(IS_DIRECTORY "${folder}" AND (GLAIVE_LINT OR NOT name STREQUAL "lint"))
+      glaive_add_test_program(${name} "${folder}")
+      glaive_add_test_scripts(${name} "${folder}")
+    endif()
+  endforeach()
+endfunction()
+
+# glaive_add_test_program(<name> <folder>): the executable <name>_tests and each of its cases with the label <name>.
+# A suite with "Timing" in its name never runs beside another test. What lies in compile_fail/ is there to be refused
+# by the compiler, so it belongs to no target.
+function(glaive_add_test_program name folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
+  list(FILTER sources EXCLUDE REGEX "/compile_fail/")
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name}_tests ${sources})
+  target_link_libraries(${name}_tests PRIVATE glaive_bench GTest::gmock_main)
+  set(properties LABELS ${name} TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
+  gtest_discover_tests(${name}_tests TEST_FILTER "-*Timing*.*" DISCOVERY_MODE PRE_TEST
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES ${properties})
+  gtest_discover_tests(${name}_tests TEST_FILTER "*Timing*.*" DISCOVERY_MODE PRE_TEST
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    PROPERTIES ${properties} RUN_SERIAL TRUE)
+endfunction()
+
+# glaive_add_test_scripts(<name> <folder>): every *_test.py of the folder as one ctest with the label <name>. One that
+# ends in _timing_test.py never runs beside another test.
+function(glaive_add_test_scripts name folder)
+  file(GLOB scripts CONFIGURE_DEPENDS "${folder}/*_test.py")
+  foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM stem)
+    set(test ${name}.${stem})
+    add_test(NAME ${test} COMMAND Python3::Interpreter -B "${script}")
+    set_tests_properties(${test} PROPERTIES LABELS ${name} TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
+    set_property(TEST ${test} PROPERTY ENVIRONMENT
+      "GLAIVE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "GLAIVE_BUILD_DIR=${PROJECT_BINARY_DIR}"
+      "GLAIVE_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "GLAIVE_CXX=${CMAKE_CXX_COMPILER}"
+      "GLAIVE_SANITIZE=${GLAIVE_SANITIZE}")
+    if(stem MATCHES "_timing_test$")
+      set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
+    endif()
+  endforeach()
+endfunction()
+
+# glaive_add_header_checks(): compiles every header as the first include of a source file. A header beside a source of
+# its name needs no other: clang-format keeps a source's own header first.
+function(glaive_add_header_checks)
+  set(sources "")
+  foreach(folder rdma state engine queries bench tests)
+    file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.h")
+    foreach(header IN LISTS headers)
+      cmake_path(REPLACE_EXTENSION header LAST_ONLY .cc OUTPUT_VARIABLE own_source)
+      if(NOT EXISTS "${PROJECT_SOURCE_DIR}/${own_source}")
+        set(source "${PROJECT_BINARY_DIR}/generated/headers/${header}.cc")
+        file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"${header}\"\n")
+        list(APPEND sources "${source}")
+      endif()
+    endforeach()
+  endforeach()
+  add_library(glaive_header_checks OBJECT ${sources})
+  target_link_libraries(glaive_header_checks PRIVATE glaive_bench GTest::gmock)
+  target_compile_options(glaive_header_checks PRIVATE -O0 -g0)
+endfunction()

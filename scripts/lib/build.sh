@@ -1,0 +1,25 @@
+# Configuring and building a preset below build/. Sourced after common.sh.
+# shellcheck shell=bash
+
+# Another checkout of the same sources, CI's for one, finds what this one has compiled.
+export CCACHE_BASEDIR="$PROJECT_ROOT" CCACHE_NOHASHDIR=true
+
+# build_preset PRESET [TARGET...]: configures where needed and builds, without a word when nothing is to be done.
+# Scripts build side by side (two nodes of a run started by hand, say), so a lock lets one of them work at a time.
+build_preset() {
+  local preset="$1" dir="$PROJECT_ROOT/build/$1" native=OFF
+  shift
+  # Programs that are measured may use all of this machine's instructions.
+  [[ $preset != release ]] || native=ON
+  mkdir -p "$dir"
+  (
+    flock 9
+    # Ninja configures again by itself when CMake's own files change, but it does not know the presets.
+    if [[ ! -e $dir/build.ninja || $PROJECT_ROOT/CMakePresets.json -nt $dir/build.ninja ]] ||
+      ! grep -q "^GLAIVE_NATIVE:BOOL=$native$" "$dir/CMakeCache.txt"; then
+      run_quietly "$dir/configure.log" \
+        cmake -S "$PROJECT_ROOT" -B "$dir" --preset "$preset" -DGLAIVE_NATIVE="$native"
+    fi
+    run_quietly "$dir/build.log" cmake --build "$dir" -- "$@"
+  ) 9>"$dir/.lock"
+}

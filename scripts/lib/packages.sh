@@ -1,0 +1,51 @@
+# Debian packages that Glaive needs, and their installation. Sourced after common.sh.
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # the lists are for the scripts that source this file
+
+# To build and run.
+BUILD_PACKAGES=(
+  g++ cmake ninja-build ccache pkg-config git python3
+  libibverbs-dev librdmacm-dev libboost-context-dev libabsl-dev libxxhash-dev libcli11-dev nlohmann-json3-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
+)
+# To check the sources.
+LINT_PACKAGES=(clang-format-19 clang-tidy-19 shellcheck)
+# To make a clean root for `scripts/test --fresh`.
+FRESH_PACKAGES=(debootstrap git)
+
+# as_root COMMAND...: runs the command as root; sudo may ask for a password only where somebody can answer.
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  elif [[ -t 2 ]]; then
+    sudo "$@"
+  else
+    sudo -n "$@"
+  fi
+}
+
+# ensure_packages PACKAGE...: installs what is missing. With nothing missing this costs one dpkg-query.
+ensure_packages() {
+  command -v dpkg-query >/dev/null || {
+    note "This is not a Debian system; the build will say what is missing. Debian's names: $*"
+    return 0
+  }
+  local format installed missing
+  # shellcheck disable=SC2016  # a format of dpkg-query, not of the shell
+  format='${db:Status-Status} ${Package}\n'
+  # dpkg-query fails when it doesn't know a package, which is no error here.
+  installed="$(dpkg-query --show --showformat="$format" "$@" 2>/dev/null | sed -n 's/^installed //p' || true)"
+  mapfile -t missing < <(comm -23 <(printf '%s\n' "$@" | sort -u) <(sort -u <<<"$installed"))
+  ((${#missing[@]})) || return 0
+
+  if ((EUID != 0)) && ! command -v sudo >/dev/null; then
+    die "missing packages, and neither root nor sudo to install them. As root, run: apt-get install ${missing[*]}"
+  fi
+  note "Installing ${missing[*]}"
+  local apt=(as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
+  local log="$PROJECT_ROOT/build/apt.log"
+  mkdir -p "$PROJECT_ROOT/build"
+  run_quietly "$log" "${apt[@]}" update || note "apt-get update failed; trying with the package lists at hand"
+  run_quietly "$log" "${apt[@]}" install --yes --no-install-recommends "${missing[@]}" ||
+    die "could not install packages; the reason stands above"
+}

@@ -1,0 +1,86 @@
+# The parts of a test run, each with a header and its duration, and the summary at the end. Sourced after common.sh.
+# shellcheck shell=bash
+
+SUMMARY_LINES=()
+TESTS_RUN=0
+TESTS_FAILED=0
+SECTIONS_FAILED=0
+# Whether the last section passed.
+SECTION_PASSED=true
+
+# section TITLE COMMAND...: runs one part, and remembers its result for the summary. Always returns 0: a caller that
+# asked in an `if` would switch `set -e` off inside the part.
+section() {
+  local title="$1" start=$SECONDS status result
+  shift
+  printf '\n=== %s\n' "$title"
+  set +e
+  (
+    set -e
+    "$@"
+  )
+  status=$?
+  set -e
+  if ((status == 0)); then
+    result=passed
+    SECTION_PASSED=true
+  else
+    result=FAILED
+    SECTION_PASSED=false
+    SECTIONS_FAILED=$((SECTIONS_FAILED + 1))
+  fi
+  result="$(printf '%-16s %s %9s' "$title" "$result" "$(duration $((SECONDS - start)))")"
+  printf -- '--- %s\n' "$result"
+  SUMMARY_LINES+=("$result")
+}
+
+# test_section PRESET [CTEST ARGUMENT...]: the preset's tests as one section, counted for the summary.
+test_section() {
+  local log="$PROJECT_ROOT/build/$1/ctest.log" totals
+  : >"$log"
+  section "$1: test" run_ctest "$@"
+  totals="$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p' "$log" | tail -1)"
+  [[ -n $totals ]] || return 0
+  TESTS_FAILED=$((TESTS_FAILED + ${totals% *}))
+  TESTS_RUN=$((TESTS_RUN + ${totals#* }))
+}
+
+# run_ctest PRESET [CTEST ARGUMENT...]: a filter may match nothing in one preset (lint runs in dev alone), so that only
+# counts when it matches in none.
+run_ctest() {
+  local preset="$1" dir="$PROJECT_ROOT/build/$1" wrapper=()
+  shift
+  # GCC's ThreadSanitizer cannot run where the kernel spreads mappings wider than it expects.
+  if [[ $preset == tsan ]] && setarch --addr-no-randomize true 2>/dev/null; then
+    wrapper=(setarch --addr-no-randomize)
+  fi
+  export ASAN_OPTIONS="${ASAN_OPTIONS:-strict_string_checks=1}"
+  export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}"
+  export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
+  local no_tests=error
+  (($#)) && no_tests=ignore
+  "${wrapper[@]}" ctest --test-dir "$dir" --output-on-failure --no-tests="$no_tests" --parallel "$(nproc)" "$@" \
+    </dev/null | tee "$dir/ctest.log"
+}
+
+# duration SECONDS: as "1 min 05 s".
+duration() {
+  if (($1 < 60)); then
+    printf '%d s' "$1"
+  else
+    printf '%d min %02d s' $(($1 / 60)) $(($1 % 60))
+  fi
+}
+
+# summary: one line a section and a last one for everything; fails unless all passed and a test ran.
+summary() {
+  printf '\n=== Summary\n'
+  printf '%s\n' "${SUMMARY_LINES[@]}"
+  printf '%d sections, %d failed; %d tests, %d failed; total time %s\n' \
+    "${#SUMMARY_LINES[@]}" "$SECTIONS_FAILED" "$TESTS_RUN" "$TESTS_FAILED" "$(duration $SECONDS)"
+  ((TESTS_RUN)) || {
+    note "No test ran."
+    return 1
+  }
+  ((SECTIONS_FAILED == 0))
+}

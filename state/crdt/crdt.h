@@ -1,0 +1,43 @@
+// The concept of a CRDT value: the partial aggregate that executors update on their own and merge later.
+//
+// Executors fold records into their own copy with Update; leaders fold copies into one with Merge. The
+// result is the one a sequential run would produce if, for all values a, b, c (paper section 5.1, "Consistency"):
+//
+//   1. a.Merge(b) == b.Merge(a)                              (commutative)
+//   2. a.Merge(b).Merge(c) == a.Merge(b.Merge(c))            (associative)
+//   3. a.Merge(V{}) == a                                     (a new value is neutral)
+//   4. a.Update(x) == a.Merge(V{}.Update(x))                 (an update is the merge of a one-record delta)
+//
+// Merge need not be idempotent: the epoch protocol applies each delta exactly once (invariant I2).
+//
+// A value lies in logs and travels between nodes as its bytes, so it is trivially copyable, its default is
+// the empty aggregate, and it holds no pointer. Nodes of one run share the byte order.
+//
+//   struct CountValue {
+//     using Input = Nothing;
+//     void Update(Nothing) { ++count; }
+//     void Merge(const CountValue& other) { count += other.count; }
+//     std::uint64_t Result() const { return count; }
+//     std::uint64_t count = 0;
+//   };
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+namespace glaive::state {
+
+/// The input of an aggregate that looks at no field.
+struct Nothing {};
+
+/// What a value must offer; see the laws above, which tests/state/crdt_law_test.cc checks on random data.
+template <typename V>
+concept CrdtValue =
+    std::is_trivially_copyable_v<V> && std::is_default_constructible_v<V> && std::equality_comparable<V> &&
+    (alignof(V) <= 8) && requires(V value, const V& other, const typename V::Input& input) {
+      { value.Update(input) } -> std::same_as<void>;
+      { value.Merge(other) } -> std::same_as<void>;
+      { other.Result() };
+    };
+
+}  // namespace glaive::state

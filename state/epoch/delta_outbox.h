@@ -1,0 +1,58 @@
+// DeltaOutbox: the sealed segments of ended epochs, in order, on their way to each leader.
+//
+// Owned by one executor, used by its thread alone. Leaders are served independently of each other: one that
+// is slow to merge holds back only its own queue. A segment waits here until its channel has a credit, is then
+// the channel's until the transport has completed the write, and returns to the pool from there.
+//
+//   1. A leader gets the segments of an epoch in order, and epochs in order (invariant I2).
+//
+// Costs: a push or a send is a few list operations on preallocated arrays.
+//
+//   outbox.Push(leader, segment, payload_bytes, tag);
+//   while (outbox.TrySend(leader, channel)) {}
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rdma/base/ids.h"
+#include "rdma/channel/channel_sender.h"
+#include "rdma/memory/segment_pool.h"
+#include "state/epoch/delta_layout.h"
+
+namespace glaive::state {
+
+class DeltaOutbox {
+ public:
+  /// Queues for `executor_count` leaders and segments of a pool of `segment_count`.
+  DeltaOutbox(std::uint32_t executor_count, std::size_t segment_count);
+
+  /// Appends a sealed segment, whose first `payload_bytes` are its message, to the leader's queue.
+  void Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t payload_bytes, const DeltaTag& tag);
+
+  bool HasPending(ExecutorId leader) const { return queues_[Value(leader)].first != kNone; }
+  /// Segments waiting for any leader.
+  std::size_t pending() const { return pending_; }
+
+  /// Posts the leader's oldest segment. False when there is none, or the channel has no credit or no room now.
+  bool TrySend(ExecutorId leader, rdma::ChannelSender& channel);
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+  struct Message {  // one for each segment of the pool, linked into a queue while it waits
+    std::uint32_t next;
+    std::uint32_t payload_bytes;
+    DeltaTag tag;
+  };
+  struct Queue {
+    std::uint32_t first = kNone;
+    std::uint32_t last = kNone;
+  };
+
+  std::vector<Message> messages_;
+  std::vector<Queue> queues_;
+  std::size_t pending_ = 0;
+};
+
+}  // namespace glaive::state

@@ -1,0 +1,71 @@
+// DeltaReader: checks what one helper sends to its leader before anything of it is used (paper section 7.2.2,
+// "Properties").
+//
+// One for each sender, owned by the leader, used by its thread alone. The channel has already proven that a message
+// is whole and in its place in the ring; this proves that it is the right thing to merge:
+//
+//   1. Epochs follow each other without gap, and chunks belong to the current one (invariant I2).
+//   2. A sender's watermark never goes back (invariant I3).
+//
+// Everything that arrives is a peer's word, so a violation is an error that names the sender and the epoch, and the
+// reader stays failed: after it, nothing from that sender can be trusted.
+//
+//   absl::StatusOr<DeltaChunk> chunk = reader.Read(message);
+//   ... merge chunk->entries, then, if it has one, apply chunk->marker ...
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "rdma/base/ids.h"
+#include "rdma/channel/channel_receiver.h"
+#include "state/epoch/delta_layout.h"
+
+namespace glaive::state {
+
+/// A checked message: entries to merge and, at an epoch's end, the marker.
+struct DeltaChunk {
+  EpochId epoch{};
+  std::span<const std::byte> entries;  // entry_count * entry_bytes, 8-byte aligned, in the ring
+  std::uint32_t entry_count = 0;
+  std::optional<EpochMarker> marker;
+};
+
+class DeltaReader {
+ public:
+  /// Reads what `sender` sends to `leader`; entries have `entry_bytes`.
+  DeltaReader(ExecutorId sender, ExecutorId leader, std::uint32_t entry_bytes)
+      : sender_(sender), leader_(leader), entry_bytes_(entry_bytes) {}
+
+  /// The message's content. It is valid as long as the message. DataLoss names sender, epoch and what is wrong.
+  absl::StatusOr<DeltaChunk> Read(const rdma::Message& message);
+
+  ExecutorId sender() const { return sender_; }
+  /// The epoch of the chunk that was read last.
+  EpochId current() const { return current_; }
+  /// Epochs that the sender has ended.
+  EpochId ended() const { return ended_; }
+  /// The sender's event-time watermark as of that epoch, in ms.
+  std::int64_t watermark_ms() const { return watermark_ms_; }
+
+ private:
+  absl::Status Check(const DeltaTag& tag, std::size_t payload_bytes) const;
+  absl::Status CheckMarker(const EpochMarker& marker, const DeltaTag& tag) const;
+  absl::Status Refuse(const std::string& what) const;
+
+  ExecutorId sender_;
+  ExecutorId leader_;
+  std::uint32_t entry_bytes_;
+  EpochId current_{0};
+  EpochId ended_{0};
+  std::int64_t watermark_ms_ = std::numeric_limits<std::int64_t>::min();
+  absl::Status failure_;
+};
+
+}  // namespace glaive::state

@@ -1,0 +1,63 @@
+// Bucket: one cache line of the hash index, in the shape of FASTER's (its buckets hold tagged log addresses
+// and a link to an overflow bucket), with the tags side by side so that one SIMD compare tests them all.
+//
+//   offset  size  field
+//        0    12  tag       8 bits of the key's hash per slot; 0 marks a free slot, so a tag is 1 .. 255
+//       12     4  overflow  number of the overflow bucket, kNoOverflow if none
+//       16    48  entry     the log entries' numbers, one u32 per slot
+//
+// Slots fill from the left and are never freed one by one: an index is cleared whole.
+//
+// The bits of a hash are shared out so that no two users depend on each other: the bucket number takes the
+// low 32, the leader of the key bits 24 .. 55 (of which the highest decide), the tag the highest 8.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace glaive::state {
+
+/// Twelve tagged entry numbers and a link.
+struct alignas(64) Bucket {
+  static constexpr std::size_t kSlots = 12;
+  static constexpr std::uint32_t kNoOverflow = 0;  // overflow bucket 0 is never handed out
+
+  std::uint8_t tag[kSlots];
+  std::uint32_t overflow;
+  std::uint32_t entry[kSlots];
+
+  /// A bit for each slot whose tag is `wanted`; Matches(0) gives the free slots.
+  std::uint32_t Matches(std::uint8_t wanted) const {
+    constexpr std::uint32_t kSlotMask = (1U << kSlots) - 1;
+#if defined(__SSE2__)
+    // The load takes the link along; the mask drops its four bits.
+    const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(this));
+    const __m128i equal = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(wanted)));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(equal)) & kSlotMask;
+#else
+    std::uint32_t matches = 0;
+    for (std::size_t slot = 0; slot < kSlots; ++slot) {
+      matches |= static_cast<std::uint32_t>(tag[slot] == wanted) << slot;
+    }
+    return matches & kSlotMask;
+#endif
+  }
+};
+
+static_assert(sizeof(Bucket) == 64);
+static_assert(offsetof(Bucket, overflow) == 12);
+static_assert(offsetof(Bucket, entry) == 16);
+
+/// The tag of a hash: its highest 8 bits, 0 replaced by 1.
+constexpr std::uint8_t TagOf(std::uint64_t hash) {
+  const auto tag = static_cast<std::uint8_t>(hash >> 56);
+  return tag == 0 ? std::uint8_t{1} : tag;
+}
+
+}  // namespace glaive::state

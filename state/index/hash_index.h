@@ -1,0 +1,106 @@
+// HashIndex: a BucketTable that grows in steps.
+//
+// When the entries outgrow the table, a table of twice the size is taken and the old entries move over a few
+// at a time, in the order of the log (so the log is read in sequence), along with the updates that go on
+// meanwhile. Until all have moved, a lookup asks the new table first and then the old one.
+//
+// Owned by one executor, used by its thread alone. Entries are numbered 0, 1, 2 … as they are inserted.
+//
+//   1. Entries below migrated_ or from growth_end_ on are in the new table, those between in the old one.
+//   2. A growth ends before the new table is full: GrowSome moves at least as many entries as come in.
+//
+// Costs: those of BucketTable; while growing, up to twice as much.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+
+#include "state/index/bucket_table.h"
+
+namespace glaive::state {
+
+class HashIndex {
+ public:
+  static constexpr std::uint32_t kNoEntry = BucketTable::kNoEntry;
+
+  /// An index planned for `expected_entries`.
+  static absl::StatusOr<HashIndex> Create(StateMemory& memory, std::uint64_t expected_entries);
+
+  void Release(StateMemory& memory);
+
+  void Prefetch(std::uint64_t hash) const {
+    table_.Prefetch(hash);
+    if (growing()) {
+      old_.Prefetch(hash);
+    }
+  }
+
+  /// See BucketTable::Guess.
+  std::uint32_t Guess(std::uint64_t hash) const {
+    const std::uint32_t entry = table_.Guess(hash);
+    return entry == kNoEntry && growing() ? old_.Guess(hash) : entry;
+  }
+
+  /// The entry for which `equal` holds, else the next number, size(), which is entered and counted.
+  /// kNoEntry when the table has no room left before it has grown: call GrowAll and try again.
+  template <typename Equal>
+  std::uint32_t FindOrInsert(std::uint64_t hash, Equal&& equal) {
+    if (growing()) {
+      const std::uint32_t found = FindWhileGrowing(hash, equal);
+      if (found != kNoEntry) {
+        return found;
+      }
+    }
+    const std::uint32_t entry = table_.FindOrInsert(hash, size_, equal);
+    size_ += entry == size_ ? 1 : 0;
+    return entry;
+  }
+
+  bool growing() const { return !old_.empty(); }
+  bool wants_to_grow() const { return size_ > table_.planned_entries() && !growing(); }
+
+  /// Starts a growth. ResourceExhausted when there is no memory for the larger table.
+  absl::Status StartGrowth(StateMemory& memory);
+
+  /// Moves up to `entries` entries; `hash_of(entry)` gives an entry's hash.
+  template <typename HashOf>
+  absl::Status GrowSome(StateMemory& memory, std::uint32_t entries, HashOf&& hash_of) {
+    const std::uint32_t end = migrated_ + std::min(entries, growth_end_ - migrated_);
+    for (; migrated_ < end; ++migrated_) {
+      if (!table_.Insert(hash_of(migrated_), migrated_)) {
+        return OverflowError();
+      }
+    }
+    if (migrated_ == growth_end_) {
+      old_.Release(memory);
+    }
+    return absl::OkStatus();
+  }
+
+  /// Entries in the index.
+  std::uint32_t size() const { return size_; }
+  std::size_t size_bytes() const { return table_.size_bytes() + old_.size_bytes(); }
+  /// How often the index has grown.
+  std::uint64_t growths() const { return growths_; }
+
+ private:
+  template <typename Equal>
+  std::uint32_t FindWhileGrowing(std::uint64_t hash, Equal& equal) const {
+    const std::uint32_t found = table_.Find(hash, equal);
+    return found != kNoEntry ? found : old_.Find(hash, equal);
+  }
+
+  absl::Status OverflowError() const;
+
+  BucketTable table_;
+  BucketTable old_;
+  std::uint32_t size_ = 0;
+  std::uint32_t migrated_ = 0;
+  std::uint32_t growth_end_ = 0;
+  std::uint64_t growths_ = 0;
+};
+
+}  // namespace glaive::state

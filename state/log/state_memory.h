@@ -1,0 +1,84 @@
+// StateMemory: the memory budget of one executor's state, and the free lists of blocks that windows return.
+//
+// Owned by one executor and used by its thread alone. Blocks are carved from page regions and never given
+// back to the system before the end: the windows of a steady stream live on each other's blocks.
+//
+//   1. mapped_bytes() <= limit_bytes(): what goes past the budget is an error that names it (invariant I6).
+//   2. A block acquired as kZeroed is all zeros. Index blocks come back dirty and are cleaned in steps
+//      (CleanSome), so that dropping a window of many keys does not stall the executor.
+//
+// Costs: a recycled block costs a list operation; a fresh one a share of an mmap of 2 MiB and its page faults.
+//
+//   StateMemory memory(1 << 30);
+//   absl::StatusOr<Block> block = memory.Acquire(256 << 10, Contents::kAny);
+//   memory.Release(*block, Contents::kAny);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "rdma/memory/page_region.h"
+
+namespace glaive::state {
+
+/// A piece of memory on a 64-byte boundary.
+struct Block {
+  std::byte* data = nullptr;
+  std::size_t size_bytes = 0;
+};
+
+/// What an acquired block holds, and with it which free list it belongs to.
+enum class Contents : std::uint8_t {
+  kAny,     // whatever the last user left
+  kZeroed,  // zeros
+};
+
+class StateMemory {
+ public:
+  /// At most `limit_bytes` will ever be mapped.
+  explicit StateMemory(std::uint64_t limit_bytes);
+
+  StateMemory(const StateMemory&) = delete;
+  StateMemory& operator=(const StateMemory&) = delete;
+
+  /// A block of `size_bytes`, rounded up to 64. ResourceExhausted when the budget or the system has no more.
+  absl::StatusOr<Block> Acquire(std::size_t size_bytes, Contents contents);
+
+  /// Takes a block back, with whatever its user left in it.
+  void Release(Block block, Contents contents);
+
+  /// Zeroes up to `max_bytes` of what was released to the zeroed list; false when nothing is left to clean.
+  bool CleanSome(std::size_t max_bytes);
+
+  std::uint64_t limit_bytes() const { return limit_bytes_; }
+  /// Bytes taken from the system so far; their peak, too, since nothing is given back.
+  std::uint64_t mapped_bytes() const { return mapped_bytes_; }
+
+ private:
+  struct DirtyBlock {
+    Block block;
+    std::size_t cleaned_bytes = 0;
+  };
+  struct FreeList {
+    std::size_t size_bytes = 0;
+    std::vector<Block> any;
+    std::vector<Block> zeroed;
+  };
+
+  FreeList& ListFor(std::size_t size_bytes);
+  std::optional<Block> TakeDirty(std::size_t size_bytes);
+  absl::StatusOr<Block> Map(std::size_t size_bytes);
+
+  const std::uint64_t limit_bytes_;
+  std::uint64_t mapped_bytes_ = 0;
+  std::vector<rdma::PageRegion> regions_;
+  Block carving_;                // what is left of the region that small blocks are cut from
+  std::vector<FreeList> lists_;  // one a size; there are few sizes, and they are searched in order
+  std::vector<DirtyBlock> dirty_;
+};
+
+}  // namespace glaive::state

@@ -1,0 +1,183 @@
+// PartitionedStore: the state backend of one executor (paper section 7): the partition it leads, and its fragments of
+// all others.
+//
+// Owned by one executor, used by its thread alone; nothing in it waits. Updates go straight into the executor's own
+// partition, or into the fragment of the partition's leader. Deltas of others are merged into the own partition
+// only, so merging needs neither credit nor segment (invariant I5).
+//
+//   1. Every key is updated in exactly one place: where LeaderOf(hash) says (invariant I2 counts on it).
+//
+//   if (store.HasRoom(staged.size())) status = store.Update(slice, staged);
+//   status = store.Merge(chunk, first_slice_not_fired);
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+#include "rdma/base/check.h"
+#include "rdma/base/ids.h"
+#include "state/crdt/crdt.h"
+#include "state/epoch/delta_reader.h"
+#include "state/store/fragment.h"
+#include "state/store/primary_partition.h"
+#include "state/store/staged_update.h"
+
+namespace glaive::state {
+
+template <StateKey K, CrdtValue V>
+class PartitionedStore {
+ public:
+  using Update = StagedUpdate<K, typename V::Input>;
+  using Entry = DeltaEntry<K, V>;
+
+  /// The store of executor `self` of `executor_count`. `memory` and `pool` outlive it; the pool has
+  /// geometry.pool_segments. ResourceExhausted when the fragment's index does not fit the budget.
+  static absl::StatusOr<PartitionedStore> Create(StateMemory& memory, rdma::SegmentPool& pool, ExecutorId self,
+                                                 std::uint32_t executor_count, const FragmentGeometry& geometry) {
+    PartitionedStore store(memory, self, executor_count);
+    if (executor_count > 1) {
+      auto fragment = Fragment<K, V>::Create(memory, pool, executor_count, geometry);
+      if (!fragment.ok()) {
+        return fragment.status();
+      }
+      store.fragment_.emplace(*std::move(fragment));
+    }
+    return store;
+  }
+
+  /// Whether a group of `items` can be updated now; see Fragment.
+  bool HasRoom(std::size_t items) const { return !fragment_ || fragment_->HasRoom(items); }
+  /// Whether it takes the end of the epoch to make room for it.
+  bool IsFull(std::size_t items) const { return fragment_ && fragment_->IsFull(items); }
+
+  /// Starts loading what an update of a key with a given hash will need, some time before the update. A value; for the
+  /// slice that was updated last, until the next call of anything else. Fragments fit the cache and need no help.
+  class Prefetcher {
+   public:
+    explicit Prefetcher(const PartitionedStore& store) : self_(store.self_), executor_count_(store.executor_count_) {
+      const SliceTable<K, V>* table = store.primary_.last_opened();
+      index_ = table == nullptr ? nullptr : table->prefetch_index();
+    }
+    void operator()(std::uint64_t hash) const {
+      if (index_ != nullptr && LeaderOf(hash, executor_count_) == self_) {
+        index_->Prefetch(hash);
+      }
+    }
+
+   private:
+    ExecutorId self_;
+    std::uint32_t executor_count_;
+    const HashIndex* index_;
+  };
+
+  /// Folds up to kGroupSize records of one slice into the state. ResourceExhausted past the budget ends the run.
+  absl::Status Apply(SliceId slice, std::span<const Update> updates) {
+    const auto update = [](V& value, const Update& record) { value.Update(record.input); };
+    if (!fragment_) {
+      return ApplyToPrimary(slice, updates, update);
+    }
+    GLAIVE_CHECK(updates.size() <= kGroupSize, "a group of ", updates.size(), " updates, at most ", kGroupSize);
+    std::array<Update, kGroupSize> own;
+    std::array<Update, kGroupSize> remote;
+    std::size_t own_count = 0;
+    std::size_t remote_count = 0;
+    for (const Update& record : updates) {  // both are written and one is kept: no branch to mispredict
+      const bool is_own = LeaderOf(record.hash, executor_count_) == self_;
+      own[own_count] = record;
+      remote[remote_count] = record;
+      own_count += is_own ? 1 : 0;
+      remote_count += is_own ? 0 : 1;
+    }
+    if (own_count > 0) {
+      if (absl::Status status = ApplyToPrimary(slice, std::span<const Update>(own.data(), own_count), update);
+          !status.ok()) {
+        return status;
+      }
+    }
+    return remote_count == 0 ? absl::OkStatus()
+                             : fragment_->Apply(slice, std::span<const Update>(remote.data(), remote_count), update);
+  }
+
+  /// Merges entries of a chunk that `reader` has checked. `floor` is the first slice that the sender may still
+  /// change. DataLoss when an entry is of an older slice or of a key that this executor does not lead.
+  absl::Status Merge(const DeltaReader& reader, std::span<const Entry> entries, SliceId floor) {
+    while (!entries.empty()) {
+      const SliceId slice = entries.front().slice;
+      std::array<MergeItem, kGroupSize> items;
+      std::size_t count = 0;
+      while (count < items.size() && count < entries.size() && entries[count].slice == slice) {
+        const Entry& entry = entries[count];
+        items[count++] = MergeItem{.hash = HashKey(entry.key), .key = entry.key, .value = &entry.value};
+      }
+      if (absl::Status status = CheckMerge(reader, slice, floor, std::span(items.data(), count)); !status.ok()) {
+        return status;
+      }
+      const auto merge = [](V& value, const MergeItem& item) { value.Merge(*item.value); };
+      if (absl::Status status = ApplyToPrimary(slice, std::span<const MergeItem>(items.data(), count), merge);
+          !status.ok()) {
+        return status;
+      }
+      merged_entries_ += count;
+      entries = entries.subspan(count);
+    }
+    return absl::OkStatus();
+  }
+
+  PrimaryPartition<K, V>& primary() { return primary_; }
+  const PrimaryPartition<K, V>& primary() const { return primary_; }
+  /// Null in a run of one executor.
+  Fragment<K, V>* fragment() { return fragment_ ? &*fragment_ : nullptr; }
+  const Fragment<K, V>* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
+  /// Entries of other executors merged so far.
+  std::uint64_t merged_entries() const { return merged_entries_; }
+
+ private:
+  struct MergeItem {
+    std::uint64_t hash;
+    K key;
+    const V* value;
+  };
+
+  PartitionedStore(StateMemory& memory, ExecutorId self, std::uint32_t executor_count)
+      : memory_(&memory), self_(self), executor_count_(executor_count), primary_(memory) {}
+
+  template <typename Item, typename Applier>
+  absl::Status ApplyToPrimary(SliceId slice, std::span<const Item> items, Applier&& apply) {
+    absl::StatusOr<SliceTable<K, V>*> table = primary_.Open(slice);
+    return table.ok() ? (*table)->Apply(*memory_, items, apply) : table.status();
+  }
+
+  absl::Status CheckMerge(const DeltaReader& reader, SliceId slice, SliceId floor,
+                          std::span<const MergeItem> items) const {
+    if (slice < floor || slice < primary_.first_open()) {
+      return absl::DataLossError(
+          absl::StrCat("I3: executor ", Value(reader.sender()), " changes slice ", Value(slice), " in its epoch ",
+                       Value(reader.current()), " after its watermark or the run's had passed it (executor ",
+                       Value(self_), " expects ", std::max(Value(floor), Value(primary_.first_open())), " or later)"));
+    }
+    for (const MergeItem& item : items) {
+      if (LeaderOf(item.hash, executor_count_) != self_) [[unlikely]] {
+        return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " sent executor ", Value(self_),
+                                                " a key that executor ", Value(LeaderOf(item.hash, executor_count_)),
+                                                " leads, in its epoch ", Value(reader.current())));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  StateMemory* memory_;
+  ExecutorId self_;
+  std::uint32_t executor_count_;
+  PrimaryPartition<K, V> primary_;
+  std::optional<Fragment<K, V>> fragment_;
+  std::uint64_t merged_entries_ = 0;
+};
+
+}  // namespace glaive::state

@@ -1,0 +1,105 @@
+// PrimaryPartition: the slices, still open, of the keys that an executor leads.
+//
+// Owned by one executor, used by its thread alone. Slices open when their first key arrives, from the executor's
+// own records or from a delta, and are dropped whole once their window has fired.
+//
+//   1. No slice below first_open() exists or is opened again: its window has fired (invariant I4).
+//
+//   absl::StatusOr<SliceTable<K, V>*> table = partition.Open(slice);
+//   partition.DropBefore(next_slice);
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+#include "rdma/base/check.h"
+#include "state/log/state_memory.h"
+#include "state/store/slice_id.h"
+#include "state/store/slice_table.h"
+
+namespace glaive::state {
+
+template <StateKey K, typename V>
+class PrimaryPartition {
+ public:
+  using Table = SliceTable<K, V>;
+
+  explicit PrimaryPartition(StateMemory& memory) : memory_(&memory) {}
+
+  /// The slice's table, opened if it is new, with an index of the size that the last slice needed. The pointer
+  /// holds until the slice is dropped. ResourceExhausted past the budget.
+  absl::StatusOr<Table*> Open(SliceId slice) {
+    if (last_table_ != nullptr && slice == last_opened_) [[likely]] {
+      return last_table_;
+    }
+    auto found = slices_.find(slice);
+    if (found == slices_.end()) {
+      GLAIVE_CHECK(slice >= first_open_, "I4: slice ", Value(slice), " has fired; the first open one is ",
+                   Value(first_open_));
+      absl::StatusOr<Table> table = Table::Create(*memory_, ExpectedKeys());
+      if (!table.ok()) {
+        return table.status();
+      }
+      found = slices_.emplace(slice, *std::move(table)).first;
+    }
+    last_opened_ = slice;
+    last_table_ = &found->second;
+    return last_table_;
+  }
+
+  /// The table that Open returned last, null if it was dropped since.
+  const Table* last_opened() const { return last_table_; }
+
+  /// The oldest open slice, null if there is none.
+  const std::pair<const SliceId, Table>* Oldest() const { return slices_.empty() ? nullptr : &*slices_.begin(); }
+
+  /// Drops all slices below `slice`, and lets none of them open again.
+  void DropBefore(SliceId slice) {
+    while (!slices_.empty() && slices_.begin()->first < slice) {
+      Table& table = slices_.begin()->second;
+      last_size_ = table.size();
+      index_growths_ += table.index_growths();
+      table.Release(*memory_);
+      if (slices_.begin()->first == last_opened_) {
+        last_table_ = nullptr;
+      }
+      slices_.erase(slices_.begin());
+    }
+    first_open_ = std::max(first_open_, slice);
+  }
+
+  SliceId first_open() const { return first_open_; }
+  std::size_t open_slices() const { return slices_.size(); }
+
+  /// How often an index has grown, in the slices that are open and those that were dropped.
+  std::uint64_t index_growths() const {
+    std::uint64_t growths = index_growths_;
+    for (const auto& [slice, table] : slices_) {
+      growths += table.index_growths();
+    }
+    return growths;
+  }
+
+ private:
+  std::uint64_t ExpectedKeys() const {
+    std::uint64_t keys = last_size_;
+    for (const auto& [slice, table] : slices_) {
+      keys = std::max<std::uint64_t>(keys, table.size());
+    }
+    return keys;
+  }
+
+  StateMemory* memory_;
+  std::map<SliceId, Table> slices_;
+  SliceId first_open_ = kFirstSlice;
+  SliceId last_opened_ = kFirstSlice;
+  Table* last_table_ = nullptr;  // of last_opened_, null if that was dropped
+  std::uint64_t last_size_ = 0;
+  std::uint64_t index_growths_ = 0;
+};
+
+}  // namespace glaive::state

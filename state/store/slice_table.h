@@ -1,0 +1,172 @@
+// SliceTable: an executor's primary state for one window slice: a dense log of {key, value} entries and a
+// growing hash index over it (paper section 7.2.1).
+//
+// Owned by one executor, used by its thread alone. Keys are found in groups: hash all, prefetch the index
+// buckets, prefetch the entries the tags point to, then update; a group keeps up to 64 cache misses in flight
+// where a loop over single keys waits for each. State that fits the cache skips the prefetching, which
+// would only cost.
+//
+//   1. A key has one entry.
+//   2. Apply either applies its function to every item of the group, or returns an error that ends the run.
+//
+//   auto table = SliceTable<std::uint64_t, CountValue>::Create(memory, expected_keys);
+//   status = table->Apply(memory, items, [](CountValue& value, const auto& item) { value.Update({}); });
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "absl/status/status.h"
+
+#include "rdma/base/check.h"
+#include "state/index/hash_index.h"
+#include "state/index/key_hash.h"
+#include "state/log/entry_log.h"
+
+namespace glaive::state {
+
+/// The most items one group may have: the number of misses kept in flight, and of staged records.
+inline constexpr std::size_t kGroupSize = 64;
+
+template <StateKey K, typename V>
+class SliceTable {
+ public:
+  struct Entry {
+    K key;
+    V value;
+  };
+
+  /// An empty slice whose index is planned for `expected_keys`. ResourceExhausted past the budget.
+  static absl::StatusOr<SliceTable> Create(StateMemory& memory, std::uint64_t expected_keys) {
+    absl::StatusOr<HashIndex> index = HashIndex::Create(memory, expected_keys);
+    if (!index.ok()) {
+      return index.status();
+    }
+    SliceTable table;
+    table.index_ = *index;
+    return table;
+  }
+
+  /// Calls `apply(value, item)` for each item on the value of its key, a default one if the key is new.
+  /// Items have `.hash` and `.key`, and there are at most kGroupSize of them. ResourceExhausted past the budget.
+  template <typename Item, typename Applier>
+  absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply) {
+    GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
+    if (absl::Status status = Prepare(memory, items.size()); !status.ok()) {
+      return status;
+    }
+    return IsLarge() ? ApplyGroup<true>(memory, items, apply) : ApplyGroup<false>(memory, items, apply);
+  }
+
+  /// The index to prefetch from while records are still being staged; null when the table is small enough for the
+  /// cache.
+  const HashIndex* prefetch_index() const { return IsLarge() ? &index_ : nullptr; }
+
+  /// The entries from `first` to the end of a contiguous run; empty at the log's end. For scanning at trigger.
+  std::span<const Entry> Run(std::uint32_t first) const { return log_.Run(first); }
+
+  /// Gives all memory back.
+  void Release(StateMemory& memory) {
+    index_.Release(memory);
+    log_.Release(memory);
+  }
+
+  std::uint32_t size() const { return log_.size(); }
+  std::size_t size_bytes() const { return index_.size_bytes() + std::size_t{log_.size()} * sizeof(Entry); }
+  std::uint64_t index_growths() const { return index_.growths(); }
+
+ private:
+  /// Below this the state stays in the second-level cache, and prefetching costs more than it hides.
+  static constexpr std::size_t kPrefetchThresholdBytes = std::size_t{1} << 20;
+  /// Entries moved to a larger index for each item of a group: a growth ends after a quarter as many items
+  /// as the old index held, long before the larger one is full.
+  static constexpr std::uint32_t kGrowthPerItem = 4;
+
+  bool IsLarge() const { return size_bytes() > kPrefetchThresholdBytes; }
+
+  absl::Status Prepare(StateMemory& memory, std::size_t items) {
+    if (absl::Status status = log_.MakeRoom(memory, static_cast<std::uint32_t>(items)); !status.ok()) {
+      return status;
+    }
+    if (index_.wants_to_grow()) {
+      if (absl::Status status = index_.StartGrowth(memory); !status.ok()) {
+        return status;
+      }
+    }
+    return index_.growing() ? Grow(memory, static_cast<std::uint32_t>(items) * kGrowthPerItem) : absl::OkStatus();
+  }
+
+  absl::Status Grow(StateMemory& memory, std::uint32_t entries) {
+    return index_.GrowSome(memory, entries, [this](std::uint32_t entry) { return HashKey(log_.At(entry).key); });
+  }
+
+  /// Guesses first, for the whole group, and only then writes: the first loop has no store that the compiler would have
+  /// to reload the index's fields after, and its misses overlap. A wrong guess, or none, is looked up in full.
+  template <bool kPrefetch, typename Item, typename Applier>
+  absl::Status ApplyGroup(StateMemory& memory, std::span<const Item> items, Applier& apply) {
+    if constexpr (kPrefetch) {
+      for (const Item& item : items) {
+        index_.Prefetch(item.hash);
+      }
+    }
+    std::array<std::uint32_t, kGroupSize> guesses;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      guesses[i] = index_.Guess(items[i].hash);
+      if (kPrefetch && guesses[i] != HashIndex::kNoEntry) {
+        __builtin_prefetch(&log_.At(guesses[i]), 1);
+      }
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      Entry* entry = guesses[i] == HashIndex::kNoEntry ? nullptr : &log_.At(guesses[i]);
+      if (entry == nullptr || !(entry->key == items[i].key)) {
+        // An earlier item of this group may have brought the same new key: this finds it.
+        entry = TryFindOrAppend(items[i].hash, items[i].key);
+        if (entry == nullptr) [[unlikely]] {
+          if (absl::Status status = GrowFor(memory, items[i].hash, items[i].key, &entry); !status.ok()) {
+            return status;
+          }
+        }
+      }
+      apply(entry->value, items[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  /// The key's entry, appended if it is new; null when the index has to grow first.
+  [[gnu::always_inline]] Entry* TryFindOrAppend(std::uint64_t hash, const K& key) {
+    const std::uint32_t number =
+        index_.FindOrInsert(hash, [&](std::uint32_t entry) { return log_.At(entry).key == key; });
+    if (number == HashIndex::kNoEntry) [[unlikely]] {
+      return nullptr;
+    }
+    if (number == log_.size()) {
+      log_.Append(Entry{.key = key, .value = V{}});
+    }
+    return &log_.At(number);
+  }
+
+  /// The rare case of an index without a free overflow bucket: grows it at once, then finds the entry.
+  [[gnu::noinline]] absl::Status GrowFor(StateMemory& memory, std::uint64_t hash, const K& key, Entry** entry) {
+    for (int attempt = 0; attempt < 2 && *entry == nullptr; ++attempt) {
+      if (!index_.growing()) {
+        if (absl::Status status = index_.StartGrowth(memory); !status.ok()) {
+          return status;
+        }
+      }
+      if (absl::Status status = Grow(memory, index_.size()); !status.ok()) {
+        return status;
+      }
+      *entry = TryFindOrAppend(hash, key);
+    }
+    GLAIVE_CHECK(*entry != nullptr, "the index of ", index_.size(), " entries grew and still has no room");
+    return absl::OkStatus();
+  }
+
+  HashIndex index_;
+  EntryLog<Entry> log_;
+};
+
+}  // namespace glaive::state

@@ -1,0 +1,181 @@
+"""Runs that cannot go on: each ends at every node, in time, with a message that says what to do, leaving nothing."""
+
+import json
+import os
+import signal
+import socket
+import time
+import unittest
+
+from ysb_process import END_SECONDS, CliTest, free_port
+
+SMALL = ["--records=20000", "--keys=500"]
+
+
+class FailureTest(CliTest):
+    def expect_end(self, ysb, *texts):
+        """The process ends in time, not with 0, and says each of the texts."""
+        code = ysb.wait(END_SECONDS)
+        self.assertNotEqual(code, 0)
+        for text in texts:
+            self.assertIn(text, ysb.err.text)
+        return code
+
+    def start_by_hand(self, nodes, *flags):
+        """All ranks of an endless run, rank 0 in mid-run."""
+        address = f"--coordinator=127.0.0.1:{free_port()}"
+        members = [self.start("--records=20000", "--keys=1000", "--seconds=10m", f"--nodes={nodes}", f"--rank={rank}",
+                              address, *flags) for rank in range(1, nodes)]
+        return [self.start_endless(f"--nodes={nodes}", "--rank=0", address, *flags), *members]
+
+    # ---- a node that dies ----
+
+    def test_a_killed_node_ends_the_run_and_is_named(self):
+        ysb = self.start_endless("--nodes=3")
+        victim = self.pid_of_rank(2)
+        os.kill(victim, signal.SIGKILL)
+        self.assertEqual(self.expect_end(ysb, f"rank 0: node 2 (process {victim}) was lost",
+                                         f"rank 1: node 2 (process {victim}) was lost"), 3)
+        self.assertEqual(self.wait_until_gone(), [])
+
+    def test_a_killed_node_of_those_started_by_hand_is_named_by_all_others(self):
+        ranks = self.start_by_hand(3)
+        victim = ranks[1].process.pid
+        ranks[1].send(signal.SIGKILL)
+        for ysb in (ranks[0], ranks[2]):
+            self.assertEqual(self.expect_end(ysb, f"node 1 (process {victim}) was lost"), 3)
+
+    def test_a_killed_coordinator_started_by_hand_is_named_by_all_others(self):
+        ranks = self.start_by_hand(3)
+        victim = ranks[0].process.pid
+        ranks[0].send(signal.SIGKILL)
+        for ysb in ranks[1:]:
+            self.assertEqual(self.expect_end(ysb, f"node 0 (process {victim}), the coordinator, was lost"), 3)
+
+    def test_nodes_do_not_outlive_the_process_that_started_them(self):
+        ysb = self.start_endless("--nodes=3")
+        self.assertEqual(len(self.pids()), 3)
+        ysb.send(signal.SIGKILL)
+        ysb.process.wait(END_SECONDS)
+        self.assertEqual(self.wait_until_gone(), [])
+
+    def test_no_result_stands_under_its_name_when_a_node_died(self):
+        ysb = self.start_endless("--nodes=2", "--output=counts.csv", "--join-output", "--json=report.json")
+        os.kill(self.pid_of_rank(1), signal.SIGKILL)
+        self.expect_end(ysb)
+        self.assertEqual(self.wait_until_gone(), [])
+        # Only the killed node can leave something behind, and that still bears a temporary name.
+        self.assertLessEqual(set(self.files()), {"counts.csv.part-001-of-002.tmp"})
+
+    # ---- the user ----
+
+    def test_an_interrupt_ends_the_whole_run_cleanly(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            for target in ("group", "rank 0", "rank 1"):
+                with self.subTest(signal=number, target=target):
+                    ysb = self.start_endless("--nodes=2", "--output=counts.csv")
+                    if target == "group":  # what a terminal does
+                        os.killpg(ysb.process.pid, number)
+                    else:
+                        os.kill(ysb.process.pid if target == "rank 0" else self.pid_of_rank(1), number)
+                    self.assertEqual(self.expect_end(ysb, "interrupted by"), 130)
+                    self.assertEqual(self.wait_until_gone(), [])
+                    self.assertEqual(self.files(), [])
+
+    def test_an_interrupt_ends_the_wait_for_others(self):
+        ysb = self.start("--nodes=2", "--rank=0", f"--bind=127.0.0.1:{free_port()}", *SMALL)
+        member = self.start("--nodes=2", "--rank=1", f"--coordinator=127.0.0.1:{free_port()}", *SMALL)
+        for waiting in (ysb, member):
+            self.wait_until_it_handles_signals(waiting.process.pid)
+            waiting.send(signal.SIGINT)
+            self.assertEqual(self.expect_end(waiting, "interrupted"), 130)
+
+    def wait_until_it_handles_signals(self, pid):
+        deadline = time.monotonic() + END_SECONDS
+        while time.monotonic() < deadline:
+            with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+                blocked = next(line for line in status if line.startswith("SigBlk:"))
+            if int(blocked.split()[1], 16) & (1 << (signal.SIGINT - 1)):
+                return
+            time.sleep(0.01)
+        self.fail("it never came to handle signals")
+
+    # ---- nodes that do not find each other ----
+
+    def test_a_node_that_never_comes_is_named_to_all_that_did(self):
+        address = f"127.0.0.1:{free_port()}"
+        ranks = [self.start("--nodes=3", f"--rank={rank}", f"--coordinator={address}", f"--join-timeout={timeout}",
+                            *SMALL) for rank, timeout in ((0, "2s"), (1, "30s"))]
+        for ysb in ranks:
+            self.assertEqual(self.expect_end(ysb, "rank 2 of 3 nodes did not join", address, "--join-timeout"), 3)
+
+    def test_a_coordinator_that_never_comes_is_named(self):
+        address = f"127.0.0.1:{free_port()}"
+        ysb = self.start("--nodes=2", "--rank=1", f"--coordinator={address}", "--join-timeout=1s", *SMALL)
+        self.assertEqual(self.expect_end(ysb, f"found no coordinator at {address}", "start rank 0 there"), 3)
+
+    def test_a_port_in_use_is_named(self):
+        with socket.socket() as holder:
+            holder.bind(("127.0.0.1", 0))
+            holder.listen()
+            address = f"127.0.0.1:{holder.getsockname()[1]}"
+            for flags in (["--nodes=2", f"--bind={address}"], ["--nodes=2", "--rank=0", f"--coordinator={address}"]):
+                self.expect_end(self.start(*flags, *SMALL), address, "the port is in use", "take another one")
+
+    def test_flags_that_differ_are_refused_by_name_at_every_node(self):
+        address = f"--coordinator=127.0.0.1:{free_port()}"
+        common = ["--nodes=3", address, "--join-timeout=30s", *SMALL]
+        ranks = [self.start("--rank=0", *common), self.start("--rank=1", *common),
+                 self.start("--rank=2", *common, "--slot-bytes=32KiB")]
+        for ysb in ranks:
+            self.expect_end(ysb, "rank 2 was started with --slot-bytes=32KiB but rank 0 with --slot-bytes=64KiB",
+                            "start all ranks with the same flags")
+
+    def test_a_geometry_that_differs_is_refused_by_name(self):
+        address = f"--coordinator=127.0.0.1:{free_port()}"
+        ranks = [self.start("--nodes=2", "--rank=0", address, *SMALL),
+                 self.start("--nodes=2", "--rank=1", address, "--executors=2", *SMALL)]
+        for ysb in ranks:
+            self.expect_end(ysb, "rank 1 was started with --executors=2 but rank 0 with --executors=1")
+
+    def test_strangers_at_the_port_do_no_harm(self):
+        port = free_port()
+        first = self.start("--nodes=2", "--rank=0", f"--coordinator=127.0.0.1:{port}", *SMALL)
+        deadline = time.monotonic() + END_SECONDS
+        strangers = []
+        while len(strangers) < 2 and time.monotonic() < deadline:
+            try:
+                strangers.append(socket.create_connection(("127.0.0.1", port)))
+            except ConnectionRefusedError:
+                time.sleep(0.01)  # it does not listen yet
+        strangers[0].sendall(b"GET / HTTP/1.1\r\n\r\n")  # the other one says nothing
+        second = self.start("--nodes=2", "--rank=1", f"--coordinator=127.0.0.1:{port}", *SMALL)
+        for ysb in (first, second):
+            self.assertEqual(ysb.wait(), 0, ysb.err.text)
+        for stranger in strangers:
+            stranger.close()
+
+    # ---- resources ----
+
+    def test_too_little_memory_is_said_before_the_run(self):
+        ysb = self.start("--nodes=2", "--memory-limit=1MiB", *SMALL)
+        self.expect_end(ysb, "memory", "--memory-limit")
+        self.assertEqual(self.wait_until_gone(), [])
+
+    def test_a_result_that_cannot_be_written_ends_the_run(self):
+        (self.folder / "counts.csv.part-001-of-002.tmp").mkdir()
+        ysb = self.start("--nodes=2", "--output=counts.csv", *SMALL)
+        self.expect_end(ysb, "counts.csv.part-001-of-002")
+        self.assertEqual(self.wait_until_gone(), [])
+        self.assertEqual(self.files(), ["counts.csv.part-001-of-002.tmp"])
+
+    def test_an_older_result_stays_whole_when_a_run_fails(self):
+        (self.folder / "report.json").write_text("{}\n", encoding="utf-8")
+        ysb = self.start_endless("--nodes=2", "--json=report.json")
+        ysb.send(signal.SIGINT)
+        self.expect_end(ysb)
+        self.assertEqual(json.loads((self.folder / "report.json").read_text(encoding="utf-8")), {})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,167 @@
+"""Starts ysb the way a user does, and watches what it prints, which processes it leaves and which files it makes."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import uuid
+
+BIN = pathlib.Path(os.environ.get("GLAIVE_BIN_DIR", "build/dev/bin"))
+YSB = BIN / "ysb"
+SOURCE = pathlib.Path(os.environ.get("GLAIVE_SOURCE_DIR", "."))
+SANITIZED = bool(os.environ.get("GLAIVE_SANITIZE"))
+# No run may take longer; a hanging run is what many of these tests look for.
+PATIENCE_SECONDS = 240 if SANITIZED else 60
+# Within this time every process of a run has to end once something went wrong.
+END_SECONDS = 40 if SANITIZED else 10
+
+# A run that goes on until something ends it. The first progress line says that all nodes are in mid-run.
+ENDLESS = ["--records=20000", "--keys=1000", "--seconds=10m"]
+MID_RUN = re.compile(r"records/s, watermark 2")
+
+MARK = "GLAIVE_TEST_RUN"
+
+
+class Output:
+    """What a process writes to a pipe, read by a thread as it comes."""
+
+    def __init__(self, pipe):
+        self.text = ""
+        self.changed = threading.Condition()
+        self.closed = False
+        self.thread = threading.Thread(target=self.read, args=(pipe,), daemon=True)
+        self.thread.start()
+
+    def read(self, pipe):
+        while data := os.read(pipe.fileno(), 65536):
+            with self.changed:
+                self.text += data.decode(errors="replace")
+                self.changed.notify_all()
+        pipe.close()
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+    def wait_for(self, pattern):
+        """Waits until the pattern stands in the text; False if the text ended or took too long."""
+        with self.changed:
+            self.changed.wait_for(lambda: pattern.search(self.text) or self.closed, PATIENCE_SECONDS)
+            return bool(pattern.search(self.text))
+
+
+class Ysb:
+    """One process that a test starts: a whole run with --nodes, or one rank of it."""
+
+    def __init__(self, mark, flags, folder):
+        environment = dict(os.environ, **{MARK: mark})
+        self.flags = list(flags)
+        self.process = subprocess.Popen([YSB, *flags], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.out = Output(self.process.stdout)
+        self.err = Output(self.process.stderr)
+
+    def wait(self, seconds=PATIENCE_SECONDS):
+        """The exit code; the streams have been read to their ends."""
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"ysb {' '.join(self.flags)} still runs after {seconds} s\n{self.err.text}") from None
+        for output in (self.out, self.err):
+            output.thread.join(seconds)
+        return code
+
+    def send(self, number):
+        self.process.send_signal(number)
+
+
+class CliTest(unittest.TestCase):
+    """A test whose processes and files are gone when it ends, or it fails."""
+
+    def setUp(self):
+        self.mark = uuid.uuid4().hex
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="glaive_cli_"))
+        self.shared_memory = shared_memory_names()
+        self.started = []
+
+    def tearDown(self):
+        for ysb in self.started:
+            if ysb.process.poll() is None:
+                ysb.process.kill()
+                ysb.process.wait()
+        orphans = self.wait_until_gone()
+        for pid in orphans:
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.folder)
+        self.assertEqual(orphans, [], "processes outlived their run")
+        self.assertEqual(shared_memory_names() - self.shared_memory, set(), "shared memory outlived its run")
+
+    def start(self, *flags):
+        ysb = Ysb(self.mark, flags, self.folder)
+        self.started.append(ysb)
+        return ysb
+
+    def start_endless(self, *flags):
+        """A run that is in its middle when this returns."""
+        ysb = self.start(*ENDLESS, "--progress=always", *flags)
+        self.assertTrue(ysb.err.wait_for(MID_RUN), f"the run never began:\n{ysb.err.text}")
+        return ysb
+
+    def run_ysb(self, *flags):
+        """Runs to the end; exit code, standard output, standard error."""
+        ysb = self.start(*flags)
+        code = ysb.wait()
+        return code, ysb.out.text, ysb.err.text
+
+    def succeed(self, *flags):
+        code, out, err = self.run_ysb(*flags)
+        self.assertEqual(code, 0, f"ysb {' '.join(flags)}\n{err}{out}")
+        return out, err
+
+    def pids(self):
+        """All living processes of this test's runs, by their environment."""
+        wanted = f"{MARK}={self.mark}".encode()
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:
+                continue  # it ended, or is not ours
+        return found
+
+    def pid_of_rank(self, rank):
+        for pid in self.pids():
+            if f"--rank={rank}".encode() in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+                return pid
+        raise AssertionError(f"no process of rank {rank}")
+
+    def wait_until_gone(self, seconds=END_SECONDS):
+        """Waits until no process of the test is left; those that are."""
+        deadline = time.monotonic() + seconds
+        while (left := self.pids()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return left
+
+    def files(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+
+def shared_memory_names():
+    folder = pathlib.Path("/dev/shm")
+    return {path.name for path in folder.iterdir() if not path.name.startswith("sem.")} if folder.is_dir() else set()
+
+
+def free_port():
+    """A TCP port that nobody listens at just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,100 @@
+#include "engine/source/block_source.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace glaive::engine {
+namespace {
+
+struct Tick {
+  std::int64_t time_ms;
+  std::uint64_t number;
+};
+struct TickTime {
+  std::int64_t operator()(const Tick& tick) const { return tick.time_ms; }
+};
+
+class ManualClock final : public Clock {
+ public:
+  std::int64_t NowNanos() const override { return now_ns; }
+  std::int64_t now_ns = 0;
+};
+
+class BlockSourceTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Source<Tick>> Make(const BlockSourceOptions& options) {
+    const auto generate = [](std::uint64_t first, std::span<Tick> ticks) {
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        ticks[i] = {.time_ms = static_cast<std::int64_t>(first + i), .number = first + i};
+      }
+    };
+    auto source = BlockSource<Tick, TickTime>::Create(options, clock_, generate, TickTime{});
+    EXPECT_TRUE(source.ok()) << source.status();
+    return *std::move(source);
+  }
+
+  ManualClock clock_;
+};
+
+TEST_F(BlockSourceTest, ReadsItsBlockOnceInOrderAndThenEnds) {
+  const auto source = Make({.block_records = 10'000, .total_records = 10'000, .span_ms = 10'000});
+  std::uint64_t next = 0;
+  SourceBatch<Tick> batch;
+  do {
+    batch = source->Poll();
+    for (const Tick& tick : batch.records) {
+      ASSERT_EQ(tick.number, next++);
+    }
+    ASSERT_EQ(batch.watermark_ms, static_cast<std::int64_t>(next) - 1) << "the last record's event time";
+  } while (!batch.ended);
+  EXPECT_EQ(next, 10'000U);
+}
+
+TEST_F(BlockSourceTest, ARepetitionMovesEventTimeOnByTheSpanWithoutASeam) {
+  const auto source = Make({.block_records = 3, .total_records = 8, .span_ms = 5});
+  std::vector<std::int64_t> times;
+  SourceBatch<Tick> batch;
+  do {
+    batch = source->Poll();
+    for (const Tick& tick : batch.records) {
+      times.push_back(tick.time_ms + batch.event_time_shift_ms);
+    }
+    ASSERT_EQ(batch.watermark_ms, times.back());
+  } while (!batch.ended);
+  EXPECT_EQ(times, (std::vector<std::int64_t>{0, 1, 2, 5, 6, 7, 10, 11}));
+}
+
+TEST_F(BlockSourceTest, APaceLetsThroughWhatIsDueAndSaysWhenThereIsMore) {
+  const auto source = Make({.block_records = 100, .total_records = 100, .span_ms = 100, .records_per_second = 1000});
+  EXPECT_TRUE(source->Poll().records.empty());
+  EXPECT_FALSE(source->Ready());
+  clock_.now_ns = 5'000'000;
+  EXPECT_TRUE(source->Ready());
+  EXPECT_EQ(source->Poll().records.size(), 5U);
+  EXPECT_TRUE(source->Poll().records.empty());
+  clock_.now_ns = 200'000'000;
+  SourceBatch<Tick> batch = source->Poll();
+  EXPECT_EQ(batch.records.size(), 95U);
+  EXPECT_TRUE(batch.ended);
+}
+
+TEST_F(BlockSourceTest, ADeadlineEndsTheStreamInTheMiddleOfABlock) {
+  const auto source = Make({.block_records = 100'000, .duration_ns = 1'000, .span_ms = 100'000});
+  EXPECT_FALSE(source->Poll().ended);
+  clock_.now_ns = 1'000;
+  const SourceBatch<Tick> batch = source->Poll();
+  EXPECT_TRUE(batch.ended);
+  EXPECT_TRUE(batch.records.empty());
+}
+
+TEST_F(BlockSourceTest, ABlockThatNoMachineHoldsIsAnErrorThatSaysHowMuchWasWanted) {
+  const auto source = BlockSource<Tick, TickTime>::Create(
+      {.block_records = std::uint64_t{1} << 55}, clock_, [](auto, auto) {}, TickTime{});
+  EXPECT_FALSE(source.ok());
+}
+
+}  // namespace
+}  // namespace glaive::engine

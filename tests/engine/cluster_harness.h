@@ -1,0 +1,242 @@
+// A whole cluster in one process, for tests: nodes that share nothing but memory files, each with its executors.
+//
+// RunCluster runs every node's executors on threads of their own; RunInOneThread runs all executors of one node in the
+// calling thread, in an order drawn from a seed. Either way the result is compared with a sequential run over the same
+// records in a std::map, which knows nothing of the engine.
+//
+//   ClusterOutcome outcome = RunCluster({.nodes = 2, .executors = 2, .records = 10'000, .keys = 100});
+//   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+//   EXPECT_EQ(outcome.counts, SequentialCounts(outcome.workload));
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/api/stream.h"
+#include "engine/cluster/node_run.h"
+#include "engine/sink/collect.h"
+#include "engine/source/block_source.h"
+#include "rdma/base/steady_clock.h"
+
+namespace glaive::engine {
+
+/// A record of the test stream.
+struct TestRecord {
+  std::uint64_t key;
+  std::int64_t event_time_ms;
+  std::uint64_t kind;  // 0, 1 or 2; the query keeps 0
+};
+
+/// The stream and the cluster that reads it.
+struct Workload {
+  std::uint32_t nodes = 1;
+  std::uint32_t executors = 1;
+  std::uint64_t seed = 1;
+  std::uint64_t records = 10'000;  // of each executor
+  std::uint64_t keys = 100;
+  double hot_share = 0;           // of the records, that carry key 0
+  std::int64_t span_ms = 10'000;  // of event time that the records cover
+  std::int64_t window_ms = 1'000;
+  std::uint32_t slot_bytes = 64 * 1024;
+  std::uint32_t credits = 8;
+  std::uint64_t fragment_bytes = 1 << 20;
+  EpochPolicy epochs{};
+  std::int64_t max_lead_ms = 4'000;
+
+  std::uint32_t executor_count() const { return nodes * executors; }
+};
+
+using TestCounts = std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t>;  // {window start, key} -> count
+using TestRow = WindowResult<std::uint64_t, std::uint64_t>;
+
+/// What came out of a run.
+struct ClusterOutcome {
+  absl::Status status;
+  TestCounts counts;       // of all leaders
+  std::uint64_t rows = 0;  // more than counts.size() if a leader emitted a row twice
+  std::vector<ExecutorMetrics> metrics;
+};
+
+/// Record `number` of `executor`: a pure function of the seed.
+inline TestRecord MakeRecord(const Workload& workload, std::uint32_t executor, std::uint64_t number) {
+  std::uint64_t x = workload.seed * 0x9E3779B97F4A7C15ULL + executor * 0xBF58476D1CE4E5B9ULL + number;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  x ^= x >> 31;
+  const bool hot = static_cast<double>((x >> 20) & 0xFFFF) < workload.hot_share * 65536.0;
+  return {.key = hot ? 0 : (x >> 32) % workload.keys,
+          .event_time_ms =
+              static_cast<std::int64_t>(number) * workload.span_ms / static_cast<std::int64_t>(workload.records),
+          .kind = x % 3};
+}
+
+/// The oracle: one loop and a std::map.
+inline TestCounts SequentialCounts(const Workload& workload) {
+  TestCounts counts;
+  for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
+    for (std::uint64_t number = 0; number < workload.records; ++number) {
+      const TestRecord record = MakeRecord(workload, executor, number);
+      if (record.kind == 0) {
+        ++counts[{record.event_time_ms / workload.window_ms * workload.window_ms, record.key}];
+      }
+    }
+  }
+  return counts;
+}
+
+inline constexpr auto kTestEventTime = [](const TestRecord& record) { return record.event_time_ms; };
+
+/// The query under test: filter, map, count per key and tumbling window.
+inline std::unique_ptr<Query> MakeTestQuery(const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
+  using Spec = SourceSpec<TestRecord, decltype(kTestEventTime)>;
+  const auto open = [workload](const SourceContext& context) {
+    const auto generate = [&](std::uint64_t first, std::span<TestRecord> records) {
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        records[i] = MakeRecord(workload, Value(context.executor), first + i);
+      }
+    };
+    return BlockSource<TestRecord, decltype(kTestEventTime)>::Create(
+        {.block_records = workload.records, .total_records = workload.records, .span_ms = workload.span_ms},
+        *context.clock, generate, kTestEventTime);
+  };
+  struct Kept {
+    std::uint64_t key;
+  };
+  return From(Spec{.open = open, .event_time_ms = kTestEventTime})
+      .Filter([](const TestRecord& record) { return record.kind == 0; })
+      .Map([](const TestRecord& record) { return Kept{record.key}; })
+      .KeyBy(&Kept::key)
+      .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
+      .Aggregate(Count{})
+      .To(Collect(rows));
+}
+
+inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& clock) {
+  ExecutorConfig config;
+  config.mesh.executors_per_node = workload.executors;
+  config.mesh.executor_count = workload.executor_count();
+  config.mesh.channel.slot_bytes = workload.slot_bytes;
+  config.mesh.channel.credits = workload.credits;
+  config.mesh.run_token = workload.seed + 77;
+  config.epoch_policy = workload.epochs;
+  config.max_lead_ms = workload.max_lead_ms;
+  config.fragment_bytes = workload.fragment_bytes;
+  config.state_limit_bytes = std::uint64_t{1} << 30;
+  config.clock = &clock;
+  return config;
+}
+
+inline void CollectOutcome(const std::vector<std::vector<TestRow>>& rows, ClusterOutcome& outcome) {
+  for (const auto& leader : rows) {
+    for (const TestRow& row : leader) {
+      outcome.counts[{row.window_start_ms, row.key}] += row.value;
+      ++outcome.rows;
+    }
+  }
+}
+
+/// Runs a query on the workload's cluster, each executor on a thread of its own, nodes joined by shared memory. Adds
+/// the executors' metrics to `metrics`.
+inline absl::Status RunNodes(const Workload& workload, const Query& query, std::vector<ExecutorMetrics>& metrics) {
+  const SteadyClock clock;
+  std::vector<std::unique_ptr<NodeRun>> nodes;
+  std::vector<rdma::MeshDescriptor> descriptors;
+  for (std::uint32_t node = 0; node < workload.nodes; ++node) {
+    auto run =
+        NodeRun::Create({.executor = MakeExecutorConfig(workload, clock), .node = NodeId{node}, .cpus = {}}, query);
+    if (!run.ok()) {
+      return run.status();
+    }
+    for (const rdma::MeshDescriptor& descriptor : (*run)->descriptors()) {
+      descriptors.push_back(descriptor);
+    }
+    nodes.push_back(*std::move(run));
+  }
+  const NodeRun::Watch never = [] { return absl::OkStatus(); };
+  absl::Status status;
+  for (auto& node : nodes) {
+    status.Update(node->Connect(descriptors));
+    status.Update(node->Open(never));
+  }
+  std::vector<absl::Status> ends(nodes.size());
+  std::vector<std::thread> mains;
+  for (std::size_t i = 0; i < nodes.size() && status.ok(); ++i) {
+    mains.emplace_back([&, i] { ends[i] = nodes[i]->Run(never); });
+  }
+  for (std::thread& main : mains) {
+    main.join();
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    status.Update(ends[i]);
+    for (const auto& executor : nodes[i]->executors()) {
+      metrics.push_back(executor->metrics());
+    }
+  }
+  return status;
+}
+
+/// Runs the test query on the workload's cluster.
+inline ClusterOutcome RunCluster(const Workload& workload) {
+  std::vector<std::vector<TestRow>> rows(workload.executor_count());
+  const std::unique_ptr<Query> query = MakeTestQuery(workload, rows);
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  CollectOutcome(rows, outcome);
+  return outcome;
+}
+
+/// Runs all executors of the workload (one node) in this thread: rounds and fibers in an order drawn from `order_seed`.
+inline ClusterOutcome RunInOneThread(const Workload& workload, std::uint64_t order_seed) {
+  const SteadyClock clock;
+  std::vector<std::vector<TestRow>> rows(workload.executor_count());
+  const std::unique_ptr<Query> query = MakeTestQuery(workload, rows);
+  std::vector<std::unique_ptr<RandomPickPolicy>> policies;
+  std::vector<std::unique_ptr<Executor>> executors;
+  std::vector<rdma::MeshDescriptor> descriptors;
+  ClusterOutcome outcome;
+  for (std::uint32_t i = 0; i < workload.executor_count(); ++i) {
+    policies.push_back(std::make_unique<RandomPickPolicy>(order_seed * 31 + i));
+    ExecutorConfig config = MakeExecutorConfig(workload, clock);
+    config.mesh.self = ExecutorId{i};
+    config.pick_policy = policies.back().get();
+    auto executor = Executor::Create(config, *query);
+    if (!executor.ok()) {
+      outcome.status = executor.status();
+      return outcome;
+    }
+    descriptors.push_back((*executor)->descriptor());
+    executors.push_back(*std::move(executor));
+  }
+  for (auto& executor : executors) {
+    outcome.status.Update(executor->Connect(descriptors));
+    outcome.status.Update(executor->Open());
+    if (outcome.status.ok()) {
+      outcome.status = executor->Start();
+    }
+    if (!outcome.status.ok()) {
+      return outcome;
+    }
+  }
+  std::uint64_t x = order_seed | 1;
+  while (std::any_of(executors.begin(), executors.end(), [](const auto& e) { return !e->done(); })) {
+    x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+    Executor& next = *executors[(x >> 33) % executors.size()];
+    if (!next.done()) {
+      next.RunRound();
+    }
+  }
+  for (auto& executor : executors) {
+    outcome.status.Update(executor->status());
+    outcome.metrics.push_back(executor->metrics());
+  }
+  CollectOutcome(rows, outcome);
+  return outcome;
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,138 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/sink/all_of.h"
+#include "engine/sink/csv.h"
+#include "engine/sink/discard.h"
+
+namespace glaive::engine {
+namespace {
+
+using Row = WindowResult<std::uint64_t, std::uint64_t>;
+
+class CsvTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = ::testing::TempDir() + "/glaive-csv-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    path_ = folder_ / "counts.csv";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Read(const std::filesystem::path& path) const {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  std::vector<std::string> Files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  std::unique_ptr<Sink<Row>> Open(std::uint32_t executor, std::uint32_t count) const {
+    auto sink = Csv{path_}.Factory<Row>()({.executor = ExecutorId{executor}, .executor_count = count});
+    EXPECT_TRUE(sink.ok()) << sink.status();
+    return *std::move(sink);
+  }
+
+  std::filesystem::path folder_;
+  std::filesystem::path path_;
+};
+
+TEST_F(CsvTest, AFileHasItsFinalNameOnlyAfterCommit) {
+  auto sink = Open(2, 4);
+  const std::vector<Row> rows{{.window_start_ms = -10, .window_end_ms = 0, .key = 7, .value = 3}};
+  ASSERT_TRUE(sink->Write(rows).ok());
+  ASSERT_TRUE(sink->Finish().ok());
+  EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004.tmp"});
+  ASSERT_TRUE(sink->Commit().ok());
+  EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004"});
+  EXPECT_EQ(Read(folder_ / "counts.csv.part-002-of-004"), std::string(kCsvHeader) + "-10,0,7,3\n");
+}
+
+TEST_F(CsvTest, AnEndWithoutCommitLeavesNothing) {
+  auto sink = Open(0, 1);
+  ASSERT_TRUE(sink->Write(std::vector<Row>(100'000)).ok());
+  sink.reset();
+  EXPECT_TRUE(Files().empty());
+}
+
+TEST_F(CsvTest, JoiningPutsAllPartsIntoOneFileWithOneHeader) {
+  for (std::uint32_t executor = 0; executor < 3; ++executor) {
+    auto sink = Open(executor, 3);
+    ASSERT_TRUE(
+        sink->Write(std::vector<Row>{{.window_start_ms = 0, .window_end_ms = 10, .key = executor, .value = 1}}).ok());
+    ASSERT_TRUE(sink->Finish().ok());
+    ASSERT_TRUE(sink->Commit().ok());
+  }
+  const absl::Status joined = JoinParts(path_, 3, kCsvHeader.size());
+  ASSERT_TRUE(joined.ok()) << joined;
+  EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv"});
+  EXPECT_EQ(Read(path_), std::string(kCsvHeader) + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
+}
+
+TEST_F(CsvTest, AMissingPartIsNamedAndNothingIsJoined) {
+  const absl::Status joined = JoinParts(path_, 1, 0);
+  EXPECT_NE(joined.message().find("counts.csv.part-000-of-001"), absl::string_view::npos) << joined;
+  EXPECT_TRUE(Files().empty());
+}
+
+TEST_F(CsvTest, AFolderThatIsNotThereIsNamed) {
+  const auto sink = Csv{folder_ / "no" / "such.csv"}.Factory<Row>()({.executor = ExecutorId{0}, .executor_count = 1});
+  ASSERT_FALSE(sink.ok());
+  EXPECT_NE(sink.status().message().find("such.csv"), absl::string_view::npos) << sink.status();
+}
+
+TEST(CsvFields, AreWrittenExactly) {
+  std::string line;
+  AppendCsv(line, std::int64_t{-9'223'372'036'854'775'807});
+  line += ' ';
+  AppendCsv(line, 0.1);
+  line += ' ';
+  AppendCsv(line, absl::MakeInt128(1, 0));
+  line += ' ';
+  AppendCsv(line, std::optional<double>());
+  EXPECT_EQ(line, "-9223372036854775807 0.1 18446744073709551616 ");
+}
+
+TEST(AllOf, EverySinkGetsEveryRowAndTheFirstErrorIsReported) {
+  class Failing final : public Sink<Row> {
+   public:
+    absl::Status Write(std::span<const Row>) override { return absl::UnavailableError("disk full"); }
+  };
+  class Counting final : public Sink<Row> {
+   public:
+    explicit Counting(std::size_t& rows) : rows_(&rows) {}
+    absl::Status Write(std::span<const Row> rows) override {
+      *rows_ += rows.size();
+      return absl::OkStatus();
+    }
+
+   private:
+    std::size_t* rows_;
+  };
+  std::size_t rows = 0;
+  const AllOf<Row> both(
+      {[](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> { return std::make_unique<Failing>(); },
+       [&](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
+         return std::make_unique<Counting>(rows);
+       }});
+  auto sink = both.Factory<Row>()({});
+  ASSERT_TRUE(sink.ok());
+  EXPECT_EQ((*sink)->Write(std::vector<Row>(3)).message(), "disk full");
+  EXPECT_EQ(rows, 3U);
+}
+
+}  // namespace
+}  // namespace glaive::engine

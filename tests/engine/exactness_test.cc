@@ -1,0 +1,195 @@
+// The engine's result equals a sequential run's, over cluster shapes, seeds, slot sizes, epoch lengths and skews; and
+// the runs really went through the states that are hard: stalls, laps, growth, early epochs, early windows.
+
+#include <numeric>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/cluster_harness.h"
+
+namespace glaive::engine {
+namespace {
+
+std::string Describe(const Workload& w) {
+  return absl::StrCat("nodes ", w.nodes, " executors ", w.executors, " seed ", w.seed, " records ", w.records, " keys ",
+                      w.keys, " hot ", w.hot_share, " slot ", w.slot_bytes, " credits ", w.credits, " epoch bytes ",
+                      w.epochs.epoch_bytes);
+}
+
+std::uint64_t Total(const ClusterOutcome& outcome, std::uint64_t ExecutorMetrics::* counter) {
+  return std::accumulate(outcome.metrics.begin(), outcome.metrics.end(), std::uint64_t{0},
+                         [&](std::uint64_t sum, const ExecutorMetrics& metrics) { return sum + metrics.*counter; });
+}
+
+void ExpectExact(const Workload& workload, const ClusterOutcome& outcome) {
+  ASSERT_TRUE(outcome.status.ok()) << Describe(workload) << ": " << outcome.status;
+  EXPECT_EQ(outcome.rows, outcome.counts.size()) << Describe(workload) << ": a row was emitted twice";
+  EXPECT_TRUE(outcome.counts == SequentialCounts(workload)) << Describe(workload);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::merges), Total(outcome, &ExecutorMetrics::delta_entries));
+}
+
+class Cluster : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>> {
+ protected:
+  Workload Shape() const {
+    const auto [nodes, executors, seed] = GetParam();
+    return {.nodes = nodes, .executors = executors, .seed = seed};
+  }
+};
+
+TEST_P(Cluster, CountsExactlyAtDefaultSizes) {
+  Workload workload = Shape();
+  workload.records = 20'000;
+  workload.keys = 5'000;
+  ExpectExact(workload, RunCluster(workload));
+}
+
+TEST_P(Cluster, CountsExactlyWithTheSmallestSlotsAndCredits) {
+  Workload workload = Shape();
+  workload.records = 5'000;
+  workload.keys = 3'000;
+  workload.slot_bytes = 256;
+  workload.credits = 2;
+  workload.fragment_bytes = 4096;
+  ExpectExact(workload, RunCluster(workload));
+}
+
+TEST_P(Cluster, CountsExactlyWhenEveryBatchIsAnEpoch) {
+  Workload workload = Shape();
+  workload.records = 20'000;
+  workload.epochs = {.epoch_bytes = 1, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
+  workload.slot_bytes = 1024;
+  ExpectExact(workload, RunCluster(workload));
+}
+
+TEST_P(Cluster, CountsExactlyWhenAnEpochIsLargerThanTheInput) {
+  Workload workload = Shape();
+  const auto forever = std::int64_t{1} << 60;
+  workload.epochs = {.epoch_bytes = 1ULL << 60, .epoch_min_bytes = 1ULL << 60, .epoch_interval_ns = forever};
+  workload.max_lead_ms = forever;
+  ExpectExact(workload, RunCluster(workload));
+}
+
+TEST_P(Cluster, CountsExactlyUnderHeavySkew) {
+  Workload workload = Shape();
+  workload.records = 20'000;
+  workload.keys = 100'000;
+  workload.hot_share = 0.9;
+  workload.slot_bytes = 512;
+  ExpectExact(workload, RunCluster(workload));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Cluster,
+                         ::testing::Combine(::testing::Values(1U, 2U, 3U, 4U), ::testing::Values(1U, 2U),
+                                            ::testing::Values(std::uint64_t{1}, std::uint64_t{2})),
+                         [](const auto& shape) {
+                           return absl::StrCat("Nodes", std::get<0>(shape.param), "Executors", std::get<1>(shape.param),
+                                               "Seed", std::get<2>(shape.param));
+                         });
+
+TEST(HardStates, SmallRingsStallAndLapMoreThan256TimesAndStayExact) {
+  Workload workload{.nodes = 2, .executors = 1, .records = 60'000, .keys = 50'000, .slot_bytes = 256, .credits = 2};
+  workload.fragment_bytes = 16 << 10;
+  const ClusterOutcome outcome = RunCluster(workload);
+  ExpectExact(workload, outcome);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::credit_stalls), 0U);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::early_epoch_ends), 0U);
+  for (const ExecutorMetrics& metrics : outcome.metrics) {
+    EXPECT_GT(metrics.max_ring_laps, 256U);
+  }
+}
+
+TEST(HardStates, ManyKeysGrowTheIndexInMidWindowAndStayExact) {
+  const Workload workload{.nodes = 2, .executors = 2, .records = 100'000, .keys = 1'000'000, .span_ms = 2'000};
+  const ClusterOutcome outcome = RunCluster(workload);
+  ExpectExact(workload, outcome);
+  for (const ExecutorMetrics& metrics : outcome.metrics) {
+    EXPECT_GT(metrics.index_growths, 3U);
+  }
+}
+
+TEST(HardStates, WindowsFireBeforeTheEndOfTheStream) {
+  // Epochs by bytes alone, and a lead of one window: nobody can reach the end before others have fired.
+  Workload workload{.nodes = 3, .executors = 1, .records = 50'000};
+  workload.epochs = {.epoch_bytes = 16 << 10, .epoch_min_bytes = 16 << 10, .epoch_interval_ns = std::int64_t{1} << 60};
+  workload.max_lead_ms = workload.window_ms;
+  const ClusterOutcome outcome = RunCluster(workload);
+  ExpectExact(workload, outcome);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired_early), 0U);
+  for (const ExecutorMetrics& metrics : outcome.metrics) {
+    EXPECT_EQ(metrics.windows_fired, 10U);
+    EXPECT_EQ(metrics.window_latency.count(), 10U);
+  }
+}
+
+TEST(OneThread, TwoExecutorsAreExactInAnyOrderOfFibersAndRounds) {
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+    Workload workload{
+        .nodes = 1, .executors = 2, .seed = seed, .records = 3'000, .keys = 500, .slot_bytes = 256, .credits = 2};
+    workload.fragment_bytes = 4096;
+    workload.epochs.epoch_bytes = 10'000;
+    SCOPED_TRACE(absl::StrCat("order seed ", seed));
+    ExpectExact(workload, RunInOneThread(workload, seed));
+  }
+}
+
+TEST(OneThread, FiveExecutorsAreExactInAnyOrderOfFibersAndRounds) {
+  for (std::uint64_t seed = 100; seed <= 110; ++seed) {
+    Workload workload{
+        .nodes = 1, .executors = 5, .seed = seed, .records = 2'000, .keys = 500, .slot_bytes = 512, .credits = 3};
+    workload.epochs.epoch_bytes = 30'000;
+    SCOPED_TRACE(absl::StrCat("order seed ", seed));
+    ExpectExact(workload, RunInOneThread(workload, seed));
+  }
+}
+
+TEST(Failure, AStateBudgetThatIsTooSmallEndsTheRunWithItsName) {
+  Workload workload{.nodes = 1, .executors = 2, .records = 300'000, .keys = 10'000'000, .span_ms = 1'000};
+  const SteadyClock clock;
+  std::vector<std::vector<TestRow>> rows(2);
+  const std::unique_ptr<Query> query = MakeTestQuery(workload, rows);
+  ExecutorConfig config = MakeExecutorConfig(workload, clock);
+  config.state_limit_bytes = 4 << 20;
+  auto run = NodeRun::Create({.executor = config, .node = NodeId{0}, .cpus = {}}, *query);
+  ASSERT_TRUE(run.ok()) << run.status();
+  const NodeRun::Watch never = [] { return absl::OkStatus(); };
+  ASSERT_TRUE((*run)->Connect((*run)->descriptors()).ok());
+  ASSERT_TRUE((*run)->Open(never).ok());
+  const absl::Status status = (*run)->Run(never);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_NE(status.message().find("--memory-limit"), absl::string_view::npos) << status;
+  EXPECT_NE(status.message().find("epoch"), absl::string_view::npos) << status;
+}
+
+TEST(Failure, TheWatchEndsARunInTheMiddle) {
+  Workload workload{.nodes = 1, .executors = 2, .records = 1'000};
+  workload.max_lead_ms = 1;
+  const SteadyClock clock;
+  std::vector<std::vector<TestRow>> rows(4);
+  workload.executors = 4;  // of which two never come: the others would wait for ever
+  const std::unique_ptr<Query> query = MakeTestQuery(workload, rows);
+  workload.executors = 2;
+  workload.nodes = 2;
+  std::vector<std::unique_ptr<NodeRun>> nodes;
+  std::vector<rdma::MeshDescriptor> descriptors;
+  for (std::uint32_t node = 0; node < 2; ++node) {
+    auto run =
+        NodeRun::Create({.executor = MakeExecutorConfig(workload, clock), .node = NodeId{node}, .cpus = {}}, *query);
+    ASSERT_TRUE(run.ok()) << run.status();
+    for (const auto& descriptor : (*run)->descriptors()) {
+      descriptors.push_back(descriptor);
+    }
+    nodes.push_back(*std::move(run));
+  }
+  ASSERT_TRUE(nodes[0]->Connect(descriptors).ok());
+  const NodeRun::Watch never = [] { return absl::OkStatus(); };
+  ASSERT_TRUE(nodes[0]->Open(never).ok());
+  int asked = 0;
+  const absl::Status status =
+      nodes[0]->Run([&] { return ++asked < 3 ? absl::OkStatus() : absl::UnavailableError("rank 1 is gone"); });
+  EXPECT_EQ(status.message(), "rank 1 is gone");
+}
+
+}  // namespace
+}  // namespace glaive::engine

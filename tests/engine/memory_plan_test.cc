@@ -1,0 +1,84 @@
+#include "engine/cluster/memory_plan.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace glaive::engine {
+namespace {
+
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+
+TEST(MemoryPlan, WhatIsNotFixedIsTheStates) {
+  const auto plan = PlanMemory(
+      {.executors = 2, .nodes_on_host = 2, .source_bytes = kGiB, .segment_bytes = 1 << 20, .ring_bytes = 1 << 20},
+      16 * kGiB);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->node_bytes, 15 * kGiB / 2) << "half of what a sixteenth of reserve leaves";
+  EXPECT_EQ(plan->state_bytes_per_executor, (15 * kGiB / 2 - 2 * (kGiB + (2 << 20))) / 2);
+  EXPECT_NE(plan->Describe().find("2 nodes on this host"), std::string::npos) << plan->Describe();
+}
+
+TEST(MemoryPlan, InputThatDoesNotFitIsRefusedWithItsSizeAndTheFlags) {
+  const auto plan = PlanMemory({.source_bytes = 20 * kGiB}, 16 * kGiB);
+  ASSERT_EQ(plan.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(plan.status().message().find("input 20"), absl::string_view::npos) << plan.status();
+  EXPECT_NE(plan.status().message().find("--memory-limit"), absl::string_view::npos) << plan.status();
+}
+
+TEST(MemoryPlan, ALimitIsHonouredAndCannotExceedTheNodesShare) {
+  const auto plan = PlanMemory({.source_bytes = kGiB, .limit_bytes = 2 * kGiB}, 16 * kGiB);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->state_bytes_per_executor, kGiB);
+  EXPECT_FALSE(PlanMemory({.nodes_on_host = 4, .limit_bytes = 8 * kGiB}, 16 * kGiB).ok());
+  EXPECT_FALSE(PlanMemory({.source_bytes = kGiB, .limit_bytes = kGiB}, 16 * kGiB).ok()) << "nothing left for state";
+}
+
+class AvailableMemory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = ::testing::TempDir() + "/glaive-memory-XXXXXX";
+    ASSERT_NE(mkdtemp(root_.data()), nullptr);
+    Write("/proc/meminfo", "MemTotal:       33554432 kB\nMemFree:        1024 kB\nMemAvailable:   16777216 kB\n");
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void Write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+
+  std::string root_;
+};
+
+TEST_F(AvailableMemory, IsWhatTheSystemHasWithoutACgroup) { EXPECT_EQ(AvailableMemoryBytes(root_), 16 * kGiB); }
+
+TEST_F(AvailableMemory, IsTheLeastThatTheCgroupsAboveThisProcessLeave) {
+  Write("/proc/self/cgroup", "0::/user/job\n");
+  Write("/sys/fs/cgroup/user/job/memory.max", "max\n");
+  Write("/sys/fs/cgroup/user/job/memory.current", "5\n");
+  Write("/sys/fs/cgroup/user/memory.max", "4294967296\n");
+  Write("/sys/fs/cgroup/user/memory.current", "1073741824\n");
+  EXPECT_EQ(AvailableMemoryBytes(root_), 3 * kGiB);
+}
+
+TEST_F(AvailableMemory, UnderstandsTheFirstVersionOfCgroups) {
+  Write("/proc/self/cgroup", "12:cpu:/a\n5:memory:/box\n");
+  Write("/sys/fs/cgroup/memory/box/memory.limit_in_bytes", "2147483648\n");
+  Write("/sys/fs/cgroup/memory/box/memory.usage_in_bytes", "0\n");
+  EXPECT_EQ(AvailableMemoryBytes(root_), 2 * kGiB);
+}
+
+TEST_F(AvailableMemory, ACgroupThatIsOverItsLimitLeavesNothing) {
+  Write("/proc/self/cgroup", "0::/\n");
+  Write("/sys/fs/cgroup/memory.max", "10\n");
+  Write("/sys/fs/cgroup/memory.current", "20\n");
+  EXPECT_EQ(AvailableMemoryBytes(root_), 0U);
+}
+
+}  // namespace
+}  // namespace glaive::engine

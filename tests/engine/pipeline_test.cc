@@ -1,0 +1,140 @@
+// The stateless steps and the stage they feed: what is kept, what is grouped, what is late.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/api/stream.h"
+#include "engine/sink/discard.h"
+
+namespace glaive::engine {
+namespace {
+
+struct Reading {
+  std::uint64_t sensor;
+  std::int64_t value;
+};
+
+template <typename S>
+std::vector<typename S::Out> RunChain(const S& step, const std::vector<typename S::In>& records) {
+  std::vector<typename S::Out> out;
+  for (const auto& record : records) {
+    if (step.Selects(record)) {
+      step.Push(record, [&](const typename S::Out& value) { out.push_back(value); });
+    }
+  }
+  return out;
+}
+
+TEST(Steps, LeadingFiltersAreAskedApartAndTheirConjunctionDecides) {
+  const auto positive = [](int x) { return x > 0; };
+  const auto even = [](int x) { return x % 2 == 0; };
+  const FilterStep<FilterStep<SourceStep<int>, decltype(positive)>, decltype(even)> chain{{{}, positive}, even};
+  EXPECT_TRUE(chain.Selects(4));
+  EXPECT_FALSE(chain.Selects(3));
+  EXPECT_FALSE(chain.Selects(-4));
+  EXPECT_EQ(RunChain(chain, {-2, -1, 1, 2, 3, 4}), (std::vector<int>{2, 4}));
+}
+
+TEST(Steps, AFilterBehindAMapSeesTheMappedValue) {
+  const auto half = [](int x) { return x / 2; };
+  const auto odd = [](int x) { return x % 2 != 0; };
+  const FilterStep<MapStep<SourceStep<int>, decltype(half)>, decltype(odd)> chain{{{}, half}, odd};
+  EXPECT_TRUE(chain.Selects(4)) << "nothing filters before the map";
+  EXPECT_EQ(RunChain(chain, {1, 2, 4, 6}), (std::vector<int>{1, 3}));
+}
+
+TEST(Steps, FilterMapDropsWhatHasNoValue) {
+  const auto root = [](int x) { return x == 4 ? std::optional<std::string>("two") : std::nullopt; };
+  const FilterMapStep<SourceStep<int>, decltype(root)> chain{{}, root};
+  EXPECT_EQ(RunChain(chain, {1, 4, 9}), (std::vector<std::string>{"two"}));
+}
+
+TEST(Aggregates, ReadTheFieldTheyAreGiven) {
+  const Reading reading{.sensor = 1, .value = -5};
+  EXPECT_EQ(Sum{&Reading::value}.Input(reading), -5);
+  EXPECT_EQ((Max{[](const Reading& r) { return r.value * 2; }}.Input(reading)), -10);
+  static_assert(AggregateOf<decltype(Mean{&Reading::value}), Reading>);
+  static_assert(AggregateOf<decltype(Min{&Reading::value}), Reading>);
+  static_assert(AggregateOf<Count, Reading>);
+}
+
+struct Time {
+  std::int64_t operator()(const Reading& reading) const { return reading.value; }
+};
+using Spec = SourceSpec<Reading, Time>;
+using CountPlan = AggregationPlan<Spec, SourceStep<Reading>, std::uint64_t Reading::*, Count>;
+
+class RecordStageTest : public ::testing::Test {
+ protected:
+  /// Adds readings of {sensor, event time}, all in one call.
+  void Add(const std::vector<Reading>& readings) {
+    std::vector<const Reading*> selected;
+    for (const Reading& reading : readings) {
+      selected.push_back(&reading);
+    }
+    stage_.Add(selected, /*event_time_shift_ms=*/0, [](std::uint64_t) {}, flush_);
+  }
+
+  CountPlan plan_{.source = {},
+                  .chain = {},
+                  .key = &Reading::sensor,
+                  .window = {absl::Milliseconds(10)},
+                  .aggregate = {},
+                  .sink = nullptr};
+  RecordStage<CountPlan> stage_{plan_, TumblingSlices(plan_.window)};
+  std::map<std::int64_t, std::vector<std::uint64_t>> folded_;  // by slice: the keys
+  std::vector<std::size_t> group_sizes_;
+  std::function<void(state::SliceId, std::span<const RecordStage<CountPlan>::Update>)> flush_ =
+      [this](state::SliceId slice, std::span<const RecordStage<CountPlan>::Update> updates) {
+        group_sizes_.push_back(updates.size());
+        for (const auto& update : updates) {
+          EXPECT_EQ(update.hash, state::HashKey(update.key));
+          folded_[static_cast<std::int64_t>(slice)].push_back(update.key);
+        }
+      };
+};
+
+TEST_F(RecordStageTest, RecordsOfOneWindowAreFoldedInFullGroups) {
+  stage_.BeginBatch(kMinEventTimeMs);
+  for (std::uint64_t i = 0; i < 130; i += 10) {  // groups fill across calls
+    Add(std::vector<Reading>(10, {.sensor = i, .value = 3}));
+  }
+  stage_.Flush(flush_);
+  EXPECT_EQ(group_sizes_, (std::vector<std::size_t>{64, 64, 2}));
+  EXPECT_EQ(folded_[0].size(), 130U);
+  EXPECT_EQ(stage_.kept(), 130U);
+}
+
+TEST_F(RecordStageTest, AGroupNeverMixesWindowsEvenWhenRecordsAreOutOfOrder) {
+  stage_.BeginBatch(kMinEventTimeMs);
+  Add({{105, 5}, {115, 15}, {106, 6}, {125, 25}, {99, -1}, {107, 7}});
+  stage_.Flush(flush_);
+  EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{105, 106, 107}));
+  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{115}));
+  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{125}));
+  EXPECT_EQ(folded_[-1], (std::vector<std::uint64_t>{99}));
+}
+
+TEST_F(RecordStageTest, ARecordIsLateOnlyOnceItsWindowIsClosed) {
+  stage_.BeginBatch(12);
+  Add({{1, 11},  // behind the watermark, but its window is open
+       {2, 9},   // its window ended at 10
+       {3, 12}});
+  stage_.Flush(flush_);
+  stage_.BeginBatch(20);
+  Add({{4, 19},  // the window of the last record has closed meanwhile
+       {5, 20}});
+  stage_.Flush(flush_);
+  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{1, 3}));
+  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{5}));
+  EXPECT_EQ(stage_.late(), 2U);
+  EXPECT_EQ(stage_.kept(), 3U);
+}
+
+}  // namespace
+}  // namespace glaive::engine

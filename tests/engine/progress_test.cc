@@ -1,0 +1,148 @@
+// The pure parts of progress: clock, epoch policy, window arithmetic, and a flow's progress, with plain integers.
+
+#include <gtest/gtest.h>
+
+#include "engine/progress/flow_progress.h"
+
+namespace glaive::engine {
+namespace {
+
+TEST(VectorClock, ItsMinimumIsThatOfTheSlowest) {
+  VectorClock clock(3);
+  EXPECT_EQ(clock.Min(), kMinEventTimeMs);
+  EXPECT_FALSE(clock.Advance(ExecutorId{0}, 100));
+  EXPECT_FALSE(clock.Advance(ExecutorId{2}, 50));
+  EXPECT_TRUE(clock.Advance(ExecutorId{1}, 70));
+  EXPECT_EQ(clock.Min(), 50);
+  EXPECT_TRUE(clock.Advance(ExecutorId{2}, kMaxEventTimeMs));
+  EXPECT_EQ(clock.Min(), 70);
+}
+
+TEST(VectorClock, StandingStillMovesNothing) {
+  VectorClock clock(1);
+  EXPECT_TRUE(clock.Advance(ExecutorId{0}, 5));
+  EXPECT_FALSE(clock.Advance(ExecutorId{0}, 5));
+}
+
+TEST(VectorClockDeathTest, GoingBackIsADefect) {
+  VectorClock clock(1);
+  clock.Advance(ExecutorId{0}, 5);
+  EXPECT_DEATH(clock.Advance(ExecutorId{0}, 4), "clock of executor 0 goes back from 5 to 4");
+}
+
+TEST(TumblingSlices, CoverEventTimeWithoutGapOrOverlapOnBothSidesOf1970) {
+  const TumblingSlices slices(Tumbling{absl::Milliseconds(10)});
+  for (std::int64_t time_ms = -35; time_ms <= 35; ++time_ms) {
+    const state::SliceId slice = slices.SliceOf(time_ms);
+    EXPECT_LE(slices.StartMs(slice), time_ms);
+    EXPECT_LT(time_ms, slices.EndMs(slice));
+    EXPECT_EQ(slices.EndMs(slice), slices.StartMs(state::SliceId{static_cast<std::int64_t>(slice) + 1}));
+  }
+}
+
+TEST(TumblingSlices, AWatermarkOnAWindowsEndClosesIt) {
+  const TumblingSlices slices(Tumbling{absl::Milliseconds(10)});
+  EXPECT_EQ(slices.FirstOpen(19), state::SliceId{1});
+  EXPECT_EQ(slices.FirstOpen(20), state::SliceId{2});
+}
+
+constexpr EpochPolicy kPolicy{.epoch_bytes = 1000, .epoch_min_bytes = 100, .epoch_interval_ns = 50};
+
+TEST(EpochPolicy, EndsAfterItsBytes) {
+  EXPECT_TRUE(kPolicy.ShouldEnd({.bytes = 1000, .elapsed_ns = 0, .has_news = true}));
+  EXPECT_FALSE(kPolicy.ShouldEnd({.bytes = 999, .elapsed_ns = 0, .has_news = true}));
+}
+
+TEST(EpochPolicy, EndsAtAWindowsEndOnceTheMinimumWasReadOrTheIntervalIsOver) {
+  EXPECT_FALSE(kPolicy.ShouldEnd({.bytes = 99, .elapsed_ns = 49, .passed_window_end = true, .has_news = true}));
+  EXPECT_TRUE(kPolicy.ShouldEnd({.bytes = 100, .elapsed_ns = 0, .passed_window_end = true, .has_news = true}));
+  EXPECT_TRUE(kPolicy.ShouldEnd({.bytes = 0, .elapsed_ns = 50, .passed_window_end = true, .has_news = true}));
+}
+
+TEST(EpochPolicy, EndsAfterTheIntervalOnlyIfThereIsNews) {
+  EXPECT_TRUE(kPolicy.ShouldEnd({.bytes = 1, .elapsed_ns = 50, .has_news = true}));
+  EXPECT_FALSE(kPolicy.ShouldEnd({.bytes = 0, .elapsed_ns = 1'000'000, .has_news = false}));
+}
+
+class FlowProgressTest : public ::testing::Test {
+ protected:
+  static FlowProgress Make(std::uint32_t executors, std::int64_t max_lead_ms = 100) {
+    FlowProgress progress(
+        {.self = ExecutorId{0}, .executor_count = executors, .policy = kPolicy, .max_lead_ms = max_lead_ms},
+        TumblingSlices(Tumbling{absl::Milliseconds(10)}));
+    progress.Start(0);
+    return progress;
+  }
+  static state::EpochMarker Marker(std::int64_t watermark_ms, std::int64_t boundary_read_ns = 0) {
+    state::EpochMarker marker{};
+    marker.watermark_ms = watermark_ms;
+    marker.boundary_read_ns = boundary_read_ns;
+    return marker;
+  }
+};
+
+TEST_F(FlowProgressTest, AMarkerCarriesTheFlowsStateAndEpochsAreNumberedFromOne) {
+  FlowProgress progress = Make(2);
+  progress.OnBatch(7, 70, 5, 1);
+  state::EpochMarker marker = progress.EndEpoch(2);
+  EXPECT_EQ(marker.epoch, 1U);
+  EXPECT_EQ(marker.watermark_ms, 5);
+  EXPECT_EQ(marker.records_read, 7U);
+  EXPECT_EQ(marker.boundary_read_ns, 0) << "no window's end was passed";
+  progress.OnBatch(3, 30, 25, 9);
+  progress.OnBatch(3, 30, 35, 11);
+  marker = progress.EndEpoch(12);
+  EXPECT_EQ(marker.epoch, 2U);
+  EXPECT_EQ(marker.records_read, 13U);
+  EXPECT_EQ(marker.boundary_read_ns, 9) << "the first batch that passed a window's end counts";
+}
+
+TEST_F(FlowProgressTest, AWindowsEndIsPassedWhetherOrNotTheWindowHeldRecords) {
+  FlowProgress progress = Make(1);
+  progress.OnBatch(1, 100, 5, 1);
+  EXPECT_FALSE(progress.ShouldEndEpoch(2));
+  progress.OnBatch(0, 0, 10, 3);
+  EXPECT_TRUE(progress.ShouldEndEpoch(4));
+}
+
+TEST_F(FlowProgressTest, TheEndOfTheFlowIsPlusInfinityAndHoldsNobodyBack) {
+  FlowProgress progress = Make(2);
+  progress.OnEnd(3);
+  EXPECT_EQ(progress.EndEpoch(4).watermark_ms, kMaxEventTimeMs);
+  EXPECT_EQ(progress.min_ms(), kMinEventTimeMs);
+  progress.OnMarker(ExecutorId{1}, Marker(20));
+  EXPECT_EQ(progress.min_ms(), 20);
+}
+
+TEST_F(FlowProgressTest, AFlowWaitsWhenItLeadsByMoreThanAllowedAndGoesOnWhenTheSlowestCatchesUp) {
+  FlowProgress progress = Make(2, /*max_lead_ms=*/100);
+  progress.OnBatch(1, 1, 1000, 1);
+  EXPECT_FALSE(progress.LeadsTooFar()) << "the lead is measured from where the flow began, until all have reported";
+  progress.OnBatch(1, 1, 1101, 2);
+  EXPECT_TRUE(progress.LeadsTooFar());
+  progress.OnMarker(ExecutorId{1}, Marker(1000));
+  EXPECT_TRUE(progress.LeadsTooFar());
+  progress.OnMarker(ExecutorId{1}, Marker(1001));
+  EXPECT_FALSE(progress.LeadsTooFar());
+}
+
+TEST_F(FlowProgressTest, TheSlowestFlowNeverWaits) {
+  FlowProgress progress = Make(2, /*max_lead_ms=*/0);
+  progress.OnBatch(1, 1, 1000, 1);
+  progress.OnMarker(ExecutorId{1}, Marker(5000));
+  EXPECT_FALSE(progress.LeadsTooFar());
+}
+
+TEST_F(FlowProgressTest, LatencyIsMeasuredFromTheBatchOfWhoeverWasLast) {
+  FlowProgress progress = Make(2);
+  progress.OnBatch(1, 1, 25, 7);
+  progress.OnMarker(ExecutorId{1}, Marker(30, /*boundary_read_ns=*/42));
+  EXPECT_EQ(progress.closing_read_ns(), 42);
+  progress.OnMarker(ExecutorId{1}, Marker(60, /*boundary_read_ns=*/50));
+  EXPECT_EQ(progress.closing_read_ns(), 42) << "it was not the last any more";
+  progress.OnBatch(1, 1, 55, 99);
+  EXPECT_EQ(progress.closing_read_ns(), 99);
+}
+
+}  // namespace
+}  // namespace glaive::engine

@@ -1,0 +1,244 @@
+#include "engine/metrics/run_report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+#include "engine/metrics/counter_fields.h"
+
+namespace glaive::engine {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using Json = nlohmann::json;
+
+// An executor whose every counter is different.
+ExecutorMetrics Sample(std::uint32_t executor) {
+  ExecutorMetrics metrics;
+  metrics.executor = executor;
+  std::uint64_t value = 1000 * (executor + 1);
+  for (const CounterField& field : kCounterFields) metrics.*field.member = value++;
+  metrics.first_batch_ns = 1'000'000'000 + executor;
+  metrics.last_result_ns = 3'000'000'000 + executor * 1'000'000'000;
+  metrics.window_latency.Add(2'000'000 * (executor + 1));
+  return metrics;
+}
+
+std::vector<NodeMetrics> TwoNodes() {
+  return {{.node = 0, .peak_memory_bytes = 100, .ring_bytes = 10, .page_kind = "huge", .executors = {Sample(0)}},
+          {.node = 1, .peak_memory_bytes = 200, .ring_bytes = 20, .page_kind = "base", .executors = {Sample(1)}}};
+}
+
+RunReport FullReport() {
+  RunReport report = BuildRunReport(TwoNodes(), {.one_host = true});
+  report.program = "ysb";
+  report.machine.rdma_devices = {"mlx5_0"};
+  report.transport = "shm";
+  report.settings = {{"keys", "10"}, {"slot-bytes", "64KiB"}};
+  report.verification = Verification::kPassed;
+  return report;
+}
+
+TEST(RunReport, AddsUpCountersAndTakesTheLargestOfMaxima) {
+  const RunReport report = FullReport();
+  const ExecutorMetrics first = Sample(0);
+  const ExecutorMetrics second = Sample(1);
+  for (const CounterField& field : kCounterFields) {
+    const std::uint64_t expected = field.is_maximum ? second.*field.member : first.*field.member + second.*field.member;
+    EXPECT_EQ(report.total.*field.member, expected) << field.name;
+  }
+  EXPECT_EQ(report.nodes, 2U);
+  EXPECT_EQ(report.executors_per_node, 1U);
+  EXPECT_EQ(report.peak_memory_bytes, 300U);
+  EXPECT_EQ(report.ring_bytes, 30U);
+  EXPECT_EQ(report.page_kind, "base+huge");
+}
+
+TEST(RunReport, MeasuresFromTheFirstBatchToTheLastResultOfAll) {
+  const RunReport report = FullReport();
+  EXPECT_DOUBLE_EQ(report.seconds, 3.0);  // 1 s to 4 s, both by one clock
+  EXPECT_DOUBLE_EQ(report.records_per_second, static_cast<double>(report.total.records) / 3.0);
+  EXPECT_DOUBLE_EQ(report.gigabytes_per_second, static_cast<double>(report.total.input_bytes) / 1e9 / 3.0);
+  EXPECT_DOUBLE_EQ(report.executors[0].seconds, 2.0);
+  EXPECT_DOUBLE_EQ(report.folds_per_delta_entry,
+                   static_cast<double>(report.total.folded_records) / static_cast<double>(report.total.delta_entries));
+}
+
+TEST(RunReport, ComparesNoClocksOfDifferentHosts) {
+  const RunReport report = BuildRunReport(TwoNodes(), {.one_host = false});
+  EXPECT_NEAR(report.seconds, 3.0, 1e-6);  // the slower executor's own time
+  EXPECT_FALSE(report.window_latency.measured);
+}
+
+TEST(RunReport, LatenciesComeFromAllExecutors) {
+  const WindowLatency latency = FullReport().window_latency;
+  EXPECT_TRUE(latency.measured);
+  EXPECT_EQ(latency.windows, 2U);
+  EXPECT_DOUBLE_EQ(latency.p50_ms, 2.0);
+  EXPECT_DOUBLE_EQ(latency.p99_ms, 4.0);
+  EXPECT_DOUBLE_EQ(latency.max_ms, 4.0);
+}
+
+TEST(RunReport, ARunThatDidNothingHasNoInfiniteRates) {
+  const std::vector<NodeMetrics> nodes = {{.node = 0, .executors = {ExecutorMetrics{}}}};
+  const RunReport report = BuildRunReport(nodes, {.one_host = true});
+  EXPECT_EQ(report.records_per_second, 0);
+  EXPECT_EQ(report.folds_per_delta_entry, 0);
+  EXPECT_FALSE(report.window_latency.measured);
+  EXPECT_THAT(ToJsonLine(report), testing::Not(HasSubstr("null")));
+}
+
+TEST(RunReport, ExecutorsAreListedByNumber) {
+  std::vector<NodeMetrics> nodes = TwoNodes();
+  std::swap(nodes[0], nodes[1]);
+  const RunReport report = BuildRunReport(nodes, {.one_host = true});
+  EXPECT_EQ(report.executors[0].executor, 0U);
+  EXPECT_EQ(report.executors[1].node, 1U);
+}
+
+TEST(RunReportJson, IsOneLineWithTheValuesOfTheReport) {
+  const std::string line = ToJsonLine(FullReport());
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
+  EXPECT_EQ(line.back(), '\n');
+  const Json json = Json::parse(line);
+  EXPECT_EQ(json["program"], "ysb");
+  EXPECT_EQ(json["transport"], "shm");
+  EXPECT_EQ(json["settings"]["slot-bytes"], "64KiB");
+  EXPECT_EQ(json["records"], 3000U);
+  EXPECT_EQ(json["verification"], "passed");
+  EXPECT_EQ(json["machine"]["rdma_devices"], Json({"mlx5_0"}));
+  EXPECT_EQ(json["executors"].size(), 2U);
+  EXPECT_EQ(json["executors"][1]["records"], 2000U);
+  EXPECT_EQ(json["window_latency"]["max_ms"], 4.0);
+}
+
+TEST(RunReportJson, TextThatIsNotUtf8DoesNotSpoilTheLine) {
+  RunReport report = FullReport();
+  report.settings["output"] = "\xff.csv";
+  EXPECT_TRUE(Json::accept(ToJsonLine(report)));
+}
+
+// The names in a table of docs/metrics.md below `heading`.
+std::set<std::string> DocumentedFields(const std::string& heading) {
+  std::ifstream page("docs/metrics.md");
+  EXPECT_TRUE(page.is_open()) << "tests run in the project's root";
+  std::set<std::string> names;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind("## ", 0) == 0) inside = line == "## " + heading;
+    if (inside && line.rfind("| `", 0) == 0) names.insert(line.substr(3, line.find('`', 3) - 3));
+  }
+  return names;
+}
+
+// Adds the paths of all fields of an object, dots between the levels.
+void CollectFields(const Json& object, const std::string& prefix, std::set<std::string>& names) {
+  for (const auto& [key, value] : object.items()) {
+    if (key == "settings") {
+      names.insert(prefix + "settings.*");
+    } else if (value.is_object()) {
+      CollectFields(value, prefix + key + ".", names);
+    } else {
+      names.insert(prefix + key);
+    }
+  }
+}
+
+TEST(RunReportJson, EveryFieldIsDocumentedAndEveryDocumentedFieldIsThere) {
+  const Json json = Json::parse(ToJsonLine(FullReport()));
+  const std::set<std::string> counters = DocumentedFields("Counters");
+
+  std::set<std::string> documented = DocumentedFields("The run");
+  documented.insert(counters.begin(), counters.end());
+  std::set<std::string> produced;
+  CollectFields(json, "", produced);
+  EXPECT_EQ(produced, documented);
+
+  std::set<std::string> documented_for_executors = DocumentedFields("Each executor");
+  for (const std::string& counter : counters) documented_for_executors.insert("executors[]." + counter);
+  std::set<std::string> produced_for_executors;
+  CollectFields(json["executors"][0], "executors[].", produced_for_executors);
+  EXPECT_EQ(produced_for_executors, documented_for_executors);
+}
+
+TEST(RunReportJson, TheFileIsWholeOrAbsent) {
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / ("run_report_" + std::to_string(::getpid()));
+  ASSERT_TRUE(std::filesystem::create_directory(folder));
+  const std::string path = folder / "report.json";
+  std::ofstream(path) << "an older and longer report that is replaced\n";
+  ASSERT_EQ(WriteJsonFile(FullReport(), path), absl::OkStatus());
+  std::ifstream file(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), ToJsonLine(FullReport()));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "a temporary file is left";
+  const absl::Status status = WriteJsonFile(FullReport(), folder / "missing" / "report.json");
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("cannot write --json="), HasSubstr("No such file")));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(RunReportTable, ShowsTheFiguresWithTheirTransport) {
+  std::ostringstream out;
+  PrintTable(FullReport(), out);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("transport shm"), HasSubstr("records/s"), HasSubstr("credit stalls"),
+                               HasSubstr("executor 1"), HasSubstr("verification       passed")));
+}
+
+TEST(NodeMetrics, ArriveAsTheyWereSent) {
+  const NodeMetrics sent = TwoNodes()[1];
+  const auto got = DecodeNodeMetrics(EncodeNodeMetrics(sent));
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->node, 1U);
+  EXPECT_EQ(got->peak_memory_bytes, 200U);
+  EXPECT_EQ(got->ring_bytes, 20U);
+  EXPECT_EQ(got->page_kind, "base");
+  ASSERT_EQ(got->executors.size(), 1U);
+  const ExecutorMetrics& executor = got->executors[0];
+  for (const CounterField& field : kCounterFields) {
+    EXPECT_EQ(executor.*field.member, sent.executors[0].*field.member) << field.name;
+  }
+  EXPECT_EQ(executor.executor, 1U);
+  EXPECT_EQ(executor.first_batch_ns, sent.executors[0].first_batch_ns);
+  EXPECT_EQ(executor.last_result_ns, sent.executors[0].last_result_ns);
+  EXPECT_EQ(executor.window_latency.count(), 1U);
+  EXPECT_EQ(executor.window_latency.max_ns(), 4'000'000);
+  EXPECT_EQ(executor.window_latency.kept()[0], 4'000'000);
+}
+
+TEST(NodeMetrics, NeitherMissingNorWrongFieldsAreTaken) {
+  const Json good = Json::parse(EncodeNodeMetrics(TwoNodes()[0]));
+  for (const auto& field : good.items()) {
+    Json bad = good;
+    bad.erase(field.key());
+    EXPECT_THAT(DecodeNodeMetrics(bad.dump()).status().message(), HasSubstr(field.key()));
+    bad[field.key()] = nullptr;
+    EXPECT_THAT(DecodeNodeMetrics(bad.dump()).status().message(), HasSubstr(field.key()));
+  }
+  for (const auto& field : good["executors"][0].items()) {
+    Json bad = good;
+    bad["executors"][0][field.key()] = "text";
+    EXPECT_THAT(DecodeNodeMetrics(bad.dump()).status().message(), HasSubstr(field.key()));
+  }
+  for (const char* text : {"", "{", "[]", "7"}) EXPECT_FALSE(DecodeNodeMetrics(text).ok()) << text;
+}
+
+TEST(PeakMemory, IsAboveZeroAndNeverShrinks) {
+  const std::uint64_t before = PeakMemoryBytes();
+  EXPECT_GT(before, 0U);
+  EXPECT_GE(PeakMemoryBytes(), before);
+}
+
+}  // namespace
+}  // namespace glaive::engine

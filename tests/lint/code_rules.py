@@ -1,0 +1,49 @@
+"""Rules on what code below a main does not use: clocks, randomness, thread identity, thread-locals, and, below the
+engine, anything that blocks."""
+
+from source_tree import PROGRAM, search_code
+
+# Reading one of these makes a run depend on more than its flags and its seed.
+CLOCKS_AND_RANDOMNESS = "|".join([
+    r"\w*_clock\s*::\s*now\b",
+    r"\b(?:clock_gettime|clock_getres|gettimeofday|timespec_get|ftime|times)\s*\(",
+    r"(?<![\w.>:])(?:std\s*::\s*|::\s*)?(?:time|clock|rand|random|srand|srandom|[delmn]rand48)\s*\(\s*(?:\)|NULL|nullptr|0\s*\)|&)",
+    r"\brandom_device\b",
+    r"\b(?:getrandom|getentropy|arc4random\w*)\s*\(",
+    r"\babsl\s*::\s*(?:Now|GetCurrentTimeNanos|BitGen|InsecureBitGen)\b",
+    r"\b_*(?:builtin_ia32_)?rdtscp?\s*\(",
+    r"\b_?_?rdrand\w*\s*\(",
+    r"\bthis_thread\s*::\s*get_id\b",
+    r"\b(?:pthread_self|gettid)\s*\(",
+])
+# rdma/base/steady_clock.h is the one clock, which a main makes.
+CLOCK_FILE = "rdma/base/steady_clock.h"
+
+THREAD_LOCALS = r"\bthread_local\b|\b__thread\b|\bpthread_key_create\b"
+
+BLOCKING = r"\b(?:sleep_for|sleep_until|usleep|nanosleep|clock_nanosleep|sched_yield|condition_variable\w*)\b|\bthis_thread\s*::\s*yield\b"
+# Finding the other nodes is done by a main, before the run, with deadlines.
+BLOCKING_ALLOWED = "rdma/bootstrap/"
+
+
+def below_main(tree, folders):
+    return [path for path in tree.code(folders) if not path.endswith("/main.cc")]
+
+
+def check_clocks(tree):
+    """Time, randomness and thread identity are injected."""
+    paths = [path for path in below_main(tree, PROGRAM) if path != CLOCK_FILE]
+    return search_code(tree, paths, CLOCKS_AND_RANDOMNESS,
+                       "{0}: below a main, time and randomness are handed in (Clock, seeds)")
+
+
+def check_thread_locals(tree):
+    """Several executors live in one thread."""
+    return search_code(tree, below_main(tree, PROGRAM), THREAD_LOCALS,
+                       "{0}: several executors may share a thread, so nothing belongs to a thread")
+
+
+def check_blocking(tree):
+    """Below the engine nothing waits; only the engine yields."""
+    paths = [path for path in below_main(tree, ["rdma", "state"]) if not path.startswith(BLOCKING_ALLOWED)]
+    return search_code(tree, paths, BLOCKING, "{0}: rdma/ and state/ return at once; only the engine waits")

@@ -1,0 +1,47 @@
+"""Queries whose steps are out of order do not compile, and the compiler says why in few words.
+
+Each source in compile_fail/ names in its first line what the error must contain. It has to be the only error, and all of
+the compiler's output has to fit on a screen: a message that drowns in template instantiations helps nobody.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+SOURCE_DIR = pathlib.Path(os.environ["GLAIVE_SOURCE_DIR"])
+CASES = sorted((SOURCE_DIR / "tests/engine/compile_fail").glob("*.cc"))
+MAX_ERRORS = 1
+MAX_OUTPUT_LINES = 24
+
+
+def compile_case(source):
+    """Compiles one file without producing code; returns the exit code and what the compiler wrote."""
+    command = [os.environ["GLAIVE_CXX"], "-std=c++20", "-fsyntax-only", f"-I{SOURCE_DIR}", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False,
+                          env={**os.environ, "LC_ALL": "C"})
+    return done.returncode, done.stderr
+
+
+class CompileFailTest(unittest.TestCase):
+    def test_there_are_cases(self):
+        self.assertGreater(len(CASES), 10)
+
+    def test_each_case_fails_with_its_message_and_little_else(self):
+        for source in CASES:
+            expected = re.match(r"// expect: (.*)", source.read_text(encoding="utf-8")).group(1)
+            with self.subTest(source.name):
+                code, output = compile_case(source)
+                if expected == "nothing":
+                    self.assertEqual((code, output), (0, ""))
+                    continue
+                self.assertNotEqual(code, 0, "it compiled")
+                errors = [line for line in output.splitlines() if " error: " in line]
+                self.assertLessEqual(len(errors), MAX_ERRORS, output)
+                self.assertIn(expected, errors[0])
+                self.assertLessEqual(len(output.splitlines()), MAX_OUTPUT_LINES, output)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,300 @@
+// How a run's nodes learn of each other's end.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "rdma/bootstrap/frame.h"
+#include "rdma/bootstrap/message.h"
+#include "tests/rdma/bootstrap_cluster.h"
+
+namespace glaive::rdma {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Pipe {
+ public:
+  Pipe() {
+    int ends[2];
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    read_end_ = UniqueFd(ends[0]);
+    write_end_ = UniqueFd(ends[1]);
+  }
+  int read_fd() const { return read_end_.get(); }
+  void Write() { EXPECT_EQ(::write(write_end_.get(), "x", 1), 1); }
+
+ private:
+  UniqueFd read_end_;
+  UniqueFd write_end_;
+};
+
+TEST(ControlPlaneFailure, NobodyReportsAFailureWhileAllIsWell) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  for (auto& plane : planes) EXPECT_EQ(plane->PollFailure(), std::nullopt);
+}
+
+TEST(ControlPlaneFailure, ALostMemberIsNamedToAllOthers) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  planes[1].reset();
+  const absl::Status at_coordinator = AwaitFailure(*planes[0]);
+  const absl::Status at_member = AwaitFailure(*planes[2]);
+  for (const absl::Status& failure : {at_coordinator, at_member}) {
+    EXPECT_EQ(failure.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(failure.message(), HasSubstr("node 1 (process 1001) was lost"));
+  }
+}
+
+TEST(ControlPlaneFailure, ALostCoordinatorIsNamedToAllMembers) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  planes[0].reset();
+  for (const std::size_t rank : {1, 2}) {
+    const absl::Status failure = AwaitFailure(*planes[rank]);
+    EXPECT_EQ(failure.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(failure.message(), HasSubstr("node 0 (process 1000), the coordinator, was lost"));
+  }
+}
+
+TEST(ControlPlaneFailure, ALostMemberEndsAGatherThatOthersWaitIn) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  planes[2].reset();
+  planes.resize(2);
+  OnEveryNode(planes, [](ControlPlane& plane) {
+    const absl::Status status = plane.AllGather("phase", "x").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(status.message(), HasSubstr("node 2 (process 1002) was lost"));
+  });
+}
+
+TEST(ControlPlaneFailure, AFailureStaysTheSame) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  planes[1].reset();
+  const absl::Status first = AwaitFailure(*planes[0]);
+  planes[2].reset();
+  EXPECT_EQ(planes[0]->PollFailure(), first);
+  EXPECT_EQ(planes[0]->AllGather("phase", "x").status(), first);
+  EXPECT_EQ(planes[0]->Leave(absl::Seconds(1)), first);
+}
+
+TEST(ControlPlaneFailure, AKilledProcessIsNoticed) {
+  const SteadyClock clock;
+  Listener listener = BindAnywhere();
+  const std::string address = listener.address();
+  const pid_t pid = ::fork();
+  ASSERT_GE(pid, 0);
+  if (pid == 0) {
+    const auto plane = ControlPlane::Join(address, HelloOf(1, 2), Patience(), clock);
+    ::raise(plane.ok() ? SIGKILL : SIGABRT);
+  }
+  auto plane = ControlPlane::Coordinate(std::move(listener), HelloOf(0, 2), kRunToken, Patience(), clock);
+  ASSERT_TRUE(plane.ok()) << plane.status();
+  const absl::Status failure = AwaitFailure(**plane);
+  EXPECT_EQ(failure.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(failure.message(), HasSubstr("node 1 (process 1001) was lost"));
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+TEST(ControlPlaneFailure, AMembersAbortReachesEveryNodeWithItsCodeAndText) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  std::thread aborting([&] { planes[1]->Abort(absl::ResourceExhaustedError("state is over --memory-limit")); });
+  for (const std::size_t rank : {0, 2}) {
+    const absl::Status failure = AwaitFailure(*planes[rank]);
+    EXPECT_EQ(failure.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_EQ(failure.message(), "node 1 ended the run: state is over --memory-limit");
+  }
+  planes[0].reset();
+  aborting.join();
+}
+
+TEST(ControlPlaneFailure, TheCoordinatorsAbortReachesEveryNodeEvenIfItEndsAtOnce) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  std::thread aborting([&] {
+    planes[0]->Abort(absl::CancelledError("interrupted by SIGINT"));
+    planes[0].reset();
+  });
+  for (const std::size_t rank : {1, 2}) {
+    const absl::Status failure = AwaitFailure(*planes[rank]);
+    EXPECT_EQ(failure.code(), absl::StatusCode::kCancelled);
+    EXPECT_EQ(failure.message(), "node 0 ended the run: interrupted by SIGINT");
+  }
+  planes.resize(1);
+  aborting.join();
+}
+
+TEST(ControlPlaneFailure, AnAbortEndsAGatherThatOthersWaitIn) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  OnEveryNode(planes, [](ControlPlane& plane) {
+    if (plane.rank() == NodeId{2}) {
+      plane.Abort(absl::NotFoundError("no such file"));
+      return;
+    }
+    const absl::Status status = plane.AllGather("phase", "x").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+    plane.Abort(status);  // as a main does with every error; adds nothing here
+  });
+}
+
+TEST(ControlPlaneFailure, AbortAfterTheOthersKnowDoesNotReplaceTheReason) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  planes[1].reset();
+  (void)AwaitFailure(*planes[0]);
+  std::thread aborting([&] { planes[0]->Abort(absl::InternalError("something else")); });
+  EXPECT_THAT(AwaitFailure(*planes[2]).message(), HasSubstr("was lost"));
+  planes[2].reset();
+  aborting.join();
+}
+
+TEST(ControlPlaneFailure, TheInterruptEndsEveryWait) {
+  const SteadyClock clock;
+  Pipe interrupt;
+  interrupt.Write();
+  BootstrapOptions options = Patience();
+  options.interrupt_fd = interrupt.read_fd();
+  EXPECT_EQ(ControlPlane::Coordinate(BindAnywhere(), HelloOf(0, 2), kRunToken, options, clock).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(ControlPlane::Join(BindAnywhere().address(), HelloOf(1, 2), options, clock).status().code(),
+            absl::StatusCode::kCancelled);
+}
+
+TEST(ControlPlaneFailure, TheInterruptEndsAGather) {
+  const SteadyClock clock;
+  Pipe interrupt;
+  BootstrapOptions options = Patience();
+  options.interrupt_fd = interrupt.read_fd();
+  Planes planes = StartCluster(2, clock, options);
+  interrupt.Write();
+  for (auto& plane : planes) {
+    EXPECT_EQ(plane->AllGather("phase", "x").status().code(), absl::StatusCode::kCancelled);
+  }
+}
+
+TEST(ControlPlaneFailure, AGatherWithADeadlineNamesWhoIsMissing) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  std::thread one_comes([&] { (void)planes[1]->AllGather("phase", "x"); });
+  const absl::Status status = planes[0]->AllGather("phase", "x", absl::Milliseconds(500)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("node 2 (process 1002)"), HasSubstr("'phase'")));
+  planes[0].reset();
+  one_comes.join();
+}
+
+TEST(ControlPlaneFailure, NodesAtDifferentPhasesAreToldApart) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(2, clock);
+  OnEveryNode(planes, [](ControlPlane& plane) {
+    const std::string phase = plane.rank() == NodeId{0} ? "first" : "second";
+    const absl::Status status = plane.AllGather(phase, "x").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+    EXPECT_THAT(status.message(), HasSubstr("is at 'second' while node 0 is at 'first'"));
+  });
+}
+
+TEST(ControlPlaneFailure, AMemberThatBreaksTheProtocolIsNamed) {
+  const SteadyClock clock;
+  Listener listener = BindAnywhere();
+  RawClient client(listener.address());
+  client.Send(EncodeMessage(HelloOf(1, 2)));
+  auto plane = ControlPlane::Coordinate(std::move(listener), HelloOf(0, 2), kRunToken, Patience(), clock);
+  ASSERT_TRUE(plane.ok()) << plane.status();
+  client.Send("nonsense");
+  const absl::Status failure = AwaitFailure(**plane);
+  EXPECT_EQ(failure.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(failure.message(), HasSubstr("node 1 (process 1001) broke the protocol"));
+}
+
+TEST(ControlPlaneFailure, AMemberThatFloodsGathersIsStopped) {
+  const SteadyClock clock;
+  Listener listener = BindAnywhere();
+  RawClient client(listener.address());
+  client.Send(EncodeMessage(HelloOf(1, 2)));
+  auto plane = ControlPlane::Coordinate(std::move(listener), HelloOf(0, 2), kRunToken, Patience(), clock);
+  ASSERT_TRUE(plane.ok()) << plane.status();
+  for (int i = 0; i < 3; ++i) client.Send(EncodeMessage(GatherMessage{.phase = "p", .payload = "x"}));
+  EXPECT_THAT(AwaitFailure(**plane).message(), HasSubstr("out of turn"));
+}
+
+TEST(ControlPlaneLeave, ClosingAfterLeaveIsNoDeath) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  OnEveryNode(planes, [](ControlPlane& plane) {
+    ASSERT_TRUE(plane.AllGather("end", "").ok());
+    EXPECT_EQ(plane.Leave(absl::Seconds(30)), absl::OkStatus());
+  });
+}
+
+TEST(ControlPlaneLeave, NodesThatHaveLeftMayEndBeforeTheOthers) {
+  const SteadyClock clock;
+  std::atomic<bool> watched{false};
+  BootstrapOptions options = Patience();
+  options.watch = [&watched] { return watched ? absl::UnavailableError("a node has exited") : absl::OkStatus(); };
+  Planes planes = StartCluster(3, clock, options);
+  watched = true;
+  std::thread one_leaves([&] { EXPECT_EQ(planes[1]->Leave(absl::Seconds(30)), absl::OkStatus()); });
+  std::thread other_leaves([&] {
+    one_leaves.join();
+    EXPECT_EQ(planes[2]->Leave(absl::Seconds(30)), absl::OkStatus());
+  });
+  EXPECT_EQ(planes[0]->Leave(absl::Seconds(30)), absl::OkStatus());
+  other_leaves.join();
+}
+
+TEST(ControlPlaneLeave, AMemberMayLeaveWhileOthersStillWork) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  EXPECT_EQ(planes[1]->Leave(absl::ZeroDuration()), absl::OkStatus());
+  planes[1].reset();
+  const absl::Status status = planes[0]->AllGather("late phase", "x").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(status.message(), HasSubstr("node 1 (process 1001) left the run before 'late phase'"));
+  EXPECT_THAT(AwaitFailure(*planes[2]).message(), HasSubstr("left the run"));
+}
+
+TEST(ControlPlaneLeave, LeavingDoesNotOverlookADeath) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  planes[1].reset();
+  EXPECT_EQ(planes[0]->Leave(absl::Seconds(30)).code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(ControlPlaneLeave, SomebodyWhoNeverLeavesIsNotWaitedForLongerThanTheGrace) {
+  HandClock clock;
+  Planes planes = StartCluster(2, clock);
+  std::thread leaving([&] { EXPECT_EQ(planes[0]->Leave(absl::Seconds(2)), absl::OkStatus()); });
+  clock.Advance(absl::Seconds(1));
+  // However late the call was, it ends at most two seconds of this clock after it began.
+  std::atomic<bool> left{false};
+  std::thread ticking([&] {
+    while (!left) {
+      clock.Advance(absl::Milliseconds(100));
+      std::this_thread::yield();
+    }
+  });
+  leaving.join();
+  left = true;
+  ticking.join();
+}
+
+}  // namespace
+}  // namespace glaive::rdma

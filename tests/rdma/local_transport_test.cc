@@ -1,0 +1,44 @@
+#include "rdma/transport/local_transport.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace glaive::rdma {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(LocalTransport, RefusesMemoryOfAnotherProcess) {
+  LocalTransport transport(1);
+  RegionDescriptor descriptor = transport.Expose(4096).value().descriptor;
+  ++descriptor.owner;
+  const absl::Status status = transport.Attach(descriptor).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("own process only"));
+}
+
+TEST(LocalTransport, RefusesAnAddressThatNoRegionHas) {
+  LocalTransport transport(1);
+  RegionDescriptor descriptor = transport.Expose(4096).value().descriptor;
+  descriptor.address += 8;
+  EXPECT_FALSE(transport.Attach(descriptor).ok());
+  descriptor.address = 0;
+  EXPECT_FALSE(transport.Attach(descriptor).ok());
+}
+
+TEST(LocalTransport, RefusesAnotherProcessAsPeer) {
+  LocalTransport transport(1);
+  EndpointDescriptor there = transport.endpoint();
+  ++there.owner;
+  EXPECT_THAT(transport.Connect(NodeId{4}, there).status().message(), HasSubstr("node 4"));
+}
+
+TEST(LocalTransport, HasAName) {
+  LocalTransport transport(1);
+  EXPECT_STREQ(transport.name(), "local");
+  EXPECT_TRUE(transport.SignalingIsFree());
+  EXPECT_FALSE(transport.PollPeerFailure().has_value());
+}
+
+}  // namespace
+}  // namespace glaive::rdma

@@ -1,0 +1,98 @@
+#include "rdma/mesh/mesh_options.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace glaive::rdma {
+namespace {
+
+using ::testing::HasSubstr;
+
+MeshOptions Options(std::uint32_t executors_per_node, std::uint32_t executor_count) {
+  MeshOptions options;
+  options.executors_per_node = executors_per_node;
+  options.executor_count = executor_count;
+  return options;
+}
+
+TEST(PlanChannels, LeavesChannelsAloneWithoutABudget) {
+  const ChannelPlan plan = PlanChannels(Options(2, 8)).value();
+  EXPECT_EQ(plan.channel.credits, 8U);
+  EXPECT_EQ(plan.channel.slot_bytes, 65536U);
+  EXPECT_EQ(plan.node_ring_bytes, 2U * 7 * 8 * 65536);
+  EXPECT_EQ(plan.note, "");
+}
+
+TEST(PlanChannels, LeavesChannelsAloneThatFit) {
+  MeshOptions options = Options(2, 8);
+  options.ring_budget_bytes = 2 * 7 * 8 * 65536;
+  EXPECT_EQ(PlanChannels(options).value().channel.credits, 8U);
+}
+
+TEST(PlanChannels, GivesRingsFewerCreditsToFitTheirBudgetAndSaysSo) {
+  MeshOptions options = Options(10, 160);
+  options.ring_budget_bytes = std::uint64_t{512} << 20;
+  const ChannelPlan plan = PlanChannels(options).value();
+  EXPECT_EQ(plan.channel.credits, 5U);
+  EXPECT_LE(plan.node_ring_bytes, options.ring_budget_bytes);
+  EXPECT_THAT(plan.note, HasSubstr("5 credits instead of 8"));
+  EXPECT_THAT(plan.note, HasSubstr("--ring-budget=512MiB"));
+}
+
+TEST(PlanChannels, RefusesABudgetThatDoesNotHoldTwoSlotsEach) {
+  MeshOptions options = Options(10, 160);
+  options.ring_budget_bytes = std::uint64_t{100} << 20;
+  const absl::Status status = PlanChannels(options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("raise --ring-budget"));
+  EXPECT_THAT(status.message(), HasSubstr("1590 inbound rings"));
+}
+
+TEST(PlanChannels, NeedsNoBudgetForOneExecutor) {
+  MeshOptions options = Options(1, 1);
+  options.ring_budget_bytes = 1;
+  EXPECT_EQ(PlanChannels(options).value().node_ring_bytes, 0U);
+}
+
+TEST(PlanChannels, DoesNotOverflowOnAbsurdSizes) {
+  MeshOptions options = Options(65536, 65536);
+  options.channel.slot_bytes = 1U << 30;
+  options.channel.credits = 4096;
+  options.ring_budget_bytes = std::uint64_t{1} << 40;
+  EXPECT_FALSE(PlanChannels(options).ok());
+  options.ring_budget_bytes = 0;
+  EXPECT_EQ(PlanChannels(options).value().node_ring_bytes, ~std::uint64_t{0});
+}
+
+TEST(MeshOptions, RefusesWhatMakesNoSense) {
+  EXPECT_THAT(Options(0, 1).Validate().message(), HasSubstr("--executors=0"));
+  EXPECT_THAT(Options(1, 0).Validate().message(), HasSubstr("0 executors"));
+  EXPECT_THAT(Options(1, 65537).Validate().message(), HasSubstr("65537 executors"));
+  EXPECT_THAT(Options(2, 3).Validate().message(), HasSubstr("nodes of 2"));
+  MeshOptions options = Options(1, 2);
+  options.self = ExecutorId{2};
+  EXPECT_THAT(options.Validate().message(), HasSubstr("executor 2 of 2"));
+}
+
+TEST(MeshOptions, RefusesChannelsOutOfRangeByTheNameOfTheFlag) {
+  MeshOptions options = Options(1, 2);
+  options.channel.credits = 1;
+  EXPECT_THAT(options.Validate().message(), HasSubstr("--credits=1: must be from 2"));
+  options.channel.credits = 4097;
+  EXPECT_THAT(options.Validate().message(), HasSubstr("--credits=4097"));
+  options.channel.credits = 2;
+  options.channel.slot_bytes = 192;
+  EXPECT_THAT(options.Validate().message(), HasSubstr("--slot-bytes=192"));
+}
+
+TEST(MeshOptions, ChoosesTheTransportByNode) {
+  MeshOptions options = Options(2, 6);
+  options.self = ExecutorId{3};
+  EXPECT_EQ(options.KindTo(ExecutorId{2}), TransportKind::kLocal);
+  EXPECT_EQ(options.KindTo(ExecutorId{1}), TransportKind::kShm);
+  EXPECT_EQ(options.KindTo(ExecutorId{4}), TransportKind::kShm);
+  EXPECT_EQ(options.NodeOf(ExecutorId{5}), NodeId{2});
+}
+
+}  // namespace
+}  // namespace glaive::rdma

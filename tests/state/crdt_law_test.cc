@@ -1,0 +1,165 @@
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include "state/crdt/count.h"
+#include "state/crdt/extremum.h"
+#include "state/crdt/mean.h"
+#include "state/crdt/sum.h"
+#include "state/crdt/wide_integer.h"
+#include "tests/state/crdt_laws.h"
+
+namespace glaive::state {
+namespace {
+
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+double RandomDouble(LawRandom& random) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kEdges[] = {0.0,
+                               -0.0,
+                               kInfinity,
+                               -kInfinity,
+                               std::numeric_limits<double>::denorm_min(),
+                               std::numeric_limits<double>::max(),
+                               std::numeric_limits<double>::lowest()};
+  const std::uint64_t bits = random();
+  return bits % 3 == 0 ? kEdges[(bits >> 2) % std::size(kEdges)] : std::ldexp(static_cast<double>(bits), -70);
+}
+
+TEST(CountValue, KeepsTheLaws) {
+  ExpectCrdtLaws<CountValue>(1, [](LawRandom& /*random*/) { return Nothing{}; });
+}
+
+TEST(SumValue, KeepsTheLaws) {
+  ExpectCrdtLaws<SumValue<std::int64_t>>(2, RandomInteger<std::int64_t>);
+  ExpectCrdtLaws<SumValue<std::uint64_t>>(3, RandomInteger<std::uint64_t>);
+  ExpectCrdtLaws<SumValue<std::int8_t>>(4, RandomInteger<std::int8_t>);
+}
+
+TEST(MinValue, KeepsTheLaws) {
+  ExpectCrdtLaws<MinValue<std::int64_t>>(5, RandomInteger<std::int64_t>);
+  ExpectCrdtLaws<MinValue<std::uint16_t>>(6, RandomInteger<std::uint16_t>);
+  ExpectCrdtLaws<MinValue<double>>(7, RandomDouble);
+}
+
+TEST(MaxValue, KeepsTheLaws) {
+  ExpectCrdtLaws<MaxValue<std::int64_t>>(8, RandomInteger<std::int64_t>);
+  ExpectCrdtLaws<MaxValue<std::uint64_t>>(9, RandomInteger<std::uint64_t>);
+  ExpectCrdtLaws<MaxValue<double>>(10, RandomDouble);
+}
+
+TEST(MeanValue, KeepsTheLaws) {
+  ExpectCrdtLaws<MeanValue<std::int64_t>>(11, RandomInteger<std::int64_t>);
+  ExpectCrdtLaws<MeanValue<std::uint64_t>>(12, RandomInteger<std::uint64_t>);
+}
+
+// The helper itself must see a broken value. This one keeps what came last.
+struct LastValue {
+  using Input = std::int64_t;
+  void Update(std::int64_t input) { last = input; }
+  void Merge(const LastValue& other) { last = other.last != 0 ? other.last : last; }
+  std::int64_t Result() const { return last; }
+  friend bool operator==(const LastValue&, const LastValue&) = default;
+  std::int64_t last = 0;
+};
+
+TEST(CrdtLaws, AValueThatDependsOnTheOrderIsFoundOut) {
+  testing::TestPartResultArray failures;
+  {
+    const testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+    ExpectCrdtLaws<LastValue>(13, RandomInteger<std::int64_t>, /*rounds=*/100);
+  }
+  ASSERT_GT(failures.size(), 0);
+  EXPECT_NE(std::strstr(failures.GetTestPartResult(0).message(), "seed 13"), nullptr);
+}
+
+TEST(CountValue, CountsRecords) {
+  CountValue value;
+  EXPECT_EQ(value.Result(), 0U);
+  value.Update({});
+  value.Update({});
+  EXPECT_EQ(value.Result(), 2U);
+}
+
+TEST(SumValue, DoesNotOverflowAtTheEdgesOfItsField) {
+  SumValue<std::int64_t> least;
+  SumValue<std::uint64_t> most;
+  for (int i = 0; i < 3; ++i) {
+    least.Update(kLeast);
+    most.Update(std::numeric_limits<std::uint64_t>::max());
+  }
+  EXPECT_EQ(least.Result(), absl::int128(kLeast) * 3);
+  EXPECT_EQ(most.Result(), absl::int128(std::numeric_limits<std::uint64_t>::max()) * 3);
+}
+
+TEST(SumValue, CarriesBetweenItsHalves) {
+  SumValue<std::int64_t> value;
+  value.Update(-1);
+  EXPECT_EQ(value.Result(), absl::int128(-1));
+  value.Update(1);
+  EXPECT_EQ(value.Result(), absl::int128(0));
+  EXPECT_EQ(value, SumValue<std::int64_t>());
+}
+
+TEST(MeanValue, IsEmptyWithoutRecords) { EXPECT_EQ(MeanValue<std::int64_t>().Result(), std::nullopt); }
+
+TEST(MeanValue, IsExactWhereTheSumDoesNotFitTheField) {
+  MeanValue<std::int64_t> value;
+  value.Update(kMost);
+  value.Update(kMost);
+  value.Update(kMost - 3);
+  EXPECT_EQ(value.Result(), static_cast<double>(kMost - 1));
+}
+
+TEST(MinValue, IsEmptyWithoutRecordsAndKeepsTheLeast) {
+  MinValue<std::int64_t> value;
+  EXPECT_EQ(value.Result(), std::nullopt);
+  value.Update(kMost);
+  EXPECT_EQ(value.Result(), kMost);
+  value.Update(-5);
+  value.Update(7);
+  EXPECT_EQ(value.Result(), -5);
+}
+
+TEST(MaxValue, NeverTakesTheDefaultForAValueItSaw) {
+  MaxValue<std::int64_t> value;
+  value.Update(kLeast);
+  value.Merge(MaxValue<std::int64_t>());
+  EXPECT_EQ(value.Result(), kLeast);
+}
+
+TEST(MaxValue, HasOneZeroWhateverTheOrder) {
+  for (const auto& [first, second] : {std::pair(0.0, -0.0), std::pair(-0.0, 0.0)}) {
+    MaxValue<double> value;
+    value.Update(first);
+    value.Update(second);
+    EXPECT_FALSE(std::signbit(value.Result().value()));
+  }
+}
+
+TEST(WideInteger, AddsLikeA128BitInteger) {
+  LawRandom random(14);
+  absl::int128 expected = 0;
+  WideInteger sum;
+  for (int i = 0; i < 10'000; ++i) {
+    const absl::int128 next = absl::MakeInt128(RandomInteger<std::int64_t>(random) >> 16, random());
+    expected += next;
+    sum.Add(next);
+    ASSERT_EQ(sum.value(), expected);
+    ASSERT_EQ(WideInteger(expected), sum);
+  }
+}
+
+}  // namespace
+}  // namespace glaive::state

@@ -1,0 +1,94 @@
+#include "state/index/key_hash.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "state/index/bucket.h"
+#include "state/store/slice_id.h"
+
+namespace glaive::state {
+namespace {
+
+struct PairKey {
+  std::uint32_t first = 0;
+  std::uint32_t second = 0;
+  friend bool operator==(const PairKey&, const PairKey&) = default;
+};
+
+static_assert(StateKey<std::uint64_t> && StateKey<std::int32_t> && StateKey<PairKey>);
+static_assert(!StateKey<double>);  // two zeros are equal and differ in their bytes
+
+struct PaddedKey {
+  std::uint64_t first = 0;
+  std::uint8_t second = 0;  // with seven bytes behind it that nobody sets
+  friend bool operator==(const PaddedKey&, const PaddedKey&) = default;
+};
+static_assert(!StateKey<PaddedKey>);
+
+TEST(HashKey, DependsOnEveryByteOfTheKey) {
+  for (int bit = 0; bit < 64; ++bit) {
+    EXPECT_NE(HashKey(std::uint64_t{0}), HashKey(std::uint64_t{1} << bit));
+  }
+  EXPECT_NE(HashKey(PairKey{1, 2}), HashKey(PairKey{2, 1}));
+}
+
+TEST(LeaderOf, IsAlwaysAnExecutorOfTheRun) {
+  for (const std::uint32_t executors : {1U, 2U, 3U, 160U, 65'536U}) {
+    for (const std::uint64_t hash : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0xFFFFFFFF} << 24}) {
+      EXPECT_LT(Value(LeaderOf(hash, executors)), executors);
+    }
+  }
+}
+
+TEST(LeaderOf, SpreadsNeighbouringKeysEvenly) {
+  constexpr std::uint32_t kKeys = 100'000;
+  for (const std::uint32_t executors : {2U, 3U, 7U, 160U}) {
+    std::vector<std::uint32_t> keys(executors);
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      ++keys[Value(LeaderOf(HashKey(key), executors))];
+    }
+    for (const std::uint32_t count : keys) {
+      EXPECT_NEAR(count, kKeys / executors, 6 * std::sqrt(kKeys / executors)) << executors << " executors";
+    }
+  }
+}
+
+// The keys of one executor must still spread over all buckets and all tags.
+TEST(LeaderOf, LeavesTheBitsOfBucketAndTagAlone) {
+  std::vector<std::uint32_t> by_bucket(16);
+  std::vector<std::uint32_t> by_tag(256);
+  std::uint32_t keys = 0;
+  for (std::uint64_t key = 0; key < 200'000; ++key) {
+    const std::uint64_t hash = HashKey(key);
+    if (Value(LeaderOf(hash, 16)) == 5) {
+      ++keys;
+      ++by_bucket[hash % by_bucket.size()];
+      ++by_tag[TagOf(hash)];
+    }
+  }
+  for (const std::uint32_t count : by_bucket) {
+    EXPECT_NEAR(count, keys / 16.0, 6 * std::sqrt(keys / 16.0));
+  }
+  for (std::size_t tag = 2; tag < by_tag.size(); ++tag) {  // tag 0 does not exist, 1 has two shares
+    EXPECT_NEAR(by_tag[tag], keys / 256.0, 6 * std::sqrt(keys / 256.0));
+  }
+}
+
+TEST(SliceHash, SpreadsSlicesOfAnyStride) {
+  for (const std::int64_t stride : {std::int64_t{1}, std::int64_t{60'000}, std::int64_t{1} << 40}) {
+    std::vector<std::uint32_t> by_bucket(16);
+    for (std::int64_t i = -8'000; i < 8'000; ++i) {
+      ++by_bucket[SliceHash(SliceId{i * stride}) % by_bucket.size()];
+    }
+    for (const std::uint32_t count : by_bucket) {
+      EXPECT_NEAR(count, 1000, 200) << "stride " << stride;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace glaive::state

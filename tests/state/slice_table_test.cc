@@ -1,0 +1,206 @@
+#include "state/store/slice_table.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "state/crdt/mean.h"
+#include "state/crdt/sum.h"
+#include "state/store/staged_update.h"
+
+namespace glaive::state {
+namespace {
+
+constexpr std::uint64_t kLimitBytes = std::uint64_t{256} << 20;
+
+using Sum = SumValue<std::int64_t>;
+using Table = SliceTable<std::uint64_t, Sum>;
+using Update = StagedUpdate<std::uint64_t, std::int64_t>;
+using Expected = std::unordered_map<std::uint64_t, std::int64_t>;
+
+Update Of(std::uint64_t key, std::int64_t input) { return {.hash = HashKey(key), .key = key, .input = input}; }
+
+void Apply(Table& table, StateMemory& memory, std::span<const Update> updates) {
+  ASSERT_TRUE(table.Apply(memory, updates, [](Sum& sum, const Update& update) { sum.Update(update.input); }).ok());
+}
+
+void ExpectHolds(const Table& table, const Expected& expected) {
+  ASSERT_EQ(table.size(), expected.size());
+  std::uint32_t met = 0;
+  for (auto run = table.Run(0); !run.empty(); run = table.Run(met)) {
+    for (const Table::Entry& entry : run) {
+      const auto found = expected.find(entry.key);
+      ASSERT_NE(found, expected.end()) << "key " << entry.key;
+      ASSERT_EQ(entry.value.Result(), absl::int128(found->second)) << "key " << entry.key;
+    }
+    met += static_cast<std::uint32_t>(run.size());
+  }
+  ASSERT_EQ(met, expected.size()) << "a key has more than one entry";
+}
+
+/// Applies groups of random size and checks the table now and then.
+void ApplyRandomGroups(std::uint64_t seed, std::uint64_t keys, std::uint64_t expected_keys, int groups) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << keys << " keys, planned for " << expected_keys);
+  std::mt19937_64 random(seed);
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, expected_keys).value();
+  Expected expected;
+  std::vector<Update> group;
+  for (int i = 1; i <= groups; ++i) {
+    group.clear();
+    for (std::uint64_t left = random() % (kGroupSize + 1); left > 0; --left) {
+      // A key now and then comes twice in its group, often as a new one.
+      const std::uint64_t key = !group.empty() && random() % 8 == 0 ? group.back().key : random() % keys;
+      group.push_back(Of(key, static_cast<std::int64_t>(random() % 1000) - 500));
+      expected[key] += group.back().input;
+    }
+    Apply(table, memory, group);
+    if (i % (groups / 4) == 0) {
+      ExpectHolds(table, expected);
+    }
+  }
+  table.Release(memory);
+  EXPECT_EQ(table.size(), 0U);
+}
+
+TEST(SliceTable, HoldsWhatAnUnorderedMapHoldsWhenItIsSmall) {
+  ApplyRandomGroups(1, 1, 0, 40);
+  ApplyRandomGroups(2, 100, 0, 400);
+  ApplyRandomGroups(3, 5000, 5000, 400);
+}
+
+TEST(SliceTable, HoldsWhatAnUnorderedMapHoldsWhenItIsLargeEnoughToPrefetch) {
+  ApplyRandomGroups(4, 100'000, 100'000, 4000);
+  ApplyRandomGroups(5, 1000, 1'000'000, 400);  // few keys in a large index
+}
+
+TEST(SliceTable, HoldsWhatAnUnorderedMapHoldsWhileItGrows) {
+  ApplyRandomGroups(6, 100'000, 0, 6000);
+  ApplyRandomGroups(7, 1'000'000'000, 0, 6000);  // every key is new
+}
+
+TEST(SliceTable, GrowsInStepsAlongWithTheUpdates) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 0).value();
+  Expected expected;
+  std::vector<Update> group;
+  for (std::uint64_t key = 0; key < 300'000; key += group.size()) {
+    group.clear();
+    for (std::uint64_t i = 0; i < kGroupSize; ++i) {
+      group.push_back(Of(key + i, 1));
+      ++expected[key + i];
+    }
+    Apply(table, memory, group);
+  }
+  ExpectHolds(table, expected);
+  EXPECT_GE(table.index_growths(), 10U);
+  EXPECT_LE(table.index_growths(), 18U);
+}
+
+TEST(SliceTable, ASizedIndexDoesNotGrow) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 20'000).value();
+  for (std::uint64_t key = 0; key < 20'000; ++key) {
+    Apply(table, memory, std::vector<Update>{Of(key, 1)});
+  }
+  EXPECT_EQ(table.index_growths(), 0U);
+}
+
+TEST(SliceTable, TheSameNewKeyTwiceInAGroupGetsOneEntry) {
+  for (const std::uint64_t expected_keys : {0, 1'000'000}) {  // directly, and with prefetching
+    StateMemory memory(kLimitBytes);
+    Table table = Table::Create(memory, expected_keys).value();
+    std::vector<Update> group(kGroupSize, Of(42, 1));
+    group[10] = Of(43, 5);
+    Apply(table, memory, group);
+    ExpectHolds(table, {{42, 63}, {43, 5}});
+  }
+}
+
+TEST(SliceTable, AnEmptyGroupChangesNothing) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 0).value();
+  Apply(table, memory, {});
+  EXPECT_EQ(table.size(), 0U);
+  EXPECT_TRUE(table.Run(0).empty());
+}
+
+// All keys share hashes' low bits and tags, as bad luck would have it: they chain, run out of overflow buckets, and the
+// index grows at once.
+TEST(SliceTable, OutgrowsKeysThatCrowdInOneBucket) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 0).value();
+  Expected expected;
+  for (std::uint64_t key = 0; key < 2000; ++key) {
+    Update update = Of(key, 1);
+    update.hash = key << 6;
+    Apply(table, memory, std::vector<Update>{update});
+    ++expected[key];
+  }
+  ExpectHolds(table, expected);
+}
+
+TEST(SliceTable, KeysThatAllHaveOneHashAreSlowButRight) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 0).value();
+  Expected expected;
+  for (std::uint64_t key = 0; key < 2000; ++key) {
+    const Update update{.hash = 7, .key = key, .input = 1};
+    Apply(table, memory, std::span(&update, 1));
+    ++expected[key];
+  }
+  ExpectHolds(table, expected);
+}
+
+TEST(SliceTable, PastTheBudgetTheErrorSaysWhatToDo) {
+  std::mt19937_64 random(8);
+  StateMemory memory(std::uint64_t{8} << 20);
+  Table table = Table::Create(memory, 0).value();
+  absl::Status status;
+  for (int i = 0; i < 1'000'000 && status.ok(); ++i) {
+    const Update update = Of(random(), 1);
+    status = table.Apply(memory, std::span(&update, 1), [](Sum& sum, const Update& u) { sum.Update(u.input); });
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(status.message().find("--memory-limit"), std::string::npos) << status;
+  EXPECT_LE(memory.mapped_bytes(), memory.limit_bytes());
+}
+
+struct PairKey {
+  std::uint32_t first = 0;
+  std::uint32_t second = 0;
+  friend bool operator==(const PairKey&, const PairKey&) = default;
+};
+
+TEST(SliceTable, TakesAnyKeyAndAnyValue) {
+  using Mean = MeanValue<std::int64_t>;
+  using Item = StagedUpdate<PairKey, std::int64_t>;
+  StateMemory memory(kLimitBytes);
+  auto table = SliceTable<PairKey, Mean>::Create(memory, 0).value();
+  for (std::int64_t i = 0; i < 100; ++i) {
+    const PairKey key{static_cast<std::uint32_t>(i % 5), 7};
+    const Item item{.hash = HashKey(key), .key = key, .input = i};
+    ASSERT_TRUE(
+        table.Apply(memory, std::span(&item, 1), [](Mean& mean, const Item& it) { mean.Update(it.input); }).ok());
+  }
+  ASSERT_EQ(table.size(), 5U);
+  for (std::uint32_t number = 0; number < 5; ++number) {
+    EXPECT_EQ(table.Run(number).front().key, (PairKey{number, 7}));
+    EXPECT_EQ(table.Run(number).front().value.Result(), 47.5 + number);
+  }
+}
+
+TEST(SliceTableDeathTest, AGroupIsNoLargerThanItsLimit) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 0).value();
+  const std::vector<Update> group(kGroupSize + 1, Of(1, 1));
+  EXPECT_DEATH(Apply(table, memory, group), "a group of 65 items");
+}
+
+}  // namespace
+}  // namespace glaive::state

@@ -1,0 +1,149 @@
+#include "state/log/state_memory.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace glaive::state {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t kRegionBytes = std::size_t{2} << 20;
+
+bool AllZero(const Block& block) {
+  return std::all_of(block.data, block.data + block.size_bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+void Soil(const Block& block) { std::memset(block.data, 0xA5, block.size_bytes); }
+
+TEST(StateMemory, BlocksAreAlignedRoundedAndApart) {
+  StateMemory memory(64 * kRegionBytes);
+  std::set<std::pair<std::byte*, std::byte*>> taken;
+  for (const std::size_t wanted : {1UL, 63UL, 64UL, 65UL, 4096UL, kRegionBytes - 64, kRegionBytes, kRegionBytes + 1}) {
+    for (int i = 0; i < 3; ++i) {
+      const Block block = memory.Acquire(wanted, Contents::kAny).value();
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data) % 64, 0U);
+      EXPECT_EQ(block.size_bytes, (wanted + 63) / 64 * 64);
+      taken.emplace(block.data, block.data + block.size_bytes);
+    }
+  }
+  const std::byte* free_from = nullptr;
+  for (const auto& [first, end] : taken) {
+    EXPECT_GE(first, free_from);
+    free_from = end;
+  }
+}
+
+TEST(StateMemory, WhatGoesPastTheBudgetIsRefusedWithAdvice) {
+  StateMemory memory(3 * kRegionBytes);
+  ASSERT_TRUE(memory.Acquire(2 * kRegionBytes, Contents::kAny).ok());
+  ASSERT_TRUE(memory.Acquire(64, Contents::kAny).ok());
+  EXPECT_EQ(memory.mapped_bytes(), memory.limit_bytes());
+  const auto refused = memory.Acquire(kRegionBytes, Contents::kZeroed);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(refused.status().message(), HasSubstr("6MiB of its 6MiB"));
+  EXPECT_THAT(refused.status().message(), HasSubstr("--memory-limit"));
+  EXPECT_TRUE(memory.Acquire(kRegionBytes - 64, Contents::kAny).ok()) << "what is left of a region may still be used";
+}
+
+TEST(StateMemory, ABudgetBelowOnePageRegionGivesNothing) {
+  StateMemory memory(kRegionBytes - 1);
+  EXPECT_EQ(memory.Acquire(64, Contents::kAny).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(memory.mapped_bytes(), 0U);
+}
+
+TEST(StateMemory, ReleasedBlocksComeBackWithoutNewMemory) {
+  StateMemory memory(16 * kRegionBytes);
+  const Block block = memory.Acquire(1000, Contents::kAny).value();
+  const std::uint64_t mapped_bytes = memory.mapped_bytes();
+  memory.Release(block, Contents::kAny);
+  EXPECT_EQ(memory.Acquire(1024, Contents::kAny).value().data, block.data);
+  EXPECT_EQ(memory.mapped_bytes(), mapped_bytes);
+}
+
+TEST(StateMemory, ZeroedBlocksAreZeroWhateverTheirLastUserLeft) {
+  StateMemory memory(16 * kRegionBytes);
+  const Block block = memory.Acquire(100'000, Contents::kZeroed).value();
+  EXPECT_TRUE(AllZero(block));
+  Soil(block);
+  memory.Release(block, Contents::kZeroed);
+  const Block again = memory.Acquire(100'000, Contents::kZeroed).value();
+  EXPECT_EQ(again.data, block.data);
+  EXPECT_TRUE(AllZero(again));
+}
+
+TEST(StateMemory, CleansInStepsAndSaysWhenItIsDone) {
+  StateMemory memory(16 * kRegionBytes);
+  EXPECT_FALSE(memory.CleanSome(1));
+  const Block block = memory.Acquire(4096, Contents::kZeroed).value();
+  Soil(block);
+  memory.Release(block, Contents::kZeroed);
+  EXPECT_TRUE(memory.CleanSome(1000));
+  EXPECT_EQ(block.data[999], std::byte{0});
+  EXPECT_EQ(block.data[1000], std::byte{0xA5});
+  EXPECT_TRUE(memory.CleanSome(3000));
+  EXPECT_FALSE(memory.CleanSome(1000));
+  EXPECT_TRUE(AllZero(block));
+  EXPECT_EQ(memory.Acquire(4096, Contents::kZeroed).value().data, block.data);
+}
+
+TEST(StateMemory, ABlockTakenInMidCleaningIsZeroAllTheSame) {
+  StateMemory memory(16 * kRegionBytes);
+  const Block block = memory.Acquire(4096, Contents::kZeroed).value();
+  Soil(block);
+  memory.Release(block, Contents::kZeroed);
+  EXPECT_TRUE(memory.CleanSome(1000));
+  EXPECT_TRUE(AllZero(memory.Acquire(4096, Contents::kZeroed).value()));
+  EXPECT_FALSE(memory.CleanSome(1)) << "there is nothing left to clean";
+}
+
+TEST(StateMemory, StaysSoundUnderRandomUse) {
+  std::mt19937_64 random(1);
+  StateMemory memory(24 * kRegionBytes);
+  constexpr std::size_t kSizes[] = {64, 4096, 262'144, kRegionBytes + 576, 3 * kRegionBytes};
+  struct Use {
+    Block block;
+    Contents contents;
+    std::uint8_t mark;
+  };
+  std::vector<Use> in_use;
+  for (int step = 0; step < 2000; ++step) {
+    if (random() % 2 == 0) {
+      const auto contents = random() % 2 == 0 ? Contents::kZeroed : Contents::kAny;
+      const auto block = memory.Acquire(kSizes[random() % std::size(kSizes)], contents);
+      if (block.ok()) {
+        ASSERT_TRUE(contents == Contents::kAny || AllZero(*block)) << "step " << step;
+        const auto mark = static_cast<std::uint8_t>(1 + random() % 255);
+        std::memset(block->data, mark, block->size_bytes);
+        in_use.push_back({*block, contents, mark});
+      }
+    } else if (!in_use.empty()) {
+      std::swap(in_use[random() % in_use.size()], in_use.back());
+      const Use use = in_use.back();
+      in_use.pop_back();
+      ASSERT_TRUE(std::all_of(use.block.data, use.block.data + use.block.size_bytes,
+                              [&](std::byte byte) { return byte == std::byte{use.mark}; }))
+          << "someone else wrote into the block, step " << step;
+      memory.Release(use.block, use.contents);
+    }
+    memory.CleanSome(random() % 100'000);
+    ASSERT_LE(memory.mapped_bytes(), memory.limit_bytes());
+  }
+}
+
+TEST(StateMemoryDeathTest, ABlockWithoutMemoryIsNotTakenBack) {
+  StateMemory memory(kRegionBytes);
+  EXPECT_DEATH(memory.Release(Block{.data = nullptr, .size_bytes = 64}, Contents::kAny), "released without memory");
+}
+
+}  // namespace
+}  // namespace glaive::state
