@@ -18,8 +18,11 @@ target_compile_options(glaive_options INTERFACE
   -Wshadow -Wsuggest-override -Wundef -Wvla
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond>)
 
-# A failed check names its file from the project's root, wherever the checkout lies.
-target_compile_options(glaive_options INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+# A failed check names its file from the project's root, wherever the checkout lies, also when ccache hands the compiler
+# paths relative to the build folder.
+cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_BINARY_DIR}" OUTPUT_VARIABLE glaive_relative_root)
+target_compile_options(glaive_options INTERFACE
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${glaive_relative_root}/=)
 
 if(GLAIVE_WERROR)
   target_compile_options(glaive_options INTERFACE -Werror)

@@ -14,11 +14,13 @@
 #include <gtest/gtest.h>
 
 #include "engine/fiber/scheduler.h"
+#include "tests/engine/reexecuted_death_test.h"
 
 namespace glaive::engine {
 namespace {
 
 using testing::ElementsAre;
+using FiberDeathTest = ReexecutedDeathTest;
 
 void Spawn(Scheduler& scheduler, std::string name, std::function<void(Fiber&)> body) {
   ASSERT_TRUE(scheduler.Spawn(std::move(name), FiberKind::kCompute, std::move(body)).ok());
@@ -155,13 +157,13 @@ TEST(FiberTest, DeepFramesFitTheStackThatWasAskedFor) {
   EXPECT_EQ(result, 302);
 }
 
-TEST(FiberDeathTest, AStackOverflowEndsTheProcess) {
+TEST_F(FiberDeathTest, AStackOverflowEndsTheProcess) {
   Scheduler scheduler({.stack_bytes = 64 * 1024});
   Spawn(scheduler, "bottomless", [](Fiber&) { Recurse(1'000'000); });
   EXPECT_DEATH(scheduler.RunRound(), "");
 }
 
-TEST(FiberDeathTest, AnEscapingExceptionEndsTheProcessWithTheFibersName) {
+TEST_F(FiberDeathTest, AnEscapingExceptionEndsTheProcessWithTheFibersName) {
   Scheduler scheduler({});
   Spawn(scheduler, "merge from executor 3", [](Fiber& fiber) {
     fiber.Yield();
@@ -173,7 +175,7 @@ TEST(FiberDeathTest, AnEscapingExceptionEndsTheProcessWithTheFibersName) {
   EXPECT_DEATH(scheduler.RunRound(), "fiber (merge from executor 3|odd) ended with an exception");
 }
 
-TEST(FiberDeathTest, SuspendingAnotherFiberIsRefused) {
+TEST_F(FiberDeathTest, SuspendingAnotherFiberIsRefused) {
   Scheduler scheduler({});
   Fiber* first = nullptr;
   Spawn(scheduler, "first", [&first](Fiber& fiber) {

@@ -17,11 +17,13 @@
 #include <gtest/gtest.h>
 
 #include "engine/fiber/idle_strategy.h"
+#include "tests/engine/reexecuted_death_test.h"
 
 namespace glaive::engine {
 namespace {
 
 using testing::ElementsAre;
+using SchedulerDeathTest = ReexecutedDeathTest;
 
 void Spawn(Scheduler& scheduler, std::string name, std::function<void(Fiber&)> body,
            FiberKind kind = FiberKind::kCompute) {
@@ -300,7 +302,7 @@ TEST(SchedulerTest, AfterCancelNewFibersRun) {
   EXPECT_EQ(scheduler.stacks_mapped(), 1u);
 }
 
-TEST(SchedulerDeathTest, SuspendingWhileBeingUnwoundEndsTheProcessWithTheFibersName) {
+TEST_F(SchedulerDeathTest, SuspendingWhileBeingUnwoundEndsTheProcessWithTheFibersName) {
   class Suspends {
    public:
     explicit Suspends(Fiber& fiber) : fiber_(fiber) {}
@@ -322,7 +324,7 @@ TEST(SchedulerDeathTest, SuspendingWhileBeingUnwoundEndsTheProcessWithTheFibersN
   scheduler.RunRound();
 }
 
-TEST(SchedulerDeathTest, SwallowingTheUnwindingEndsTheProcess) {
+TEST_F(SchedulerDeathTest, SwallowingTheUnwindingEndsTheProcess) {
   Scheduler scheduler({});
   bool orderly = false;
   Spawn(scheduler, "deaf", [&orderly](Fiber& fiber) {
@@ -337,7 +339,7 @@ TEST(SchedulerDeathTest, SwallowingTheUnwindingEndsTheProcess) {
   scheduler.RunRound();
 }
 
-TEST(SchedulerDeathTest, AFiberCannotDriveItsOwnScheduler) {
+TEST_F(SchedulerDeathTest, AFiberCannotDriveItsOwnScheduler) {
   Scheduler scheduler({});
   Spawn(scheduler, "recursive", [&scheduler](Fiber&) { scheduler.RunRound(); });
   EXPECT_DEATH(scheduler.RunRound(), "fiber recursive called RunRound");
@@ -346,7 +348,7 @@ TEST(SchedulerDeathTest, AFiberCannotDriveItsOwnScheduler) {
   EXPECT_DEATH(scheduler.RunRound(), "fiber suicidal cancels its own scheduler");
 }
 
-TEST(SchedulerDeathTest, APolicyThatLeavesAFiberOutIsCaught) {
+TEST_F(SchedulerDeathTest, APolicyThatLeavesAFiberOutIsCaught) {
   class Unfair final : public PickPolicy {
    public:
     void Order(std::span<Fiber*> fibers) override { fibers.back() = fibers.front(); }
