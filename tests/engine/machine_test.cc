@@ -20,7 +20,7 @@ class MachineTest : public ::testing::Test {
   MachineTest() : root_(std::filesystem::path(::testing::TempDir()) / ("machine_" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(root_ / "proc");
   }
-  ~MachineTest() override { std::filesystem::remove_all(root_); }
+  void TearDown() override { std::filesystem::remove_all(root_); }
 
   std::filesystem::path root_;
 };

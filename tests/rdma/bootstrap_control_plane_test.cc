@@ -156,7 +156,7 @@ TEST(ControlPlane, AMemberSaysThatItsCoordinatorsAddressCannotBeRight) {
 TEST(ControlPlane, AMemberSaysThatWhatAnswersIsNoCoordinator) {
   const SteadyClock clock;
   Listener listener = BindAnywhere();
-  const std::string address = listener.address();
+  const std::string& address = listener.address();
   auto member =
       std::async(std::launch::async, [&] { return ControlPlane::Join(address, HelloOf(1, 2), Patience(), clock); });
   UniqueFd accepted;
