@@ -13,13 +13,16 @@
 
 #include "absl/time/time.h"
 
+#include "rdma/transport/transport_options.h"
+
 namespace glaive::engine {
 
 /// Which transport carries the channels between nodes.
 enum class TransportChoice {
-  kAuto,   ///< local inside a process, shm between the processes of a host
+  kAuto,   ///< local inside a process, shm between the processes of a host, verbs between hosts
   kShm,    ///< shm between processes; an error where they are not on one host
   kLocal,  ///< local only; an error when there is more than one node
+  kVerbs,  ///< verbs between all nodes, and inside the node when there is only one
 };
 
 /// When the progress line is shown.
@@ -34,10 +37,13 @@ struct ClusterOptions {
   std::uint32_t executors = 1;        ///< executors (threads) of a node
   std::optional<std::uint32_t> rank;  ///< absent: this process is rank 0 and starts the others
   std::string coordinator;            ///< "host:port" of rank 0, or empty
-  std::string bind;                   ///< "host:port" where rank 0 listens, or empty: `coordinator`,
-                                      ///< and without one a free port of 127.0.0.1
+  std::string bind;                   ///< "host" or "host:port" of this node: rank 0 listens there, or when empty
+                                      ///< at `coordinator`, and without one at a free port of 127.0.0.1; queue
+                                      ///< pairs are bound there
   absl::Duration join_timeout = absl::Seconds(60);
   TransportChoice transport = TransportChoice::kAuto;
+  std::string device;  ///< RDMA device for verbs; empty: the first that has an active port and an address
+  rdma::WriteMode write_mode = rdma::WriteMode::kWhole;
 };
 
 struct ChannelSettings {

@@ -63,6 +63,18 @@ absl::Status NodeRun::Connect(std::span<const rdma::MeshDescriptor> all) {
   return status;
 }
 
+absl::StatusOr<std::optional<NodeId>> NodeRun::PollConnecting() {
+  std::optional<NodeId> missing;
+  for (const auto& executor : executors_) {
+    absl::StatusOr<std::optional<NodeId>> unconnected = executor->mesh().PollConnecting();
+    if (!unconnected.ok()) {
+      return unconnected;
+    }
+    missing = missing.has_value() ? missing : *unconnected;
+  }
+  return missing;
+}
+
 absl::Status NodeRun::Open(const Watch& watch) {
   for (std::size_t i = 0; i < executors_.size(); ++i) {
     threads_.emplace_back([this, i] { ThreadMain(i); });

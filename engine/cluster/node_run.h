@@ -7,7 +7,8 @@
 //   2. Executors start only in Run: every executor of the run must have been opened before.
 //
 //   auto run = NodeRun::Create(config, query);
-//   (*run)->Connect(all_descriptors);  (*run)->Open(watch);  ...all nodes ready...  (*run)->Run(watch);
+//   (*run)->Connect(all_descriptors);  ...(*run)->PollConnecting();  (*run)->Open(watch);  ...all nodes ready...
+//   (*run)->Run(watch);
 //   ...all nodes done...  (*run)->Commit();
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -48,8 +50,10 @@ class NodeRun {
   ~NodeRun();
 
   std::vector<rdma::MeshDescriptor> descriptors() const;
-  /// Connects every executor to all those of the run.
+  /// Begins to connect every executor to all those of the run.
   absl::Status Connect(std::span<const rdma::MeshDescriptor> all);
+  /// A node that is not connected to all executors yet; to be called until there is none. Never blocks.
+  absl::StatusOr<std::optional<NodeId>> PollConnecting();
   /// Starts the threads and opens the query's tasks; returns when all are open.
   absl::Status Open(const Watch& watch);
   /// Lets the executors run; returns when all have ended.

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +15,7 @@
 
 #include "engine/cluster/cpu_pinning.h"
 #include "engine/cluster/progress_line.h"
+#include "engine/cluster/transport_plan.h"
 #include "engine/sink/csv.h"
 #include "rdma/base/bytes.h"
 #include "state/store/fragment_geometry.h"
@@ -22,6 +25,8 @@ namespace {
 
 /// Windows of event time that a flow may lead by unless --max-lead says otherwise.
 constexpr std::int64_t kDefaultLeadWindows = 4;
+
+constexpr std::chrono::milliseconds kConnectPollInterval(1);
 
 bool ShowsProgress(ProgressChoice choice) {
   return choice == ProgressChoice::kAlways || (choice == ProgressChoice::kAuto && isatty(STDERR_FILENO) == 1);
@@ -57,18 +62,35 @@ absl::Status NodeSession::Barrier(const char* phase) { return plane_->AllGather(
 // ---- set-up
 // ----------------------------------------------------------------------------------------------------------
 
-absl::Status NodeSession::CheckTransport() const {
-  if (plane_->nodes() > 1 && options_->cluster.transport == TransportChoice::kLocal) {
-    return absl::InvalidArgumentError(
-        "--transport=local joins the executors of one process: use --nodes=1, or --transport=shm");
+absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() const {
+  const absl::StatusOr<TransportPlan> transports = PlanTransports(options_->cluster.transport, plane_->members());
+  if (!transports.ok()) {
+    return transports.status();
   }
-  if (!plane_->one_host()) {
-    return absl::FailedPreconditionError(
-        "the nodes run on different hosts, and the shm transport reaches only processes of one host (the same kernel "
-        "and "
-        "pid namespace): start all ranks there");
+  rdma::MeshOptions mesh;
+  mesh.self = ExecutorId{Value(plane_->rank()) * options_->cluster.executors};
+  mesh.executors_per_node = options_->cluster.executors;
+  mesh.executor_count = executor_count();
+  mesh.channel.slot_bytes = options_->channel.slot_bytes;
+  mesh.channel.credits = options_->channel.credits;
+  mesh.ring_budget_bytes = options_->channel.ring_budget_bytes;
+  mesh.run_token = plane_->run_token();
+  mesh.write_mode = options_->cluster.write_mode;
+  transports->ApplyTo(mesh);
+  if (transports->needs_device) {
+    absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> device = OpenDevice(options_->cluster);
+    if (!device.ok()) {
+      return device.status();
+    }
+    mesh.device = *std::move(device);
   }
-  return absl::OkStatus();
+  if (is_coordinator()) {
+    std::cout << "transport " << transports->reason << "\n";
+    if (mesh.device != nullptr) {
+      std::cout << "  " << mesh.device->info().Describe() << "; " << mesh.VerbsQueuePairs() << " queue pairs a node\n";
+    }
+  }
+  return mesh;
 }
 
 absl::StatusOr<MemoryPlan> NodeSession::PlanNodeMemory(const rdma::MeshOptions& mesh) const {
@@ -122,34 +144,29 @@ ExecutorConfig NodeSession::ConfigureExecutors(const rdma::MeshOptions& mesh, co
 }
 
 absl::Status NodeSession::SetUp(const NodeRun::Watch& watch) {
-  if (absl::Status status = CheckTransport(); !status.ok()) {
-    return status;
-  }
   absl::StatusOr<std::unique_ptr<Query>> query = program_->Build(*options_, executor_count());
   if (!query.ok()) {
     return query.status();
   }
   query_ = *std::move(query);
-  rdma::MeshOptions mesh;
-  mesh.executors_per_node = options_->cluster.executors;
-  mesh.executor_count = executor_count();
-  mesh.channel.slot_bytes = options_->channel.slot_bytes;
-  mesh.channel.credits = options_->channel.credits;
-  mesh.ring_budget_bytes = options_->channel.ring_budget_bytes;
-  mesh.run_token = plane_->run_token();
-  mesh.intra =
-      options_->cluster.transport == TransportChoice::kShm ? rdma::TransportKind::kShm : rdma::TransportKind::kLocal;
-  const absl::StatusOr<MemoryPlan> plan = PlanNodeMemory(mesh);
+  const absl::StatusOr<rdma::MeshOptions> mesh = PlanMesh();
+  if (!mesh.ok()) {
+    return mesh.status();
+  }
+  const absl::StatusOr<MemoryPlan> plan = PlanNodeMemory(*mesh);
   if (!plan.ok()) {
     return plan.status();
   }
   absl::StatusOr<std::unique_ptr<NodeRun>> run = NodeRun::Create(
-      {.executor = ConfigureExecutors(mesh, *plan), .node = plane_->rank(), .cpus = ChooseCpus()}, *query_);
+      {.executor = ConfigureExecutors(*mesh, *plan), .node = plane_->rank(), .cpus = ChooseCpus()}, *query_);
   if (!run.ok()) {
     return run.status();
   }
   run_ = *std::move(run);
   if (absl::Status status = ExchangeChannels(); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = AwaitConnections(watch); !status.ok()) {
     return status;
   }
   return run_->Open(watch);
@@ -177,6 +194,32 @@ absl::Status NodeSession::ExchangeChannels() {
   return run_->Connect(all);
 }
 
+absl::Status NodeSession::AwaitConnections(const NodeRun::Watch& watch) {
+  const std::int64_t deadline_ns =
+      environment_.clock->NowNanos() + absl::ToInt64Nanoseconds(options_->cluster.join_timeout);
+  while (true) {
+    const absl::StatusOr<std::optional<NodeId>> missing = run_->PollConnecting();
+    if (!missing.ok()) {
+      return missing.status();
+    }
+    if (!missing->has_value()) {
+      return absl::OkStatus();
+    }
+    if (environment_.clock->NowNanos() >= deadline_ns) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "node ", Value(**missing), " has no queue pair to this node after --join-timeout=",
+          absl::FormatDuration(options_->cluster.join_timeout), "; is it alive, and in the same network?"));
+    }
+    if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
+      return *failure;
+    }
+    if (absl::Status status = watch(); !status.ok()) {
+      return status;
+    }
+    std::this_thread::sleep_for(kConnectPollInterval);
+  }
+}
+
 // ---- run
 // -------------------------------------------------------------------------------------------------------------
 
@@ -185,13 +228,18 @@ absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
     return status;
   }
   ProgressLine progress(is_coordinator() && ShowsProgress(options_->output.progress), *environment_.clock);
-  return run_->Run([&]() -> absl::Status {
+  absl::Status status = run_->Run([&]() -> absl::Status {
     if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
       return *failure;
     }
     progress.Update(run_->executors());
     return watch();
   });
+  // An executor that sees a peer go may be faster than that peer's last word, which says why.
+  if (absl::IsUnavailable(status)) {
+    status = plane_->PollFailure().value_or(status);
+  }
+  return status;
 }
 
 // ---- conclusion
@@ -297,8 +345,10 @@ absl::Status NodeSession::CommitResults() {
 std::string NodeSession::TransportName() const {
   std::set<std::string> kinds;
   const rdma::MeshOptions& mesh = run_->executors().front()->mesh().options();
-  for (std::uint32_t peer = 1; peer < executor_count(); ++peer) {
-    kinds.insert(rdma::Name(mesh.KindTo(ExecutorId{peer})));
+  for (std::uint32_t a = 0; a < executor_count(); ++a) {
+    for (std::uint32_t b = a + 1; b < executor_count(); ++b) {
+      kinds.insert(rdma::Name(mesh.KindBetween(ExecutorId{a}, ExecutorId{b})));
+    }
   }
   return kinds.empty() ? "none" : absl::StrJoin(kinds, "+");
 }

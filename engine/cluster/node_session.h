@@ -45,7 +45,8 @@ class NodeSession {
   absl::Status Execute(const NodeRun::Watch& watch);
   absl::Status Conclude();
   absl::Status ExchangeChannels();
-  absl::Status CheckTransport() const;
+  absl::StatusOr<rdma::MeshOptions> PlanMesh() const;
+  absl::Status AwaitConnections(const NodeRun::Watch& watch);
   absl::StatusOr<MemoryPlan> PlanNodeMemory(const rdma::MeshOptions& mesh) const;
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   std::vector<int> ChooseCpus() const;

@@ -129,12 +129,22 @@ class Process {
 
   absl::StatusOr<rdma::Listener> Listen() const {
     const ClusterOptions& cluster = options_->cluster;
-    const std::string& where = cluster.bind.empty() ? cluster.coordinator : cluster.bind;
-    if (where.empty()) {
-      return rdma::Listener::Bind("127.0.0.1", 0);
+    rdma::HostPort where{.host = "127.0.0.1", .port = 0};
+    if (!cluster.coordinator.empty()) {
+      const auto coordinator = rdma::ParseHostPort(cluster.coordinator);
+      if (!coordinator.ok()) {
+        return coordinator.status();
+      }
+      where = *coordinator;
     }
-    const auto address = rdma::ParseHostPort(where);
-    return address.ok() ? rdma::Listener::Bind(address->host, address->port) : address.status();
+    if (!cluster.bind.empty()) {
+      const auto bind = rdma::ParseHostMaybePort(cluster.bind);
+      if (!bind.ok()) {
+        return bind.status();
+      }
+      where = {.host = bind->host, .port = bind->port == 0 ? where.port : bind->port};
+    }
+    return rdma::Listener::Bind(where.host, where.port);
   }
 
   QueryProgram* program_;

@@ -5,6 +5,12 @@
 #include "absl/strings/str_cat.h"
 
 namespace glaive::engine {
+namespace {
+
+// Looking is a system call or two.
+constexpr std::int64_t kPeerCheckIntervalNanos = 20'000'000;
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const ExecutorConfig& config, const Query& query) {
   const absl::StatusOr<state::FragmentGeometry> geometry = state::FragmentGeometry::Plan(
@@ -53,11 +59,25 @@ absl::Status Executor::Start() { return task_->Spawn(scheduler_); }
 
 bool Executor::RunRound() {
   context_.failure.Update(mesh_->Poll());
+  LookForLostPeers();
   const bool ran = scheduler_.RunRound();
+  mesh_->Flush();
   if (!context_.failure.ok() || scheduler_.done()) {
     End();
   }
   return ran;
+}
+
+void Executor::LookForLostPeers() {
+  const std::int64_t now_ns = context_.clock->NowNanos();
+  if (now_ns < next_peer_check_ns_) {
+    return;
+  }
+  next_peer_check_ns_ = now_ns + kPeerCheckIntervalNanos;
+  if (const std::optional<rdma::PeerFailure> failure = mesh_->PollPeerFailure()) {
+    context_.failure.Update(
+        absl::UnavailableError(absl::StrCat(failure->reason, " (seen by executor ", Value(context_.self), ")")));
+  }
 }
 
 void Executor::Stop(const absl::Status& reason) {

@@ -73,6 +73,7 @@ class Executor {
   const ExecutorMetrics& metrics() const { return metrics_; }
   /// For any thread, at any time.
   const LiveProgress& live() const { return live_; }
+  rdma::ExecutorMesh& mesh() { return *mesh_; }
   const rdma::ExecutorMesh& mesh() const { return *mesh_; }
   ExecutorId id() const { return context_.self; }
 
@@ -81,6 +82,7 @@ class Executor {
            std::unique_ptr<rdma::ExecutorMesh> mesh);
 
   void End();
+  void LookForLostPeers();
 
   const Query* query_;
   std::unique_ptr<rdma::ExecutorMesh> mesh_;
@@ -91,6 +93,7 @@ class Executor {
   std::unique_ptr<QueryTask> task_;
   Scheduler scheduler_;  // last: its fibers use all of the above
   bool done_ = false;
+  std::int64_t next_peer_check_ns_ = 0;
 };
 
 }  // namespace glaive::engine

@@ -41,24 +41,40 @@ void RegisterCluster(FlagSet& flags, ClusterOptions& options) {
                    .help = "where rank 0 is, when the nodes are started by hand",
                    .scope = FlagScope::kPerRank},
                   options.coordinator, "HOST:PORT");
-  flags.AddString({.name = "bind",
-                   .group = kCluster,
-                   .help = "where rank 0 listens; none: at --coordinator, or at a free port of 127.0.0.1 when it "
-                           "starts the others itself",
-                   .scope = FlagScope::kPerRank},
-                  options.bind, "HOST:PORT");
+  flags.AddString(
+      {.name = "bind",
+       .group = kCluster,
+       .help = "this node's own address: queue pairs are bound to it, and rank 0 listens there; none: rank "
+               "0 listens at --coordinator, or at a free port of 127.0.0.1 when it starts the others itself",
+       .scope = FlagScope::kPerRank},
+      options.bind, "HOST[:PORT]");
   flags.AddDuration({.name = "join-timeout",
                      .group = kCluster,
                      .help = "how long to wait for the other nodes at the start",
                      .scope = FlagScope::kPerRank},
                     options.join_timeout, {absl::Milliseconds(100), absl::Hours(24)});
-  flags.AddChoice(
-      {.name = "transport",
+  flags.AddChoice({.name = "transport",
+                   .group = kCluster,
+                   .help = "what carries the channels; auto: local inside a process, shm between the processes of "
+                           "one host, verbs (RDMA) between hosts"},
+                  options.transport,
+                  {{"auto", TransportChoice::kAuto},
+                   {"shm", TransportChoice::kShm},
+                   {"local", TransportChoice::kLocal},
+                   {"verbs", TransportChoice::kVerbs}});
+  flags.AddString(
+      {.name = "device",
        .group = kCluster,
-       .help = "what carries the channels; auto: local inside a process, shm between the processes of "
-               "one host"},
-      options.transport,
-      {{"auto", TransportChoice::kAuto}, {"shm", TransportChoice::kShm}, {"local", TransportChoice::kLocal}});
+       .help = "RDMA device for verbs, as `rdma link` shows it; none: the one with the address of --bind, or "
+               "the first with an active port and an address",
+       .scope = FlagScope::kPerRank},
+      options.device, "NAME");
+  flags.AddChoice(
+      {.name = "write-mode",
+       .group = kCluster,
+       .help = "how messages are written over verbs: whole, in one WRITE, or split, the last 64 bytes in one "
+               "of their own, for devices that bench/write_order finds to place a WRITE out of order"},
+      options.write_mode, {{"whole", rdma::WriteMode::kWhole}, {"split", rdma::WriteMode::kSplit}});
 }
 
 void RegisterChannel(FlagSet& flags, ChannelSettings& options) {
@@ -127,19 +143,24 @@ void RegisterOutput(FlagSet& flags, OutputOptions& options) {
 
 absl::Status Wrong(const std::string& text) { return absl::InvalidArgumentError(text); }
 
-absl::Status CheckAddress(const char* flag, const std::string& text, bool port_zero_allowed) {
+absl::Status CheckCoordinator(const std::string& text) {
   if (text.empty()) return absl::OkStatus();
   const absl::StatusOr<rdma::HostPort> where = rdma::ParseHostPort(text);
-  if (!where.ok()) return Wrong(absl::StrCat("--", flag, ": ", where.status().message()));
-  if (where->port == 0 && !port_zero_allowed) {
-    return Wrong(absl::StrCat("--", flag, "=", text, ": the port must not be 0; write the one where rank 0 listens"));
+  if (!where.ok()) return Wrong(absl::StrCat("--coordinator: ", where.status().message()));
+  if (where->port == 0) {
+    return Wrong(absl::StrCat("--coordinator=", text, ": the port must not be 0; write the one where rank 0 listens"));
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckCluster(const ClusterOptions& options) {
-  if (absl::Status status = CheckAddress("coordinator", options.coordinator, false); !status.ok()) return status;
-  if (absl::Status status = CheckAddress("bind", options.bind, true); !status.ok()) return status;
+  if (absl::Status status = CheckCoordinator(options.coordinator); !status.ok()) return status;
+  bool bind_has_port = false;
+  if (!options.bind.empty()) {
+    const absl::StatusOr<rdma::HostPort> where = rdma::ParseHostMaybePort(options.bind);
+    if (!where.ok()) return Wrong(absl::StrCat("--bind: ", where.status().message()));
+    bind_has_port = where->port != 0;
+  }
   if (options.transport == TransportChoice::kLocal && options.nodes > 1) {
     return Wrong(absl::StrCat("--transport=local reaches no other process, but --nodes=", options.nodes,
                               "; write --transport=auto, or --nodes=1 with more --executors"));
@@ -155,7 +176,7 @@ absl::Status CheckCluster(const ClusterOptions& options) {
   if (*options.rank > 0 && options.coordinator.empty()) {
     return Wrong(absl::StrCat("--rank=", *options.rank, " needs --coordinator=host:port, where rank 0 listens"));
   }
-  if (*options.rank == 0 && options.nodes > 1 && options.coordinator.empty() && options.bind.empty()) {
+  if (*options.rank == 0 && options.nodes > 1 && options.coordinator.empty() && !bind_has_port) {
     return Wrong("--rank=0 needs --coordinator=host:port or --bind=host:port, where the other ranks find it");
   }
   return absl::OkStatus();

@@ -37,6 +37,20 @@ absl::StatusOr<HostPort> ParseHostPort(std::string_view text) {
   return HostPort{.host = std::string(host), .port = static_cast<std::uint16_t>(port)};
 }
 
+absl::StatusOr<HostPort> ParseHostMaybePort(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const bool ipv6_alone = colon != text.rfind(':') && text.front() != '[';
+  const bool bracketed_alone = text.size() > 2 && text.front() == '[' && text.back() == ']';
+  if (bracketed_alone) return HostPort{.host = std::string(text.substr(1, text.size() - 2)), .port = 0};
+  if (ipv6_alone) return HostPort{.host = std::string(text), .port = 0};
+  if (colon != std::string_view::npos) return ParseHostPort(text);
+  if (text.find_first_not_of("0123456789") == std::string_view::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", std::string(text), "' is no address; write host or host:port, e.g. 10.0.0.1 or [::1]:7700"));
+  }
+  return HostPort{.host = std::string(text), .port = 0};
+}
+
 std::string FormatHostPort(std::string_view host, std::uint16_t port) {
   const bool bracketed = host.find(':') != std::string_view::npos;
   return absl::StrCat(bracketed ? "[" : "", std::string(host), bracketed ? "]:" : ":", port);

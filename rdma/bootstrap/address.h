@@ -31,6 +31,10 @@ struct SocketAddress {
 /// Reads "host:port". kInvalidArgument says what is wrong with it; port 0 is let through.
 absl::StatusOr<HostPort> ParseHostPort(std::string_view text);
 
+/// Reads "host:port" or only "host", whose port is then 0. An IPv6 host without a port may be written with or without
+/// brackets.
+absl::StatusOr<HostPort> ParseHostMaybePort(std::string_view text);
+
 /// Writes "host:port", IPv6 hosts in brackets.
 std::string FormatHostPort(std::string_view host, std::uint16_t port);
 

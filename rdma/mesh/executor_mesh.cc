@@ -33,9 +33,8 @@ absl::StatusOr<std::unique_ptr<ExecutorMesh>> ExecutorMesh::Prepare(const MeshOp
   absl::StatusOr<SegmentPool> segments = SegmentPool::Create(options.channel.slot_bytes, send_segment_count);
   if (!segments.ok()) return segments.status();
   std::unique_ptr<ExecutorMesh> mesh(new ExecutorMesh(options, *std::move(plan), *std::move(segments)));
-  if (absl::Status status = mesh->OpenPort(options.inter); !status.ok()) return status;
-  if (options.intra != options.inter) {
-    if (absl::Status status = mesh->OpenPort(options.intra); !status.ok()) return status;
+  for (const TransportKind kind : options.Kinds()) {
+    if (absl::Status status = mesh->OpenPort(kind); !status.ok()) return status;
   }
   return mesh;
 }
@@ -47,17 +46,31 @@ ExecutorMesh::ExecutorMesh(const MeshOptions& options, ChannelPlan plan, Segment
 absl::Status ExecutorMesh::OpenPort(TransportKind kind) {
   const MeshLayout layout(options_, plan_.channel.ring_bytes(), options_.self, kind);
   if (layout.peers() == 0) return absl::OkStatus();
-  std::unique_ptr<Transport> transport = MakeTransport(kind, layout.peers() * plan_.channel.credits);
-  absl::StatusOr<ExposedRegion> exposed = transport->Expose(layout.size_bytes());
+  absl::StatusOr<std::unique_ptr<Transport>> transport = MakeTransport(kind, PortOptions());
+  if (!transport.ok()) return transport.status();
+  absl::StatusOr<ExposedRegion> exposed = (*transport)->Expose(layout.size_bytes());
   if (!exposed.ok()) return exposed.status();
-  absl::StatusOr<LocalKey> segments_key = transport->Register(segments_.bytes());
+  absl::StatusOr<LocalKey> segments_key = (*transport)->Register(segments_.bytes());
   if (!segments_key.ok()) return segments_key.status();
-  ports_.push_back({.transport = std::move(transport),
+  ports_.push_back({.transport = *std::move(transport),
                     .layout = layout,
                     .exposed = *exposed,
                     .segments_key = *segments_key,
-                    .queue_pairs = std::vector<QueuePair*>(options_.executor_count / options_.executors_per_node)});
+                    .queue_pairs = std::vector<QueuePair*>(options_.node_count())});
   return absl::OkStatus();
+}
+
+// A queue pair serves the channels to all executors of a node, each with up to c messages under way and as many writes
+// of credit, and each message may take two writes.
+TransportOptions ExecutorMesh::PortOptions() const {
+  const std::uint32_t writes = plan_.channel.credits * (options_.write_mode == WriteMode::kSplit ? 3 : 2);
+  return {.node = options_.NodeOf(options_.self),
+          .index_on_node = Value(options_.self) % options_.executors_per_node,
+          .node_count = options_.node_count(),
+          .queue_depth = options_.executors_per_node * writes,
+          .run_token = options_.run_token,
+          .write_mode = options_.write_mode,
+          .device = options_.device};
 }
 
 MeshDescriptor ExecutorMesh::descriptor() const {
@@ -211,6 +224,18 @@ absl::Status ExecutorMesh::Poll() {
   absl::Status first_failure;
   for (ChannelSender& sender : senders_) first_failure.Update(sender.Poll());
   return first_failure;
+}
+
+void ExecutorMesh::Flush() {
+  for (Port& port : ports_) port.transport->Flush();
+}
+
+absl::StatusOr<std::optional<NodeId>> ExecutorMesh::PollConnecting() {
+  for (Port& port : ports_) {
+    absl::StatusOr<std::optional<NodeId>> missing = port.transport->PollConnecting();
+    if (!missing.ok() || missing->has_value()) return missing;
+  }
+  return std::nullopt;
 }
 
 std::optional<PeerFailure> ExecutorMesh::PollPeerFailure() {

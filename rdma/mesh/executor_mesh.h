@@ -63,6 +63,10 @@ class ExecutorMesh {
   /// The error names the executor whose descriptor is missing, does not match or cannot be attached. Call it once.
   absl::Status Connect(std::span<const MeshDescriptor> all);
 
+  /// A node whose queue pair does not stand yet; none when all channels can be used. To be called until then: see
+  /// Transport::PollConnecting.
+  absl::StatusOr<std::optional<NodeId>> PollConnecting();
+
   SegmentPool& segments() { return segments_; }
   /// The channel to `peer`, another executor; only after Connect.
   ChannelSender& sender(ExecutorId peer);
@@ -72,6 +76,9 @@ class ExecutorMesh {
   /// Takes in completions and returned credits of all channels; segments come back to the pool. The error of a failed
   /// channel, now and ever after.
   absl::Status Poll();
+
+  /// Sends off what channels have posted: messages and credits. Once a turn.
+  void Flush();
 
   /// A peer node that was found dead. A system call or two: not for every turn.
   std::optional<PeerFailure> PollPeerFailure();
@@ -99,6 +106,7 @@ class ExecutorMesh {
   ExecutorMesh(const MeshOptions& options, ChannelPlan plan, SegmentPool segments);
 
   absl::Status OpenPort(TransportKind kind);
+  TransportOptions PortOptions() const;
   Port& PortTo(ExecutorId peer);
   absl::Status CheckDescriptor(const MeshDescriptor& there) const;
   absl::StatusOr<QueuePair*> QueuePairTo(Port& port, NodeId node, std::span<const MeshDescriptor* const> by_executor);

@@ -13,8 +13,8 @@ namespace glaive::rdma {
 namespace {
 
 constexpr const char* kMagic = "glaive-mesh";
-constexpr std::uint64_t kVersion = 1;
-constexpr std::uint64_t kKinds = 2;
+constexpr std::uint64_t kVersion = 2;
+constexpr const char* kNoAddress = "-";
 
 // Reads one field after the other; the first error stays.
 class FieldReader {
@@ -59,8 +59,10 @@ class FieldReader {
 
 Exposure ReadExposure(FieldReader& fields) {
   Exposure exposure;
-  exposure.kind = static_cast<TransportKind>(fields.Number("transport kind", kKinds - 1));
+  exposure.kind = static_cast<TransportKind>(fields.Number("transport kind", kTransportKinds - 1));
   exposure.endpoint.owner = fields.Number64("endpoint owner");
+  const absl::string_view address = fields.Word("endpoint address");
+  if (address != kNoAddress) exposure.endpoint.address = std::string(address);
   exposure.region.owner = fields.Number64("region owner");
   exposure.region.key = fields.Number64("region key");
   exposure.region.address = fields.Number64("region address");
@@ -74,7 +76,8 @@ std::string MeshDescriptor::Encode() const {
   std::string text =
       absl::StrCat(kMagic, " ", kVersion, " ", Value(executor), " ", slot_bytes, " ", credits, " ", exposures.size());
   for (const Exposure& exposure : exposures) {
-    absl::StrAppend(&text, " ", static_cast<std::uint32_t>(exposure.kind), " ", exposure.endpoint.owner, " ");
+    absl::StrAppend(&text, " ", static_cast<std::uint32_t>(exposure.kind), " ", exposure.endpoint.owner, " ",
+                    exposure.endpoint.address.empty() ? kNoAddress : exposure.endpoint.address, " ");
     absl::StrAppend(&text, exposure.region.owner, " ", exposure.region.key, " ", exposure.region.address, " ",
                     exposure.region.size_bytes);
   }
@@ -91,7 +94,7 @@ absl::StatusOr<MeshDescriptor> MeshDescriptor::Decode(std::string_view text) {
   descriptor.executor = ExecutorId{fields.Number32("executor")};
   descriptor.slot_bytes = fields.Number32("slot bytes");
   descriptor.credits = fields.Number32("credits");
-  const std::uint64_t count = fields.Number("number of exposures", kKinds);
+  const std::uint64_t count = fields.Number("number of exposures", kTransportKinds);
   for (std::uint64_t i = 0; i < count; ++i) {
     const Exposure exposure = ReadExposure(fields);
     const bool repeated = std::any_of(descriptor.exposures.begin(), descriptor.exposures.end(),

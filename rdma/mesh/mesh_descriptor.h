@@ -1,7 +1,7 @@
 // MeshDescriptor: what an executor publishes so that all others can connect to it. Plain integers; the text form goes
 // through the bootstrap connection and is read as hostile input.
 //
-//   std::string text = mesh->descriptor().Encode();  // "glaive-mesh 1 3 65536 8 1 1 4711 4711 5 99123 1052672"
+//   std::string text = mesh->descriptor().Encode();  // "glaive-mesh 2 3 65536 8 1 1 4711 - 4711 5 99123 1052672"
 //   absl::StatusOr<MeshDescriptor> there = MeshDescriptor::Decode(text);
 #pragma once
 
@@ -34,7 +34,7 @@ struct MeshDescriptor {
 
   bool operator==(const MeshDescriptor&) const = default;
 
-  /// Letters, digits, '-' and blanks only.
+  /// Letters, digits, blanks and - . : [ ] only.
   std::string Encode() const;
   /// InvalidArgument says which field is missing, no number, or out of range.
   static absl::StatusOr<MeshDescriptor> Decode(std::string_view text);

@@ -10,19 +10,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "rdma/base/ids.h"
 #include "rdma/mesh/mesh_options.h"
 
 namespace glaive::rdma {
 
-/// Layout of `owner`'s region for one transport kind. A value; costs nothing.
+/// Layout of `owner`'s region for one transport kind. A value.
 class MeshLayout {
  public:
   static constexpr std::size_t kCreditStride = 64;
   static constexpr std::size_t kRingAlignment = 4096;
 
-  /// `options.self` is ignored.
+  /// `options.self` is ignored. Costs time in proportion to the executors of the run.
   MeshLayout(const MeshOptions& options, std::size_t ring_bytes, ExecutorId owner, TransportKind kind);
 
   /// Peers with a place here.
@@ -36,10 +37,10 @@ class MeshLayout {
   std::size_t size_bytes() const;
 
  private:
-  bool shared_kind_;  // intra and inter are the same
-  bool inter_;
-  std::uint32_t executors_per_node_;
+  static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
+
   std::uint32_t owner_;
+  std::vector<std::uint32_t> places_;  // by executor
   std::uint32_t peers_ = 0;
   std::size_t ring_bytes_;
 };

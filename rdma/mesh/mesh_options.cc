@@ -1,5 +1,6 @@
 #include "rdma/mesh/mesh_options.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "absl/status/status.h"
@@ -33,7 +34,36 @@ absl::Status MeshOptions::Validate() const {
   if (Value(self) >= executor_count) {
     return absl::InvalidArgumentError(absl::StrCat("executor ", Value(self), " of ", executor_count));
   }
+  if (!host_of_node.empty() && host_of_node.size() != node_count()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the hosts of ", host_of_node.size(), " nodes are known, expected ", node_count()));
+  }
   return channel.Validate();
+}
+
+TransportKind MeshOptions::KindBetween(ExecutorId a, ExecutorId b) const {
+  const std::uint32_t node_a = Value(NodeOf(a));
+  const std::uint32_t node_b = Value(NodeOf(b));
+  if (node_a == node_b) return same_node;
+  return host_of_node.empty() || host_of_node[node_a] == host_of_node[node_b] ? same_host : other_hosts;
+}
+
+std::vector<TransportKind> MeshOptions::Kinds() const {
+  std::vector<TransportKind> kinds;
+  for (const TransportKind kind : {same_node, same_host, other_hosts}) {
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+std::uint32_t MeshOptions::VerbsQueuePairs() const {
+  std::uint32_t peers = 0;
+  for (std::uint32_t node = 0; node < node_count(); ++node) {
+    const bool own = NodeId{node} == NodeOf(self);
+    const TransportKind kind = own ? same_node : KindTo(ExecutorId{node * executors_per_node});
+    if (kind == TransportKind::kVerbs && !(own && executors_per_node == 1)) ++peers;
+  }
+  return peers * executors_per_node;
 }
 
 absl::StatusOr<ChannelPlan> PlanChannels(const MeshOptions& options) {

@@ -3,29 +3,45 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
 #include "rdma/base/ids.h"
 #include "rdma/channel/channel_options.h"
 #include "rdma/transport/descriptors.h"
+#include "rdma/transport/transport_options.h"
 
 namespace glaive::rdma {
 
-/// The same on all executors of a run, but for `self`.
+/// The same on all executors of a run, but for `self` and `device`.
 struct MeshOptions {
   ExecutorId self{};
   std::uint32_t executors_per_node = 1;
   std::uint32_t executor_count = 1;  ///< of the whole run; a multiple of executors_per_node
   ChannelOptions channel;
-  std::uint64_t ring_budget_bytes = 0;          ///< for all inbound rings of one node; 0: no limit
-  std::uint64_t run_token = 0;                  ///< random, made once per run
-  TransportKind intra = TransportKind::kLocal;  ///< between executors of one node
-  TransportKind inter = TransportKind::kShm;    ///< between executors of different nodes
+  std::uint64_t ring_budget_bytes = 0;  ///< for all inbound rings of one node; 0: no limit
+  std::uint64_t run_token = 0;          ///< random, made once per run
 
+  TransportKind same_node = TransportKind::kLocal;    ///< between executors of one node
+  TransportKind same_host = TransportKind::kShm;      ///< between those of different nodes on one host
+  TransportKind other_hosts = TransportKind::kVerbs;  ///< between those of different hosts
+  std::vector<std::uint32_t> host_of_node{};           ///< by node, any numbers; empty: all are on one host
+
+  WriteMode write_mode = WriteMode::kWhole;  ///< over verbs
+  std::shared_ptr<VerbsDevice> device{};      ///< for verbs
+
+  std::uint32_t node_count() const { return executor_count / executors_per_node; }
   NodeId NodeOf(ExecutorId executor) const { return NodeId{Value(executor) / executors_per_node}; }
-  TransportKind KindTo(ExecutorId peer) const { return NodeOf(peer) == NodeOf(self) ? intra : inter; }
+  /// How two executors reach each other; the same in both directions.
+  TransportKind KindBetween(ExecutorId a, ExecutorId b) const;
+  TransportKind KindTo(ExecutorId peer) const { return KindBetween(self, peer); }
+  /// The kinds above without repetition, in the order of their declaration.
+  std::vector<TransportKind> Kinds() const;
+  /// Queue pairs of one node over verbs: executors_per_node to each node that is reached that way (`self`'s node).
+  std::uint32_t VerbsQueuePairs() const;
 
   /// InvalidArgument names the setting that makes no sense.
   absl::Status Validate() const;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,6 +53,10 @@ class CopyTransport : public Transport {
  public:
   /// Nothing to prepare for a copy.
   absl::StatusOr<LocalKey> Register(std::span<std::byte> memory) override;
+  /// There is nothing to wait for.
+  absl::StatusOr<std::optional<NodeId>> PollConnecting() override { return std::nullopt; }
+  /// Every write is done when it was posted.
+  void Flush() override {}
   std::size_t PollCompletions(std::span<Completion> completions) override;
   bool SignalingIsFree() const override { return true; }
 

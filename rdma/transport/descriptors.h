@@ -1,17 +1,17 @@
 // What an executor tells its peers about itself before they can write into its memory: plain integers, carried by the
 // bootstrap connection. What they mean is the transport's business alone.
 //
-//                   | local                     | shm
-//   endpoint.owner  | process id                | process id
-//   region.owner    | process id                | process id
-//   region.key      | 0                         | file descriptor of the memory file in that process
-//   region.address  | virtual address           | inode of the memory file: tells a reused descriptor apart
-//   region.size     | bytes                     | bytes
-//
-// RC queue pairs will put a remote key, a virtual address and the address to connect to in the same fields.
+//                     | local           | shm                                                | verbs
+//   endpoint.owner    | process id      | process id                                         | 0
+//   endpoint.address  | empty           | empty                                              | "10.0.0.1:40123"
+//   region.owner      | process id      | process id                                         | 0
+//   region.key        | 0               | file descriptor of the memory file in that process | remote key
+//   region.address    | virtual address | inode of the memory file: tells a reused one apart | virtual address
+//   region.size_bytes | bytes           | bytes                                              | bytes
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace glaive::rdma {
 
@@ -19,14 +19,28 @@ namespace glaive::rdma {
 enum class TransportKind : std::uint8_t {
   kLocal,  ///< executors of one process: a pointer
   kShm,    ///< processes of one host: shared memory
+  kVerbs,  ///< any hosts: RDMA WRITE by reliable connections
 };
 
-/// "local" or "shm"; results always carry it.
-constexpr const char* Name(TransportKind kind) { return kind == TransportKind::kLocal ? "local" : "shm"; }
+inline constexpr std::uint32_t kTransportKinds = 3;
+
+/// "local", "shm" or "verbs"; results always carry it.
+constexpr const char* Name(TransportKind kind) {
+  switch (kind) {
+    case TransportKind::kLocal:
+      return "local";
+    case TransportKind::kShm:
+      return "shm";
+    case TransportKind::kVerbs:
+      return "verbs";
+  }
+  return "unknown";
+}
 
 /// Where a transport's queue pairs can be connected to.
 struct EndpointDescriptor {
   std::uint64_t owner = 0;
+  std::string address{};
   bool operator==(const EndpointDescriptor&) const = default;
 };
 

@@ -5,7 +5,8 @@
 //
 //   Q1 Writes of one queue pair take effect in the order they were posted.
 //   Q2 Whoever reads a write's last byte with acquire and sees its new value, sees the whole write. (Over shm and local
-//      because the last byte is stored with release; over RC because the NIC places a write in address order.)
+//      because the last byte is stored with release; over RC because the NIC places a write in address order, or its
+//      last 64 bytes are written by themselves: see WriteMode.)
 //   Q3 An 8-byte write to an 8-byte aligned place is seen whole or not at all.
 //   Q4 The memory of a write stays untouched until it completed, or until the peer is known to have consumed it;
 //      that of an inline write may be reused at once.
@@ -49,7 +50,7 @@ class QueuePair {
  public:
   virtual ~QueuePair() = default;
 
-  /// False: the send queue is full, nothing happened; poll completions and try again.
+  /// False: the send queue is full or not connected, nothing happened; poll completions and try again.
   virtual bool TryPostWrite(const WriteRequest& request) = 0;
 };
 

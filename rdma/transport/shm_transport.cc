@@ -115,7 +115,8 @@ std::optional<PeerFailure> ShmTransport::PollPeerFailure() {
   if (epoll_wait(watcher_.get(), &event, 1, /*timeout=*/0) != 1) return std::nullopt;
   const WatchedPeer& dead = peers_[event.data.u64];
   epoll_ctl(watcher_.get(), EPOLL_CTL_DEL, dead.pidfd.get(), nullptr);
-  return PeerFailure{dead.node, absl::StrCat("process ", dead.process, " of node ", Value(dead.node), " has ended")};
+  return PeerFailure{dead.node,
+                     absl::StrCat("node ", Value(dead.node), " (process ", dead.process, ") was lost: it has ended")};
 }
 
 }  // namespace glaive::rdma

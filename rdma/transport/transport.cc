@@ -1,7 +1,12 @@
 #include "rdma/transport/transport.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
 #include "rdma/transport/local_transport.h"
 #include "rdma/transport/shm_transport.h"
+#include "rdma/verbs/verbs_transport.h"
 
 namespace glaive::rdma {
 
@@ -17,9 +22,18 @@ const char* Name(WriteStatus status) {
   return "unknown";
 }
 
-std::unique_ptr<Transport> MakeTransport(TransportKind kind, std::uint32_t queue_depth) {
-  if (kind == TransportKind::kLocal) return std::make_unique<LocalTransport>(queue_depth);
-  return std::make_unique<ShmTransport>(queue_depth);
+absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(TransportKind kind, const TransportOptions& options) {
+  // The queue pairs of a copying transport share one queue of completions.
+  const std::uint32_t completions = options.queue_depth * std::max(options.node_count, 1U);
+  switch (kind) {
+    case TransportKind::kLocal:
+      return std::make_unique<LocalTransport>(completions);
+    case TransportKind::kShm:
+      return std::make_unique<ShmTransport>(completions);
+    case TransportKind::kVerbs:
+      return VerbsTransport::Create(options);
+  }
+  return absl::InvalidArgumentError("unknown kind of transport");
 }
 
 }  // namespace glaive::rdma

@@ -2,17 +2,20 @@
 //
 // One instance per executor and kind, used by the executor's thread alone (set-up may happen on another thread before).
 // Set-up: Expose the memory peers will write, publish the descriptors, Attach theirs, Register what is sent from, and
-// Connect to each peer node. Then post through the queue pairs and poll completions; nothing blocks.
+// Connect to each peer node until PollConnecting finds nobody missing. Then post through the queue pairs, Flush, and
+// poll completions. Nothing blocks.
 //
 //   T1 Memory exposed or attached stays valid until the transport is destroyed. Over `local` a peer must have stopped
 //      writing by then; over `shm` it keeps its own mapping.
-//   T2 PollCompletions reports signaled writes of all queue pairs, each once, those of one queue pair in order.
+//   T2 PollCompletions reports signaled writes of all queue pairs, each once, those of one queue pair in order; writes
+//      that failed also if they were not signaled.
+//   T3 What was posted may stay here until Flush.
 //
-//   auto transport = MakeTransport(TransportKind::kShm, 1024);
-//   absl::StatusOr<ExposedRegion> rings = transport->Expose(1 << 20);
+//   auto transport = MakeTransport(TransportKind::kShm, options);
+//   absl::StatusOr<ExposedRegion> rings = (*transport)->Expose(1 << 20);
 //   ... exchange descriptors ...
-//   absl::StatusOr<RemoteRegion> ring = transport->Attach(peer_descriptor);
-//   absl::StatusOr<QueuePair*> qp = transport->Connect(NodeId{1}, peer_endpoint);
+//   absl::StatusOr<RemoteRegion> ring = (*transport)->Attach(peer_descriptor);
+//   absl::StatusOr<QueuePair*> qp = (*transport)->Connect(NodeId{1}, peer_endpoint);
 #pragma once
 
 #include <cstddef>
@@ -28,6 +31,7 @@
 #include "rdma/memory/page_region.h"
 #include "rdma/transport/descriptors.h"
 #include "rdma/transport/queue_pair.h"
+#include "rdma/transport/transport_options.h"
 
 namespace glaive::rdma {
 
@@ -80,8 +84,15 @@ class Transport {
   /// Makes a peer's exposed memory writable. The error names what the descriptor promised and what was found.
   virtual absl::StatusOr<RemoteRegion> Attach(const RegionDescriptor& descriptor) = 0;
 
-  /// The queue pair to `peer`; it stays the transport's. Belongs to set-up: may wait for the peer to do the same.
+  /// The queue pair to `peer`; it stays the transport's. It takes writes when PollConnecting no longer names the peer.
   virtual absl::StatusOr<QueuePair*> Connect(NodeId peer, const EndpointDescriptor& there) = 0;
+
+  /// A peer that was to be connected and is not yet; none when all are. Call it again and again: it does the work.
+  /// Unavailable says which peer cannot be connected and why.
+  virtual absl::StatusOr<std::optional<NodeId>> PollConnecting() = 0;
+
+  /// Hands over to the device what was posted.
+  virtual void Flush() = 0;
 
   /// Takes up to completions.size() completions; says how many.
   virtual std::size_t PollCompletions(std::span<Completion> completions) = 0;
@@ -94,7 +105,7 @@ class Transport {
   virtual std::optional<PeerFailure> PollPeerFailure() = 0;
 };
 
-/// A transport whose queue pairs together hold up to `queue_depth` completions that were not polled yet.
-std::unique_ptr<Transport> MakeTransport(TransportKind kind, std::uint32_t queue_depth);
+/// A transport of the given kind. Only verbs can fail: see VerbsTransport::Create.
+absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(TransportKind kind, const TransportOptions& options);
 
 }  // namespace glaive::rdma

@@ -66,8 +66,9 @@ function(glaive_add_tests)
 endfunction()
 
 # glaive_add_test_program(<name> <folder>): the executable <name>_tests and each of its cases with the label <name>.
-# A suite with "Timing" in its name never runs beside another test. What lies in compile_fail/ is there to be refused
-# by the compiler, so it belongs to no target.
+# A suite with "Timing" in its name never runs beside another test. One with "OverVerbs" needs an RDMA device, and has
+# the label rdma-device instead. What lies in compile_fail/ is there to be refused by the compiler, so it belongs to no
+# target.
 function(glaive_add_test_program name folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
   list(FILTER sources EXCLUDE REGEX "/compile_fail/")
@@ -76,16 +77,16 @@ function(glaive_add_test_program name folder)
   endif()
   add_executable(${name}_tests ${sources})
   target_link_libraries(${name}_tests PRIVATE glaive_bench GTest::gmock_main)
-  set(properties LABELS ${name} TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
-  gtest_discover_tests(${name}_tests TEST_FILTER "-*Timing*.*" DISCOVERY_MODE PRE_TEST
-    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES ${properties})
-  gtest_discover_tests(${name}_tests TEST_FILTER "*Timing*.*" DISCOVERY_MODE PRE_TEST
-    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    PROPERTIES ${properties} RUN_SERIAL TRUE)
+  set(common DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    PROPERTIES TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
+  gtest_discover_tests(${name}_tests TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS ${name})
+  gtest_discover_tests(${name}_tests TEST_FILTER "*Timing*.*" ${common} LABELS ${name} RUN_SERIAL TRUE)
+  gtest_discover_tests(${name}_tests TEST_FILTER "*OverVerbs*" ${common} LABELS rdma-device)
 endfunction()
 
 # glaive_add_test_scripts(<name> <folder>): every *_test.py of the folder as one ctest with the label <name>. One that
-# ends in _timing_test.py never runs beside another test.
+# ends in _timing_test.py never runs beside another test; one that ends in _device_test.py needs an RDMA device, and has
+# the label rdma-device instead.
 function(glaive_add_test_scripts name folder)
   file(GLOB scripts CONFIGURE_DEPENDS "${folder}/*_test.py")
   foreach(script IN LISTS scripts)
@@ -97,6 +98,9 @@ function(glaive_add_test_scripts name folder)
       "GLAIVE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "GLAIVE_BUILD_DIR=${PROJECT_BINARY_DIR}"
       "GLAIVE_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "GLAIVE_CXX=${CMAKE_CXX_COMPILER}"
       "GLAIVE_SANITIZE=${GLAIVE_SANITIZE}")
+    if(stem MATCHES "_device_test$")
+      set_tests_properties(${test} PROPERTIES LABELS rdma-device)
+    endif()
     if(stem MATCHES "_timing_test$")
       set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
     endif()

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "engine/sink/collect.h"
 #include "engine/source/block_source.h"
 #include "rdma/base/steady_clock.h"
+#include "tests/rdma/test_device.h"
 
 namespace glaive::engine {
 
@@ -48,6 +50,7 @@ struct Workload {
   std::uint64_t fragment_bytes = 1 << 20;
   EpochPolicy epochs{};
   std::int64_t max_lead_ms = 4'000;
+  bool over_verbs = false;  // between nodes, or with one node between its executors
 
   std::uint32_t executor_count() const { return nodes * executors; }
 };
@@ -124,6 +127,11 @@ inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& 
   config.mesh.channel.slot_bytes = workload.slot_bytes;
   config.mesh.channel.credits = workload.credits;
   config.mesh.run_token = workload.seed + 77;
+  if (workload.over_verbs) {
+    config.mesh.device = rdma::OpenTestDevice();
+    config.mesh.same_host = rdma::TransportKind::kVerbs;
+    config.mesh.same_node = workload.nodes == 1 ? rdma::TransportKind::kVerbs : rdma::TransportKind::kLocal;
+  }
   config.epoch_policy = workload.epochs;
   config.max_lead_ms = workload.max_lead_ms;
   config.fragment_bytes = workload.fragment_bytes;
@@ -141,8 +149,8 @@ inline void CollectOutcome(const std::vector<std::vector<TestRow>>& rows, Cluste
   }
 }
 
-/// Runs a query on the workload's cluster, each executor on a thread of its own, nodes joined by shared memory. Adds
-/// the executors' metrics to `metrics`.
+/// Runs a query on the workload's cluster, each executor on a thread of its own, nodes joined by shared memory or RDMA.
+/// Adds the executors' metrics to `metrics`.
 inline absl::Status RunNodes(const Workload& workload, const Query& query, std::vector<ExecutorMetrics>& metrics) {
   const SteadyClock clock;
   std::vector<std::unique_ptr<NodeRun>> nodes;
@@ -162,7 +170,17 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
   absl::Status status;
   for (auto& node : nodes) {
     status.Update(node->Connect(descriptors));
-    status.Update(node->Open(never));
+  }
+  for (bool all_connected = false; !all_connected && status.ok();) {
+    all_connected = true;
+    for (auto& node : nodes) {
+      const absl::StatusOr<std::optional<NodeId>> missing = node->PollConnecting();
+      status.Update(missing.status());
+      all_connected = all_connected && missing.ok() && !missing->has_value();
+    }
+  }
+  for (auto& node : nodes) {
+    status.Update(status.ok() ? node->Open(never) : status);
   }
   std::vector<absl::Status> ends(nodes.size());
   std::vector<std::thread> mains;

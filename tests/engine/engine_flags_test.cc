@@ -108,7 +108,8 @@ TEST(EngineFlags, WhatEachRankDecidesForItselfIsNotShared) {
   Program program;
   EXPECT_EQ(program.Run({"--nodes=2", "--rank=1", "--coordinator=h:7"}), std::nullopt);
   const auto settings = program.flags.Settings();
-  for (const char* name : {"rank", "coordinator", "bind", "join-timeout", "memory-limit", "json", "progress"}) {
+  for (const char* name :
+       {"rank", "coordinator", "bind", "device", "join-timeout", "memory-limit", "json", "progress"}) {
     EXPECT_FALSE(settings.contains(name)) << name;
   }
   for (const char* name :
@@ -143,6 +144,13 @@ TEST(EngineFlags, RanksStartedByHandNeedAMeetingPlace) {
   ExpectAccepted({"--nodes=2", "--rank=0", "--coordinator=h:7"});
   ExpectAccepted({"--nodes=2", "--rank=0", "--bind=0.0.0.0:7700"});
   ExpectAccepted({"--nodes=1", "--rank=0"});
+}
+
+TEST(EngineFlags, AnAddressOfItsOwnMayComeWithoutAPort) {
+  ExpectAccepted({"--nodes=2", "--bind=10.0.0.1"});
+  ExpectAccepted({"--nodes=2", "--bind=fe80::1"});
+  ExpectAccepted({"--nodes=2", "--rank=1", "--bind=[fe80::1]", "--coordinator=h:7"});
+  EXPECT_THAT(Complaint({"--nodes=2", "--rank=0", "--bind=10.0.0.1"}), HasSubstr("--rank=0 needs --coordinator"));
 }
 
 TEST(EngineFlags, TheLocalTransportReachesOneProcess) {

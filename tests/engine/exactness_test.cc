@@ -30,11 +30,11 @@ void ExpectExact(const Workload& workload, const ClusterOutcome& outcome) {
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::merges), Total(outcome, &ExecutorMetrics::delta_entries));
 }
 
-class Cluster : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>> {
+class Cluster : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, bool>> {
  protected:
   Workload Shape() const {
-    const auto [nodes, executors, seed] = GetParam();
-    return {.nodes = nodes, .executors = executors, .seed = seed};
+    const auto [nodes, executors, seed, over_verbs] = GetParam();
+    return {.nodes = nodes, .executors = executors, .seed = seed, .over_verbs = over_verbs};
   }
 };
 
@@ -80,13 +80,22 @@ TEST_P(Cluster, CountsExactlyUnderHeavySkew) {
   ExpectExact(workload, RunCluster(workload));
 }
 
+std::string NameOf(const ::testing::TestParamInfo<Cluster::ParamType>& shape) {
+  return absl::StrCat("Nodes", std::get<0>(shape.param), "Executors", std::get<1>(shape.param), "Seed",
+                      std::get<2>(shape.param));
+}
+
+using ::testing::Combine;
+using ::testing::Values;
+
 INSTANTIATE_TEST_SUITE_P(Shapes, Cluster,
-                         ::testing::Combine(::testing::Values(1U, 2U, 3U, 4U), ::testing::Values(1U, 2U),
-                                            ::testing::Values(std::uint64_t{1}, std::uint64_t{2})),
-                         [](const auto& shape) {
-                           return absl::StrCat("Nodes", std::get<0>(shape.param), "Executors", std::get<1>(shape.param),
-                                               "Seed", std::get<2>(shape.param));
-                         });
+                         Combine(Values(1U, 2U, 3U, 4U), Values(1U, 2U), Values(std::uint64_t{1}, std::uint64_t{2}),
+                                 Values(false)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(OneNodeOverVerbs, Cluster,
+                         Combine(Values(1U), Values(2U), Values(std::uint64_t{1}), Values(true)), NameOf);
+INSTANTIATE_TEST_SUITE_P(OverVerbs, Cluster,
+                         Combine(Values(2U, 3U), Values(1U, 2U), Values(std::uint64_t{1}), Values(true)), NameOf);
 
 TEST(HardStates, SmallRingsStallAndLapMoreThan256TimesAndStayExact) {
   Workload workload{.nodes = 2, .executors = 1, .records = 60'000, .keys = 50'000, .slot_bytes = 256, .credits = 2};

@@ -18,6 +18,7 @@
 #include "rdma/channel/write_id.h"
 #include "rdma/memory/segment_pool.h"
 #include "rdma/transport/transport.h"
+#include "tests/rdma/transport_pair.h"
 
 namespace glaive::rdma {
 
@@ -30,8 +31,8 @@ class ChannelPair {
   ChannelPair(TransportKind kind, const ChannelOptions& options, std::uint32_t segment_count)
       : options_(options),
         segments_(SegmentPool::Create(options.slot_bytes, segment_count).value()),
-        source_(MakeTransport(kind, 1024)),
-        destination_(MakeTransport(kind, 1024)) {
+        source_(MakeTestTransport(kind, 0, 1024)),
+        destination_(MakeTestTransport(kind, 1, 1024)) {
     if (options_.signal_interval == 0) options_.signal_interval = 1;
     credit_region_ = source_->Expose(64).value();
     ring_region_ = destination_->Expose(options.ring_bytes()).value();
@@ -54,6 +55,7 @@ class ChannelPair {
                                        .region = destination_->Attach(credit_region_.descriptor).value(),
                                        .credit_offset = 0,
                                        .ring_token = token});
+    AwaitConnected(*source_, *destination_);
   }
 
   const ChannelOptions& options() const { return options_; }
@@ -67,6 +69,7 @@ class ChannelPair {
 
   /// What a mesh does for its senders: routes completions, then takes in credits.
   absl::Status PollSender() {
+    source_->Flush();
     std::array<Completion, 4> completions;
     while (const std::size_t count = source_->PollCompletions(completions)) {
       for (const Completion& completion : std::span(completions).first(count)) {
@@ -75,6 +78,9 @@ class ChannelPair {
     }
     return sender_->Poll();
   }
+
+  /// What a mesh does for its receivers: sends off their credits.
+  void FlushReceiver() { destination_->Flush(); }
 
  private:
   ChannelOptions options_;

@@ -8,14 +8,16 @@
 
 #include "gtest/gtest.h"
 
+#include "tests/rdma/transport_pair.h"
+
 namespace glaive::rdma {
 namespace {
 
 class CopyQueuePairTest : public ::testing::TestWithParam<TransportKind> {
  protected:
   CopyQueuePairTest()
-      : writer_(MakeTransport(GetParam(), kQueueDepth)),
-        owner_(MakeTransport(GetParam(), kQueueDepth)),
+      : writer_(MakeTestTransport(GetParam(), 1, kQueueDepth / 2)),  // both nodes' queue pairs share the completions
+        owner_(MakeTestTransport(GetParam(), 0, kQueueDepth / 2)),
         exposed_(owner_->Expose(8192).value()),
         remote_(writer_->Attach(exposed_.descriptor).value()),
         queue_pair_(writer_->Connect(NodeId{0}, owner_->endpoint()).value()),

@@ -155,7 +155,7 @@ TEST(ExecutorMesh, SetUpByEachExecutorsOwnThread) {
 
 TEST(ExecutorMesh, UsesOneTransportForAllWhenTold) {
   MeshOptions options = Options(2, 4);
-  options.intra = TransportKind::kShm;
+  options.same_node = TransportKind::kShm;
   Meshes meshes(options, 8);
   meshes.Connect();
   ASSERT_EQ(meshes[0].descriptor().exposures.size(), 1U);

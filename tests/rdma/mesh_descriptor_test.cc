@@ -14,8 +14,9 @@ MeshDescriptor Sample() {
   return {.executor = ExecutorId{3},
           .slot_bytes = 65536,
           .credits = 8,
-          .exposures = {{TransportKind::kShm, {4711}, {4711, 5, 99123, 1052672}},
-                        {TransportKind::kLocal, {4711}, {4711, 0, ~std::uint64_t{0}, 64}}}};
+          .exposures = {{TransportKind::kShm, {4711, ""}, {4711, 5, 99123, 1052672}},
+                        {TransportKind::kLocal, {4711, ""}, {4711, 0, ~std::uint64_t{0}, 64}},
+                        {TransportKind::kVerbs, {0, "[fe80::1]:40123"}, {0, 77, 1 << 20, 8192}}}};
 }
 
 TEST(MeshDescriptor, ReadsWhatItWrote) {
@@ -26,7 +27,7 @@ TEST(MeshDescriptor, ReadsWhatItWrote) {
 }
 
 TEST(MeshDescriptor, NeedsNoEscapingInJson) {
-  EXPECT_EQ(Sample().Encode().find_first_not_of("abcdefghijklmnopqrstuvwxyz-0123456789 "), std::string::npos);
+  EXPECT_EQ(Sample().Encode().find_first_not_of("abcdefghijklmnopqrstuvwxyz-.:[]0123456789 "), std::string::npos);
 }
 
 TEST(MeshDescriptor, RefusesEveryProperPrefix) {
@@ -41,15 +42,15 @@ TEST(MeshDescriptor, RefusesEveryProperPrefix) {
 TEST(MeshDescriptor, SaysWhichFieldIsWrong) {
   const auto error = [](const char* text) { return std::string(MeshDescriptor::Decode(text).status().message()); };
   EXPECT_THAT(error("something else"), HasSubstr("does not start with glaive-mesh"));
-  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 0"), HasSubstr("version 2, expected 1"));
-  EXPECT_THAT(error("glaive-mesh 1 4294967296 65536 8 0"), HasSubstr("executor is '4294967296'"));
-  EXPECT_THAT(error("glaive-mesh 1 3 -1 8 0"), HasSubstr("slot bytes is '-1'"));
-  EXPECT_THAT(error("glaive-mesh 1 3 65536 8"), HasSubstr("number of exposures is missing"));
-  EXPECT_THAT(error("glaive-mesh 1 3 65536 8 3"), HasSubstr("number of exposures is '3'"));
-  EXPECT_THAT(error("glaive-mesh 1 3 65536 8 1 2 1 1 1 1 1"), HasSubstr("transport kind is '2'"));
-  EXPECT_THAT(error("glaive-mesh 1 3 65536 8 1 1 1 1 1 1 x"), HasSubstr("region size is 'x'"));
-  EXPECT_THAT(error("glaive-mesh 1 3 65536 8 0 7"), HasSubstr("1 fields too many"));
-  EXPECT_THAT(error("glaive-mesh 1 3 65536 8 2 1 1 1 1 1 1 1 1 1 1 1 1"), HasSubstr("transport shm comes twice"));
+  EXPECT_THAT(error("glaive-mesh 1 3 65536 8 0"), HasSubstr("version 1, expected 2"));
+  EXPECT_THAT(error("glaive-mesh 2 4294967296 65536 8 0"), HasSubstr("executor is '4294967296'"));
+  EXPECT_THAT(error("glaive-mesh 2 3 -1 8 0"), HasSubstr("slot bytes is '-1'"));
+  EXPECT_THAT(error("glaive-mesh 2 3 65536 8"), HasSubstr("number of exposures is missing"));
+  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 4"), HasSubstr("number of exposures is '4'"));
+  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 1 3 1 - 1 1 1 1"), HasSubstr("transport kind is '3'"));
+  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 1 1 1 - 1 1 1 x"), HasSubstr("region size is 'x'"));
+  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 0 7"), HasSubstr("1 fields too many"));
+  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 2 1 1 - 1 1 1 1 1 1 - 1 1 1 1"), HasSubstr("transport shm comes twice"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void ExpectPartition(const MeshOptions& options) {
   for (std::uint32_t owner = 0; owner < options.executor_count; ++owner) {
     MeshOptions own = options;
     own.self = ExecutorId{owner};
-    std::vector<std::vector<bool>> taken(2);
+    std::vector<std::vector<bool>> taken(kTransportKinds);
     for (std::uint32_t peer = 0; peer < options.executor_count; ++peer) {
       if (peer == owner) continue;
       const TransportKind kind = own.KindTo(ExecutorId{peer});
@@ -42,7 +42,9 @@ TEST(MeshLayout, GivesEveryPeerAPlaceOfItsOwn) {
       options.executors_per_node = executors_per_node;
       options.executor_count = executors_per_node * nodes;
       ExpectPartition(options);
-      options.intra = TransportKind::kShm;
+      options.same_node = TransportKind::kShm;
+      ExpectPartition(options);
+      for (std::uint32_t node = 0; node < nodes; ++node) options.host_of_node.push_back(node % 2);
       ExpectPartition(options);
     }
   }

@@ -94,5 +94,32 @@ TEST(MeshOptions, ChoosesTheTransportByNode) {
   EXPECT_EQ(options.NodeOf(ExecutorId{5}), NodeId{2});
 }
 
+TEST(MeshOptions, ChoosesTheTransportByHost) {
+  MeshOptions options = Options(2, 8);
+  options.host_of_node = {0, 1, 0, 1};
+  ASSERT_TRUE(options.Validate().ok());
+  options.self = ExecutorId{3};  // node 1
+  EXPECT_EQ(options.KindTo(ExecutorId{2}), TransportKind::kLocal);
+  EXPECT_EQ(options.KindTo(ExecutorId{0}), TransportKind::kVerbs);
+  EXPECT_EQ(options.KindTo(ExecutorId{4}), TransportKind::kVerbs);
+  EXPECT_EQ(options.KindTo(ExecutorId{7}), TransportKind::kShm);
+  EXPECT_EQ(options.VerbsQueuePairs(), 4U);  // two executors, each to two nodes
+  options.same_host = TransportKind::kVerbs;
+  EXPECT_EQ(options.VerbsQueuePairs(), 6U);
+  EXPECT_THAT(options.Kinds(), testing::ElementsAre(TransportKind::kLocal, TransportKind::kVerbs));
+}
+
+TEST(MeshOptions, QueuePairsAreAtMostThoseOfEqualIndex) {
+  MeshOptions options = Options(10, 160);
+  options.same_host = TransportKind::kVerbs;
+  EXPECT_EQ(options.VerbsQueuePairs(), 150U);
+}
+
+TEST(MeshOptions, RefusesHostsOfAnotherNumberOfNodes) {
+  MeshOptions options = Options(1, 3);
+  options.host_of_node = {0, 1};
+  EXPECT_THAT(options.Validate().message(), HasSubstr("the hosts of 2 nodes are known, expected 3"));
+}
+
 }  // namespace
 }  // namespace glaive::rdma

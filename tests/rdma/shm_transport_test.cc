@@ -153,7 +153,7 @@ TEST(ShmTransport, ReportsAKilledPeerOnce) {
   const std::optional<PeerFailure> failure = transport.PollPeerFailure();
   ASSERT_TRUE(failure.has_value());
   EXPECT_EQ(failure->peer, NodeId{2});
-  EXPECT_THAT(failure->reason, HasSubstr("node 2 has ended"));
+  EXPECT_THAT(failure->reason, HasSubstr("was lost: it has ended"));
   EXPECT_FALSE(transport.PollPeerFailure().has_value());
 }
 

@@ -29,7 +29,7 @@ struct ReceivedDelta {
   template <typename Entry>
   std::vector<Entry> Entries() const {
     std::vector<Entry> entries(tag.entry_count);
-    std::memcpy(entries.data(), payload.data(), entries.size() * sizeof(Entry));
+    if (!entries.empty()) std::memcpy(entries.data(), payload.data(), entries.size() * sizeof(Entry));
     return entries;
   }
   EpochMarker Marker() const {
@@ -93,7 +93,7 @@ class HandMadeDelta {
     tag.entry_bytes = sizeof(Entry);
     tag.has_marker = marker ? 1 : 0;
     payload_bytes = entries.size() * sizeof(Entry);
-    std::memcpy(payload.data(), entries.data(), payload_bytes);
+    if (!entries.empty()) std::memcpy(payload.data(), entries.data(), payload_bytes);
     if (marker) {
       payload_bytes = MarkerOffset(entries.size(), sizeof(Entry));
       std::memcpy(payload.data() + payload_bytes, &*marker, sizeof(*marker));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <ostream>
 #include <random>
 #include <utility>
 #include <vector>
@@ -266,6 +267,10 @@ struct RoomCase {
   std::uint32_t leader;     // 0: any
   std::uint64_t key_limit;  // few keys fold, many don't
 };
+
+void PrintTo(const RoomCase& param, std::ostream* out) {
+  *out << param.executors << " executors, leader " << param.leader << ", keys below " << param.key_limit;
+}
 
 class FragmentRoom : public testing::TestWithParam<RoomCase> {};
 

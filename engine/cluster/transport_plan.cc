@@ -1,0 +1,102 @@
+#include "engine/cluster/transport_plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+#include "rdma/bootstrap/address.h"
+
+namespace glaive::engine {
+namespace {
+
+using rdma::TransportKind;
+
+// The host of each node, as a number.
+std::vector<std::uint32_t> NumberHosts(const std::vector<rdma::Member>& members) {
+  std::vector<std::string> hosts;
+  std::vector<std::uint32_t> host_of_node;
+  for (const rdma::Member& member : members) {
+    const auto found = std::find(hosts.begin(), hosts.end(), member.host_id);
+    host_of_node.push_back(static_cast<std::uint32_t>(found - hosts.begin()));
+    if (found == hosts.end()) {
+      hosts.push_back(member.host_id);
+    }
+  }
+  return host_of_node;
+}
+
+// An address that names one interface: not every interface, and not the one inside the host.
+bool NamesAnInterface(const std::string& host) {
+  return host != "0.0.0.0" && host != "::" && host != "::1" && host != "localhost" && !absl::StartsWith(host, "127.");
+}
+
+}  // namespace
+
+void TransportPlan::ApplyTo(rdma::MeshOptions& mesh) const {
+  mesh.same_node = same_node;
+  mesh.same_host = same_host;
+  mesh.other_hosts = other_hosts;
+  mesh.host_of_node = host_of_node;
+}
+
+absl::StatusOr<TransportPlan> PlanTransports(TransportChoice choice, const std::vector<rdma::Member>& members) {
+  TransportPlan plan;
+  plan.host_of_node = NumberHosts(members);
+  const std::size_t nodes = members.size();
+  const std::uint32_t hosts = 1 + *std::max_element(plan.host_of_node.begin(), plan.host_of_node.end());
+  switch (choice) {
+    case TransportChoice::kLocal:
+      if (nodes > 1) {
+        return absl::InvalidArgumentError(
+            "--transport=local joins the executors of one process: use --nodes=1, or --transport=auto");
+      }
+      plan.reason = "local: asked for";
+      return plan;
+    case TransportChoice::kShm:
+      if (hosts > 1) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--transport=shm reaches only processes of one host (the same kernel and pid namespace), but the nodes run "
+            "on ",
+            hosts, ": use --transport=auto or verbs, or start all ranks on one host"));
+      }
+      plan.same_node = TransportKind::kShm;
+      plan.reason = "shm: asked for";
+      return plan;
+    case TransportChoice::kVerbs:
+      plan.same_node = nodes == 1 ? TransportKind::kVerbs : TransportKind::kLocal;
+      plan.same_host = TransportKind::kVerbs;
+      plan.needs_device = true;
+      plan.reason = "verbs: asked for";
+      return plan;
+    case TransportChoice::kAuto:
+      plan.needs_device = hosts > 1;
+      if (nodes == 1) {
+        plan.reason = "local: there is one node";
+      } else if (hosts == 1) {
+        plan.reason = absl::StrCat("shm: all ", nodes, " nodes are on one host");
+      } else if (hosts == nodes) {
+        plan.reason = absl::StrCat("verbs: each of the ", nodes, " nodes is on a host of its own");
+      } else {
+        plan.reason = absl::StrCat("verbs between the ", hosts, " hosts, shm between the nodes of one");
+      }
+      return plan;
+  }
+  return absl::InternalError("unknown --transport");
+}
+
+absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) {
+  rdma::DeviceChoice choice{.device = options.device, .address = ""};
+  if (!options.bind.empty()) {
+    const absl::StatusOr<rdma::HostPort> bind = rdma::ParseHostMaybePort(options.bind);
+    if (!bind.ok()) {
+      return bind.status();
+    }
+    if (NamesAnInterface(bind->host)) {
+      choice.address = bind->host;
+    }
+  }
+  return rdma::VerbsDevice::Open(choice);
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,43 @@
+// TransportPlan: which transport carries the channels between which executors of a run, and why.
+//
+// Every node comes to the same plan, from the shared flag --transport and from what the nodes know of each other's
+// hosts. A pure function, but for the device that OpenDevice opens.
+//
+//   absl::StatusOr<TransportPlan> plan = PlanTransports(options.cluster.transport, plane.members());
+//   plan->ApplyTo(mesh_options);
+//   std::cout << plan->reason << "\n";
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/cluster/engine_options.h"
+#include "rdma/bootstrap/hello.h"
+#include "rdma/mesh/mesh_options.h"
+#include "rdma/verbs/verbs_device.h"
+
+namespace glaive::engine {
+
+/// See the head of this file.
+struct TransportPlan {
+  rdma::TransportKind same_node = rdma::TransportKind::kLocal;
+  rdma::TransportKind same_host = rdma::TransportKind::kShm;
+  rdma::TransportKind other_hosts = rdma::TransportKind::kVerbs;
+  std::vector<std::uint32_t> host_of_node;  ///< hosts are numbered as they come first
+  bool needs_device = false;
+  std::string reason;  ///< for people: "shm: all 2 nodes are on one host"
+
+  void ApplyTo(rdma::MeshOptions& mesh) const;
+};
+
+/// InvalidArgument when `choice` cannot join these nodes; the message names another.
+absl::StatusOr<TransportPlan> PlanTransports(TransportChoice choice, const std::vector<rdma::Member>& members);
+
+/// Opens the device that --device and --bind choose.
+absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options);
+
+}  // namespace glaive::engine

@@ -1,0 +1,82 @@
+// VerbsQueuePair: a reliable connection (RC) to one peer node, posting RDMA WRITEs (paper section 6.2).
+//
+// Writes are gathered in a batch and handed to the device together, by Flush or when the batch is full. A full queue is
+// known without asking the device: a write counts as outstanding until a completion after it was polled, and at least
+// every quarter of the queue one write asks for a completion, whether its owner did or not.
+// Until it is activated and after it failed, it takes no writes. Owned by a VerbsTransport.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "rdma/transport/queue_pair.h"
+#include "rdma/transport/transport.h"
+#include "rdma/transport/transport_options.h"
+
+struct ibv_qp;
+
+namespace glaive::rdma {
+
+/// See the head of this file.
+class VerbsQueuePair final : public QueuePair {
+ public:
+  static constexpr std::size_t kInlineBytes = 64;
+  /// Work requests handed over together.
+  static constexpr std::size_t kBatch = 16;
+
+  /// `index` comes back in the upper half of a completion's wr_id.
+  VerbsQueuePair(std::uint32_t index, std::uint32_t depth, WriteMode mode);
+
+  /// From now on writes go to `queue_pair`, which is connected.
+  void Activate(ibv_qp* queue_pair) { queue_pair_ = queue_pair; }
+  /// No more writes.
+  void Deactivate() { queue_pair_ = nullptr; }
+
+  bool TryPostWrite(const WriteRequest& request) override;
+  /// Hands over the batch.
+  void Flush();
+
+  /// A completion of ours: `sequence` is the lower half of its wr_id. The completion to report, if somebody asked.
+  std::optional<Completion> OnCompletion(std::uint32_t sequence, WriteStatus status);
+  /// A write that the device did not take; once.
+  std::optional<Completion> TakeRefusal();
+
+ private:
+  // Who wants to know about a write.
+  struct Outstanding {
+    std::uint64_t wr_id = 0;
+    bool signaled = false;
+  };
+  // One work request of the batch.
+  struct Entry {
+    const std::byte* local = nullptr;
+    std::uint32_t length = 0;
+    std::uint32_t local_key = 0;
+    std::uint64_t remote_address = 0;
+    std::uint32_t remote_key = 0;
+    std::uint32_t sequence = 0;
+    bool signaled = false;
+    bool inline_payload = false;
+    std::array<std::byte, kInlineBytes> payload;  // of an inline write, until it was handed over
+  };
+
+  std::uint32_t PartsOf(const WriteRequest& request) const;
+  void Append(const WriteRequest& request, std::uint32_t offset, std::uint32_t length, bool last);
+
+  std::uint32_t index_;
+  std::uint32_t depth_;
+  WriteMode mode_;
+  ibv_qp* queue_pair_ = nullptr;
+  std::vector<Outstanding> outstanding_;  // by sequence; their number is a power of two, so that it may wrap
+  std::uint32_t posted_ = 0;              // sequence of the next work request; wraps
+  std::uint32_t completed_ = 0;           // all before it are complete
+  std::uint32_t since_signaled_ = 0;
+  std::array<Entry, kBatch> batch_;
+  std::size_t batch_size_ = 0;
+  std::optional<Completion> refusal_;
+};
+
+}  // namespace glaive::rdma

@@ -1,0 +1,58 @@
+"""Whole runs over an RDMA device: exact, and really over it."""
+
+import json
+import os
+import unittest
+
+from rdma_counters import DEVICES, sent_packets
+from ysb_process import CliTest
+
+SMALL = ["--transport=verbs", "--records=20000", "--keys=500", "--verify"]
+DEVICE = os.environ.get("GLAIVE_TEST_DEVICE") or min(path.name for path in DEVICES.iterdir())
+
+
+class VerbsTest(CliTest):
+    def run_over_device(self, *flags):
+        """Runs over the device; what was printed."""
+        before = sent_packets(DEVICE)
+        out, err = self.succeed(f"--device={DEVICE}", "--json=report.json", *flags)
+        self.assertEqual(err, "")
+        report = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))
+        self.assertIn("verbs", report["transport"].split("+"))
+        self.assertNotIn("shm", report["transport"])
+        self.assertGreater(sent_packets(DEVICE), before + 10, f"nothing went through {DEVICE}")
+        self.assertRegex(out, r"verification +passed")
+        return out
+
+    def test_one_two_and_three_nodes_are_exact(self):
+        for nodes, executors in [(1, 2), (2, 1), (2, 2), (3, 1)]:
+            with self.subTest(nodes=nodes, executors=executors):
+                out = self.run_over_device(f"--nodes={nodes}", f"--executors={executors}", *SMALL)
+                self.assertIn("transport verbs: asked for", out)
+
+    def test_the_other_profile_and_small_rings_are_exact(self):
+        self.run_over_device("--nodes=2", "--profile=yahoo", *SMALL[:2], "--verify")
+        self.run_over_device("--nodes=2", "--slot-bytes=512", "--credits=2", "--keys=5000", *SMALL[:2], "--verify")
+
+    def test_split_writes_are_exact(self):
+        self.run_over_device("--nodes=2", "--write-mode=split", *SMALL)
+
+    def test_device_gid_mtu_and_queue_pairs_are_said(self):
+        out = self.run_over_device("--nodes=2", "--executors=2", *SMALL)
+        self.assertRegex(out, rf"{DEVICE} port \d+ \(.*\) at .*, GID .*, MTU \d+ B; 2 queue pairs a node")
+
+    def test_a_device_or_address_that_is_none_is_named_with_what_there_is(self):
+        code, _, err = self.run_ysb("--nodes=2", "--device=mlx9_9", *SMALL)
+        self.assertEqual(code, 1)
+        self.assertIn("--device=mlx9_9: there is no such device", err)
+        self.assertIn(DEVICE, err)
+
+    def test_a_lost_rank_ends_the_run(self):
+        ysb = self.start_endless("--transport=verbs", "--nodes=2", f"--device={DEVICE}")
+        os.kill(self.pid_of_rank(1), 9)
+        self.assertEqual(ysb.wait(), 3)
+        self.assertIn("node 1", ysb.err.text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,53 @@
+#include "rdma/verbs/connect_message.h"
+
+#include <array>
+#include <cstring>
+#include <set>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace glaive::rdma {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::array<std::byte, kMaxPrivateDataBytes> Padded(const ConnectMessage& message) {
+  std::array<std::byte, kMaxPrivateDataBytes> bytes{};
+  std::memcpy(bytes.data(), &message, sizeof(message));
+  return bytes;
+}
+
+TEST(ConnectMessageTest, ReadsWhatWasWrittenAndIgnoresThePadding) {
+  const ConnectMessage message{.node = 3, .index = 9, .token = 0x1234567890abcdef};
+  const absl::StatusOr<ConnectMessage> read = ConnectMessage::Read(Padded(message));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, message);
+}
+
+TEST(ConnectMessageTest, RefusesStrangersOtherVersionsAndTooFewBytes) {
+  EXPECT_THAT(ConnectMessage::Read(Padded({.magic = 7})).status().message(), HasSubstr("no glaive node"));
+  EXPECT_THAT(ConnectMessage::Read(Padded({.version = 9})).status().message(), HasSubstr("version 9, expected 1"));
+  const auto bytes = Padded({});
+  for (std::size_t size = 0; size < sizeof(ConnectMessage); ++size) {
+    EXPECT_FALSE(ConnectMessage::Read(std::span(bytes).first(size)).ok()) << size;
+  }
+}
+
+TEST(ConnectTokenTest, DiffersByRunPairDirectionAndIndex) {
+  std::set<std::uint64_t> tokens;
+  std::size_t made = 0;
+  for (const std::uint64_t run : {1U, 2U}) {
+    for (std::uint32_t from = 0; from < 5; ++from) {
+      for (std::uint32_t to = 0; to < 5; ++to) {
+        for (std::uint32_t index = 0; index < 5; ++index, ++made) {
+          tokens.insert(ConnectToken(run, NodeId{from}, NodeId{to}, index));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(tokens.size(), made);
+}
+
+}  // namespace
+}  // namespace glaive::rdma
