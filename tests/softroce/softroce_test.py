@@ -171,6 +171,28 @@ class GuestTest(unittest.TestCase):
                 self.assertEqual(os.listdir(temporary), [])
                 self.assertEqual(set(os.listdir("/dev/shm")) - memory, set())
 
+    def test_up_makes_a_device_and_down_removes_it(self):
+        # The guest is a host that has Soft-RoCE, built in where modprobe doesn't see it.
+        script = f"""printf '#!/bin/sh\n' >/sbin/modprobe; chmod +x /sbin/modprobe; rdma link delete rxe0
+            for arguments in 'up eth0' 'up eth0' down down; do
+              '{SOFTROCE}' $arguments; echo "exit code $?"; rdma link
+            done 2>&1"""
+        status, out, err = self.run_guest("bash", "-c", script)
+        self.assertEqual((status, err), (0, ""))
+        link = "link glaive_rxe0/1 state ACTIVE physical_state LINK_UP netdev eth0 \n"
+        self.assertRegex(out, r"(?s)--bind=ADDRESS .*\n10\.0\.0\.4\n.*exit code 0\n" + link +
+                         r"softroce: the device glaive_rxe0 is there already; .*\nexit code 1\n" + link +
+                         r"glaive_rxe0 is removed\nexit code 0\n"
+                         r"softroce: there is no device glaive_rxe0 to remove\nexit code 1\n$")
+
+    def test_lost_packets_are_sent_again(self):
+        script = """ib_write_bw -F -d rxea -x 1 -s 65536 -n 100 >server &
+            sleep 1; ib_write_bw -F -d rxeb -x 1 -s 65536 -n 100 10.1.0.1 && wait $! &&
+            tc -s qdisc show dev vb"""
+        status, out, err = self.run_guest("--profile", "lossy", "bash", "-c", script)
+        self.assertEqual(status, 0, out + err)
+        self.assertGreater(int(re.search(r"dropped (\d+)", out).group(1)), 0)
+
     def test_two_guests_reach_each_other(self):
         rping = "rping -v -C 3 -a 10.0.0.1"
         status, out, err = call("pair", "-m", "512M", f"{rping} -s", f"sleep 1; {rping} -c; printf unfinished",

@@ -60,7 +60,7 @@ build_kernel() {
   make_kernel "$package" "$BUILD_FOLDER" "$kernel" </dev/null &
   BUILDER=$!
   set +m
-  trap 'kill -KILL -- "-$BUILDER" 2>/dev/null || true; wait; rm -rf "$BUILD_FOLDER"' EXIT
+  trap '{ kill -KILL -- "-$BUILDER" || true; wait; } 2>/dev/null; rm -rf "$BUILD_FOLDER"' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
   wait "$BUILDER"

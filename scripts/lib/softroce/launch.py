@@ -31,7 +31,7 @@ def note(*message):
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         note(message)
-        note("scripts/softroce --help says more")
+        print(f"{NAME} --help says more", file=sys.stderr)
         sys.exit(2)
 
 
