@@ -53,7 +53,7 @@ build_kernel() {
     return
   fi
   rm -rf "$cache"/build.*
-  (($(df --output=avail -k "$cache" | tail -1) > 1500000)) || die "a build needs 1.5 GB of free space in $cache"
+  (($(df --output=avail -k "$cache" | tail -1) > 1000000)) || die "a build needs 1 GB of free space in $cache"
   BUILD_FOLDER="$(mktemp -d "$cache/build.XXXXXX")"
   # In the background and a process group of its own, so that a signal ends it at once and as a whole.
   set -m
