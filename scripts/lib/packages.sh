@@ -10,6 +10,11 @@ BUILD_PACKAGES=(
 )
 # To check the sources.
 LINT_PACKAGES=(clang-format-19 clang-tidy-19 shellcheck)
+# To make the kernel of `scripts/softroce`, and to set up and try RDMA devices in it.
+SOFTROCE_PACKAGES=(
+  gcc make flex bison bc xz-utils ccache python3 iproute2
+  rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
+)
 # To make a clean root for `scripts/test --fresh`.
 FRESH_PACKAGES=(debootstrap git)
 
