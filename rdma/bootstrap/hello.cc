@@ -82,10 +82,12 @@ absl::StatusOr<std::string> ThisHostId() {
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot_id;
   char pid_namespace[64];
   const ssize_t length = ::readlink("/proc/self/ns/pid", pid_namespace, sizeof(pid_namespace));
-  if (boot_id.empty() || length <= 0) {
-    return absl::UnavailableError("cannot read this host's identity below /proc; mount /proc");
+  if (boot_id.empty()) {
+    return absl::FailedPreconditionError("cannot read this host's identity below /proc; mount /proc");
   }
-  return absl::StrCat(boot_id, "/", absl::string_view(pid_namespace, static_cast<std::size_t>(length)));
+  // A kernel without pid namespaces has one for all.
+  const std::string processes = length <= 0 ? "one" : std::string(pid_namespace, static_cast<std::size_t>(length));
+  return absl::StrCat(boot_id, "/", processes);
 }
 
 }  // namespace glaive::rdma

@@ -28,10 +28,10 @@ struct MeshOptions {
   TransportKind same_node = TransportKind::kLocal;    ///< between executors of one node
   TransportKind same_host = TransportKind::kShm;      ///< between those of different nodes on one host
   TransportKind other_hosts = TransportKind::kVerbs;  ///< between those of different hosts
-  std::vector<std::uint32_t> host_of_node{};           ///< by node, any numbers; empty: all are on one host
+  std::vector<std::uint32_t> host_of_node{};          ///< by node, any numbers; empty: all are on one host
 
   WriteMode write_mode = WriteMode::kWhole;  ///< over verbs
-  std::shared_ptr<VerbsDevice> device{};      ///< for verbs
+  std::shared_ptr<VerbsDevice> device{};     ///< for verbs
 
   std::uint32_t node_count() const { return executor_count / executors_per_node; }
   NodeId NodeOf(ExecutorId executor) const { return NodeId{Value(executor) / executors_per_node}; }

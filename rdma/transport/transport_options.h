@@ -24,7 +24,7 @@ struct TransportOptions {
   std::uint32_t queue_depth = 1024;  ///< writes of one queue pair that are posted and not complete
   std::uint64_t run_token = 0;       ///< the run's; queue pairs are refused to other runs
   WriteMode write_mode = WriteMode::kWhole;
-  std::shared_ptr<VerbsDevice> device{}; ///< for verbs; shared by the executors of a node
+  std::shared_ptr<VerbsDevice> device{};  ///< for verbs; shared by the executors of a node
 };
 
 }  // namespace glaive::rdma

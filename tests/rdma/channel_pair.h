@@ -79,8 +79,12 @@ class ChannelPair {
     return sender_->Poll();
   }
 
-  /// What a mesh does for its receivers: sends off their credits.
-  void FlushReceiver() { destination_->Flush(); }
+  /// What a mesh does for its receivers: sends off their credits, and makes room for more in the queue.
+  void FlushReceiver() {
+    destination_->Flush();
+    Completion completion;
+    EXPECT_EQ(destination_->PollCompletions({&completion, 1}), 0U) << "nobody asks for the completion of a credit";
+  }
 
  private:
   ChannelOptions options_;

@@ -49,7 +49,7 @@ TEST_P(ChannelStream, NeverHasMoreThanItsCreditsUnderWayInAnyInterleaving) {
   std::uint64_t released = 0;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   while (received < MessagesOfManyLaps()) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "only " << received << " messages came through";
+    ASSERT_TRUE(std::chrono::steady_clock::now() < deadline) << "only " << received << " messages came through";
     switch (random() % 5) {
       case 0:
       case 1:
@@ -73,6 +73,7 @@ TEST_P(ChannelStream, NeverHasMoreThanItsCreditsUnderWayInAnyInterleaving) {
         if (random() % 8 == 0) pair.receiver().FlushCredits();
         pair.FlushReceiver();
         ASSERT_TRUE(pair.PollSender().ok());
+        std::this_thread::yield();  // an emulated device works on the same processor
     }
     ASSERT_LE(pair.sender().sent() - released, options().credits) << "I1";
     ASSERT_EQ(pair.segments().available() + pair.sender().in_flight(), pair.segments().size()) << "I6";
