@@ -85,8 +85,9 @@ function(glaive_add_test_program name folder)
 endfunction()
 
 # glaive_add_test_scripts(<name> <folder>): every *_test.py of the folder as one ctest with the label <name>. One that
-# ends in _timing_test.py never runs beside another test; one that ends in _device_test.py needs an RDMA device, and has
-# the label rdma-device instead.
+# ends in _timing_test.py never runs beside another test; one that ends in _device_test.py needs an RDMA device,
+# in _lossy_test.py two with a lossy link between them, in _pair_test.py two hosts; these have the labels rdma-device,
+# rdma-lossy and rdma-pair instead.
 function(glaive_add_test_scripts name folder)
   file(GLOB scripts CONFIGURE_DEPENDS "${folder}/*_test.py")
   foreach(script IN LISTS scripts)
@@ -98,8 +99,8 @@ function(glaive_add_test_scripts name folder)
       "GLAIVE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "GLAIVE_BUILD_DIR=${PROJECT_BINARY_DIR}"
       "GLAIVE_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "GLAIVE_CXX=${CMAKE_CXX_COMPILER}"
       "GLAIVE_SANITIZE=${GLAIVE_SANITIZE}")
-    if(stem MATCHES "_device_test$")
-      set_tests_properties(${test} PROPERTIES LABELS rdma-device)
+    if(stem MATCHES "_(device|lossy|pair)_test$")
+      set_tests_properties(${test} PROPERTIES LABELS rdma-${CMAKE_MATCH_1})
     endif()
     if(stem MATCHES "_timing_test$")
       set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)

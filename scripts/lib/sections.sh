@@ -34,11 +34,27 @@ section() {
   SUMMARY_LINES+=("$result")
 }
 
-# test_section PRESET [CTEST ARGUMENT...]: the preset's tests as one section, counted for the summary.
+# skip_section TITLE REASON...: a part that cannot run here. In CI that is a failure.
+skip_section() {
+  local result
+  result="$(printf '%-16s skipped: %s' "$1" "${*:2}")"
+  printf '\n=== %s\n' "$result"
+  SUMMARY_LINES+=("$result")
+  if [[ -n ${CI:-} ]]; then
+    note "CI is set, so nothing may be skipped."
+    SECTIONS_FAILED=$((SECTIONS_FAILED + 1))
+  fi
+}
+
+# What ctest is run by: a command that its own command line is added to, or nothing.
+CTEST_RUNNER=()
+
+# test_section TITLE PRESET [CTEST ARGUMENT...]: some of the preset's tests as one section, counted for the summary.
 test_section() {
-  local log="$PROJECT_ROOT/build/$1/ctest.log" totals
+  local title="$1" log="$PROJECT_ROOT/build/$2/ctest.log" totals
+  shift
   : >"$log"
-  section "$1: test" run_ctest "$@"
+  section "$title" run_ctest "$@"
   totals="$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p' "$log" | tail -1)"
   [[ -n $totals ]] || return 0
   TESTS_FAILED=$((TESTS_FAILED + ${totals% *}))
@@ -48,17 +64,18 @@ test_section() {
 # run_ctest PRESET [CTEST ARGUMENT...]: a filter may match nothing in one preset (lint runs in dev alone), so that only
 # counts when it matches in none.
 run_ctest() {
-  local preset="$1" dir="$PROJECT_ROOT/build/$1" wrapper=()
+  local preset="$1" dir="$PROJECT_ROOT/build/$1" wrapper=("${CTEST_RUNNER[@]}")
   shift
   # GCC's ThreadSanitizer cannot run where the kernel spreads mappings wider than it expects.
   if [[ $preset == tsan ]] && setarch --addr-no-randomize true 2>/dev/null; then
-    wrapper=(setarch --addr-no-randomize)
+    wrapper+=(setarch --addr-no-randomize)
   fi
   export ASAN_OPTIONS="${ASAN_OPTIONS:-strict_string_checks=1}"
   export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}"
   export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
+  # Every preset has its -LE; a further filter may leave nothing.
   local no_tests=error
-  (($#)) && no_tests=ignore
+  (($# > 2)) && no_tests=ignore
   "${wrapper[@]}" ctest --test-dir "$dir" --output-on-failure --no-tests="$no_tests" --parallel "$(nproc)" "$@" \
     </dev/null | tee "$dir/ctest.log"
 }
