@@ -20,6 +20,7 @@ struct PairKey {
 };
 
 static_assert(StateKey<std::uint64_t> && StateKey<std::int32_t> && StateKey<PairKey>);
+static_assert(!StateKey<const char*> && !StateKey<std::uint32_t PairKey::*>);  // an address means nothing elsewhere
 static_assert(!StateKey<double>);  // two zeros are equal and differ in their bytes
 
 struct PaddedKey {
