@@ -237,7 +237,7 @@ class AggregationTask final : public QueryTask {
     if (!message->has_value()) {
       return;
     }
-    const state::SliceId floor = slices_.FirstOpen(reader.watermark_ms());
+    const state::SliceRange open = slices_.OpenAt(reader.watermark_ms());
     const absl::StatusOr<state::DeltaChunk> chunk = reader.Read(**message);
     if (!chunk.ok()) {
       Fail(fiber, chunk.status());
@@ -245,7 +245,7 @@ class AggregationTask final : public QueryTask {
     std::span<const Entry> entries(reinterpret_cast<const Entry*>(chunk->entries.data()), chunk->entry_count);
     while (!entries.empty()) {
       const std::span<const Entry> step = entries.first(std::min(kMergeStep, entries.size()));
-      if (absl::Status status = store_.Merge(reader, step, floor); !status.ok()) {
+      if (absl::Status status = store_.Merge(reader, step, open); !status.ok()) {
         Fail(fiber, status);
       }
       entries = entries.subspan(step.size());

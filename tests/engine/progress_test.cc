@@ -46,6 +46,25 @@ TEST(TumblingSlices, AWatermarkOnAWindowsEndClosesIt) {
   EXPECT_EQ(slices.FirstOpen(20), state::SliceId{2});
 }
 
+TEST(TumblingSlices, OpenSlicesBeginAndEndWithinEventTime) {
+  for (const std::int64_t size_ms : {1, 7, 10, 600'000}) {
+    const TumblingSlices slices(Tumbling{absl::Milliseconds(size_ms)});
+    const state::SliceRange all = slices.OpenAt(kMinEventTimeMs);
+    EXPECT_EQ(Value(all.first), kMinEventTimeMs / size_ms);
+    EXPECT_GE(slices.EndMs(all.last), kMaxEventTimeMs - size_ms) << "the next one would not fit";
+    EXPECT_EQ(slices.OpenAt(1234).first, slices.FirstOpen(1234));
+    const state::SliceRange none = slices.OpenAt(kMaxEventTimeMs);
+    EXPECT_GT(none.first, none.last) << "a flow that has ended changes nothing";
+  }
+}
+
+TEST(TumblingSlicesDeathTest, AWindowIsWholeMillisecondsAndNotEmpty) {
+  for (const absl::Duration size : {absl::ZeroDuration(), absl::Microseconds(500), absl::Microseconds(1500),
+                                    -absl::Seconds(1), absl::InfiniteDuration()}) {
+    EXPECT_DEATH(TumblingSlices(Tumbling{size}), "a tumbling window of .* must be whole milliseconds, at least 1");
+  }
+}
+
 constexpr EpochPolicy kPolicy{.epoch_bytes = 1000, .epoch_min_bytes = 100, .epoch_interval_ns = 50};
 
 TEST(EpochPolicy, EndsAfterItsBytes) {
