@@ -263,13 +263,14 @@ class AggregationTask final : public QueryTask {
 
   void FireWindows(Fiber& fiber) {
     while (true) {
-      fiber.WaitUntil([&] { return OldestIsComplete() || progress_.min_ms() == kMaxEventTimeMs; });
+      fiber.WaitUntil([&] { return progress_.has_passed_windows(); });
       while (OldestIsComplete()) {
         FireOldest(fiber);
         while (context_->memory->CleanSome(kCleanStepBytes)) {
           fiber.Yield();
         }
       }
+      progress_.ForgetPassedWindows();
       if (progress_.min_ms() == kMaxEventTimeMs) {
         break;
       }
@@ -288,7 +289,7 @@ class AggregationTask final : public QueryTask {
   void FireOldest(Fiber& fiber) {
     const auto& [slice, table] = *store_.primary().Oldest();
     const bool early = progress_.min_ms() != kMaxEventTimeMs;
-    const std::int64_t complete_ns = progress_.closing_read_ns();
+    const std::int64_t complete_ns = progress_.PassedReadNanos(slices_.EndMs(slice));
     for (std::uint32_t first = 0; first < table.size();) {
       const auto run = table.Run(first);
       first += EmitRows(fiber, slice, run.first(std::min(kFireStep, run.size())));
