@@ -128,7 +128,7 @@ class AggregationTask final : public QueryTask {
       WaitForSlowerFlows(fiber);
       const SourceBatch<typename Plan::Input> batch = source_->Poll();
       const std::int64_t read_ns = context_->clock->NowNanos();
-      if (!batch.records.empty()) {
+      if (!batch.records.empty() || batch.watermark_ms > progress_.watermark_ms()) {  // time may pass without records
         Process(fiber, batch, read_ns);
       }
       ended = batch.ended;
