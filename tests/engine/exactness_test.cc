@@ -15,7 +15,7 @@ namespace {
 std::string Describe(const Workload& w) {
   return absl::StrCat("nodes ", w.nodes, " executors ", w.executors, " seed ", w.seed, " records ", w.records, " keys ",
                       w.keys, " hot ", w.hot_share, " slot ", w.slot_bytes, " credits ", w.credits, " epoch bytes ",
-                      w.epochs.epoch_bytes);
+                      w.epochs.epoch_bytes, " batch records ", w.batch_records);
 }
 
 std::uint64_t Total(const ClusterOutcome& outcome, std::uint64_t ExecutorMetrics::* counter) {
@@ -62,6 +62,20 @@ TEST_P(Cluster, CountsExactlyWhenEveryBatchIsAnEpoch) {
   workload.epochs = {.epoch_bytes = 1, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
   workload.slot_bytes = 1024;
   ExpectExact(workload, RunCluster(workload));
+}
+
+TEST_P(Cluster, CountsExactlyWhenEveryRecordIsABatchAndAnEpoch) {
+  Workload workload = Shape();
+  workload.records = 1'000;
+  workload.batch_records = 1;
+  workload.epochs = {.epoch_bytes = 1, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
+  workload.slot_bytes = 256;
+  workload.credits = 2;
+  const ClusterOutcome outcome = RunCluster(workload);
+  ExpectExact(workload, outcome);
+  for (const ExecutorMetrics& metrics : outcome.metrics) {
+    EXPECT_EQ(metrics.epochs, workload.records + 1) << "one a record, and the end of the stream";
+  }
 }
 
 TEST_P(Cluster, CountsExactlyWhenAnEpochIsLargerThanTheInput) {
