@@ -14,12 +14,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/sink/whole_file.h"
 #include "rdma/base/ids.h"
-#include "rdma/base/unique_fd.h"
 
 namespace glaive::engine {
 
@@ -28,23 +29,16 @@ class PartFile {
   /// Opens the temporary file. The error names the path and the reason.
   static absl::StatusOr<PartFile> Create(const std::string& path, ExecutorId executor, std::uint32_t executor_count);
 
-  PartFile(PartFile&& other) noexcept;
-  PartFile& operator=(PartFile&&) = delete;
-  ~PartFile();
-
   absl::Status Append(std::string_view bytes);
-  /// Writes out the buffer and waits until the file is on its disk.
+  /// Writes out the buffer. The system may still keep it in memory.
   absl::Status Flush();
-  /// Gives the file its final name.
-  absl::Status Commit();
+  /// Waits until the file is on its disk and gives it its final name.
+  absl::Status Commit() { return file_.Commit(); }
 
  private:
-  PartFile(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  explicit PartFile(WholeFile file) : file_(std::move(file)) {}
 
-  absl::Status WriteOut();
-
-  std::string path_;  // the final name; empty once committed or moved from
-  UniqueFd fd_;
+  WholeFile file_;
   std::string buffer_;
 };
 

@@ -165,9 +165,14 @@ class FailureTest(CliTest):
     def test_a_result_that_cannot_be_written_ends_the_run(self):
         (self.folder / "counts.csv.part-001-of-002.tmp").mkdir()
         ysb = self.start("--nodes=2", "--output=counts.csv", *SMALL)
-        self.expect_end(ysb, "counts.csv.part-001-of-002")
+        self.assertEqual(self.expect_end(ysb, "cannot create counts.csv.part-001-of-002.tmp"), 1)
         self.assertEqual(self.wait_until_gone(), [])
         self.assertEqual(self.files(), ["counts.csv.part-001-of-002.tmp"])
+
+    def test_a_report_that_cannot_be_written_ends_the_run(self):
+        (self.folder / "report.json.tmp").mkdir()
+        ysb = self.start("--nodes=2", "--json=report.json", *SMALL)
+        self.assertEqual(self.expect_end(ysb, "cannot write --json=report.json"), 1)
 
     def test_an_older_result_stays_whole_when_a_run_fails(self):
         (self.folder / "report.json").write_text("{}\n", encoding="utf-8")
