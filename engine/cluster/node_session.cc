@@ -11,7 +11,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
-#include "engine/cluster/cpu_pinning.h"
 #include "engine/cluster/progress_line.h"
 #include "engine/sink/csv.h"
 #include "rdma/base/bytes.h"
