@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -37,13 +38,19 @@ NodeSession::NodeSession(QueryProgram& program, const EngineOptions& options,
       plane_(&plane),
       environment_(environment) {}
 
-absl::Status NodeSession::Run(const NodeRun::Watch& watch) {
+absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
+  const NodeRun::Watch watch = [&]() -> absl::Status {
+    if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
+      return *failure;
+    }
+    return interrupted();
+  };
   absl::Status status = SetUp(watch);
   if (status.ok()) {
     status = Execute(watch);
   }
   if (status.ok()) {
-    status = Conclude();
+    status = Conclude(watch);
   }
   if (!status.ok()) {
     plane_->Abort(status);
@@ -185,9 +192,6 @@ absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
   }
   ProgressLine progress(is_coordinator() && ShowsProgress(options_->output.progress), *environment_.clock);
   return run_->Run([&]() -> absl::Status {
-    if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
-      return *failure;
-    }
     progress.Update(run_->executors());
     return watch();
   });
@@ -196,11 +200,11 @@ absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
 // ---- conclusion
 // --------------------------------------------------------------------------------------------------------
 
-absl::Status NodeSession::Conclude() {
+absl::Status NodeSession::Conclude(const NodeRun::Watch& watch) {
   if (absl::Status status = GatherMetrics(); !status.ok()) {
     return status;
   }
-  absl::Status verdict = options_->output.verify ? Verify() : absl::OkStatus();
+  absl::Status verdict = options_->output.verify ? Verify(watch) : absl::OkStatus();
   if (verdict.ok()) {
     if (absl::Status status = CommitResults(); !status.ok()) {
       return status;
@@ -239,7 +243,7 @@ absl::Status NodeSession::GatherMetrics() {
   return absl::OkStatus();
 }
 
-absl::Status NodeSession::Verify() {
+absl::Status NodeSession::Verify(const NodeRun::Watch& watch) {
   RunFacts facts{.records_read = std::vector<std::uint64_t>(executor_count()), .leaders = {}};
   for (const NodeMetrics& node : nodes_) {
     for (const ExecutorMetrics& executor : node.executors) {
@@ -253,8 +257,11 @@ absl::Status NodeSession::Verify() {
   for (const auto& executor : run_->executors()) {
     facts.leaders.push_back(executor->id());
   }
+  const absl::StatusOr<std::string> checked = program_->CheckNode(facts, watch);
+  if (!checked.ok() && !absl::IsDataLoss(checked.status())) {  // it came to no verdict
+    return checked.status();
+  }
   // Everybody learns of everybody's verdict: the first letter says which, so that no node waits for one that failed.
-  const absl::StatusOr<std::string> checked = program_->CheckNode(facts);
   const absl::StatusOr<std::vector<std::string>> nodes =
       plane_->AllGather("verified", checked.ok() ? absl::StrCat("+", *checked)
                                                  : absl::StrCat("-", std::string(checked.status().message())));
