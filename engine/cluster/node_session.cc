@@ -220,15 +220,16 @@ absl::Status NodeSession::GatherMetrics() {
   NodeMetrics mine;
   mine.node = Value(plane_->rank());
   mine.peak_memory_bytes = PeakMemoryBytes();
-  std::set<std::string> pages;
   for (const auto& executor : run_->executors()) {
     mine.executors.push_back(executor->metrics());
     mine.ring_bytes += executor->mesh().ring_bytes();
     for (const rdma::RegionReport& region : executor->mesh().regions()) {
-      pages.insert(std::string(rdma::Name(region.pages)));
+      AddRegion(mine.regions, {.what = region.what, .bytes = region.size_bytes, .pages = {rdma::Name(region.pages)}});
+    }
+    for (const rdma::PageRegion& region : executor->memory().regions()) {
+      AddRegion(mine.regions, {.what = "state", .bytes = region.size_bytes(), .pages = {rdma::Name(region.pages())}});
     }
   }
-  mine.page_kind = absl::StrJoin(pages, "+");
   const absl::StatusOr<std::vector<std::string>> nodes = plane_->AllGather("metrics", EncodeNodeMetrics(mine));
   if (!nodes.ok()) {
     return nodes.status();

@@ -74,6 +74,7 @@ class Executor {
   /// For any thread, at any time.
   const LiveProgress& live() const { return live_; }
   const rdma::ExecutorMesh& mesh() const { return *mesh_; }
+  const state::StateMemory& memory() const { return memory_; }
   ExecutorId id() const { return context_.self; }
 
  private:
