@@ -1,6 +1,7 @@
 #include "engine/cluster/cpu_pinning.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,6 +18,14 @@ absl::Status PinThisThread(int cpu) {
     return absl::FailedPreconditionError(absl::StrCat("cannot pin a thread to CPU ", cpu, ": ", std::strerror(errno)));
   }
   return absl::OkStatus();
+}
+
+void UnpinThisThread() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(getpid(), sizeof(mask), &mask) == 0) {
+    (void)sched_setaffinity(0, sizeof(mask), &mask);
+  }
 }
 
 }  // namespace glaive::engine

@@ -10,4 +10,8 @@ namespace glaive::engine {
 /// Keeps the calling thread on one processor. FailedPrecondition with the system's reason.
 absl::Status PinThisThread(int cpu);
 
+/// Lets the calling thread run wherever the process's main thread may: threads start where the one that made them is
+/// kept. Best effort.
+void UnpinThisThread();
+
 }  // namespace glaive::engine

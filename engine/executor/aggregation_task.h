@@ -275,10 +275,21 @@ class AggregationTask final : public QueryTask {
         break;
       }
     }
-    if (absl::Status status = sink_->Finish(); !status.ok()) {
-      Fail(fiber, status);
-    }
+    FinishSink(fiber);
     context_->metrics->last_result_ns = context_->clock->NowNanos();
+  }
+
+  void FinishSink(Fiber& fiber) {
+    while (true) {
+      const absl::StatusOr<bool> finished = sink_->TryFinish();
+      if (!finished.ok()) {
+        Fail(fiber, finished.status());
+      }
+      if (*finished) {
+        return;
+      }
+      fiber.WaitUntil([&] { return sink_->Ready(); });
+    }
   }
 
   bool OldestIsComplete() const {
@@ -315,7 +326,7 @@ class AggregationTask final : public QueryTask {
     if (absl::Status status = sink_->Write(std::span<const Row>(rows_.data(), count)); !status.ok()) {
       Fail(fiber, status);
     }
-    fiber.Yield();
+    fiber.WaitUntil([&] { return sink_->Ready(); });
     return static_cast<std::uint32_t>(count);
   }
 

@@ -10,12 +10,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 
+#include "rdma/base/check.h"
 #include "rdma/base/unique_fd.h"
 
 namespace glaive::engine {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 absl::Status AppendFile(WholeFile& out, const std::string& path, std::size_t skip_bytes) {
   const UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -25,7 +26,7 @@ absl::Status AppendFile(WholeFile& out, const std::string& path, std::size_t ski
   if (lseek(in.get(), static_cast<off_t>(skip_bytes), SEEK_SET) < 0) {
     return FileError("read", path);
   }
-  std::vector<char> buffer(kBufferBytes);
+  std::vector<char> buffer(kReadBytes);
   while (true) {
     const ssize_t count = read(in.get(), buffer.data(), buffer.size());
     if (count == 0) {
@@ -54,25 +55,40 @@ absl::StatusOr<PartFile> PartFile::Create(const std::string& path, ExecutorId ex
   if (!whole.ok()) {
     return whole.status();
   }
-  PartFile file(*std::move(whole));
-  file.buffer_.reserve(kBufferBytes);
-  return file;
+  return PartFile(*std::move(whole));
+}
+
+PartFile::PartFile(WholeFile file) : writer_(std::make_unique<FileWriter>(std::move(file))) {
+  buffer_.reserve(kBufferBytes);
 }
 
 absl::Status PartFile::Append(std::string_view bytes) {
-  if (buffer_.size() + bytes.size() > kBufferBytes) {
-    if (absl::Status status = Flush(); !status.ok()) {
-      return status;
-    }
-  }
+  GLAIVE_CHECK(!finishing_, bytes.size(), " bytes came after the end");
   buffer_.append(bytes);
-  return absl::OkStatus();
+  if (buffer_.size() < kBufferBytes || !writer_->Idle()) {
+    return absl::OkStatus();
+  }
+  if (writer_->status().ok()) {
+    writer_->Start(buffer_, /*is_last=*/false);
+    return absl::OkStatus();
+  }
+  return writer_->status();
 }
 
-absl::Status PartFile::Flush() {
-  absl::Status status = file_.Write(buffer_);
-  buffer_.clear();
-  return status;
+absl::StatusOr<bool> PartFile::TryFinish() {
+  finishing_ = true;
+  if (!writer_->Idle()) {
+    return false;
+  }
+  if (!writer_->status().ok()) {
+    return writer_->status();
+  }
+  if (!syncing_) {
+    syncing_ = true;
+    writer_->Start(buffer_, /*is_last=*/true);
+    return false;
+  }
+  return true;
 }
 
 absl::Status JoinParts(const std::string& path, std::uint32_t executor_count, std::size_t header_bytes) {

@@ -31,7 +31,7 @@ class WholeFile {
   absl::Status Write(std::string_view bytes);
   /// Waits until what was written is on the disk.
   absl::Status Sync();
-  /// Syncs, then gives the file its name.
+  /// Syncs, then gives the file its name. Quick if it is synced already.
   absl::Status Commit();
 
  private:
