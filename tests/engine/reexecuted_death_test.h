@@ -1,3 +1,6 @@
+// ReexecutedDeathTest: the fixture of death tests that run fibers. Costs a start of the test program for each death.
+//
+//   using SchedulerDeathTest = ReexecutedDeathTest;
 #pragma once
 
 #include <gtest/gtest.h>
