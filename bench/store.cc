@@ -323,7 +323,7 @@ void BM_Merge(benchmark::State& state) {
       entry = {.slice = SliceId{1}, .key = 1 + shuffled[next] % keys, .value = {.count = 1}};
       next = (next + 1) % shuffled.size();
     }
-    CheckOk(store.Merge(reader, chunk, SliceId{0}));
+    CheckOk(store.Merge(reader, chunk, {.first = SliceId{0}}));
   }
   Report(state, static_cast<std::uint64_t>(state.iterations()) * chunk.size());
 }

@@ -1,5 +1,6 @@
 #include "bench/baseline/count_table.h"
 
+#include <linux/mman.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -26,7 +27,7 @@ absl::StatusOr<CountTable::Slots> CountTable::Map(int bits) {
   const std::size_t wanted = sizeof(Slot) << bits;
   const std::size_t bytes = (wanted + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags | MAP_HUGETLB, -1, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags | MAP_HUGETLB | MAP_HUGE_2MB, -1, 0);
   if (memory == MAP_FAILED) {
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
     if (memory == MAP_FAILED) {

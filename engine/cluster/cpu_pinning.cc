@@ -1,6 +1,7 @@
 #include "engine/cluster/cpu_pinning.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -9,28 +10,22 @@
 
 namespace glaive::engine {
 
-std::vector<int> AllowedCpus() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof(mask), &mask) == 0) {
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(cpu, &mask)) {
-        cpus.push_back(cpu);
-      }
-    }
-  }
-  return cpus;
-}
-
 absl::Status PinThisThread(int cpu) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   CPU_SET(cpu, &mask);
   if (sched_setaffinity(0, sizeof(mask), &mask) != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot pin a thread to CPU ", cpu, ": ", std::strerror(errno)));
+    return absl::FailedPreconditionError(absl::StrCat("cannot pin a thread to CPU ", cpu, ": ", std::strerror(errno)));
   }
   return absl::OkStatus();
+}
+
+void UnpinThisThread() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(getpid(), sizeof(mask), &mask) == 0) {
+    (void)sched_setaffinity(0, sizeof(mask), &mask);
+  }
 }
 
 }  // namespace glaive::engine

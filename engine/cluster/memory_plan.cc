@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
+#include "engine/metrics/machine.h"
 #include "rdma/base/bytes.h"
 
 namespace glaive::engine {
@@ -27,20 +28,6 @@ std::optional<std::uint64_t> ReadNumber(const std::string& path) {
     return number;
   }
   return std::nullopt;
-}
-
-std::uint64_t SystemAvailable(const std::string& root) {
-  std::ifstream file(root + "/proc/meminfo");
-  std::string name;
-  std::string unit;
-  std::uint64_t kib = 0;
-  while (file >> name >> kib) {
-    if (name == "MemAvailable:") {
-      return kib << 10;
-    }
-    std::getline(file, unit);
-  }
-  return std::numeric_limits<std::uint64_t>::max();
 }
 
 /// What one cgroup's limit leaves; "no limit" where it has none.
@@ -124,7 +111,8 @@ absl::StatusOr<MemoryPlan> PlanMemory(const MemoryNeeds& needs, std::uint64_t av
 }
 
 std::uint64_t AvailableMemoryBytes(const std::string& root) {
-  return std::min(SystemAvailable(root), CgroupAvailable(root));
+  constexpr auto kUnknown = std::numeric_limits<std::uint64_t>::max();
+  return std::min(MemoryInfoBytes("MemAvailable", root).value_or(kUnknown), CgroupAvailable(root));
 }
 
 }  // namespace glaive::engine

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -13,7 +14,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
-#include "engine/cluster/cpu_pinning.h"
 #include "engine/cluster/progress_line.h"
 #include "engine/cluster/transport_plan.h"
 #include "engine/sink/csv.h"
@@ -43,13 +43,19 @@ NodeSession::NodeSession(QueryProgram& program, const EngineOptions& options,
       plane_(&plane),
       environment_(environment) {}
 
-absl::Status NodeSession::Run(const NodeRun::Watch& watch) {
+absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
+  const NodeRun::Watch watch = [&]() -> absl::Status {
+    if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
+      return *failure;
+    }
+    return interrupted();
+  };
   absl::Status status = SetUp(watch);
   if (status.ok()) {
     status = Execute(watch);
   }
   if (status.ok()) {
-    status = Conclude();
+    status = Conclude(watch);
   }
   if (!status.ok()) {
     plane_->Abort(status);
@@ -59,8 +65,7 @@ absl::Status NodeSession::Run(const NodeRun::Watch& watch) {
 
 absl::Status NodeSession::Barrier(const char* phase) { return plane_->AllGather(phase, "").status(); }
 
-// ---- set-up
-// ----------------------------------------------------------------------------------------------------------
+// ---- set-up ----
 
 absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() const {
   const absl::StatusOr<TransportPlan> transports = PlanTransports(options_->cluster.transport, plane_->members());
@@ -210,9 +215,6 @@ absl::Status NodeSession::AwaitConnections(const NodeRun::Watch& watch) {
           "node ", Value(**missing), " has no queue pair to this node after --join-timeout=",
           absl::FormatDuration(options_->cluster.join_timeout), "; is it alive, and in the same network?"));
     }
-    if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
-      return *failure;
-    }
     if (absl::Status status = watch(); !status.ok()) {
       return status;
     }
@@ -220,8 +222,7 @@ absl::Status NodeSession::AwaitConnections(const NodeRun::Watch& watch) {
   }
 }
 
-// ---- run
-// -------------------------------------------------------------------------------------------------------------
+// ---- run ----
 
 absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
   if (absl::Status status = Barrier("ready"); !status.ok()) {
@@ -229,9 +230,6 @@ absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
   }
   ProgressLine progress(is_coordinator() && ShowsProgress(options_->output.progress), *environment_.clock);
   absl::Status status = run_->Run([&]() -> absl::Status {
-    if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
-      return *failure;
-    }
     progress.Update(run_->executors());
     return watch();
   });
@@ -242,14 +240,13 @@ absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
   return status;
 }
 
-// ---- conclusion
-// --------------------------------------------------------------------------------------------------------
+// ---- conclusion ----
 
-absl::Status NodeSession::Conclude() {
+absl::Status NodeSession::Conclude(const NodeRun::Watch& watch) {
   if (absl::Status status = GatherMetrics(); !status.ok()) {
     return status;
   }
-  absl::Status verdict = options_->output.verify ? Verify() : absl::OkStatus();
+  absl::Status verdict = options_->output.verify ? Verify(watch) : absl::OkStatus();
   if (verdict.ok()) {
     if (absl::Status status = CommitResults(); !status.ok()) {
       return status;
@@ -265,15 +262,16 @@ absl::Status NodeSession::GatherMetrics() {
   NodeMetrics mine;
   mine.node = Value(plane_->rank());
   mine.peak_memory_bytes = PeakMemoryBytes();
-  std::set<std::string> pages;
   for (const auto& executor : run_->executors()) {
     mine.executors.push_back(executor->metrics());
     mine.ring_bytes += executor->mesh().ring_bytes();
     for (const rdma::RegionReport& region : executor->mesh().regions()) {
-      pages.insert(std::string(rdma::Name(region.pages)));
+      AddRegion(mine.regions, {.what = region.what, .bytes = region.size_bytes, .pages = {rdma::Name(region.pages)}});
+    }
+    for (const rdma::PageRegion& region : executor->memory().regions()) {
+      AddRegion(mine.regions, {.what = "state", .bytes = region.size_bytes(), .pages = {rdma::Name(region.pages())}});
     }
   }
-  mine.page_kind = absl::StrJoin(pages, "+");
   const absl::StatusOr<std::vector<std::string>> nodes = plane_->AllGather("metrics", EncodeNodeMetrics(mine));
   if (!nodes.ok()) {
     return nodes.status();
@@ -288,7 +286,7 @@ absl::Status NodeSession::GatherMetrics() {
   return absl::OkStatus();
 }
 
-absl::Status NodeSession::Verify() {
+absl::Status NodeSession::Verify(const NodeRun::Watch& watch) {
   RunFacts facts{.records_read = std::vector<std::uint64_t>(executor_count()), .leaders = {}};
   for (const NodeMetrics& node : nodes_) {
     for (const ExecutorMetrics& executor : node.executors) {
@@ -302,8 +300,11 @@ absl::Status NodeSession::Verify() {
   for (const auto& executor : run_->executors()) {
     facts.leaders.push_back(executor->id());
   }
+  const absl::StatusOr<std::string> checked = program_->CheckNode(facts, watch);
+  if (!checked.ok() && !absl::IsDataLoss(checked.status())) {  // it came to no verdict
+    return checked.status();
+  }
   // Everybody learns of everybody's verdict: the first letter says which, so that no node waits for one that failed.
-  const absl::StatusOr<std::string> checked = program_->CheckNode(facts);
   const absl::StatusOr<std::vector<std::string>> nodes =
       plane_->AllGather("verified", checked.ok() ? absl::StrCat("+", *checked)
                                                  : absl::StrCat("-", std::string(checked.status().message())));

@@ -34,8 +34,8 @@ class NodeSession {
   NodeSession(QueryProgram& program, const EngineOptions& options, std::map<std::string, std::string> settings,
               rdma::ControlPlane& plane, const RunEnvironment& environment);
 
-  /// The whole run. `watch` is asked now and then whether it has to end; it need not look at the control plane.
-  absl::Status Run(const NodeRun::Watch& watch);
+  /// The whole run. `interrupted` is asked now and then whether it has to end; it need not look at the control plane.
+  absl::Status Run(const NodeRun::Watch& interrupted);
 
   /// What --verify found.
   Verification verification() const { return verification_; }
@@ -43,7 +43,7 @@ class NodeSession {
  private:
   absl::Status SetUp(const NodeRun::Watch& watch);
   absl::Status Execute(const NodeRun::Watch& watch);
-  absl::Status Conclude();
+  absl::Status Conclude(const NodeRun::Watch& watch);
   absl::Status ExchangeChannels();
   absl::StatusOr<rdma::MeshOptions> PlanMesh() const;
   absl::Status AwaitConnections(const NodeRun::Watch& watch);
@@ -52,7 +52,7 @@ class NodeSession {
   std::vector<int> ChooseCpus() const;
   absl::Status Barrier(const char* phase);
   absl::Status GatherMetrics();
-  absl::Status Verify();
+  absl::Status Verify(const NodeRun::Watch& watch);
   absl::Status CommitResults();
   absl::Status Report();
   std::string TransportName() const;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,9 +43,11 @@ class QueryProgram {
   /// Bytes that a node needs for --verify.
   virtual std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const = 0;
   /// --verify, at every node: checks the rows that its leaders emitted against a sequential recomputation that shares
-  /// no code with the engine. Returns what CheckRun needs; DataLoss says what is wrong.
-  virtual absl::StatusOr<std::string> CheckNode(const RunFacts& facts) = 0;
-  /// --verify, at rank 0: checks the run as a whole from what the nodes' CheckNode returned.
+  /// no code with the engine. Returns what CheckRun needs; DataLoss says what is wrong. That may take as long as the
+  /// run did, so `watch` is to be asked some times a second: what it returns, if not OK, ends the check and is
+  /// returned.
+  virtual absl::StatusOr<std::string> CheckNode(const RunFacts& facts, const std::function<absl::Status()>& watch) = 0;
+  /// --verify, at every node once all have passed CheckNode: checks the run as a whole from what those returned.
   virtual absl::Status CheckRun(std::span<const std::string> nodes) = 0;
 };
 

@@ -128,7 +128,7 @@ class AggregationTask final : public QueryTask {
       WaitForSlowerFlows(fiber);
       const SourceBatch<typename Plan::Input> batch = source_->Poll();
       const std::int64_t read_ns = context_->clock->NowNanos();
-      if (!batch.records.empty()) {
+      if (!batch.records.empty() || batch.watermark_ms > progress_.watermark_ms()) {  // time may pass without records
         Process(fiber, batch, read_ns);
       }
       ended = batch.ended;
@@ -237,7 +237,7 @@ class AggregationTask final : public QueryTask {
     if (!message->has_value()) {
       return;
     }
-    const state::SliceId floor = slices_.FirstOpen(reader.watermark_ms());
+    const state::SliceRange open = slices_.OpenAt(reader.watermark_ms());
     const absl::StatusOr<state::DeltaChunk> chunk = reader.Read(**message);
     if (!chunk.ok()) {
       Fail(fiber, chunk.status());
@@ -245,7 +245,7 @@ class AggregationTask final : public QueryTask {
     std::span<const Entry> entries(reinterpret_cast<const Entry*>(chunk->entries.data()), chunk->entry_count);
     while (!entries.empty()) {
       const std::span<const Entry> step = entries.first(std::min(kMergeStep, entries.size()));
-      if (absl::Status status = store_.Merge(reader, step, floor); !status.ok()) {
+      if (absl::Status status = store_.Merge(reader, step, open); !status.ok()) {
         Fail(fiber, status);
       }
       entries = entries.subspan(step.size());
@@ -263,21 +263,33 @@ class AggregationTask final : public QueryTask {
 
   void FireWindows(Fiber& fiber) {
     while (true) {
-      fiber.WaitUntil([&] { return OldestIsComplete() || progress_.min_ms() == kMaxEventTimeMs; });
+      fiber.WaitUntil([&] { return progress_.has_passed_windows(); });
       while (OldestIsComplete()) {
         FireOldest(fiber);
         while (context_->memory->CleanSome(kCleanStepBytes)) {
           fiber.Yield();
         }
       }
+      progress_.ForgetPassedWindows();
       if (progress_.min_ms() == kMaxEventTimeMs) {
         break;
       }
     }
-    if (absl::Status status = sink_->Finish(); !status.ok()) {
-      Fail(fiber, status);
-    }
+    FinishSink(fiber);
     context_->metrics->last_result_ns = context_->clock->NowNanos();
+  }
+
+  void FinishSink(Fiber& fiber) {
+    while (true) {
+      const absl::StatusOr<bool> finished = sink_->TryFinish();
+      if (!finished.ok()) {
+        Fail(fiber, finished.status());
+      }
+      if (*finished) {
+        return;
+      }
+      fiber.WaitUntil([&] { return sink_->Ready(); });
+    }
   }
 
   bool OldestIsComplete() const {
@@ -288,7 +300,7 @@ class AggregationTask final : public QueryTask {
   void FireOldest(Fiber& fiber) {
     const auto& [slice, table] = *store_.primary().Oldest();
     const bool early = progress_.min_ms() != kMaxEventTimeMs;
-    const std::int64_t complete_ns = progress_.closing_read_ns();
+    const std::int64_t complete_ns = progress_.PassedReadNanos(slices_.EndMs(slice));
     for (std::uint32_t first = 0; first < table.size();) {
       const auto run = table.Run(first);
       first += EmitRows(fiber, slice, run.first(std::min(kFireStep, run.size())));
@@ -314,7 +326,7 @@ class AggregationTask final : public QueryTask {
     if (absl::Status status = sink_->Write(std::span<const Row>(rows_.data(), count)); !status.ok()) {
       Fail(fiber, status);
     }
-    fiber.Yield();
+    fiber.WaitUntil([&] { return sink_->Ready(); });
     return static_cast<std::uint32_t>(count);
   }
 

@@ -4,7 +4,7 @@
 // Made by a node's main thread, then used by one thread, its own: Open, Connect, RunRound. Several executors can share
 // a thread and take turns, which is how tests drive a whole cluster under one random order.
 //
-//   1. Nothing below RunRound blocks in the kernel.
+//   1. Nothing below RunRound waits in the kernel; files have threads of their own (engine/sink/file_writer.h).
 //   2. After an error every fiber is unwound; status() tells the error, and done() holds.
 //
 //   auto executor = Executor::Create(config, query);
@@ -75,6 +75,7 @@ class Executor {
   const LiveProgress& live() const { return live_; }
   rdma::ExecutorMesh& mesh() { return *mesh_; }
   const rdma::ExecutorMesh& mesh() const { return *mesh_; }
+  const state::StateMemory& memory() const { return memory_; }
   ExecutorId id() const { return context_.self; }
 
  private:

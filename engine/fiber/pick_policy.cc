@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/fiber/fiber.h"
+#include "rdma/base/mix.h"
 
 namespace glaive::engine {
 
@@ -33,11 +34,8 @@ void RandomPickPolicy::Order(std::span<Fiber*> fibers) {
 
 // SplitMix64.
 std::uint64_t RandomPickPolicy::Next() {
-  state_ += 0x9e3779b97f4a7c15;
-  std::uint64_t x = state_;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
+  state_ += kMixStep;
+  return Mix64(state_);
 }
 
 }  // namespace glaive::engine

@@ -110,10 +110,4 @@ void Scheduler::Cancel() {
   cancelling_ = false;
 }
 
-void Scheduler::VisitFibers(absl::FunctionRef<void(const Fiber&)> visit) const {
-  for (const std::unique_ptr<Fiber>& fiber : fibers_) {
-    visit(*fiber);
-  }
-}
-
 }  // namespace glaive::engine

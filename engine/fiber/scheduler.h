@@ -24,7 +24,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
 #include "engine/fiber/fiber.h"
@@ -68,15 +67,10 @@ class Scheduler {
   /// unwinding, or suspends during it, ends the process with its name.
   void Cancel();
 
-  /// Calls `visit` for every fiber ever spawned, in order of spawning.
-  void VisitFibers(absl::FunctionRef<void(const Fiber&)> visit) const;
-
   /// Stacks mapped so far; finished fibers' stacks are used again.
   std::size_t stacks_mapped() const { return stacks_.mapped(); }
 
  private:
-  friend class Fiber;
-
   void RunFiber(Fiber& fiber);
   void Retire(Fiber& fiber);
   void DropFinished();

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/numbers.h"
+
 namespace glaive::engine {
 namespace {
 
@@ -31,26 +33,6 @@ std::string FieldOf(const std::string& path, const std::string& name) {
   return "";
 }
 
-std::uint32_t AllowedProcessors() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
-    return 0;
-  }
-  return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
-}
-
-std::uint64_t ParseKibibytes(const std::string& text) {
-  std::uint64_t kibibytes = 0;
-  for (const char digit : text) {
-    if (digit < '0' || digit > '9') {
-      break;
-    }
-    kibibytes = kibibytes * 10 + static_cast<std::uint64_t>(digit - '0');
-  }
-  return kibibytes * 1024;
-}
-
 std::vector<std::string> EntriesOf(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -63,6 +45,29 @@ std::vector<std::string> EntriesOf(const std::string& folder) {
 
 }  // namespace
 
+std::vector<int> AllowedCpus() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &allowed)) {
+        cpus.push_back(cpu);
+      }
+    }
+  }
+  return cpus;
+}
+
+std::optional<std::uint64_t> MemoryInfoBytes(const std::string& name, const std::string& root) {
+  const std::string text = FieldOf(root + "/proc/meminfo", name);  // "16384 kB"
+  std::uint64_t kibibytes = 0;
+  if (!absl::SimpleAtoi(text.substr(0, text.find(' ')), &kibibytes)) {
+    return std::nullopt;
+  }
+  return kibibytes * 1024;
+}
+
 MachineInfo DescribeMachine(const std::string& root) {
   MachineInfo machine;
   utsname system{};
@@ -71,8 +76,8 @@ MachineInfo DescribeMachine(const std::string& root) {
     machine.kernel = system.release;
   }
   machine.cpu_model = FieldOf(root + "/proc/cpuinfo", "model name");
-  machine.cores = AllowedProcessors();
-  machine.memory_bytes = ParseKibibytes(FieldOf(root + "/proc/meminfo", "MemTotal"));
+  machine.cores = static_cast<std::uint32_t>(AllowedCpus().size());
+  machine.memory_bytes = MemoryInfoBytes("MemTotal", root).value_or(0);
   machine.rdma_devices = EntriesOf(root + "/sys/class/infiniband");
   return machine;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,12 @@ struct MachineInfo {
   std::string kernel;                     ///< release, as from uname(2)
   std::vector<std::string> rdma_devices;  ///< names below /sys/class/infiniband, sorted
 };
+
+/// The processors that the calling thread may run on, ascending.
+std::vector<int> AllowedCpus();
+
+/// A line of /proc/meminfo, e.g. "MemAvailable", in bytes; `root` is put before /proc, for tests.
+std::optional<std::uint64_t> MemoryInfoBytes(const std::string& name, const std::string& root = "");
 
 /// Describes this machine; `root` is put before /proc and /sys, for tests.
 MachineInfo DescribeMachine(const std::string& root = "");

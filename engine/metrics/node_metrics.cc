@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -56,6 +57,32 @@ absl::Status Take(const Json& object, const char* name, Integer& value) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<RegionUse>> RegionsFrom(const Json& object) {
+  const auto found = object.find("regions");
+  if (found == object.end() || !found->is_array()) {
+    return WrongField("regions");
+  }
+  std::vector<RegionUse> regions;
+  for (const Json& entry : *found) {
+    const auto what = entry.find("what");
+    const auto pages = entry.find("pages");
+    RegionUse region;
+    if (!entry.is_object() || what == entry.end() || !what->is_string() || pages == entry.end() || !pages->is_array() ||
+        !Take(entry, "bytes", region.bytes).ok()) {
+      return WrongField("regions");
+    }
+    region.what = what->get<std::string>();
+    for (const Json& kind : *pages) {
+      if (!kind.is_string()) {
+        return WrongField("regions");
+      }
+      region.pages.insert(kind.get<std::string>());
+    }
+    regions.push_back(std::move(region));
+  }
+  return regions;
+}
+
 absl::StatusOr<LatencySamples> LatencyFrom(const Json& object) {
   const auto kept = object.find("latency_kept");
   if (kept == object.end() || !kept->is_array()) {
@@ -105,7 +132,22 @@ absl::StatusOr<ExecutorMetrics> ExecutorFrom(const Json& object) {
 
 }  // namespace
 
+void AddRegion(std::vector<RegionUse>& regions, const RegionUse& more) {
+  const auto found =
+      std::find_if(regions.begin(), regions.end(), [&](const RegionUse& region) { return region.what == more.what; });
+  if (found == regions.end()) {
+    regions.push_back(more);
+    return;
+  }
+  found->bytes += more.bytes;
+  found->pages.insert(more.pages.begin(), more.pages.end());
+}
+
 std::string EncodeNodeMetrics(const NodeMetrics& metrics) {
+  Json regions = Json::array();
+  for (const RegionUse& region : metrics.regions) {
+    regions.push_back({{"what", region.what}, {"bytes", region.bytes}, {"pages", region.pages}});
+  }
   Json executors = Json::array();
   for (const ExecutorMetrics& executor : metrics.executors) {
     executors.push_back(ToJson(executor));
@@ -113,7 +155,7 @@ std::string EncodeNodeMetrics(const NodeMetrics& metrics) {
   const Json object = {{"node", metrics.node},
                        {"peak_memory_bytes", metrics.peak_memory_bytes},
                        {"ring_bytes", metrics.ring_bytes},
-                       {"page_kind", metrics.page_kind},
+                       {"regions", std::move(regions)},
                        {"executors", std::move(executors)}};
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -130,11 +172,11 @@ absl::StatusOr<NodeMetrics> DecodeNodeMetrics(std::string_view text) {
   if (!status.ok()) {
     return status;
   }
-  const auto page_kind = object.find("page_kind");
-  if (page_kind == object.end() || !page_kind->is_string()) {
-    return WrongField("page_kind");
+  absl::StatusOr<std::vector<RegionUse>> regions = RegionsFrom(object);
+  if (!regions.ok()) {
+    return regions.status();
   }
-  metrics.page_kind = page_kind->get<std::string>();
+  metrics.regions = *std::move(regions);
   const auto executors = object.find("executors");
   if (executors == object.end() || !executors->is_array()) {
     return WrongField("executors");

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,12 +50,23 @@ struct ExecutorMetrics {
   LatencySamples window_latency;  ///< one sample a fired window
 };
 
+/// Memory of one use, over some executors or nodes, and the pages behind it: channels and state live on large ones
+/// where the system gives them.
+struct RegionUse {
+  std::string what;  ///< "send segments", "rings over shm", "state"
+  std::uint64_t bytes = 0;
+  std::set<std::string> pages;  ///< "huge", "transparent", "base"
+};
+
+/// Adds `more` to the entry of the same use, or behind all others.
+void AddRegion(std::vector<RegionUse>& regions, const RegionUse& more);
+
 /// One node's part of the report.
 struct NodeMetrics {
   std::uint32_t node = 0;
   std::uint64_t peak_memory_bytes = 0;  ///< most resident memory of the process (see PeakMemoryBytes)
   std::uint64_t ring_bytes = 0;         ///< memory of the rings that others write into
-  std::string page_kind = {};           ///< pages behind the rings: "huge", "transparent" or "base"
+  std::vector<RegionUse> regions = {};  ///< its memory by use
   std::vector<ExecutorMetrics> executors = {};
 };
 

@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 
 #include "engine/metrics/counter_fields.h"
@@ -41,6 +42,10 @@ Json ToJson(const ExecutorReport& executor) {
   return object;
 }
 
+Json ToJson(const RegionUse& region) {
+  return {{"what", region.what}, {"bytes", region.bytes}, {"pages", absl::StrJoin(region.pages, "+")}};
+}
+
 const char* NameOf(Verification verification) {
   switch (verification) {
     case Verification::kPassed:
@@ -77,7 +82,10 @@ std::string ToJsonLine(const RunReport& report) {
   PutCounters(object, report.total);
   object["peak_memory_bytes"] = report.peak_memory_bytes;
   object["ring_bytes"] = report.ring_bytes;
-  object["page_kind"] = report.page_kind;
+  object["regions"] = Json::array();
+  for (const RegionUse& region : report.regions) {
+    object["regions"].push_back(ToJson(region));
+  }
   object["window_latency"] = ToJson(report.window_latency);
   object["verification"] = NameOf(report.verification);
   Json executors = Json::array();

@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -51,6 +52,12 @@ const char* VerificationText(Verification verification) {
   return "not run (--verify)";
 }
 
+std::string PagesText(const std::vector<RegionUse>& regions) {
+  return absl::StrJoin(regions, ", ", [](std::string* text, const RegionUse& region) {
+    absl::StrAppend(text, region.what, " ", absl::StrJoin(region.pages, "+"));
+  });
+}
+
 void PrintHeading(const RunReport& report, std::ostream& out) {
   out << report.program << " " << report.build.version << " (commit " << report.build.commit << ", "
       << report.build.build_type << ")\n";
@@ -79,12 +86,12 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
        absl::StrFormat("%s in %s entries, %.2f records folded into each, %s merged", FormatBytes(total.delta_bytes),
                        Grouped(total.delta_entries), report.folds_per_delta_entry, Grouped(total.merges)));
   Line(out, "channels",
-       absl::StrFormat("%s messages, %s credit stalls, at most %s laps, rings %s (%s pages)", Grouped(total.messages),
-                       Grouped(total.credit_stalls), Grouped(total.max_ring_laps), FormatBytes(report.ring_bytes),
-                       report.page_kind.empty() ? "no" : report.page_kind));
+       absl::StrFormat("%s messages, %s credit stalls, at most %s laps, rings %s", Grouped(total.messages),
+                       Grouped(total.credit_stalls), Grouped(total.max_ring_laps), FormatBytes(report.ring_bytes)));
   Line(out, "memory",
        absl::StrFormat("peak %s, state %s, index grown %s times", FormatBytes(report.peak_memory_bytes),
                        FormatBytes(total.state_bytes), Grouped(total.index_growths)));
+  Line(out, "pages", PagesText(report.regions));
   Line(out, "verification", VerificationText(report.verification));
 }
 

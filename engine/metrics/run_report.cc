@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "absl/strings/str_join.h"
 
 #include "engine/metrics/build_info.h"
 #include "engine/metrics/counter_fields.h"
@@ -85,12 +82,11 @@ RunReport BuildRunReport(std::span<const NodeMetrics> nodes, ReportScope scope) 
   RunReport report;
   report.build = ThisBuild();
   report.nodes = static_cast<std::uint32_t>(nodes.size());
-  std::set<std::string> page_kinds;
   for (const NodeMetrics& node : nodes) {
     report.peak_memory_bytes += node.peak_memory_bytes;
     report.ring_bytes += node.ring_bytes;
-    if (!node.page_kind.empty()) {
-      page_kinds.insert(node.page_kind);
+    for (const RegionUse& region : node.regions) {
+      AddRegion(report.regions, region);
     }
     for (const ExecutorMetrics& executor : node.executors) {
       report.executors.push_back(ReportOf(executor, node.node));
@@ -100,7 +96,6 @@ RunReport BuildRunReport(std::span<const NodeMetrics> nodes, ReportScope scope) 
   }
   std::sort(report.executors.begin(), report.executors.end(),
             [](const auto& left, const auto& right) { return left.executor < right.executor; });
-  report.page_kind = absl::StrJoin(page_kinds, "+");
   report.seconds = RunSeconds(report.executors, scope.one_host);
   report.records_per_second = Rate(static_cast<double>(report.total.records), report.seconds);
   report.gigabytes_per_second = Rate(static_cast<double>(report.total.input_bytes) / kBytesPerGigabyte, report.seconds);

@@ -70,7 +70,7 @@ struct RunReport {
   ExecutorMetrics total;                ///< sums; maxima where a field is a maximum
   std::uint64_t peak_memory_bytes = 0;  ///< sum over the nodes
   std::uint64_t ring_bytes = 0;         ///< sum over the nodes
-  std::string page_kind;                ///< of the rings; kinds joined by "+" where nodes differ
+  std::vector<RegionUse> regions;       ///< memory by use, over all nodes
   WindowLatency window_latency;
   Verification verification = Verification::kNotRun;
   std::vector<ExecutorReport> executors;  ///< by executor number

@@ -5,12 +5,14 @@
 //
 //   1. A marker carries the watermark of the last batch whose records are all in the state (invariant I3).
 //   2. LeadsTooFar() is false for the flow that is last, so not everybody can be waiting (invariant I7).
+//   3. What is remembered of passed windows is bounded by how many passed since ForgetPassedWindows.
 //
 //   progress.OnBatch(records, bytes, watermark_ms, now_ns);
 //   if (progress.ShouldEndEpoch(now_ns)) Ship(progress.EndEpoch(now_ns));
 #pragma once
 
 #include <cstdint>
+#include <deque>
 
 #include "engine/progress/epoch_policy.h"
 #include "engine/progress/vector_clock.h"
@@ -53,12 +55,25 @@ class FlowProgress {
   std::int64_t watermark_ms() const { return watermark_ms_; }
   /// The minimum over all executors: windows that end at or before it are complete.
   std::int64_t min_ms() const { return clock_.Min(); }
-  /// When the batch was read that moved the minimum past a window's end last; see DeltaLayout's boundary_read_ns.
-  std::int64_t closing_read_ns() const { return closing_read_ns_; }
+  /// Whether the minimum has passed a window's end since ForgetPassedWindows.
+  bool has_passed_windows() const { return !passed_.empty(); }
+  /// When the batch was read that moved the minimum to a window's end or past it, for windows that
+  /// has_passed_windows() covers. Of another executor's epoch that passed several, it is the batch that passed the
+  /// first (see DeltaLayout's boundary_read_ns): their latency is overstated, never understated.
+  std::int64_t PassedReadNanos(std::int64_t window_end_ms) const;
+  /// All windows that the minimum has passed were fired.
+  void ForgetPassedWindows() { passed_.clear(); }
   std::uint64_t epochs_ended() const { return epochs_ended_; }
 
  private:
+  /// The minimum was here at the end of a window or past it, thanks to a batch that was read then.
+  struct Passing {
+    std::int64_t min_ms;
+    std::int64_t read_ns;
+  };
+
   void AdvanceClock(ExecutorId executor, std::int64_t watermark_ms, std::int64_t read_ns);
+  std::int64_t EndOfWindowAt(std::int64_t event_time_ms) const;
 
   FlowProgressOptions options_;
   TumblingSlices slices_;
@@ -69,9 +84,10 @@ class FlowProgress {
   std::uint64_t records_read_ = 0;
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   std::int64_t first_watermark_ms_ = kMinEventTimeMs;
-  std::int64_t window_end_ms_ = kMinEventTimeMs;  // of the window that the watermark is in
-  std::int64_t boundary_read_ns_ = 0;             // 0: no window's end was passed in this epoch
-  std::int64_t closing_read_ns_ = 0;
+  std::int64_t window_end_ms_ = kMinEventTimeMs;      // of the window that the watermark is in
+  std::int64_t boundary_read_ns_ = 0;                 // 0: no window's end was passed in this epoch
+  std::int64_t min_window_end_ms_ = kMinEventTimeMs;  // of the window that the minimum is in
+  std::deque<Passing> passed_;                        // with ascending min_ms
 };
 
 }  // namespace glaive::engine

@@ -3,6 +3,7 @@
 //   query.To(AllOf<Row>({Csv{path}.Factory<Row>(), Collect(rows).Factory<Row>()}));
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,9 @@ class AllOfSink final : public Sink<Row> {
  public:
   explicit AllOfSink(std::vector<std::unique_ptr<Sink<Row>>> sinks) : sinks_(std::move(sinks)) {}
 
+  bool Ready() override {
+    return std::ranges::all_of(sinks_, [](const auto& sink) { return sink->Ready(); });
+  }
   absl::Status Write(std::span<const Row> rows) override {
     absl::Status status;
     for (auto& sink : sinks_) {
@@ -22,12 +26,16 @@ class AllOfSink final : public Sink<Row> {
     }
     return status;
   }
-  absl::Status Finish() override {
-    absl::Status status;
+  absl::StatusOr<bool> TryFinish() override {
+    bool finished = true;
     for (auto& sink : sinks_) {
-      status.Update(sink->Finish());
+      const absl::StatusOr<bool> one = sink->TryFinish();
+      if (!one.ok()) {
+        return one;
+      }
+      finished = finished && *one;
     }
-    return status;
+    return finished;
   }
   absl::Status Commit() override {
     absl::Status status;

@@ -52,6 +52,7 @@ class CsvSink final : public Sink<Row> {
  public:
   explicit CsvSink(PartFile file) : file_(std::move(file)) {}
 
+  bool Ready() override { return file_.Ready(); }
   absl::Status Write(std::span<const Row> rows) override {
     for (const Row& row : rows) {
       line_.clear();
@@ -66,7 +67,7 @@ class CsvSink final : public Sink<Row> {
     }
     return absl::OkStatus();
   }
-  absl::Status Finish() override { return file_.Flush(); }
+  absl::StatusOr<bool> TryFinish() override { return file_.TryFinish(); }
   absl::Status Commit() override { return file_.Commit(); }
 
  private:

@@ -1,59 +1,32 @@
 #include "engine/sink/part_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+
+#include "rdma/base/check.h"
+#include "rdma/base/unique_fd.h"
 
 namespace glaive::engine {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr const char* kTemporarySuffix = ".tmp";
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
-absl::Status FileError(const char* what, const std::string& path) {
-  return absl::UnavailableError(absl::StrCat("cannot ", what, " ", path, ": ", std::strerror(errno)));
-}
-
-std::string TemporaryName(const std::string& path) { return absl::StrCat(path, kTemporarySuffix); }
-
-absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) {
-      return FileError("write", path);
-    }
-    bytes.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<UniqueFd> OpenForWriting(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (fd.get() < 0) {
-    return FileError("create", path);
-  }
-  return fd;
-}
-
-absl::Status AppendFile(int out, const std::string& out_path, const std::string& path, std::size_t skip_bytes) {
-  UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (in.get() < 0) {
+absl::Status AppendFile(WholeFile& out, const std::string& path, std::size_t skip_bytes) {
+  const UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!in.valid()) {
     return FileError("join the part", path);
   }
   if (lseek(in.get(), static_cast<off_t>(skip_bytes), SEEK_SET) < 0) {
     return FileError("read", path);
   }
-  std::vector<char> buffer(kBufferBytes);
+  std::vector<char> buffer(kReadBytes);
   while (true) {
     const ssize_t count = read(in.get(), buffer.data(), buffer.size());
     if (count == 0) {
@@ -63,7 +36,7 @@ absl::Status AppendFile(int out, const std::string& out_path, const std::string&
       return FileError("read", path);
     }
     if (count > 0) {
-      absl::Status status = WriteAll(out, std::string_view(buffer.data(), static_cast<std::size_t>(count)), out_path);
+      absl::Status status = out.Write(std::string_view(buffer.data(), static_cast<std::size_t>(count)));
       if (!status.ok()) {
         return status;
       }
@@ -78,76 +51,56 @@ std::string PartPath(const std::string& path, ExecutorId executor, std::uint32_t
 }
 
 absl::StatusOr<PartFile> PartFile::Create(const std::string& path, ExecutorId executor, std::uint32_t executor_count) {
-  std::string part = PartPath(path, executor, executor_count);
-  absl::StatusOr<UniqueFd> fd = OpenForWriting(TemporaryName(part));
-  if (!fd.ok()) {
-    return fd.status();
+  absl::StatusOr<WholeFile> whole = WholeFile::Create(PartPath(path, executor, executor_count));
+  if (!whole.ok()) {
+    return whole.status();
   }
-  PartFile file(std::move(part), *std::move(fd));
-  file.buffer_.reserve(kBufferBytes);
-  return file;
+  return PartFile(*std::move(whole));
 }
 
-PartFile::PartFile(PartFile&& other) noexcept
-    : path_(std::exchange(other.path_, {})), fd_(std::move(other.fd_)), buffer_(std::move(other.buffer_)) {}
-
-PartFile::~PartFile() {
-  if (!path_.empty()) {
-    unlink(TemporaryName(path_).c_str());
-  }
+PartFile::PartFile(WholeFile file) : writer_(std::make_unique<FileWriter>(std::move(file))) {
+  buffer_.reserve(kBufferBytes);
 }
 
 absl::Status PartFile::Append(std::string_view bytes) {
-  if (buffer_.size() + bytes.size() > kBufferBytes) {
-    if (absl::Status status = WriteOut(); !status.ok()) {
-      return status;
-    }
-  }
+  GLAIVE_CHECK(!finishing_, bytes.size(), " bytes came after the end");
   buffer_.append(bytes);
-  return absl::OkStatus();
-}
-
-absl::Status PartFile::WriteOut() {
-  absl::Status status = WriteAll(fd_.get(), buffer_, TemporaryName(path_));
-  buffer_.clear();
-  return status;
-}
-
-absl::Status PartFile::Flush() {
-  if (absl::Status status = WriteOut(); !status.ok()) {
-    return status;
+  if (buffer_.size() < kBufferBytes || !writer_->Idle()) {
+    return absl::OkStatus();
   }
-  return fsync(fd_.get()) == 0 || errno == EINVAL || errno == EROFS ? absl::OkStatus()
-                                                                    : FileError("write", TemporaryName(path_));
+  if (writer_->status().ok()) {
+    writer_->Start(buffer_, /*is_last=*/false);
+    return absl::OkStatus();
+  }
+  return writer_->status();
 }
 
-absl::Status PartFile::Commit() {
-  if (rename(TemporaryName(path_).c_str(), path_.c_str()) != 0) {
-    return FileError("name", path_);
+absl::StatusOr<bool> PartFile::TryFinish() {
+  finishing_ = true;
+  if (!writer_->Idle()) {
+    return false;
   }
-  path_.clear();
-  return absl::OkStatus();
+  if (!writer_->status().ok()) {
+    return writer_->status();
+  }
+  if (!syncing_) {
+    syncing_ = true;
+    writer_->Start(buffer_, /*is_last=*/true);
+    return false;
+  }
+  return true;
 }
 
 absl::Status JoinParts(const std::string& path, std::uint32_t executor_count, std::size_t header_bytes) {
-  const std::string temporary = TemporaryName(path);
-  absl::StatusOr<UniqueFd> out = OpenForWriting(temporary);
-  if (!out.ok()) {
-    return out.status();
-  }
-  absl::Status status;
+  absl::StatusOr<WholeFile> out = WholeFile::Create(path);
+  absl::Status status = out.status();
   for (std::uint32_t i = 0; i < executor_count && status.ok(); ++i) {
-    status =
-        AppendFile(out->get(), temporary, PartPath(path, ExecutorId{i}, executor_count), i == 0 ? 0 : header_bytes);
+    status = AppendFile(*out, PartPath(path, ExecutorId{i}, executor_count), i == 0 ? 0 : header_bytes);
   }
-  if (status.ok() && fsync(out->get()) != 0 && errno != EINVAL && errno != EROFS) {
-    status = FileError("write", temporary);
-  }
-  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) {
-    status = FileError("name", path);
+  if (status.ok()) {
+    status = out->Commit();
   }
   if (!status.ok()) {
-    unlink(temporary.c_str());
     return status;
   }
   for (std::uint32_t i = 0; i < executor_count; ++i) {

@@ -4,22 +4,26 @@
 //   path.part-002-of-004       after Commit
 //   path                       after JoinParts, which removes the parts
 //
-// Owned by its leader's sink. Every byte goes through a 1 MiB buffer.
+// Owned by its leader's sink. Buffers of 1 MiB are filled here and written by a thread of the file's own
+// (file_writer.h): nothing but Create and Commit waits for the disk. While a full buffer waits for the one before,
+// Ready is false; who waits for it keeps the memory at two buffers and one Append.
 //
 //   absl::StatusOr<PartFile> file = PartFile::Create("counts.csv", executor, executor_count);
 //   status = file->Append("1,2,3\n");
-//   status = file->Flush();   ...   status = file->Commit();
+//   while (!*file->TryFinish()) { do something else }   ...   status = file->Commit();
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/sink/file_writer.h"
+#include "engine/sink/whole_file.h"
 #include "rdma/base/ids.h"
-#include "rdma/base/unique_fd.h"
 
 namespace glaive::engine {
 
@@ -28,24 +32,24 @@ class PartFile {
   /// Opens the temporary file. The error names the path and the reason.
   static absl::StatusOr<PartFile> Create(const std::string& path, ExecutorId executor, std::uint32_t executor_count);
 
-  PartFile(PartFile&& other) noexcept;
-  PartFile& operator=(PartFile&&) = delete;
-  ~PartFile();
-
+  /// Whether there is room in the buffer, or TryFinish has got further.
+  bool Ready() const { return writer_->Idle() || (!finishing_ && buffer_.size() < kBufferBytes); }
+  /// Adds bytes. The error may be of bytes that were added long before.
   absl::Status Append(std::string_view bytes);
-  /// Writes out the buffer and waits until the file is on its disk.
-  absl::Status Flush();
+  /// True once all bytes are on the disk; false: ask again when Ready. No Append afterwards.
+  absl::StatusOr<bool> TryFinish();
   /// Gives the file its final name.
-  absl::Status Commit();
+  absl::Status Commit() { return writer_->Commit(); }
 
  private:
-  PartFile(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
-  absl::Status WriteOut();
+  explicit PartFile(WholeFile file);
 
-  std::string path_;  // the final name; empty once committed or moved from
-  UniqueFd fd_;
+  std::unique_ptr<FileWriter> writer_;
   std::string buffer_;
+  bool finishing_ = false;  // no bytes will follow
+  bool syncing_ = false;    // the last of them are with the writer
 };
 
 /// The name of an executor's part of `path`.

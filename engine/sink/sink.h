@@ -1,9 +1,9 @@
 // Sink: where a leader's results go.
 //
 // Every leader opens its own sink and writes the rows of the keys it leads, window by window. A sink belongs to its
-// executor's thread.
+// executor's thread and must not block it: what takes time goes on elsewhere, and Ready says when to come back.
 //
-//   1. Finish is called once, after the leader's last row.
+//   1. TryFinish is called after the leader's last row, until it is true.
 //   2. Commit is called once, after every leader of the run has finished without error. What a sink holds back until
 //      then (a file's final name, say) never stands for half a result.
 //
@@ -38,10 +38,13 @@ class Sink {
  public:
   virtual ~Sink() = default;
 
+  /// Whether the next rows can be taken, or TryFinish asked again, without much waiting or memory. Cheap: a waiting
+  /// executor asks every round.
+  virtual bool Ready() { return true; }
   /// Takes rows, at most a few thousand; they may be overwritten afterwards.
   virtual absl::Status Write(std::span<const Row> rows) = 0;
-  /// Flushes what was written; it may still come to nothing.
-  virtual absl::Status Finish() { return absl::OkStatus(); }
+  /// Makes sure that what was written can be committed: true once that is so, false to be asked again when Ready.
+  virtual absl::StatusOr<bool> TryFinish() { return true; }
   /// Makes it final; on any thread, once the executors have stopped.
   virtual absl::Status Commit() { return absl::OkStatus(); }
 };

@@ -31,8 +31,9 @@ struct BlockSourceOptions {
   std::uint64_t block_records = 0;                                          // records in memory, at least 1
   std::uint64_t total_records = std::numeric_limits<std::uint64_t>::max();  // records to read before the stream ends
   std::int64_t duration_ns = std::numeric_limits<std::int64_t>::max();      // time from the first Poll to the end
-  std::int64_t span_ms = 0;       // event time that the block covers: what a repetition adds
-  double records_per_second = 0;  // the pace; 0: as fast as the engine reads
+  std::int64_t span_ms = 0;         // event time that the block covers: what a repetition adds
+  double records_per_second = 0;    // the pace; 0: as fast as the engine reads
+  std::uint64_t batch_records = 0;  // the most of a batch; 0: about 64 KiB of them
 };
 
 template <typename R, typename EventTime>
@@ -56,7 +57,7 @@ class BlockSource final : public Source<R> {
   SourceBatch<R> Poll() override {
     const std::uint64_t allowed = Allowed();
     const std::uint64_t count =
-        std::min({kBatchRecords, block_.size() - position_, allowed - std::min(allowed, read_)});
+        std::min({batch_records_, block_.size() - position_, allowed - std::min(allowed, read_)});
     const std::span<const R> records = block_.subspan(position_, count);
     SourceBatch<R> batch{
         .records = records, .event_time_shift_ms = shift_ms_, .watermark_ms = watermark_ms_, .ended = false};
@@ -73,11 +74,17 @@ class BlockSource final : public Source<R> {
 
  private:
   /// About 64 KiB, so that a turn stays within some tens of microseconds.
-  static constexpr std::uint64_t kBatchRecords = std::max<std::uint64_t>(1, (std::uint64_t{64} << 10) / sizeof(R));
+  static constexpr std::uint64_t kDefaultBatchRecords =
+      std::max<std::uint64_t>(1, (std::uint64_t{64} << 10) / sizeof(R));
 
   BlockSource(const BlockSourceOptions& options, const Clock& clock, rdma::PageRegion region, std::span<const R> block,
               EventTime event_time_ms)
-      : options_(options), clock_(&clock), region_(std::move(region)), block_(block), event_time_ms_(event_time_ms) {}
+      : options_(options),
+        clock_(&clock),
+        region_(std::move(region)),
+        block_(block),
+        event_time_ms_(event_time_ms),
+        batch_records_(options.batch_records == 0 ? kDefaultBatchRecords : options.batch_records) {}
 
   /// How many records may have been read by now.
   std::uint64_t Allowed() {
@@ -113,6 +120,7 @@ class BlockSource final : public Source<R> {
   rdma::PageRegion region_;
   std::span<const R> block_;
   EventTime event_time_ms_;
+  std::uint64_t batch_records_;
   std::uint64_t read_ = 0;
   std::uint64_t position_ = 0;  // in the block
   std::int64_t shift_ms_ = 0;

@@ -8,11 +8,13 @@
 //   SliceId slice = slices.SliceOf(event_time_ms);
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/time/time.h"
 
 #include "engine/progress/event_time.h"
+#include "rdma/base/check.h"
 #include "state/store/slice_id.h"
 
 namespace glaive::engine {
@@ -25,7 +27,11 @@ struct Tumbling {
 /// The arithmetic of it. A value; every function costs a division at most.
 class TumblingSlices {
  public:
-  explicit TumblingSlices(const Tumbling& window) : size_ms_(absl::ToInt64Milliseconds(window.size)) {}
+  /// A window that is not whole milliseconds, or none at all, is a defect of the query.
+  explicit TumblingSlices(const Tumbling& window) : size_ms_(absl::ToInt64Milliseconds(window.size)) {
+    GLAIVE_CHECK(size_ms_ >= 1 && absl::Milliseconds(size_ms_) == window.size, "a tumbling window of ",
+                 absl::FormatDuration(window.size), "; it must be whole milliseconds, at least 1");
+  }
 
   /// The slice that an event time falls into.
   state::SliceId SliceOf(std::int64_t event_time_ms) const {
@@ -37,6 +43,12 @@ class TumblingSlices {
 
   /// The first slice whose window a watermark leaves open: all below end at or before it.
   state::SliceId FirstOpen(std::int64_t watermark_ms) const { return SliceOf(watermark_ms); }
+
+  /// The slices that a flow with this watermark may still change. Both ends of each are times that can be written.
+  state::SliceRange OpenAt(std::int64_t watermark_ms) const {
+    return {.first = std::max(FirstOpen(watermark_ms), state::SliceId{kMinEventTimeMs / size_ms_}),
+            .last = state::SliceId{kMaxEventTimeMs / size_ms_ - 1}};
+  }
 
   std::int64_t size_ms() const { return size_ms_; }
 

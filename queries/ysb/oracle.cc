@@ -19,6 +19,7 @@ namespace {
 
 using Campaigns = std::unordered_map<std::uint64_t, std::uint64_t>;  // by ad id; empty: no join
 using Leads = std::function<bool(std::uint64_t key)>;
+using Watch = std::function<absl::Status()>;
 using Rows = std::span<const ResultRow>;  // in ascending order
 
 /// Counts the keys of one window by sorting them, a million or more at a time.
@@ -184,9 +185,28 @@ std::optional<std::int64_t> EarliestTime(const std::vector<Reader>& readers) {
   return earliest_ms;
 }
 
+/// Asks the watch whether to go on, not at every step: each costs it system calls.
+class Patience {
+ public:
+  explicit Patience(const Watch& watch) : watch_(watch) {}
+
+  /// A step has been made. Not OK: end now.
+  absl::Status Step() { return ++steps_ % kStepsBetween == 0 && watch_ ? watch_() : absl::OkStatus(); }
+
+ private:
+  static constexpr std::uint64_t kStepsBetween = std::uint64_t{1} << 16;
+
+  const Watch& watch_;
+  std::uint64_t steps_ = 0;
+};
+
 /// Runs the query over one executor's records before `end_ms`.
-void CountUntil(std::int64_t end_ms, const Campaigns& campaigns, Reader& reader, WindowCounts& counts) {
+absl::Status CountUntil(std::int64_t end_ms, const Campaigns& campaigns, Reader& reader, WindowCounts& counts,
+                        Patience& patience) {
   for (; !reader.done() && reader.event_time_ms() < end_ms; reader.Advance()) {
+    if (absl::Status status = patience.Step(); !status.ok()) {
+      return status;
+    }
     const YsbEvent& event = reader.event();
     if (event.event_type != EventType::kView) {
       continue;
@@ -197,6 +217,7 @@ void CountUntil(std::int64_t end_ms, const Campaigns& campaigns, Reader& reader,
       counts.Add(campaign->second);
     }
   }
+  return absl::OkStatus();
 }
 
 /// Splits the rows before `window_start_ms` off.
@@ -237,7 +258,7 @@ Oracle::Oracle(OracleOptions options) : options_(std::move(options)) {
   GLAIVE_CHECK(valid.ok(), valid.ToString());
 }
 
-Oracle::Verdict Oracle::Check(std::span<const ResultRow> emitted, const Leads& leads) const {
+Oracle::Verdict Oracle::Check(std::span<const ResultRow> emitted, const Leads& leads, const Watch& watch) const {
   Verdict verdict;
   std::vector<ResultRow> sorted(emitted.begin(), emitted.end());
   std::ranges::sort(sorted);
@@ -258,6 +279,7 @@ Oracle::Verdict Oracle::Check(std::span<const ResultRow> emitted, const Leads& l
   }
 
   Findings findings;
+  Patience patience(watch);
   Rows rows = sorted;
   while (const std::optional<std::int64_t> time_ms = EarliestTime(readers)) {
     const std::int64_t window_ms = options_.generator.window_ms;
@@ -267,7 +289,10 @@ Oracle::Verdict Oracle::Check(std::span<const ResultRow> emitted, const Leads& l
     }
     WindowCounts counts(window_start_ms);
     for (Reader& reader : readers) {
-      CountUntil(window_start_ms + window_ms, campaigns, reader, counts);
+      verdict.status = CountUntil(window_start_ms + window_ms, campaigns, reader, counts, patience);
+      if (!verdict.status.ok()) {
+        return verdict;
+      }
     }
     const Rows expected = counts.Sorted();
     for (const ResultRow& row : expected) {

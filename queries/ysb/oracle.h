@@ -43,7 +43,8 @@ absl::Status Validate(const OracleOptions& options);
 class Oracle {
  public:
   struct Verdict {
-    /// OK, or DataLoss with the first few wrong rows, what was expected in their place, and how many there are.
+    /// OK, or DataLoss with the first few wrong rows, what was expected in their place, and how many there are; or what
+    /// ended the check.
     absl::Status status;
     /// Of all keys, whoever leads them.
     Totals expected;
@@ -55,9 +56,10 @@ class Oracle {
   explicit Oracle(OracleOptions options);
 
   /// Checks rows in any order. With `leads`, a key for which it is true must have all its rows here, and a key for
-  /// which it is false none; without it, missing rows only show in the totals.
-  Verdict Check(std::span<const ResultRow> emitted,
-                const std::function<bool(std::uint64_t key)>& leads = nullptr) const;
+  /// which it is false none; without it, missing rows only show in the totals. `watch` is asked every few milliseconds;
+  /// if what it returns is not OK, the check ends with that.
+  Verdict Check(std::span<const ResultRow> emitted, const std::function<bool(std::uint64_t key)>& leads = nullptr,
+                const std::function<absl::Status()>& watch = nullptr) const;
 
  private:
   OracleOptions options_;

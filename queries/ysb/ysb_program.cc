@@ -10,6 +10,7 @@
 #include "engine/sink/collect.h"
 #include "engine/sink/csv.h"
 #include "engine/sink/discard.h"
+#include "queries/ysb/leader_check.h"
 
 namespace glaive::queries::ysb {
 namespace {
@@ -138,19 +139,14 @@ std::uint64_t YsbProgram::verify_memory_bytes(std::uint32_t executor_count) cons
   return rows * kVerifyBytesPerRow;
 }
 
-absl::StatusOr<std::string> YsbProgram::CheckNode(const engine::RunFacts& facts) {
+absl::StatusOr<std::string> YsbProgram::CheckNode(const engine::RunFacts& facts,
+                                                  const std::function<absl::Status()>& watch) {
   const engine::BlockSourceOptions block = MakeBlock();
   const Oracle oracle({.generator = MakeGenerator(),
                        .record_counts = facts.records_read,
                        .block_records = block.block_records,
                        .block_span_ms = block.span_ms});
-  std::vector<ResultRow> rows;
-  for (const ExecutorId leader : facts.leaders) {
-    for (const YsbRow& row : rows_[Value(leader)]) {
-      rows.push_back({.window_start_ms = row.window_start_ms, .key = row.key, .count = row.value});
-    }
-  }
-  const Oracle::Verdict verdict = oracle.Check(rows);
+  const Oracle::Verdict verdict = CheckLeaders(oracle, rows_, facts.leaders, watch);
   if (!verdict.status.ok()) {
     return verdict.status;
   }

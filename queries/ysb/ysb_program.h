@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,7 +39,8 @@ class YsbProgram final : public engine::QueryProgram {
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
                                                        std::uint32_t executor_count) override;
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
-  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts) override;
+  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts,
+                                        const std::function<absl::Status()>& watch) override;
   absl::Status CheckRun(std::span<const std::string> nodes) override;
 
   /// The input that the flags describe.

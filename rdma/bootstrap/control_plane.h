@@ -1,9 +1,9 @@
 // ControlPlane: the TCP connections that bring a run's nodes together, let them exchange set-up data, and tell them
 // of each other's end. A star: rank 0 coordinates, every other rank has one connection to it.
 //
-// Owned by one thread at a time: `main` during set-up, then executor 0 of the node, then `main` again. It is the one
-// part of rdma/ that may block: Coordinate, Join, AllGather, Abort and Leave wait in poll(2), each with a deadline
-// or until a failure ends it. PollFailure never blocks and costs one system call.
+// Owned by the node's main thread, from set-up to the end of the run; executors never touch it. It is the one part of
+// rdma/ that may block: Coordinate, Join, AllGather, Abort and Leave wait in poll(2), each with a deadline or until a
+// failure ends it. PollFailure never blocks and costs one system call.
 //
 //   1. Nobody leaves Coordinate or Join before every rank has been accepted.
 //   2. AllGather is collective: every rank calls it with the same phases in the same order.

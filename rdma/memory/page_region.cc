@@ -1,6 +1,8 @@
 #include "rdma/memory/page_region.h"
 
 #include <fcntl.h>
+#include <linux/memfd.h>
+#include <linux/mman.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +23,9 @@ namespace glaive::rdma {
 namespace {
 
 constexpr int kProtection = PROT_READ | PROT_WRITE;
+// The size is said: without it the system takes its default huge page, which may be 1 GiB.
+constexpr int kMapHuge = MAP_HUGETLB | MAP_HUGE_2MB;
+constexpr unsigned kFileHuge = MFD_HUGETLB | MFD_HUGE_2MB;
 constexpr const char* kAnonymousSetting = "/sys/kernel/mm/transparent_hugepage/enabled";
 constexpr const char* kSharedSetting = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
@@ -84,9 +89,9 @@ absl::StatusOr<Mapping> MapBase(int fd, std::size_t size_bytes) {
   return Mapping{*start, madvise(*start, size_bytes, MADV_HUGEPAGE) == 0};
 }
 
-// A memory file of exactly `size_bytes` that can never change its size again. `huge` adds MFD_HUGETLB.
+// A memory file of exactly `size_bytes` that can never change its size again. `huge`: of 2 MiB pages.
 absl::StatusOr<UniqueFd> MakeMemoryFile(std::size_t size_bytes, bool huge) {
-  UniqueFd fd(memfd_create("glaive", MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? MFD_HUGETLB : 0U)));
+  UniqueFd fd(memfd_create("glaive", MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? kFileHuge : 0U)));
   if (!fd.valid()) return MapError(errno, "memfd_create", size_bytes);
   if (ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0) return MapError(errno, "ftruncate", size_bytes);
   if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
@@ -119,7 +124,7 @@ absl::StatusOr<PageRegion> PageRegion::Map(std::size_t size_bytes) {
   if (size_bytes == 0) return absl::InvalidArgumentError("cannot map a region of 0 bytes");
   if (size_bytes >= kHugePageBytes) {
     const std::size_t rounded = RoundUp(size_bytes, kHugePageBytes);
-    void* const data = mmap(nullptr, rounded, kProtection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    void* const data = mmap(nullptr, rounded, kProtection, MAP_PRIVATE | MAP_ANONYMOUS | kMapHuge, -1, 0);
     if (data != MAP_FAILED) return PageRegion(static_cast<std::byte*>(data), rounded, PageKind::kHuge, UniqueFd());
   }
   const std::size_t rounded = RoundUp(size_bytes, BasePageBytes());

@@ -45,7 +45,7 @@ class HashIndex {
   }
 
   /// The entry for which `equal` holds, else the next number, size(), which is entered and counted.
-  /// kNoEntry when the table has no room left before it has grown: call GrowAll and try again.
+  /// kNoEntry when the table has no room left before it has grown: call GrowSome until it has, and try again.
   template <typename Equal>
   std::uint32_t FindOrInsert(std::uint64_t hash, Equal&& equal) {
     if (growing()) {

@@ -17,10 +17,12 @@
 
 namespace glaive::state {
 
-/// Keys are hashed, compared and shipped as their bytes: no pointers, no padding, boundaries of at most 8.
+/// Keys are hashed, compared and shipped as their bytes: no pointers (one hidden in a struct is not noticed), no
+/// padding, boundaries of at most 8.
 template <typename K>
-concept StateKey = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K> &&
-                   std::equality_comparable<K> && std::is_default_constructible_v<K> && (alignof(K) <= 8);
+concept StateKey = !std::is_pointer_v<K> && !std::is_member_pointer_v<K> && std::is_trivially_copyable_v<K> &&
+                   std::has_unique_object_representations_v<K> && std::equality_comparable<K> &&
+                   std::is_default_constructible_v<K> && (alignof(K) <= 8);
 
 /// XXH3 of the key's bytes. About 1.5 ns for an 8-byte key.
 template <StateKey K>

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -57,6 +58,8 @@ class StateMemory {
   std::uint64_t limit_bytes() const { return limit_bytes_; }
   /// Bytes taken from the system so far; their peak, too, since nothing is given back.
   std::uint64_t mapped_bytes() const { return mapped_bytes_; }
+  /// What the system gave, and on which pages.
+  std::span<const rdma::PageRegion> regions() const { return regions_; }
 
  private:
   struct DirtyBlock {

@@ -8,7 +8,7 @@
 //   1. Every key is updated in exactly one place: where LeaderOf(hash) says (invariant I2 counts on it).
 //
 //   if (store.HasRoom(staged.size())) status = store.Update(slice, staged);
-//   status = store.Merge(chunk, first_slice_not_fired);
+//   status = store.Merge(reader, entries, {.first = first_slice_not_fired});
 #pragma once
 
 #include <algorithm>
@@ -105,9 +105,9 @@ class PartitionedStore {
                              : fragment_->Apply(slice, std::span<const Update>(remote.data(), remote_count), update);
   }
 
-  /// Merges entries of a chunk that `reader` has checked. `floor` is the first slice that the sender may still
-  /// change. DataLoss when an entry is of an older slice or of a key that this executor does not lead.
-  absl::Status Merge(const DeltaReader& reader, std::span<const Entry> entries, SliceId floor) {
+  /// Merges entries of a chunk that `reader` has checked. `open` are the slices that the sender may still change.
+  /// DataLoss when an entry is of another slice or of a key that this executor does not lead.
+  absl::Status Merge(const DeltaReader& reader, std::span<const Entry> entries, SliceRange open) {
     while (!entries.empty()) {
       const SliceId slice = entries.front().slice;
       std::array<MergeItem, kGroupSize> items;
@@ -116,7 +116,7 @@ class PartitionedStore {
         const Entry& entry = entries[count];
         items[count++] = MergeItem{.hash = HashKey(entry.key), .key = entry.key, .value = &entry.value};
       }
-      if (absl::Status status = CheckMerge(reader, slice, floor, std::span(items.data(), count)); !status.ok()) {
+      if (absl::Status status = CheckMerge(reader, slice, open, std::span(items.data(), count)); !status.ok()) {
         return status;
       }
       const auto merge = [](V& value, const MergeItem& item) { value.Merge(*item.value); };
@@ -154,13 +154,20 @@ class PartitionedStore {
     return table.ok() ? (*table)->Apply(*memory_, items, apply) : table.status();
   }
 
-  absl::Status CheckMerge(const DeltaReader& reader, SliceId slice, SliceId floor,
+  absl::Status CheckMerge(const DeltaReader& reader, SliceId slice, SliceRange open,
                           std::span<const MergeItem> items) const {
-    if (slice < floor || slice < primary_.first_open()) {
-      return absl::DataLossError(
-          absl::StrCat("I3: executor ", Value(reader.sender()), " changes slice ", Value(slice), " in its epoch ",
-                       Value(reader.current()), " after its watermark or the run's had passed it (executor ",
-                       Value(self_), " expects ", std::max(Value(floor), Value(primary_.first_open())), " or later)"));
+    const SliceId first = std::max(open.first, primary_.first_open());
+    if (slice > open.last) {
+      return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " changes slice ", Value(slice),
+                                              " in its epoch ", Value(reader.current()),
+                                              ", past the end of event time (executor ", Value(self_),
+                                              " expects at most ", Value(open.last), ")"));
+    }
+    if (slice < first) {
+      return absl::DataLossError(absl::StrCat("I3: executor ", Value(reader.sender()), " changes slice ", Value(slice),
+                                              " in its epoch ", Value(reader.current()),
+                                              " after its watermark or the run's had passed it (executor ",
+                                              Value(self_), " expects ", Value(first), " or later)"));
     }
     for (const MergeItem& item : items) {
       if (LeaderOf(item.hash, executor_count_) != self_) [[unlikely]] {

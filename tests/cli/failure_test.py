@@ -10,12 +10,14 @@ import unittest
 from ysb_process import END_SECONDS, CliTest, free_port
 
 SMALL = ["--records=20000", "--keys=500"]
+# Well below the time that the verification of start_verifying takes: the end must not wait for its end.
+VERIFICATION_END_SECONDS = 0.25 * END_SECONDS
 
 
 class FailureTest(CliTest):
-    def expect_end(self, ysb, *texts):
+    def expect_end(self, ysb, *texts, seconds=END_SECONDS):
         """The process ends in time, not with 0, and says each of the texts."""
-        code = ysb.wait(END_SECONDS)
+        code = ysb.wait(seconds)
         self.assertNotEqual(code, 0)
         for text in texts:
             self.assertIn(text, ysb.err.text)
@@ -59,6 +61,23 @@ class FailureTest(CliTest):
         ysb.process.wait(END_SECONDS)
         self.assertEqual(self.wait_until_gone(), [])
 
+    def test_a_killed_node_ends_the_verification(self):
+        [ysb] = self.start_verifying()
+        victim = self.pid_of_rank(1)
+        os.kill(victim, signal.SIGKILL)
+        self.assertEqual(self.expect_end(ysb, f"node 1 (process {victim}) was lost",
+                                         seconds=VERIFICATION_END_SECONDS), 3)
+        self.assertEqual(self.wait_until_gone(), [])
+        self.assertLessEqual(set(self.files()), {"counts.csv.part-001-of-002.tmp"})
+
+    def test_a_killed_coordinator_ends_the_verification(self):
+        address = f"--coordinator=127.0.0.1:{free_port()}"
+        coordinator, ysb = self.start_verifying(["--rank=0", address], ["--rank=1", address])
+        coordinator.send(signal.SIGKILL)
+        victim = coordinator.process.pid
+        self.assertEqual(self.expect_end(ysb, f"node 0 (process {victim}), the coordinator, was lost",
+                                         seconds=VERIFICATION_END_SECONDS), 3)
+
     def test_no_result_stands_under_its_name_when_a_node_died(self):
         ysb = self.start_endless("--nodes=2", "--output=counts.csv", "--join-output", "--json=report.json")
         os.kill(self.pid_of_rank(1), signal.SIGKILL)
@@ -89,6 +108,18 @@ class FailureTest(CliTest):
             self.wait_until_it_handles_signals(waiting.process.pid)
             waiting.send(signal.SIGINT)
             self.assertEqual(self.expect_end(waiting, "interrupted"), 130)
+
+    def test_an_interrupt_ends_the_verification(self):
+        for target in ("group", "rank 0", "rank 1"):
+            with self.subTest(target=target):
+                [ysb] = self.start_verifying()
+                if target == "group":
+                    os.killpg(ysb.process.pid, signal.SIGINT)
+                else:
+                    os.kill(ysb.process.pid if target == "rank 0" else self.pid_of_rank(1), signal.SIGINT)
+                self.assertEqual(self.expect_end(ysb, "interrupted by", seconds=VERIFICATION_END_SECONDS), 130)
+                self.assertEqual(self.wait_until_gone(), [])
+                self.assertEqual(self.files(), [])
 
     def wait_until_it_handles_signals(self, pid):
         deadline = time.monotonic() + END_SECONDS
@@ -165,9 +196,14 @@ class FailureTest(CliTest):
     def test_a_result_that_cannot_be_written_ends_the_run(self):
         (self.folder / "counts.csv.part-001-of-002.tmp").mkdir()
         ysb = self.start("--nodes=2", "--output=counts.csv", *SMALL)
-        self.expect_end(ysb, "counts.csv.part-001-of-002")
+        self.assertEqual(self.expect_end(ysb, "cannot create counts.csv.part-001-of-002.tmp"), 1)
         self.assertEqual(self.wait_until_gone(), [])
         self.assertEqual(self.files(), ["counts.csv.part-001-of-002.tmp"])
+
+    def test_a_report_that_cannot_be_written_ends_the_run(self):
+        (self.folder / "report.json.tmp").mkdir()
+        ysb = self.start("--nodes=2", "--json=report.json", *SMALL)
+        self.assertEqual(self.expect_end(ysb, "cannot write --json=report.json"), 1)
 
     def test_an_older_result_stays_whole_when_a_run_fails(self):
         (self.folder / "report.json").write_text("{}\n", encoding="utf-8")

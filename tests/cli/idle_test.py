@@ -1,25 +1,13 @@
 """A run that has nothing to do leaves the processors to others."""
 
-import os
-import pathlib
 import re
 import time
 import unittest
 
-from ysb_process import SANITIZED, CliTest
+from ysb_process import SANITIZED, CliTest, cpu_seconds
 
 MEASURED_SECONDS = 4
 MOST_OF_A_CORE = 0.05
-
-
-def cpu_seconds(pids):
-    """Processor time that the processes have used so far, in user and in kernel mode."""
-    ticks = 0
-    for pid in pids:
-        # The fields after the name, which is in parentheses and may hold anything.
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class IdleTest(CliTest):

@@ -61,6 +61,12 @@ class RunTest(CliTest):
         report = json.loads(text)
         counters = documented_fields("Counters")
         self.assertEqual(fields_of(report), documented_fields("The run") | counters)
+        self.assertGreaterEqual({region["what"] for region in report["regions"]},
+                                {"send segments", "rings over shm", "rings over local", "state"})
+        for region in report["regions"]:
+            self.assertEqual(fields_of(region, "regions[]."), documented_fields("Each region"))
+            self.assertGreater(region["bytes"], 0)
+            self.assertLessEqual(set(region["pages"].split("+")), {"huge", "transparent", "base"})
         self.assertEqual(len(report["executors"]), 4)
         for executor in report["executors"]:
             self.assertEqual(fields_of(executor, "executors[]."),

@@ -144,6 +144,30 @@ class CliTest(unittest.TestCase):
                 return pid
         raise AssertionError(f"no process of rank {rank}")
 
+    def start_verifying(self, *rank_flags):
+        """A run of two nodes whose verification takes long; all of it computes that when this returns."""
+        flags = ["--nodes=2", "--records=20000", "--keys=10", "--seconds=2s", "--verify", "--output=counts.csv"]
+        ranks = [self.start(*flags, *more) for more in rank_flags or [()]]
+        self.wait_until(lambda: len(self.pids()) == 2)
+        pids = self.pids()
+        most = dict.fromkeys(pids, 0)
+
+        def has_run(pid):
+            """Its executor and its sink's writer have come and gone; a sanitizer's thread may stay."""
+            most[pid] = max(most[pid], thread_count(pid))
+            return thread_count(pid) <= most[pid] - 2
+
+        self.wait_until(lambda: all([has_run(pid) for pid in pids]))
+        before = [cpu_seconds([pid]) for pid in pids]
+        self.wait_until(lambda: all(cpu_seconds([pid]) > then + 0.1 for pid, then in zip(pids, before)))
+        return ranks
+
+    def wait_until(self, condition):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "it never came to that")
+            time.sleep(0.01)
+
     def wait_until_gone(self, seconds=END_SECONDS):
         """Waits until no process of the test is left; those that are."""
         deadline = time.monotonic() + seconds
@@ -153,6 +177,20 @@ class CliTest(unittest.TestCase):
 
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())
+
+
+def cpu_seconds(pids):
+    """Processor time that the processes have used so far, in user and in kernel mode."""
+    ticks = 0
+    for pid in pids:
+        # The fields after the name, which is in parentheses and may hold anything.
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def thread_count(pid):
+    return len(list(pathlib.Path(f"/proc/{pid}/task").iterdir()))
 
 
 def shared_memory_names():

@@ -53,6 +53,18 @@ TEST_F(BlockSourceTest, ReadsItsBlockOnceInOrderAndThenEnds) {
   EXPECT_EQ(next, 10'000U);
 }
 
+TEST_F(BlockSourceTest, ABatchHasAtMostAsManyRecordsAsItIsTold) {
+  const auto source =
+      Make({.block_records = 5, .total_records = 8, .span_ms = 5, .records_per_second = 0, .batch_records = 2});
+  std::vector<std::size_t> sizes;
+  SourceBatch<Tick> batch;
+  do {
+    batch = source->Poll();
+    sizes.push_back(batch.records.size());
+  } while (!batch.ended);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{2, 2, 1, 2, 1})) << "none goes beyond the block's end";
+}
+
 TEST_F(BlockSourceTest, ARepetitionMovesEventTimeOnByTheSpanWithoutASeam) {
   const auto source = Make({.block_records = 3, .total_records = 8, .span_ms = 5});
   std::vector<std::int64_t> times;

@@ -45,6 +45,7 @@ struct Workload {
   double hot_share = 0;           // of the records, that carry key 0
   std::int64_t span_ms = 10'000;  // of event time that the records cover
   std::int64_t window_ms = 1'000;
+  std::uint64_t batch_records = 0;  // 0: the source's default
   std::uint32_t slot_bytes = 64 * 1024;
   std::uint32_t credits = 8;
   std::uint64_t fragment_bytes = 1 << 20;
@@ -104,9 +105,11 @@ inline std::unique_ptr<Query> MakeTestQuery(const Workload& workload, std::vecto
         records[i] = MakeRecord(workload, Value(context.executor), first + i);
       }
     };
-    return BlockSource<TestRecord, decltype(kTestEventTime)>::Create(
-        {.block_records = workload.records, .total_records = workload.records, .span_ms = workload.span_ms},
-        *context.clock, generate, kTestEventTime);
+    return BlockSource<TestRecord, decltype(kTestEventTime)>::Create({.block_records = workload.records,
+                                                                      .total_records = workload.records,
+                                                                      .span_ms = workload.span_ms,
+                                                                      .batch_records = workload.batch_records},
+                                                                     *context.clock, generate, kTestEventTime);
   };
   struct Kept {
     std::uint64_t key;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +47,18 @@ class CsvTest : public ::testing::Test {
     return *std::move(sink);
   }
 
+  static absl::Status Finish(Sink<Row>& sink) {
+    while (true) {
+      const absl::StatusOr<bool> finished = sink.TryFinish();
+      if (!finished.ok() || *finished) {
+        return finished.status();
+      }
+      while (!sink.Ready()) {
+        std::this_thread::yield();
+      }
+    }
+  }
+
   std::filesystem::path folder_;
   std::filesystem::path path_;
 };
@@ -54,7 +67,7 @@ TEST_F(CsvTest, AFileHasItsFinalNameOnlyAfterCommit) {
   auto sink = Open(2, 4);
   const std::vector<Row> rows{{.window_start_ms = -10, .window_end_ms = 0, .key = 7, .value = 3}};
   ASSERT_TRUE(sink->Write(rows).ok());
-  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_TRUE(Finish(*sink).ok());
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004.tmp"});
   ASSERT_TRUE(sink->Commit().ok());
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004"});
@@ -68,12 +81,42 @@ TEST_F(CsvTest, AnEndWithoutCommitLeavesNothing) {
   EXPECT_TRUE(Files().empty());
 }
 
+TEST_F(CsvTest, RowsThatFillManyBuffersArriveInOrder) {
+  auto sink = Open(0, 1);
+  std::string expected(kCsvHeader);
+  std::vector<Row> rows(4096);
+  std::uint64_t key = 0;
+  for (int i = 0; i < 60; ++i) {  // about 6 MiB
+    for (Row& row : rows) {
+      row = {.window_start_ms = 1'600'000'000'000, .window_end_ms = 1'600'000'010'000, .key = key++, .value = 1};
+      absl::StrAppend(&expected, "1600000000000,1600000010000,", row.key, ",1\n");
+    }
+    while (!sink->Ready()) {
+      std::this_thread::yield();
+    }
+    ASSERT_TRUE(sink->Write(rows).ok());
+  }
+  ASSERT_TRUE(Finish(*sink).ok());
+  ASSERT_TRUE(*sink->TryFinish()) << "once finished, always finished";
+  ASSERT_TRUE(sink->Commit().ok());
+  EXPECT_TRUE(Read(folder_ / "counts.csv.part-000-of-001") == expected);
+}
+
+TEST_F(CsvTest, ADiskThatIsFullIsAnErrorOfALaterCall) {
+  ASSERT_EQ(symlink("/dev/full", (path_.string() + ".part-000-of-001.tmp").c_str()), 0);
+  auto sink = Open(0, 1);
+  ASSERT_TRUE(sink->Write(std::vector<Row>(10)).ok());
+  const absl::Status status = Finish(*sink);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("counts.csv.part-000-of-001.tmp: No space left"), absl::string_view::npos) << status;
+}
+
 TEST_F(CsvTest, JoiningPutsAllPartsIntoOneFileWithOneHeader) {
   for (std::uint32_t executor = 0; executor < 3; ++executor) {
     auto sink = Open(executor, 3);
     ASSERT_TRUE(
         sink->Write(std::vector<Row>{{.window_start_ms = 0, .window_end_ms = 10, .key = executor, .value = 1}}).ok());
-    ASSERT_TRUE(sink->Finish().ok());
+    ASSERT_TRUE(Finish(*sink).ok());
     ASSERT_TRUE(sink->Commit().ok());
   }
   const absl::Status joined = JoinParts(path_, 3, kCsvHeader.size());

@@ -1,6 +1,7 @@
 // The engine's result equals a sequential run's, over cluster shapes, seeds, slot sizes, epoch lengths and skews; and
 // the runs really went through the states that are hard: stalls, laps, growth, early epochs, early windows.
 
+#include <atomic>
 #include <numeric>
 #include <string>
 
@@ -14,7 +15,7 @@ namespace {
 std::string Describe(const Workload& w) {
   return absl::StrCat("nodes ", w.nodes, " executors ", w.executors, " seed ", w.seed, " records ", w.records, " keys ",
                       w.keys, " hot ", w.hot_share, " slot ", w.slot_bytes, " credits ", w.credits, " epoch bytes ",
-                      w.epochs.epoch_bytes);
+                      w.epochs.epoch_bytes, " batch records ", w.batch_records);
 }
 
 std::uint64_t Total(const ClusterOutcome& outcome, std::uint64_t ExecutorMetrics::* counter) {
@@ -61,6 +62,20 @@ TEST_P(Cluster, CountsExactlyWhenEveryBatchIsAnEpoch) {
   workload.epochs = {.epoch_bytes = 1, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
   workload.slot_bytes = 1024;
   ExpectExact(workload, RunCluster(workload));
+}
+
+TEST_P(Cluster, CountsExactlyWhenEveryRecordIsABatchAndAnEpoch) {
+  Workload workload = Shape();
+  workload.records = 1'000;
+  workload.batch_records = 1;
+  workload.epochs = {.epoch_bytes = 1, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
+  workload.slot_bytes = 256;
+  workload.credits = 2;
+  const ClusterOutcome outcome = RunCluster(workload);
+  ExpectExact(workload, outcome);
+  for (const ExecutorMetrics& metrics : outcome.metrics) {
+    EXPECT_EQ(metrics.epochs, workload.records + 1) << "one a record, and the end of the stream";
+  }
 }
 
 TEST_P(Cluster, CountsExactlyWhenAnEpochIsLargerThanTheInput) {
@@ -151,6 +166,88 @@ TEST(OneThread, FiveExecutorsAreExactInAnyOrderOfFibersAndRounds) {
     SCOPED_TRACE(absl::StrCat("order seed ", seed));
     ExpectExact(workload, RunInOneThread(workload, seed));
   }
+}
+
+/// Executor 0 reads one record a window and ends; executor 1 never has a record: its event time alone moves on, and it
+/// ends only once it is told to.
+class HeartbeatSource final : public Source<TestRecord> {
+ public:
+  HeartbeatSource(ExecutorId self, const std::atomic<bool>& stop) : is_silent_(Value(self) == 1), stop_(&stop) {}
+
+  SourceBatch<TestRecord> Poll() override {
+    if (now_ms_ == kEndMs) {
+      return {.records = {}, .watermark_ms = now_ms_, .ended = !is_silent_ || *stop_};
+    }
+    record_ = {.key = 1, .event_time_ms = now_ms_, .kind = 0};
+    now_ms_ += 1'000;
+    return {.records = std::span(&record_, is_silent_ ? 0 : 1), .watermark_ms = now_ms_};
+  }
+  bool Ready() override { return now_ms_ < kEndMs || *stop_; }
+
+ private:
+  static constexpr std::int64_t kEndMs = 5'000;
+
+  bool is_silent_;
+  const std::atomic<bool>* stop_;
+  TestRecord record_{};
+  std::int64_t now_ms_ = 0;
+};
+
+/// Counts all leaders' rows as they come.
+struct CountRows {
+  std::atomic<std::uint64_t>* count;
+
+  template <typename Row>
+  SinkFactory<Row> Factory() const {
+    class CountingSink final : public Sink<Row> {
+     public:
+      explicit CountingSink(std::atomic<std::uint64_t>& count) : count_(&count) {}
+      absl::Status Write(std::span<const Row> rows) override {
+        *count_ += rows.size();
+        return absl::OkStatus();
+      }
+
+     private:
+      std::atomic<std::uint64_t>* count_;
+    };
+    return [count = count](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
+      return std::make_unique<CountingSink>(*count);
+    };
+  }
+};
+
+TEST(Heartbeats, AnEventTimeThatMovesOnWithoutRecordsLetsWindowsFire) {
+  std::atomic<bool> stop{false};
+  const auto open = [&stop](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
+    return std::make_unique<HeartbeatSource>(context.executor, stop);
+  };
+  std::atomic<std::uint64_t> rows{0};
+  using Spec = SourceSpec<TestRecord, decltype(kTestEventTime)>;
+  const std::unique_ptr<Query> query = From(Spec{.open = open, .event_time_ms = kTestEventTime})
+                                           .KeyBy(&TestRecord::key)
+                                           .Window(Tumbling{absl::Seconds(1)})
+                                           .Aggregate(Count{})
+                                           .To(CountRows{&rows});
+  const Workload workload{.executors = 2};
+  const SteadyClock clock;
+  auto run = NodeRun::Create({.executor = MakeExecutorConfig(workload, clock), .node = NodeId{0}, .cpus = {}}, *query);
+  ASSERT_TRUE(run.ok()) << run.status();
+  ASSERT_TRUE((*run)->Connect((*run)->descriptors()).ok());
+  ASSERT_TRUE((*run)->Open([] { return absl::OkStatus(); }).ok());
+  const std::int64_t deadline_ns = clock.NowNanos() + 10'000'000'000;
+  const absl::Status status = (*run)->Run([&] {
+    stop = rows == 5 || clock.NowNanos() > deadline_ns;
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(status.ok()) << status;
+  std::uint64_t fired = 0;
+  std::uint64_t fired_early = 0;
+  for (const auto& executor : (*run)->executors()) {
+    fired += executor->metrics().windows_fired;
+    fired_early += executor->metrics().windows_fired_early;
+  }
+  EXPECT_EQ(fired, 5U);
+  EXPECT_EQ(fired_early, 5U) << "they waited for the end of a stream that has no records";
 }
 
 TEST(Failure, AStateBudgetThatIsTooSmallEndsTheRunWithItsName) {

@@ -1,13 +1,18 @@
 #include "engine/metrics/machine.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+
+#include "engine/cluster/cpu_pinning.h"
 
 namespace glaive::engine {
 namespace {
@@ -45,6 +50,22 @@ TEST_F(MachineTest, LeavesEmptyWhatTheSystemDoesNotSay) {
   EXPECT_EQ(machine.cpu_model, "");
   EXPECT_EQ(machine.memory_bytes, 0U);
   EXPECT_THAT(machine.rdma_devices, IsEmpty());
+}
+
+TEST_F(MachineTest, AMemoryFigureThatIsMissingOrNoNumberIsNone) {
+  std::ofstream(root_ / "proc/meminfo") << "MemTotal:       16384 kB\nMemAvailable:   lots kB\n";
+  EXPECT_EQ(MemoryInfoBytes("MemTotal", root_.string()), 16384U * 1024);
+  EXPECT_EQ(MemoryInfoBytes("MemAvailable", root_.string()), std::nullopt);
+  EXPECT_EQ(MemoryInfoBytes("MemFree", root_.string()), std::nullopt);
+}
+
+TEST(CpuPinning, AThreadKeepsToItsProcessor) {
+  std::thread([] {
+    const int cpu = AllowedCpus().back();
+    ASSERT_TRUE(PinThisThread(cpu).ok());
+    EXPECT_THAT(AllowedCpus(), ElementsAre(cpu));
+    EXPECT_EQ(PinThisThread(CPU_SETSIZE - 1).code(), absl::StatusCode::kFailedPrecondition);
+  }).join();
 }
 
 TEST_F(MachineTest, DescribesThisMachine) { EXPECT_GT(DescribeMachine().memory_bytes, std::uint64_t{1} << 20); }

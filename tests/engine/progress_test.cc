@@ -46,6 +46,25 @@ TEST(TumblingSlices, AWatermarkOnAWindowsEndClosesIt) {
   EXPECT_EQ(slices.FirstOpen(20), state::SliceId{2});
 }
 
+TEST(TumblingSlices, OpenSlicesBeginAndEndWithinEventTime) {
+  for (const std::int64_t size_ms : {1, 7, 10, 600'000}) {
+    const TumblingSlices slices(Tumbling{absl::Milliseconds(size_ms)});
+    const state::SliceRange all = slices.OpenAt(kMinEventTimeMs);
+    EXPECT_EQ(Value(all.first), kMinEventTimeMs / size_ms);
+    EXPECT_GE(slices.EndMs(all.last), kMaxEventTimeMs - size_ms) << "the next one would not fit";
+    EXPECT_EQ(slices.OpenAt(1234).first, slices.FirstOpen(1234));
+    const state::SliceRange none = slices.OpenAt(kMaxEventTimeMs);
+    EXPECT_GT(none.first, none.last) << "a flow that has ended changes nothing";
+  }
+}
+
+TEST(TumblingSlicesDeathTest, AWindowIsWholeMillisecondsAndNotEmpty) {
+  for (const absl::Duration size : {absl::ZeroDuration(), absl::Microseconds(500), absl::Microseconds(1500),
+                                    -absl::Seconds(1), absl::InfiniteDuration()}) {
+    EXPECT_DEATH(TumblingSlices(Tumbling{size}), "a tumbling window of .* must be whole milliseconds, at least 1");
+  }
+}
+
 constexpr EpochPolicy kPolicy{.epoch_bytes = 1000, .epoch_min_bytes = 100, .epoch_interval_ns = 50};
 
 TEST(EpochPolicy, EndsAfterItsBytes) {
@@ -88,11 +107,13 @@ TEST_F(FlowProgressTest, AMarkerCarriesTheFlowsStateAndEpochsAreNumberedFromOne)
   EXPECT_EQ(marker.epoch, 1U);
   EXPECT_EQ(marker.watermark_ms, 5);
   EXPECT_EQ(marker.records_read, 7U);
-  EXPECT_EQ(marker.boundary_read_ns, 0) << "no window's end was passed";
+  EXPECT_EQ(marker.boundary_read_ns, 1) << "the first watermark passes the ends of all windows before it";
+  progress.OnBatch(0, 0, 6, 3);
+  EXPECT_EQ(progress.EndEpoch(4).boundary_read_ns, 0) << "no window's end was passed";
   progress.OnBatch(3, 30, 25, 9);
   progress.OnBatch(3, 30, 35, 11);
   marker = progress.EndEpoch(12);
-  EXPECT_EQ(marker.epoch, 2U);
+  EXPECT_EQ(marker.epoch, 3U);
   EXPECT_EQ(marker.records_read, 13U);
   EXPECT_EQ(marker.boundary_read_ns, 9) << "the first batch that passed a window's end counts";
 }
@@ -136,12 +157,37 @@ TEST_F(FlowProgressTest, TheSlowestFlowNeverWaits) {
 TEST_F(FlowProgressTest, LatencyIsMeasuredFromTheBatchOfWhoeverWasLast) {
   FlowProgress progress = Make(2);
   progress.OnBatch(1, 1, 25, 7);
+  EXPECT_FALSE(progress.has_passed_windows());
   progress.OnMarker(ExecutorId{1}, Marker(30, /*boundary_read_ns=*/42));
-  EXPECT_EQ(progress.closing_read_ns(), 42);
+  EXPECT_EQ(progress.PassedReadNanos(20), 42);
+  progress.ForgetPassedWindows();
   progress.OnMarker(ExecutorId{1}, Marker(60, /*boundary_read_ns=*/50));
-  EXPECT_EQ(progress.closing_read_ns(), 42) << "it was not the last any more";
+  EXPECT_FALSE(progress.has_passed_windows()) << "it was not the last any more";
   progress.OnBatch(1, 1, 55, 99);
-  EXPECT_EQ(progress.closing_read_ns(), 99);
+  EXPECT_EQ(progress.PassedReadNanos(50), 99);
+}
+
+TEST_F(FlowProgressTest, WindowsThatWaitToBeFiredKeepTheBatchThatCompletedEach) {
+  FlowProgress progress = Make(1);
+  progress.OnBatch(1, 1, 5, 1);
+  progress.OnBatch(1, 1, 12, 2);  // completes the window that ends at 10
+  progress.OnBatch(1, 1, 19, 3);
+  progress.OnBatch(1, 1, 35, 4);  // completes those that end at 20 and 30, before the first was fired
+  progress.OnBatch(1, 1, 39, 5);
+  EXPECT_EQ(progress.PassedReadNanos(10), 2);
+  EXPECT_EQ(progress.PassedReadNanos(20), 4);
+  EXPECT_EQ(progress.PassedReadNanos(30), 4);
+  progress.ForgetPassedWindows();
+  progress.OnEnd(6);
+  EXPECT_EQ(progress.PassedReadNanos(40), 6);
+  EXPECT_EQ(progress.PassedReadNanos(1000), 6);
+}
+
+TEST_F(FlowProgressTest, TheEndOfAFlowThatReadNothingPassesEveryWindow) {
+  FlowProgress progress = Make(1);
+  progress.OnEnd(8);
+  EXPECT_EQ(progress.PassedReadNanos(0), 8);
+  EXPECT_EQ(progress.PassedReadNanos(kMaxEventTimeMs), 8);
 }
 
 }  // namespace

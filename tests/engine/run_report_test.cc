@@ -21,6 +21,7 @@ namespace glaive::engine {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 using Json = nlohmann::json;
@@ -38,8 +39,17 @@ ExecutorMetrics Sample(std::uint32_t executor) {
 }
 
 std::vector<NodeMetrics> TwoNodes() {
-  return {{.node = 0, .peak_memory_bytes = 100, .ring_bytes = 10, .page_kind = "huge", .executors = {Sample(0)}},
-          {.node = 1, .peak_memory_bytes = 200, .ring_bytes = 20, .page_kind = "base", .executors = {Sample(1)}}};
+  return {{.node = 0,
+           .peak_memory_bytes = 100,
+           .ring_bytes = 10,
+           .regions = {{.what = "rings over shm", .bytes = 10, .pages = {"huge"}}},
+           .executors = {Sample(0)}},
+          {.node = 1,
+           .peak_memory_bytes = 200,
+           .ring_bytes = 20,
+           .regions = {{.what = "state", .bytes = 7, .pages = {"base"}},
+                       {.what = "rings over shm", .bytes = 20, .pages = {"base"}}},
+           .executors = {Sample(1)}}};
 }
 
 RunReport FullReport() {
@@ -64,7 +74,11 @@ TEST(RunReport, AddsUpCountersAndTakesTheLargestOfMaxima) {
   EXPECT_EQ(report.executors_per_node, 1U);
   EXPECT_EQ(report.peak_memory_bytes, 300U);
   EXPECT_EQ(report.ring_bytes, 30U);
-  EXPECT_EQ(report.page_kind, "base+huge");
+  ASSERT_EQ(report.regions.size(), 2U);
+  EXPECT_EQ(report.regions[0].what, "rings over shm");
+  EXPECT_EQ(report.regions[0].bytes, 30U);
+  EXPECT_THAT(report.regions[0].pages, ElementsAre("base", "huge"));
+  EXPECT_EQ(report.regions[1].what, "state");
 }
 
 TEST(RunReport, MeasuresFromTheFirstBatchToTheLastResultOfAll) {
@@ -167,6 +181,10 @@ TEST(RunReportJson, EveryFieldIsDocumentedAndEveryDocumentedFieldIsThere) {
   CollectFields(json, "", produced);
   EXPECT_EQ(produced, documented);
 
+  std::set<std::string> produced_for_regions;
+  CollectFields(json["regions"][0], "regions[].", produced_for_regions);
+  EXPECT_EQ(produced_for_regions, DocumentedFields("Each region"));
+
   std::set<std::string> documented_for_executors = DocumentedFields("Each executor");
   for (const std::string& counter : counters) documented_for_executors.insert("executors[]." + counter);
   std::set<std::string> produced_for_executors;
@@ -193,7 +211,8 @@ TEST(RunReportTable, ShowsTheFiguresWithTheirTransport) {
   std::ostringstream out;
   PrintTable(FullReport(), out);
   EXPECT_THAT(out.str(), AllOf(HasSubstr("transport shm"), HasSubstr("records/s"), HasSubstr("credit stalls"),
-                               HasSubstr("executor 1"), HasSubstr("verification       passed")));
+                               HasSubstr("executor 1"), HasSubstr("verification       passed"),
+                               HasSubstr("pages              rings over shm base+huge, state base")));
 }
 
 TEST(NodeMetrics, ArriveAsTheyWereSent) {
@@ -203,7 +222,10 @@ TEST(NodeMetrics, ArriveAsTheyWereSent) {
   EXPECT_EQ(got->node, 1U);
   EXPECT_EQ(got->peak_memory_bytes, 200U);
   EXPECT_EQ(got->ring_bytes, 20U);
-  EXPECT_EQ(got->page_kind, "base");
+  ASSERT_EQ(got->regions.size(), 2U);
+  EXPECT_EQ(got->regions[1].what, "rings over shm");
+  EXPECT_EQ(got->regions[1].bytes, 20U);
+  EXPECT_THAT(got->regions[1].pages, ElementsAre("base"));
   ASSERT_EQ(got->executors.size(), 1U);
   const ExecutorMetrics& executor = got->executors[0];
   for (const CounterField& field : kCounterFields) {
@@ -230,6 +252,11 @@ TEST(NodeMetrics, NeitherMissingNorWrongFieldsAreTaken) {
     Json bad = good;
     bad["executors"][0][field.key()] = "text";
     EXPECT_THAT(DecodeNodeMetrics(bad.dump()).status().message(), HasSubstr(field.key()));
+  }
+  for (const auto& field : good["regions"][0].items()) {
+    Json bad = good;
+    bad["regions"][0][field.key()] = nullptr;
+    EXPECT_THAT(DecodeNodeMetrics(bad.dump()).status().message(), HasSubstr("regions"));
   }
   for (const char* text : {"", "{", "[]", "7"}) EXPECT_FALSE(DecodeNodeMetrics(text).ok()) << text;
 }

@@ -206,6 +206,15 @@ TEST(OracleTest, TheTotalsOfAllLeadersShowARowMissingHereAndOneTwiceThere) {
   EXPECT_TRUE(CheckTotals(expected, TotalsOf(truth)).ok());
 }
 
+TEST(OracleTest, ALongCheckEndsWhenItsWatchSaysSo) {
+  OracleOptions options = SlashRun();
+  options.record_counts = {1'000'000, 1'000'000};
+  int asked = 0;
+  const auto watch = [&] { return ++asked < 3 ? absl::OkStatus() : absl::CancelledError("interrupted"); };
+  EXPECT_EQ(Oracle(options).Check({}, nullptr, watch).status, absl::CancelledError("interrupted"));
+  EXPECT_EQ(asked, 3);
+}
+
 TEST(OracleTest, TheChecksumTellsFieldsApart) {
   const ResultRow row{.window_start_ms = 3, .key = 4, .count = 5};
   const Totals totals = TotalsOf({row});

@@ -9,9 +9,12 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "engine/sink/collect.h"
+#include "queries/ysb/leader_check.h"
 #include "queries/ysb/oracle.h"
 #include "tests/engine/cluster_harness.h"
 
@@ -26,7 +29,7 @@ struct YsbRun {
   GeneratorOptions generator;
   engine::BlockSourceOptions block;
   absl::Status status;
-  std::vector<std::vector<ResultRow>> rows;  // by leader
+  std::vector<std::vector<YsbRow>> rows;  // by leader
   std::vector<ExecutorMetrics> metrics;
 };
 
@@ -41,18 +44,12 @@ YsbRun RunYsb(Profile profile, const Workload& cluster, std::uint64_t repetition
   run.block = {.block_records = cluster.records,
                .total_records = cluster.records * repetitions,
                .span_ms = run.generator.rate.span_ms};
-  std::vector<std::vector<YsbRow>> rows(cluster.executor_count());
+  run.rows.resize(cluster.executor_count());
   const auto query =
-      BuildYsb(run.generator, run.block, engine::AllOf<YsbRow>({engine::Collect(rows).Factory<YsbRow>()}));
+      BuildYsb(run.generator, run.block, engine::AllOf<YsbRow>({engine::Collect(run.rows).Factory<YsbRow>()}));
   Workload shape = cluster;
   shape.max_lead_ms = 4 * run.generator.window_ms;
   run.status = engine::RunNodes(shape, *query, run.metrics);
-  for (const auto& leader : rows) {
-    run.rows.emplace_back();
-    for (const YsbRow& row : leader) {
-      run.rows.back().push_back({.window_start_ms = row.window_start_ms, .key = row.key, .count = row.value});
-    }
-  }
   return run;
 }
 
@@ -68,8 +65,8 @@ absl::Status Verify(const YsbRun& run) {
   const Oracle oracle(options);
   Totals expected;
   Totals emitted;
-  for (const auto& leader : run.rows) {
-    const Oracle::Verdict verdict = oracle.Check(leader);
+  for (std::uint32_t executor = 0; executor < run.rows.size(); ++executor) {
+    const Oracle::Verdict verdict = CheckLeaders(oracle, run.rows, std::vector{ExecutorId{executor}});
     if (!verdict.status.ok()) {
       return verdict.status;
     }
@@ -133,18 +130,35 @@ class PlantedWrongResult : public ::testing::Test {
 };
 
 TEST_F(PlantedWrongResult, ACountThatIsOffByOneIsCaught) {
-  ++run_.rows[0][5].count;
+  ++run_.rows[0][5].value;
   EXPECT_TRUE(absl::IsDataLoss(Verify(run_)));
 }
 
-TEST_F(PlantedWrongResult, AMissingRowIsCaught) {
+TEST_F(PlantedWrongResult, AMissingRowIsNamed) {
+  const YsbRow row = run_.rows[1].back();
   run_.rows[1].pop_back();
-  EXPECT_TRUE(absl::IsDataLoss(Verify(run_)));
+  const absl::Status verdict = Verify(run_);
+  EXPECT_TRUE(absl::IsDataLoss(verdict));
+  EXPECT_TRUE(absl::StrContains(verdict.message(), absl::StrCat("window ", row.window_start_ms, " key ", row.key,
+                                                                " count ", row.value, ": missing")))
+      << verdict;
+}
+
+TEST_F(PlantedWrongResult, ARowThatAnotherLeaderHasToEmitIsNamed) {
+  const YsbRow row = run_.rows[1].back();
+  run_.rows[1].pop_back();
+  run_.rows[0].push_back(row);
+  const absl::Status verdict = Verify(run_);
+  EXPECT_TRUE(absl::IsDataLoss(verdict));
+  EXPECT_TRUE(absl::StrContains(verdict.message(),
+                                absl::StrCat("executor 0 emitted window ", row.window_start_ms, " key ", row.key)))
+      << verdict;
+  EXPECT_TRUE(absl::StrContains(verdict.message(), "executor 1 leads that key")) << verdict;
 }
 
 TEST_F(PlantedWrongResult, ARowThatTwoLeadersEmitIsCaughtEvenIfAnotherOfTheSameCountIsMissing) {
   for (std::size_t i = 0; i < run_.rows[1].size(); ++i) {
-    if (run_.rows[1][i].count == run_.rows[0][0].count) {
+    if (run_.rows[1][i].value == run_.rows[0][0].value) {
       run_.rows[1][i] = run_.rows[0][0];
       break;
     }

@@ -16,16 +16,17 @@ namespace {
 struct PairKey {
   std::uint32_t first = 0;
   std::uint32_t second = 0;
-  friend bool operator==(const PairKey&, const PairKey&) = default;
+  [[maybe_unused]] friend bool operator==(const PairKey&, const PairKey&) = default;
 };
 
 static_assert(StateKey<std::uint64_t> && StateKey<std::int32_t> && StateKey<PairKey>);
+static_assert(!StateKey<const char*> && !StateKey<std::uint32_t PairKey::*>);  // an address means nothing elsewhere
 static_assert(!StateKey<double>);  // two zeros are equal and differ in their bytes
 
 struct PaddedKey {
   std::uint64_t first = 0;
   std::uint8_t second = 0;  // with seven bytes behind it that nobody sets
-  friend bool operator==(const PaddedKey&, const PaddedKey&) = default;
+  [[maybe_unused]] friend bool operator==(const PaddedKey&, const PaddedKey&) = default;
 };
 static_assert(!StateKey<PaddedKey>);
 
@@ -51,8 +52,9 @@ TEST(LeaderOf, SpreadsNeighbouringKeysEvenly) {
     for (std::uint64_t key = 0; key < kKeys; ++key) {
       ++keys[Value(LeaderOf(HashKey(key), executors))];
     }
+    const double expected = static_cast<double>(kKeys) / executors;
     for (const std::uint32_t count : keys) {
-      EXPECT_NEAR(count, kKeys / executors, 6 * std::sqrt(kKeys / executors)) << executors << " executors";
+      EXPECT_NEAR(count, expected, 6 * std::sqrt(expected)) << executors << " executors";
     }
   }
 }

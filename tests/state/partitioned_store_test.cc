@@ -132,7 +132,7 @@ class MergeTest : public testing::Test {
     return entry;
   }
   absl::Status Merge(const std::vector<Entry>& entries, std::int64_t floor) {
-    return store_.Merge(reader_, entries, SliceId{floor});
+    return store_.Merge(reader_, entries, {.first = SliceId{floor}});
   }
   void EndEpoch(std::uint64_t epoch) {
     const HandMadeDelta end(epoch, std::vector<Entry>(), MarkerOf(2, epoch, 0));
@@ -194,6 +194,16 @@ TEST_F(MergeTest, RefusesASliceThatHasFiredWhateverTheSendersFloor) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr("9 or later"));
   EXPECT_EQ(store_.primary().open_slices(), 0U);
+}
+
+TEST_F(MergeTest, RefusesASlicePastTheEndOfEventTime) {
+  const SliceRange open{.first = SliceId{0}, .last = SliceId{100}};
+  EXPECT_TRUE(store_.Merge(reader_, std::vector<Entry>{EntryOf(100, own_key_, 1)}, open).ok());
+  const absl::Status status = store_.Merge(reader_, std::vector<Entry>{EntryOf(101, own_key_, 1)}, open);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("executor 2 changes slice 101 in its epoch 0"),
+                                                   HasSubstr("executor 1 expects at most 100")));
+  EXPECT_EQ(store_.primary().open_slices(), 1U);
 }
 
 TEST_F(MergeTest, TheLeastSliceNumberIsNoTrap) {

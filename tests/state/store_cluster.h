@@ -142,7 +142,7 @@ class StoreNode {
     const auto chunk = reader.Read(**message);
     ASSERT_TRUE(chunk.ok()) << chunk.status();
     const std::span entries(reinterpret_cast<const ClusterStore::Entry*>(chunk->entries.data()), chunk->entry_count);
-    const absl::Status merged = store_.Merge(reader, entries, floor);
+    const absl::Status merged = store_.Merge(reader, entries, {.first = floor});
     ASSERT_TRUE(merged.ok()) << merged;
     channel.Release();
   }

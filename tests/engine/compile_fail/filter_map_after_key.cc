@@ -1,0 +1,8 @@
+// expect: glaive: FilterMap() comes before KeyBy(); after KeyBy() comes Window(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().KeyBy(&Click::page).FilterMap([](const Click& c) { return std::optional(c); });
+
+}  // namespace glaive::engine

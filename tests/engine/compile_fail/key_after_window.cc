@@ -1,0 +1,8 @@
+// expect: glaive: a stream has one KeyBy(); after Window() comes Aggregate(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().KeyBy(&Click::page).Window(Tumbling{absl::Seconds(1)}).KeyBy(&Click::page);
+
+}  // namespace glaive::engine

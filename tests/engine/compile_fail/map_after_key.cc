@@ -1,0 +1,8 @@
+// expect: glaive: Map() comes before KeyBy(); after KeyBy() comes Window(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().KeyBy(&Click::page).Map([](const Click& c) { return c; });
+
+}  // namespace glaive::engine

@@ -1,0 +1,173 @@
+// --verify, from the command line to the exit code: a program whose check disagrees with its results gets them neither
+// committed nor called right, at any node. The nodes are threads of this process, each with a RunProgram of its own.
+
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/api/stream.h"
+#include "engine/cluster/run_program.h"
+#include "engine/sink/csv.h"
+#include "engine/source/block_source.h"
+#include "rdma/base/steady_clock.h"
+#include "rdma/bootstrap/listener.h"
+
+namespace glaive::engine {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Tick {
+  std::uint64_t key;
+  std::int64_t time_ms;
+};
+
+/// What the check of one node says.
+struct Opinion {
+  absl::Status of_node = {};
+  absl::Status of_run = {};
+};
+
+/// Counts ticks, and checks nothing: its verdict is planted.
+class PlantedProgram final : public QueryProgram {
+ public:
+  explicit PlantedProgram(const Opinion& opinion) : opinion_(opinion) {}
+
+  std::string name() const override { return "planted"; }
+  std::string summary() const override { return "Counts ticks."; }
+  void RegisterFlags(FlagSet&) override {}
+  absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t) override {
+    const auto time_ms = [](const Tick& tick) { return tick.time_ms; };
+    const auto open = [time_ms](const SourceContext& context) {
+      const auto generate = [](std::uint64_t first, std::span<Tick> ticks) {
+        for (std::size_t i = 0; i < ticks.size(); ++i) {
+          ticks[i] = {.key = i % 10, .time_ms = static_cast<std::int64_t>(first + i)};
+        }
+      };
+      return BlockSource<Tick, decltype(time_ms)>::Create(
+          {.block_records = 1'000, .total_records = 1'000, .span_ms = 1}, *context.clock, generate, time_ms);
+    };
+    return From(SourceSpec<Tick, decltype(time_ms)>{.open = open, .event_time_ms = time_ms})
+        .KeyBy(&Tick::key)
+        .Window(Tumbling{absl::Milliseconds(100)})
+        .Aggregate(Count{})
+        .To(Csv{options.output.output});
+  }
+  std::uint64_t verify_memory_bytes(std::uint32_t) const override { return 0; }
+  absl::StatusOr<std::string> CheckNode(const RunFacts&, const std::function<absl::Status()>&) override {
+    return opinion_.of_node.ok() ? absl::StatusOr<std::string>("fine") : opinion_.of_node;
+  }
+  absl::Status CheckRun(std::span<const std::string>) override { return opinion_.of_run; }
+
+ private:
+  Opinion opinion_;
+};
+
+class VerificationTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = ::testing::TempDir() + "/glaive-verification-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// Runs as many nodes as there are opinions; their exit codes.
+  std::vector<int> Run(const std::vector<Opinion>& opinions) {
+    const std::string address = rdma::Listener::Bind("127.0.0.1", 0)->address();  // free again at once
+    std::vector<int> codes(opinions.size());
+    std::vector<std::thread> nodes;
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    for (std::size_t rank = 0; rank < opinions.size(); ++rank) {
+      nodes.emplace_back([&, rank] {
+        const std::vector<std::string> words = {"planted",
+                                                absl::StrCat("--nodes=", opinions.size()),
+                                                absl::StrCat("--rank=", rank),
+                                                "--coordinator=" + address,
+                                                "--verify",
+                                                "--output=" + (folder_ / "counts.csv").string(),
+                                                "--json=" + (folder_ / "report.json").string()};
+        std::vector<const char*> argv;
+        for (const std::string& word : words) {
+          argv.push_back(word.c_str());
+        }
+        const SteadyClock clock;
+        PlantedProgram program(opinions[rank]);
+        codes[rank] =
+            RunProgram(static_cast<int>(argv.size()), argv.data(), program, {.clock = &clock, .run_token = 1});
+      });
+    }
+    for (std::thread& node : nodes) {
+      node.join();
+    }
+    table_ = ::testing::internal::GetCapturedStdout();
+    complaints_ = ::testing::internal::GetCapturedStderr();
+    return codes;
+  }
+
+  std::vector<std::string> Files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  std::string Report() const {
+    std::ifstream file(folder_ / "report.json");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::filesystem::path folder_;
+  std::string table_;
+  std::string complaints_;
+};
+
+constexpr int kWrong = static_cast<int>(ExitCode::kWrongResult);
+
+TEST_F(VerificationTest, AResultThatEverybodyFindsRightIsCommitted) {
+  EXPECT_THAT(Run({{}, {}}), Each(0)) << complaints_;
+  EXPECT_EQ(Files(),
+            (std::vector<std::string>{"counts.csv.part-000-of-002", "counts.csv.part-001-of-002", "report.json"}));
+  EXPECT_THAT(Report(), HasSubstr(R"("verification":"passed")"));
+}
+
+TEST_F(VerificationTest, AResultThatOneNodeFindsWrongIsCommittedByNone) {
+  EXPECT_THAT(Run({{}, {.of_node = absl::DataLossError("window 100 key 7 is planted")}}), Each(kWrong)) << complaints_;
+  EXPECT_EQ(Files(), std::vector<std::string>{"report.json"});
+  EXPECT_THAT(Report(), HasSubstr(R"("verification":"failed")"));
+  EXPECT_THAT(table_, HasSubstr("FAILED"));
+  EXPECT_THAT(complaints_, AllOf(HasSubstr("rank 0: wrong result at rank 1: window 100 key 7 is planted"),
+                                 HasSubstr("rank 1: wrong result at rank 1: window 100 key 7 is planted")));
+}
+
+TEST_F(VerificationTest, AResultThatIsWrongAsAWholeIsCommittedByNone) {
+  const Opinion opinion{.of_node = {}, .of_run = absl::DataLossError("a row is missing")};
+  EXPECT_THAT(Run({opinion, opinion}), Each(kWrong)) << complaints_;
+  EXPECT_EQ(Files(), std::vector<std::string>{"report.json"});
+  EXPECT_THAT(Report(), HasSubstr(R"("verification":"failed")"));
+}
+
+TEST_F(VerificationTest, ACheckWithoutAVerdictIsAFailedRunAndNoWrongResult) {
+  const Opinion opinion{.of_node = absl::ResourceExhaustedError("too many rows to check")};
+  EXPECT_THAT(Run({{}, opinion}), Each(static_cast<int>(ExitCode::kFailed))) << complaints_;
+  EXPECT_THAT(Files(), ::testing::IsEmpty());
+  EXPECT_THAT(complaints_, AllOf(HasSubstr("too many rows to check"), Not(HasSubstr("wrong result"))));
+}
+
+}  // namespace
+}  // namespace glaive::engine
