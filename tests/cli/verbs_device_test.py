@@ -2,13 +2,15 @@
 
 import json
 import os
+import subprocess
 import unittest
 
 from rdma_counters import DEVICES, sent_packets
-from ysb_process import CliTest
+from ysb_process import YSB, CliTest
 
 SMALL = ["--transport=verbs", "--records=20000", "--keys=500", "--verify"]
 DEVICE = os.environ.get("GLAIVE_TEST_DEVICE") or min(path.name for path in DEVICES.iterdir())
+GUEST = os.environ.get("GLAIVE_SOFTROCE_PROFILE") in ("rxe", "siw")
 
 
 class VerbsTest(CliTest):
@@ -46,6 +48,23 @@ class VerbsTest(CliTest):
         self.assertEqual(code, 1)
         self.assertIn("--device=mlx9_9: there is no such device", err)
         self.assertIn(DEVICE, err)
+
+    @unittest.skipUnless(GUEST, "takes the network interface down: only in the guest of scripts/softroce")
+    def test_a_port_that_is_down_is_named_with_a_remedy(self):
+        subprocess.run(["ip", "link", "set", "eth0", "down"], check=True)
+        try:
+            code, _, err = self.run_ysb("--nodes=2", *SMALL)
+        finally:
+            subprocess.run(["ip", "link", "set", "eth0", "up"], check=True)
+        self.assertEqual(code, 1)
+        self.assertRegex(err, rf"no port is active: {DEVICE} port 1 \(.*\); bring its network interface up")
+
+    @unittest.skipUnless(GUEST, "gives up its rights: only in the guest of scripts/softroce")
+    def test_too_little_locked_memory_is_named_with_a_remedy(self):
+        done = subprocess.run(["prlimit", "--memlock=65536", "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock",
+                               YSB, "--nodes=1", "--executors=2", *SMALL], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, r"cannot register .* with .*this process may lock 64KiB in memory: raise that")
 
     def test_a_lost_rank_ends_the_run(self):
         ysb = self.start_endless("--transport=verbs", "--nodes=2", f"--device={DEVICE}")

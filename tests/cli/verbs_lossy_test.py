@@ -3,6 +3,7 @@
 Needs the devices rxea (10.1.0.1, interface va) and rxeb (10.1.0.2, vb): scripts/softroce run --profile lossy.
 """
 
+import subprocess
 import unittest
 
 from rdma_counters import dropped_packets, retries, sent_packets
@@ -12,6 +13,20 @@ RUN = ["--nodes=2", "--transport=verbs", "--records=100000", "--keys=20000", "--
 
 
 class LossyTest(CliTest):
+    def test_an_address_that_reaches_nobody_is_named_with_a_remedy(self):
+        # The bootstrap connection binds no source address and so takes the loopback.
+        coordinator = f"--coordinator=10.1.0.1:{free_port()}"
+        subprocess.run(["tc", "qdisc", "replace", "dev", "vb", "root", "netem", "loss", "100%"], check=True)
+        try:
+            ranks = [self.start(*RUN, f"--rank={rank}", coordinator, "--join-timeout=3s", bind)
+                     for rank, bind in enumerate(["--bind=10.1.0.1", "--bind=10.1.0.2"])]
+            codes = [ysb.wait() for ysb in ranks]
+        finally:
+            subprocess.run(["tc", "qdisc", "replace", "dev", "vb", "root", "netem", "loss", "1%"], check=True)
+        self.assertEqual(codes, [3, 3])
+        self.assertRegex(ranks[0].err.text + ranks[1].err.text,
+                         r"no queue pair to this node after --join-timeout=3s; is it alive, and in the same network\?")
+
     def test_a_run_that_loses_one_percent_of_its_packets_is_exact(self):
         counters = [lambda: dropped_packets("va") + dropped_packets("vb"), lambda: retries("rxea") + retries("rxeb"),
                     lambda: sent_packets("rxea"), lambda: sent_packets("rxeb")]
