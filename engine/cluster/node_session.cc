@@ -359,6 +359,8 @@ absl::Status NodeSession::Report() {
   report.program = program_->name();
   report.machine = DescribeMachine();
   report.transport = TransportName();
+  const auto& device = run_->executors().front()->mesh().options().device;
+  report.device = device == nullptr ? "" : device->info().Describe();
   report.settings = settings_;
   report.nodes = options_->cluster.nodes;
   report.executors_per_node = options_->cluster.executors;

@@ -59,6 +59,7 @@ struct RunReport {
   BuildReport build;
   MachineInfo machine;
   std::string transport;  ///< what the channels really ran over, e.g. "shm", "local+shm"
+  std::string device;     ///< rank 0's RDMA device in words, empty without verbs
   std::map<std::string, std::string> settings;
 
   std::uint32_t nodes = 0;

@@ -5,7 +5,8 @@
 # To build and run.
 BUILD_PACKAGES=(
   g++ cmake ninja-build ccache pkg-config git python3
-  libibverbs-dev librdmacm-dev libboost-context-dev libabsl-dev libxxhash-dev libcli11-dev nlohmann-json3-dev
+  libibverbs-dev librdmacm-dev ibverbs-providers libboost-context-dev libabsl-dev libxxhash-dev libcli11-dev
+  nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 # To check the sources.

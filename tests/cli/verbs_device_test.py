@@ -22,6 +22,7 @@ class VerbsTest(CliTest):
         report = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))
         self.assertIn("verbs", report["transport"].split("+"))
         self.assertNotIn("shm", report["transport"])
+        self.assertTrue(report["device"].startswith(f"{DEVICE} port "), report["device"])
         self.assertGreater(sent_packets(DEVICE), before + 10, f"nothing went through {DEVICE}")
         self.assertRegex(out, r"verification +passed")
         return out

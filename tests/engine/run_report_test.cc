@@ -57,6 +57,7 @@ RunReport FullReport() {
   report.program = "ysb";
   report.machine.rdma_devices = {"mlx5_0"};
   report.transport = "shm";
+  report.device = "rxe0 port 1";
   report.settings = {{"keys", "10"}, {"slot-bytes", "64KiB"}};
   report.verification = Verification::kPassed;
   return report;
@@ -130,6 +131,7 @@ TEST(RunReportJson, IsOneLineWithTheValuesOfTheReport) {
   const Json json = Json::parse(line);
   EXPECT_EQ(json["program"], "ysb");
   EXPECT_EQ(json["transport"], "shm");
+  EXPECT_EQ(json["device"], "rxe0 port 1");
   EXPECT_EQ(json["settings"]["slot-bytes"], "64KiB");
   EXPECT_EQ(json["records"], 3000U);
   EXPECT_EQ(json["verification"], "passed");
