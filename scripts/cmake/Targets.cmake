@@ -37,7 +37,8 @@ function(glaive_add_bench_library)
 endfunction()
 
 # glaive_add_benchmarks(): for every bench/<name>.cc the executable <name>, and a ctest with the label bench that runs
-# it as briefly as GLAIVE_SMOKE_FLAGS_<name> says; by default, each case of Google Benchmark about once.
+# it as briefly as GLAIVE_SMOKE_FLAGS_<name> says; by default, each case of Google Benchmark about once. What needs an
+# RDMA device has the label rdma-device instead, by GLAIVE_SMOKE_LABEL_<name>.
 function(glaive_add_benchmarks)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cc")
   foreach(source IN LISTS sources)
@@ -49,7 +50,11 @@ function(glaive_add_benchmarks)
     add_executable(${name} "${source}")
     target_link_libraries(${name} PRIVATE glaive_bench benchmark::benchmark_main)
     add_test(NAME bench.${name} COMMAND ${name} ${smoke_flags})
-    set_tests_properties(bench.${name} PROPERTIES LABELS bench TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
+    set(smoke_label bench)
+    if(DEFINED GLAIVE_SMOKE_LABEL_${name})
+      set(smoke_label ${GLAIVE_SMOKE_LABEL_${name}})
+    endif()
+    set_tests_properties(bench.${name} PROPERTIES LABELS ${smoke_label} TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
   endforeach()
 endfunction()
 
