@@ -5,7 +5,7 @@
 // be done instead: one plain memcpy of the same size from one warm buffer into a ring of the same shape and the same
 // kind of memory, announced by one counter and given back by another. `ratio` is the median over the rounds of
 // channel / plain copy, in payload bytes per second. What stands beside verbs is ib_write_bw on the same device:
-// scripts/bench/channel_figures runs both in turns. The latency cases send a slot there and back; the time is half of
+// scripts/channel_figures runs both in turns. The latency cases send a slot there and back; the time is half of
 // that, and the consumer does not read the payload.
 //
 //   build/release/bin/channel --benchmark_filter='Throughput/shm.*slot:65536'
