@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "rdma/base/check.h"
+#include "rdma/transport/write_bounds.h"
 
 namespace glaive::rdma {
 namespace {
@@ -33,13 +33,9 @@ std::size_t CompletionQueue::Pop(std::span<Completion> completions) {
 }
 
 bool CopyQueuePair::TryPostWrite(const WriteRequest& request) {
-  const RemoteRegion& remote = request.remote;
-  GLAIVE_CHECK(request.length > 0 && request.remote_offset <= remote.size_bytes &&
-                   request.length <= remote.size_bytes - request.remote_offset,
-               "write of ", request.length, " bytes at offset ", request.remote_offset, " of a region of ",
-               remote.size_bytes);
+  CheckWriteBounds(request);
   if (request.signaled && completions_->Full()) return false;
-  auto* const to = reinterpret_cast<std::byte*>(remote.address + request.remote_offset);
+  auto* const to = reinterpret_cast<std::byte*>(request.remote.address + request.remote_offset);
   if (request.length == sizeof(std::uint64_t) && request.remote_offset % sizeof(std::uint64_t) == 0) {
     StoreWord(to, request.local);
   } else {

@@ -7,6 +7,7 @@
 #include <infiniband/verbs.h>
 
 #include "rdma/base/check.h"
+#include "rdma/transport/write_bounds.h"
 
 namespace glaive::rdma {
 namespace {
@@ -24,11 +25,7 @@ std::uint32_t VerbsQueuePair::PartsOf(const WriteRequest& request) const {
 }
 
 bool VerbsQueuePair::TryPostWrite(const WriteRequest& request) {
-  const RemoteRegion& remote = request.remote;
-  GLAIVE_CHECK(request.length > 0 && request.remote_offset <= remote.size_bytes &&
-                   request.length <= remote.size_bytes - request.remote_offset,
-               "write of ", request.length, " bytes at offset ", request.remote_offset, " of a region of ",
-               remote.size_bytes);
+  CheckWriteBounds(request);
   GLAIVE_CHECK(!request.inline_payload || request.length <= kInlineBytes, "inline write of ", request.length, " bytes");
   const std::uint32_t parts = PartsOf(request);
   if (queue_pair_ == nullptr || posted_ - completed_ + parts > depth_) return false;

@@ -1,0 +1,18 @@
+// CheckWriteBounds: that a write stays inside its region. What a write goes past would be somebody else's memory.
+#pragma once
+
+#include "rdma/base/check.h"
+#include "rdma/transport/queue_pair.h"
+
+namespace glaive::rdma {
+
+/// A CHECK that the request has a length and ends inside the remote region; safe against overflow.
+inline void CheckWriteBounds(const WriteRequest& request) {
+  const RemoteRegion& remote = request.remote;
+  GLAIVE_CHECK(request.length > 0 && request.remote_offset <= remote.size_bytes &&
+                   request.length <= remote.size_bytes - request.remote_offset,
+               "write of ", request.length, " bytes at offset ", request.remote_offset, " of a region of ",
+               remote.size_bytes);
+}
+
+}  // namespace glaive::rdma
