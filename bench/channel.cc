@@ -250,4 +250,5 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace glaive::bench
 
+// NOLINTNEXTLINE(bugprone-exception-escape): a benchmark may end with what its libraries throw
 int main(int argc, char** argv) { return glaive::bench::Main(argc, argv); }

@@ -305,4 +305,5 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace glaive::bench
 
+// NOLINTNEXTLINE(bugprone-exception-escape): a benchmark may end with what its libraries throw
 int main(int argc, char** argv) { return glaive::bench::Main(argc, argv); }

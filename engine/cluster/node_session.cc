@@ -57,6 +57,10 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
   if (status.ok()) {
     status = Conclude(watch);
   }
+  // Who sees a peer go may be faster than that peer's last word, which says why.
+  if (absl::IsUnavailable(status)) {
+    status = plane_->PollFailure().value_or(status);
+  }
   if (!status.ok()) {
     plane_->Abort(status);
   }
@@ -67,7 +71,7 @@ absl::Status NodeSession::Barrier(const char* phase) { return plane_->AllGather(
 
 // ---- set-up ----
 
-absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() const {
+absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() {
   const absl::StatusOr<TransportPlan> transports = PlanTransports(options_->cluster.transport, plane_->members());
   if (!transports.ok()) {
     return transports.status();
@@ -82,12 +86,19 @@ absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() const {
   mesh.run_token = plane_->run_token();
   mesh.write_mode = options_->cluster.write_mode;
   transports->ApplyTo(mesh);
+  nodes_on_host_ = transports->NodesOnHostOf(plane_->rank());
+  rank_on_host_ = transports->RankOnHost(plane_->rank());
   if (transports->needs_device) {
     absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> device = OpenDevice(options_->cluster);
     if (!device.ok()) {
       return device.status();
     }
     mesh.device = *std::move(device);
+    if (mesh.VerbsQueuePairs() > mesh.device->info().max_queue_pairs) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "this run needs ", mesh.VerbsQueuePairs(), " queue pairs a node, but ", mesh.device->info().device,
+          " has at most ", mesh.device->info().max_queue_pairs, "; lower --executors or --nodes"));
+    }
   }
   if (is_coordinator()) {
     std::cout << "transport " << transports->reason << "\n";
@@ -109,7 +120,7 @@ absl::StatusOr<MemoryPlan> NodeSession::PlanNodeMemory(const rdma::MeshOptions& 
     return channels.status();
   }
   const MemoryNeeds needs{.executors = options_->cluster.executors,
-                          .nodes_on_host = plane_->nodes(),
+                          .nodes_on_host = nodes_on_host_,
                           .source_bytes = query_->source_memory_bytes(),
                           .segment_bytes = std::uint64_t{geometry->pool_segments} * mesh.channel.slot_bytes,
                           .ring_bytes = channels->node_ring_bytes / options_->cluster.executors,
@@ -126,8 +137,8 @@ absl::StatusOr<MemoryPlan> NodeSession::PlanNodeMemory(const rdma::MeshOptions& 
 std::vector<int> NodeSession::ChooseCpus() const {
   const std::vector<int> allowed = AllowedCpus();
   const std::size_t executors = options_->cluster.executors;
-  const std::size_t first = Value(plane_->rank()) * executors;
-  if (allowed.size() < plane_->nodes() * executors) {
+  const std::size_t first = rank_on_host_ * executors;
+  if (allowed.size() < nodes_on_host_ * executors) {
     return {};
   }
   return {allowed.begin() + static_cast<std::ptrdiff_t>(first),
@@ -211,9 +222,13 @@ absl::Status NodeSession::AwaitConnections(const NodeRun::Watch& watch) {
       return absl::OkStatus();
     }
     if (environment_.clock->NowNanos() >= deadline_ns) {
+      const auto& device = run_->executors().front()->mesh().options().device;
       return absl::DeadlineExceededError(absl::StrCat(
-          "node ", Value(**missing), " has no queue pair to this node after --join-timeout=",
-          absl::FormatDuration(options_->cluster.join_timeout), "; is it alive, and in the same network?"));
+          "node ", Value(**missing),
+          " has no queue pair to this node after --join-timeout=", absl::FormatDuration(options_->cluster.join_timeout),
+          device == nullptr ? "" : absl::StrCat("; this node is at ", device->info().Describe()),
+          ". Both addresses must be in one RDMA network: try rping between them, or choose others with --bind or "
+          "--device"));
     }
     if (absl::Status status = watch(); !status.ok()) {
       return status;
@@ -233,10 +248,6 @@ absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
     progress.Update(run_->executors());
     return watch();
   });
-  // An executor that sees a peer go may be faster than that peer's last word, which says why.
-  if (absl::IsUnavailable(status)) {
-    status = plane_->PollFailure().value_or(status);
-  }
   return status;
 }
 

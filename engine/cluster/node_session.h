@@ -45,7 +45,7 @@ class NodeSession {
   absl::Status Execute(const NodeRun::Watch& watch);
   absl::Status Conclude(const NodeRun::Watch& watch);
   absl::Status ExchangeChannels();
-  absl::StatusOr<rdma::MeshOptions> PlanMesh() const;
+  absl::StatusOr<rdma::MeshOptions> PlanMesh();
   absl::Status AwaitConnections(const NodeRun::Watch& watch);
   absl::StatusOr<MemoryPlan> PlanNodeMemory(const rdma::MeshOptions& mesh) const;
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
@@ -65,6 +65,8 @@ class NodeSession {
   std::map<std::string, std::string> settings_;
   rdma::ControlPlane* plane_;
   RunEnvironment environment_;
+  std::uint32_t nodes_on_host_ = 1;  // of this node's host
+  std::uint32_t rank_on_host_ = 0;   // of this node among them
   std::unique_ptr<Query> query_;
   std::unique_ptr<NodeRun> run_;
   std::vector<NodeMetrics> nodes_;

@@ -40,6 +40,15 @@ void TransportPlan::ApplyTo(rdma::MeshOptions& mesh) const {
   mesh.host_of_node = host_of_node;
 }
 
+std::uint32_t TransportPlan::NodesOnHostOf(NodeId node) const {
+  return static_cast<std::uint32_t>(std::count(host_of_node.begin(), host_of_node.end(), host_of_node[Value(node)]));
+}
+
+std::uint32_t TransportPlan::RankOnHost(NodeId node) const {
+  const auto end = host_of_node.begin() + Value(node);
+  return static_cast<std::uint32_t>(std::count(host_of_node.begin(), end, host_of_node[Value(node)]));
+}
+
 absl::StatusOr<TransportPlan> PlanTransports(TransportChoice choice, const std::vector<rdma::Member>& members) {
   TransportPlan plan;
   plan.host_of_node = NumberHosts(members);

@@ -32,6 +32,10 @@ struct TransportPlan {
   std::string reason;  ///< for people: "shm: all 2 nodes are on one host"
 
   void ApplyTo(rdma::MeshOptions& mesh) const;
+  /// How many of the run's nodes share `node`'s host, itself included.
+  std::uint32_t NodesOnHostOf(NodeId node) const;
+  /// How many of them have a lower number.
+  std::uint32_t RankOnHost(NodeId node) const;
 };
 
 /// InvalidArgument when `choice` cannot join these nodes; the message names another.

@@ -58,8 +58,7 @@ absl::Status Executor::Open() {
 absl::Status Executor::Start() { return task_->Spawn(scheduler_); }
 
 bool Executor::RunRound() {
-  context_.failure.Update(mesh_->Poll());
-  LookForLostPeers();
+  context_.failure.Update(PollMesh());
   const bool ran = scheduler_.RunRound();
   mesh_->Flush();
   if (!context_.failure.ok() || scheduler_.done()) {
@@ -68,16 +67,18 @@ bool Executor::RunRound() {
   return ran;
 }
 
-void Executor::LookForLostPeers() {
+// A channel that failed says which message; who is gone, and why, is better known by the connection.
+absl::Status Executor::PollMesh() {
+  const absl::Status channels = mesh_->Poll();
   const std::int64_t now_ns = context_.clock->NowNanos();
-  if (now_ns < next_peer_check_ns_) {
-    return;
+  if (channels.ok() && now_ns < next_peer_check_ns_) {
+    return channels;
   }
   next_peer_check_ns_ = now_ns + kPeerCheckIntervalNanos;
   if (const std::optional<rdma::PeerFailure> failure = mesh_->PollPeerFailure()) {
-    context_.failure.Update(
-        absl::UnavailableError(absl::StrCat(failure->reason, " (seen by executor ", Value(context_.self), ")")));
+    return absl::UnavailableError(absl::StrCat(failure->reason, " (seen by executor ", Value(context_.self), ")"));
   }
+  return channels;
 }
 
 void Executor::Stop(const absl::Status& reason) {

@@ -83,7 +83,7 @@ class Executor {
            std::unique_ptr<rdma::ExecutorMesh> mesh);
 
   void End();
-  void LookForLostPeers();
+  absl::Status PollMesh();
 
   const Query* query_;
   std::unique_ptr<rdma::ExecutorMesh> mesh_;

@@ -110,7 +110,7 @@ void ChannelSender::OnCompletion(std::uint64_t number, WriteStatus status) {
         absl::StrCat("channel from executor ", Value(endpoint_.self), " to executor ", Value(endpoint_.peer), ": ",
                      number == WriteId::kCredit ? "credits" : absl::StrCat("message ", number), ": ", Name(status)));
   }
-  ReturnSegments(number);
+  if (endpoint_.completion_frees_segment) ReturnSegments(number);
 }
 
 void ChannelSender::ReturnSegments(std::uint64_t up_to) {

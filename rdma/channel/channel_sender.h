@@ -7,7 +7,8 @@
 //
 //   I1 sent - consumed <= c at all times. The credit word is the peer's to write, so it is checked as hostile input:
 //      it never goes back and never passes what was sent; otherwise Poll fails.
-//   A segment that was sent returns to its pool when its write completed or its message was consumed (invariant I6).
+//   A segment that was sent returns to its pool when its write completed (where that is enough) or its message was
+//   consumed (invariant I6).
 //
 // Cost: a send is one footer (64 bytes written and hashed) and one virtual call, besides the transport's copy.
 //
@@ -41,7 +42,8 @@ struct SenderEndpoint {
   std::uint64_t ring_offset = 0;           ///< of this ring in it
   const std::byte* credit_word = nullptr;  ///< 8 bytes of our exposed memory, written by the peer
   std::uint32_t ring_token = 0;
-  std::uint16_t channel = 0;  ///< goes into the WriteId
+  std::uint16_t channel = 0;             ///< goes into the WriteId
+  bool completion_frees_segment = true;  ///< see Transport::CompletionFreesMemory
 };
 
 /// What a sender has done so far.

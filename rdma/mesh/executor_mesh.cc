@@ -178,7 +178,8 @@ absl::Status ExecutorMesh::ConnectTo(ExecutorId peer, std::span<const MeshDescri
                                                 .ring_offset = theirs.RingOffset(options_.self),
                                                 .credit_word = port.exposed.memory.data() + ours.CreditOffset(peer),
                                                 .ring_token = RingToken(options_.run_token, options_.self, peer),
-                                                .channel = static_cast<std::uint16_t>(ChannelIndex(peer))});
+                                                .channel = static_cast<std::uint16_t>(ChannelIndex(peer)),
+                                                .completion_frees_segment = port.transport->CompletionFreesMemory()});
   receivers_.emplace_back(
       channel, ReceiverEndpoint{.self = options_.self,
                                 .peer = peer,

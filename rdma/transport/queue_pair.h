@@ -42,7 +42,7 @@ struct WriteRequest {
   std::uint64_t remote_offset = 0;
   std::uint64_t wr_id = 0;      ///< comes back in the completion
   bool signaled = false;        ///< wants a completion
-  bool inline_payload = false;  ///< copied while posting; at most 64 bytes
+  bool inline_payload = false;  ///< copied while posting; at most 8 bytes
 };
 
 /// See the head of this file.

@@ -101,6 +101,10 @@ class Transport {
   /// segment returns at once.
   virtual bool SignalingIsFree() const = 0;
 
+  /// Whether the memory of a completed write may be overwritten. Else only the peer's word that it has consumed what
+  /// was written says so.
+  virtual bool CompletionFreesMemory() const { return true; }
+
   /// A connected peer that was found dead since the last call. May be a system call: not for every turn.
   virtual std::optional<PeerFailure> PollPeerFailure() = 0;
 };

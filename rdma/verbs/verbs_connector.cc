@@ -20,7 +20,6 @@
 namespace glaive::rdma {
 namespace {
 
-constexpr int kBacklog = 128;
 constexpr int kResolveMillis = 4'000;
 constexpr std::uint8_t kRetries = 7;  // the most there is; how long each waits is the device's ack time-out
 
@@ -84,7 +83,7 @@ absl::Status VerbsConnector::Bind() {
   if (rdma_bind_addr(listener_, reinterpret_cast<sockaddr*>(&where->front().storage)) != 0) {
     return failed("rdma_bind_addr");
   }
-  if (rdma_listen(listener_, kBacklog) != 0) return failed("rdma_listen");
+  if (rdma_listen(listener_, static_cast<int>(options_.node_count)) != 0) return failed("rdma_listen");
   address_ = FormatHostPort(host, ntohs(rdma_get_src_port(listener_)));
   return absl::OkStatus();
 }
@@ -163,13 +162,16 @@ std::optional<PeerFailure> VerbsConnector::Handle(const rdma_cm_event& event) {
                                "): both addresses must be in one RDMA network; try rping between them, or choose "
                                "others with --bind or --device"));
     case RDMA_CM_EVENT_REJECTED:
-      return Fail(*connection, "the connection was refused: no node of this run listens there");
+      return Fail(*connection, absl::StrCat("the connection was refused (status ", event.status,
+                                            "): no node of this run listens there, or it has no queue pair left; its "
+                                            "own message says more"));
     case RDMA_CM_EVENT_DISCONNECTED:
       return Fail(*connection, "the queue pair was disconnected");
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
       return Fail(*connection, absl::StrCat("the device ", options_.device->info().device, " was removed"));
     case RDMA_CM_EVENT_CONNECT_ERROR:
-      return Fail(*connection, absl::StrCat("the connection failed: ", strerror(event.status < 0 ? -event.status : 0)));
+      return Fail(*connection,
+                  absl::StrCat("the connection failed (", rdma_event_str(event.event), ", status ", event.status, ")"));
     default:
       return std::nullopt;
   }

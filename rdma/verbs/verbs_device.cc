@@ -171,6 +171,7 @@ absl::Status VerbsDevice::Describe() {
   info_.gid = GidText(gid);
   info_.gid_index = GidIndex(verbs, anchor_->port_num, gid, port.gid_tbl_len);
   info_.mtu_bytes = 128U << port.active_mtu;  // IBV_MTU_256 is 1
+  info_.is_iwarp = verbs->device->transport_type == IBV_TRANSPORT_IWARP;
   info_.max_queue_pairs = static_cast<std::uint32_t>(device.max_qp);
   info_.max_queue_depth = static_cast<std::uint32_t>(device.max_qp_wr);
   info_.max_completions = static_cast<std::uint32_t>(device.max_cqe);

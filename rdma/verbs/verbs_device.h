@@ -40,6 +40,7 @@ struct VerbsDeviceInfo {
   std::int32_t gid_index = -1;  ///< in the port's table; -1: not found there
   std::uint32_t mtu_bytes = 0;  ///< active_mtu of the port
   std::string link_layer;       ///< "InfiniBand", "Ethernet" or "unspecified"
+  bool is_iwarp = false;
   std::uint32_t max_queue_pairs = 0;
   std::uint32_t max_queue_depth = 0;  ///< work requests of one queue pair
   std::uint32_t max_completions = 0;  ///< entries of one completion queue

@@ -23,7 +23,7 @@ namespace glaive::rdma {
 /// See the head of this file.
 class VerbsQueuePair final : public QueuePair {
  public:
-  static constexpr std::size_t kInlineBytes = 64;
+  static constexpr std::size_t kInlineBytes = 8;  // a count of credits; some devices have little more
   /// Work requests handed over together.
   static constexpr std::size_t kBatch = 16;
 

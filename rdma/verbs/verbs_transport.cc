@@ -161,6 +161,8 @@ std::size_t VerbsTransport::PollCompletions(std::span<Completion> completions) {
   return reported;
 }
 
+bool VerbsTransport::CompletionFreesMemory() const { return !options_.device->info().is_iwarp; }
+
 std::optional<PeerFailure> VerbsTransport::PollPeerFailure() { return connector_->Poll(); }
 
 }  // namespace glaive::rdma

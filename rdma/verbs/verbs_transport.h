@@ -45,6 +45,9 @@ class VerbsTransport final : public Transport {
   void Flush() override;
   std::size_t PollCompletions(std::span<Completion> completions) override;
   bool SignalingIsFree() const override { return false; }
+  /// Not on iWARP: there a write completes when TCP has taken it, and soft-iWARP lets TCP send straight from the memory
+  /// later on (seen: payloads of 16 KiB overwritten on their way).
+  bool CompletionFreesMemory() const override;
   std::optional<PeerFailure> PollPeerFailure() override;
 
  private:

@@ -25,7 +25,8 @@ class LossyTest(CliTest):
             subprocess.run(["tc", "qdisc", "replace", "dev", "vb", "root", "netem", "loss", "1%"], check=True)
         self.assertEqual(codes, [3, 3])
         self.assertRegex(ranks[0].err.text + ranks[1].err.text,
-                         r"no queue pair to this node after --join-timeout=3s; is it alive, and in the same network\?")
+                         r"no queue pair to this node after --join-timeout=3s; this node is at rxe[ab] port 1 .*"
+                         r"try rping between them, or choose others with --bind or --device")
 
     def test_a_run_that_loses_one_percent_of_its_packets_is_exact(self):
         counters = [lambda: dropped_packets("va") + dropped_packets("vb"), lambda: retries("rxea") + retries("rxeb"),

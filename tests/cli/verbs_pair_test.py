@@ -45,6 +45,7 @@ class PairTest(unittest.TestCase):
         report, printed = self.run_ranks([0, 1], [2, 3])
         self.assertEqual(report["transport"], "shm+verbs")
         self.assertEqual(report["verification"], "passed")
+        self.assertIn("(2 nodes on this host", printed)
         self.assertIn("verbs between the 2 hosts, shm between the nodes of one", printed)
 
 

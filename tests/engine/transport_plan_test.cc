@@ -39,6 +39,9 @@ TEST(PlanTransports, AutoTakesRdmaBetweenHostsAndSharedMemoryInside) {
   EXPECT_EQ(plan.same_host, TransportKind::kShm);
   EXPECT_THAT(plan.host_of_node, ElementsAre(0, 1, 0, 1));
   EXPECT_TRUE(plan.needs_device);
+  EXPECT_EQ(plan.NodesOnHostOf(NodeId{3}), 2U);
+  EXPECT_EQ(plan.RankOnHost(NodeId{1}), 0U);
+  EXPECT_EQ(plan.RankOnHost(NodeId{3}), 1U);
   EXPECT_THAT(plan.reason, HasSubstr("verbs between the 2 hosts, shm between the nodes of one"));
   EXPECT_THAT(PlanTransports(TransportChoice::kAuto, On({"b", "a"}))->reason, HasSubstr("each of the 2 nodes"));
 }

@@ -46,7 +46,8 @@ class ChannelPair {
                                    .region = source_->Attach(ring_region_.descriptor).value(),
                                    .ring_offset = 0,
                                    .credit_word = credit_region_.memory.data(),
-                                   .ring_token = token});
+                                   .ring_token = token,
+                                   .completion_frees_segment = source_->CompletionFreesMemory()});
     receiver_.emplace(options_,
                       ReceiverEndpoint{.self = kDestination,
                                        .peer = kSource,
