@@ -69,7 +69,7 @@ bool Executor::RunRound() {
 
 // A channel that failed says which message; who is gone, and why, is better known by the connection.
 absl::Status Executor::PollMesh() {
-  const absl::Status channels = mesh_->Poll();
+  absl::Status channels = mesh_->Poll();
   const std::int64_t now_ns = context_.clock->NowNanos();
   if (channels.ok() && now_ns < next_peer_check_ns_) {
     return channels;
