@@ -99,12 +99,17 @@ absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() {
           "this run needs ", mesh.VerbsQueuePairs(), " queue pairs a node, but ", mesh.device->info().device,
           " has at most ", mesh.device->info().max_queue_pairs, "; lower --executors or --nodes"));
     }
+    absl::StatusOr<std::vector<std::string>> devices = plane_->AllGather("devices", mesh.device->info().Describe());
+    if (!devices.ok()) {
+      return devices.status();
+    }
+    devices_ = *std::move(devices);
   }
   if (is_coordinator()) {
-    std::cout << "transport " << transports->reason << "\n";
-    if (mesh.device != nullptr) {
-      std::cout << "  " << mesh.device->info().Describe() << "; " << mesh.VerbsQueuePairs() << " queue pairs a node\n";
-    }
+    std::cout << "transport " << transports->reason
+              << (mesh.device == nullptr ? "" : absl::StrCat("; ", mesh.VerbsQueuePairs(), " queue pairs a node"))
+              << "\n"
+              << DescribeDevices(devices_);
   }
   return mesh;
 }
@@ -370,8 +375,7 @@ absl::Status NodeSession::Report() {
   report.program = program_->name();
   report.machine = DescribeMachine();
   report.transport = TransportName();
-  const auto& device = run_->executors().front()->mesh().options().device;
-  report.device = device == nullptr ? "" : device->info().Describe();
+  report.devices = devices_;
   report.settings = settings_;
   report.nodes = options_->cluster.nodes;
   report.executors_per_node = options_->cluster.executors;

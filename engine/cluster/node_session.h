@@ -65,8 +65,9 @@ class NodeSession {
   std::map<std::string, std::string> settings_;
   rdma::ControlPlane* plane_;
   RunEnvironment environment_;
-  std::uint32_t nodes_on_host_ = 1;  // of this node's host
-  std::uint32_t rank_on_host_ = 0;   // of this node among them
+  std::uint32_t nodes_on_host_ = 1;   // of this node's host
+  std::uint32_t rank_on_host_ = 0;    // of this node among them
+  std::vector<std::string> devices_;  // in words, by node; empty without verbs
   std::unique_ptr<Query> query_;
   std::unique_ptr<NodeRun> run_;
   std::vector<NodeMetrics> nodes_;

@@ -14,7 +14,7 @@
 #include "engine/cluster/node_session.h"
 #include "engine/flags/engine_flags.h"
 #include "engine/metrics/build_info.h"
-#include "rdma/bootstrap/address.h"
+#include "rdma/base/address.h"
 #include "rdma/bootstrap/control_plane.h"
 
 namespace glaive::engine {

@@ -1,11 +1,13 @@
 #include "engine/cluster/transport_plan.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
-#include "rdma/bootstrap/address.h"
+#include "rdma/base/address.h"
 
 namespace glaive::engine {
 namespace {
@@ -92,6 +94,19 @@ absl::StatusOr<TransportPlan> PlanTransports(TransportChoice choice, const std::
       return plan;
   }
   return absl::InternalError("unknown --transport");
+}
+
+std::string DescribeDevices(const std::vector<std::string>& device_of_node) {
+  std::map<std::string, std::vector<std::size_t>> nodes_of;
+  for (std::size_t node = 0; node < device_of_node.size(); ++node) {
+    nodes_of[device_of_node[node]].push_back(node);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [device, nodes] : nodes_of) {
+    lines.push_back(
+        absl::StrCat("  node", nodes.size() == 1 ? " " : "s ", absl::StrJoin(nodes, ", "), ": ", device, "\n"));
+  }
+  return absl::StrJoin(lines, "");
 }
 
 absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) {

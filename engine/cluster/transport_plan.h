@@ -41,6 +41,10 @@ struct TransportPlan {
 /// InvalidArgument when `choice` cannot join these nodes; the message names another.
 absl::StatusOr<TransportPlan> PlanTransports(TransportChoice choice, const std::vector<rdma::Member>& members);
 
+/// What rank 0 prints of the nodes' devices, given in words and by node: a line for each that differs, "  nodes 0, 1:
+/// rxe0 port 1 ...".
+std::string DescribeDevices(const std::vector<std::string>& device_of_node);
+
 /// Opens the device that --device and --bind choose.
 absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options);
 

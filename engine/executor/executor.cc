@@ -75,8 +75,9 @@ absl::Status Executor::PollMesh() {
     return channels;
   }
   next_peer_check_ns_ = now_ns + kPeerCheckIntervalNanos;
-  if (const std::optional<rdma::PeerFailure> failure = mesh_->PollPeerFailure()) {
-    return absl::UnavailableError(absl::StrCat(failure->reason, " (seen by executor ", Value(context_.self), ")"));
+  const absl::Status failure = mesh_->PollFailure();
+  if (!failure.ok()) {
+    return {failure.code(), absl::StrCat(failure.message(), " (seen by executor ", Value(context_.self), ")")};
   }
   return channels;
 }

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
-#include "rdma/bootstrap/address.h"
+#include "rdma/base/address.h"
 
 namespace glaive::engine {
 namespace {

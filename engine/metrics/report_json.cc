@@ -69,7 +69,7 @@ std::string ToJsonLine(const RunReport& report) {
                  {"compiler_flags", report.build.compiler_flags},
                  {"machine", ToJson(report.machine)},
                  {"transport", report.transport},
-                 {"device", report.device},
+                 {"devices", report.devices},
                  {"settings", Json::object()},
                  {"nodes", report.nodes},
                  {"executors_per_node", report.executors_per_node},

@@ -58,8 +58,8 @@ struct RunReport {
   std::string program;
   BuildReport build;
   MachineInfo machine;
-  std::string transport;  ///< what the channels really ran over, e.g. "shm", "local+shm"
-  std::string device;     ///< rank 0's RDMA device in words, empty without verbs
+  std::string transport;                  ///< what the channels really ran over, e.g. "shm", "local+shm"
+  std::vector<std::string> devices = {};  ///< RDMA devices in words, by node; empty without verbs
   std::map<std::string, std::string> settings;
 
   std::uint32_t nodes = 0;

@@ -22,7 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
-#include "rdma/bootstrap/address.h"
+#include "rdma/base/address.h"
 
 namespace glaive::rdma {
 namespace {

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-#include "rdma/bootstrap/address.h"
+#include "rdma/base/address.h"
 
 namespace glaive::rdma {
 namespace {

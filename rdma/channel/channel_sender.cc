@@ -105,6 +105,7 @@ void ChannelSender::RefreshCredits() {
 void ChannelSender::OnCompletion(std::uint64_t number, WriteStatus status) {
   GLAIVE_CHECK(number <= sent_, "completion of message ", number, " to executor ", Value(endpoint_.peer), " of ",
                sent_);
+  // A refusal, too, is most often a peer that is gone: its memory may be taken down before its connections.
   if (status != WriteStatus::kDone && failure_.ok()) {
     failure_ = absl::UnavailableError(
         absl::StrCat("channel from executor ", Value(endpoint_.self), " to executor ", Value(endpoint_.peer), ": ",

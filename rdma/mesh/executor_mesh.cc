@@ -46,7 +46,7 @@ ExecutorMesh::ExecutorMesh(const MeshOptions& options, ChannelPlan plan, Segment
 absl::Status ExecutorMesh::OpenPort(TransportKind kind) {
   const MeshLayout layout(options_, plan_.channel.ring_bytes(), options_.self, kind);
   if (layout.peers() == 0) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<Transport>> transport = MakeTransport(kind, PortOptions());
+  absl::StatusOr<std::unique_ptr<Transport>> transport = MakeTransport(kind, PortOptions(kind));
   if (!transport.ok()) return transport.status();
   absl::StatusOr<ExposedRegion> exposed = (*transport)->Expose(layout.size_bytes());
   if (!exposed.ok()) return exposed.status();
@@ -62,11 +62,12 @@ absl::Status ExecutorMesh::OpenPort(TransportKind kind) {
 
 // A queue pair serves the channels to all executors of a node, each with up to c messages under way and as many writes
 // of credit, and each message may take two writes.
-TransportOptions ExecutorMesh::PortOptions() const {
+TransportOptions ExecutorMesh::PortOptions(TransportKind kind) const {
   const std::uint32_t writes = plan_.channel.credits * (options_.write_mode == WriteMode::kSplit ? 3 : 2);
   return {.node = options_.NodeOf(options_.self),
           .index_on_node = Value(options_.self) % options_.executors_per_node,
           .node_count = options_.node_count(),
+          .queue_pairs = options_.NodesReachedOver(kind),
           .queue_depth = options_.executors_per_node * writes,
           .run_token = options_.run_token,
           .write_mode = options_.write_mode,
@@ -239,11 +240,11 @@ absl::StatusOr<std::optional<NodeId>> ExecutorMesh::PollConnecting() {
   return std::nullopt;
 }
 
-std::optional<PeerFailure> ExecutorMesh::PollPeerFailure() {
+absl::Status ExecutorMesh::PollFailure() {
   for (Port& port : ports_) {
-    if (std::optional<PeerFailure> failure = port.transport->PollPeerFailure()) return failure;
+    if (absl::Status status = port.transport->PollFailure(); !status.ok()) return status;
   }
-  return std::nullopt;
+  return absl::OkStatus();
 }
 
 std::size_t ExecutorMesh::ring_bytes() const { return plan_.channel.ring_bytes() * (options_.executor_count - 1); }

@@ -80,8 +80,8 @@ class ExecutorMesh {
   /// Sends off what channels have posted: messages and credits. Once a turn.
   void Flush();
 
-  /// A peer node that was found dead. A system call or two: not for every turn.
-  std::optional<PeerFailure> PollPeerFailure();
+  /// What has broken since the last call: see Transport::PollFailure. A system call or two: not for every turn.
+  absl::Status PollFailure();
 
   const MeshOptions& options() const { return options_; }
   /// The channels as planned: credits may be fewer than asked for.
@@ -106,7 +106,7 @@ class ExecutorMesh {
   ExecutorMesh(const MeshOptions& options, ChannelPlan plan, SegmentPool segments);
 
   absl::Status OpenPort(TransportKind kind);
-  TransportOptions PortOptions() const;
+  TransportOptions PortOptions(TransportKind kind) const;
   Port& PortTo(ExecutorId peer);
   absl::Status CheckDescriptor(const MeshDescriptor& there) const;
   absl::StatusOr<QueuePair*> QueuePairTo(Port& port, NodeId node, std::span<const MeshDescriptor* const> by_executor);

@@ -56,14 +56,18 @@ std::vector<TransportKind> MeshOptions::Kinds() const {
   return kinds;
 }
 
-std::uint32_t MeshOptions::VerbsQueuePairs() const {
-  std::uint32_t peers = 0;
+std::uint32_t MeshOptions::NodesReachedOver(TransportKind kind) const {
+  std::uint32_t nodes = 0;
   for (std::uint32_t node = 0; node < node_count(); ++node) {
-    const bool own = NodeId{node} == NodeOf(self);
-    const TransportKind kind = own ? same_node : KindTo(ExecutorId{node * executors_per_node});
-    if (kind == TransportKind::kVerbs && !(own && executors_per_node == 1)) ++peers;
+    const bool alone = NodeId{node} == NodeOf(self) && executors_per_node == 1;
+    if (!alone && KindTo(ExecutorId{node * executors_per_node}) == kind) ++nodes;
   }
-  return peers * executors_per_node;
+  return nodes;
+}
+
+std::uint32_t MeshOptions::VerbsQueuePairs() const {
+  const bool reaches_itself = same_node == TransportKind::kVerbs && executors_per_node > 1;
+  return executors_per_node * (NodesReachedOver(TransportKind::kVerbs) + (reaches_itself ? 1 : 0));
 }
 
 absl::StatusOr<ChannelPlan> PlanChannels(const MeshOptions& options) {

@@ -40,7 +40,10 @@ struct MeshOptions {
   TransportKind KindTo(ExecutorId peer) const { return KindBetween(self, peer); }
   /// The kinds above without repetition, in the order of their declaration.
   std::vector<TransportKind> Kinds() const;
-  /// Queue pairs of one node over verbs: executors_per_node to each node that is reached that way (`self`'s node).
+  /// Nodes whose executors are reached over `kind`, `self`'s own included where it has other executors.
+  std::uint32_t NodesReachedOver(TransportKind kind) const;
+  /// Queue pairs that `self`'s node makes over verbs: one to each node that is reached that way for each executor, and
+  /// two of each where a node reaches itself.
   std::uint32_t VerbsQueuePairs() const;
 
   /// InvalidArgument names the setting that makes no sense.

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,7 +27,7 @@ class LocalTransport final : public CopyTransport {
   absl::StatusOr<RemoteRegion> Attach(const RegionDescriptor& descriptor) override;
   absl::StatusOr<QueuePair*> Connect(NodeId peer, const EndpointDescriptor& there) override;
   /// Peers die together with this process.
-  std::optional<PeerFailure> PollPeerFailure() override { return std::nullopt; }
+  absl::Status PollFailure() override { return absl::OkStatus(); }
 
  private:
   std::uint64_t process_;

@@ -109,14 +109,14 @@ absl::Status ShmTransport::Watch(NodeId peer, std::uint64_t process) {
   return absl::OkStatus();
 }
 
-std::optional<PeerFailure> ShmTransport::PollPeerFailure() {
-  if (peers_.empty()) return std::nullopt;
+absl::Status ShmTransport::PollFailure() {
+  if (peers_.empty()) return absl::OkStatus();
   epoll_event event{};
-  if (epoll_wait(watcher_.get(), &event, 1, /*timeout=*/0) != 1) return std::nullopt;
+  if (epoll_wait(watcher_.get(), &event, 1, /*timeout=*/0) != 1) return absl::OkStatus();
   const WatchedPeer& dead = peers_[event.data.u64];
   epoll_ctl(watcher_.get(), EPOLL_CTL_DEL, dead.pidfd.get(), nullptr);
-  return PeerFailure{dead.node,
-                     absl::StrCat("node ", Value(dead.node), " (process ", dead.process, ") was lost: it has ended")};
+  return absl::UnavailableError(
+      absl::StrCat("node ", Value(dead.node), " (process ", dead.process, ") was lost: it has ended"));
 }
 
 }  // namespace glaive::rdma

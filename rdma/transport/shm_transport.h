@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -33,7 +32,7 @@ class ShmTransport final : public CopyTransport {
   absl::StatusOr<RemoteRegion> Attach(const RegionDescriptor& descriptor) override;
   /// NotFound when the process is gone already.
   absl::StatusOr<QueuePair*> Connect(NodeId peer, const EndpointDescriptor& there) override;
-  std::optional<PeerFailure> PollPeerFailure() override;
+  absl::Status PollFailure() override;
 
  private:
   struct WatchedPeer {

@@ -23,8 +23,8 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "rdma/base/ids.h"
@@ -58,12 +58,6 @@ struct Completion {
   WriteStatus status = WriteStatus::kDone;
 };
 
-/// A peer that is gone.
-struct PeerFailure {
-  NodeId peer{};
-  std::string reason;
-};
-
 /// See the head of this file.
 class Transport {
  public:
@@ -88,7 +82,7 @@ class Transport {
   virtual absl::StatusOr<QueuePair*> Connect(NodeId peer, const EndpointDescriptor& there) = 0;
 
   /// A peer that was to be connected and is not yet; none when all are. Call it again and again: it does the work.
-  /// Unavailable says which peer cannot be connected and why.
+  /// Unavailable says which peer cannot be connected and why; any other error has its cause on this host.
   virtual absl::StatusOr<std::optional<NodeId>> PollConnecting() = 0;
 
   /// Hands over to the device what was posted.
@@ -105,8 +99,9 @@ class Transport {
   /// was written says so.
   virtual bool CompletionFreesMemory() const { return true; }
 
-  /// A connected peer that was found dead since the last call. May be a system call: not for every turn.
-  virtual std::optional<PeerFailure> PollPeerFailure() = 0;
+  /// What has broken since the last call; each connection is reported once. Unavailable: a connected peer is gone, and
+  /// the message names it. Any other error has its cause on this host. May be a system call: not for every turn.
+  virtual absl::Status PollFailure() = 0;
 };
 
 /// A transport of the given kind. Only verbs can fail: see VerbsTransport::Create.

@@ -20,7 +20,8 @@ enum class WriteMode : std::uint8_t {
 struct TransportOptions {
   NodeId node{};                     ///< of the executor
   std::uint32_t index_on_node = 0;   ///< of the executor; it shares queue pairs with its equals on other nodes
-  std::uint32_t node_count = 2;      ///< of the run; at most one queue pair to each
+  std::uint32_t node_count = 2;      ///< of the run
+  std::uint32_t queue_pairs = 1;     ///< nodes that will be connected to, at most node_count
   std::uint32_t queue_depth = 1024;  ///< writes of one queue pair that are posted and not complete
   std::uint64_t run_token = 0;       ///< the run's; queue pairs are refused to other runs
   WriteMode write_mode = WriteMode::kWhole;

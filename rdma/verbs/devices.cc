@@ -56,14 +56,19 @@ void AppendPorts(ibv_device* device, std::vector<RdmaPort>& ports) {
   for (std::uint8_t number = 1; number <= attributes.phys_port_cnt; ++number) {
     ibv_port_attr port{};
     const int error = ibv_query_port(context.get(), number, &port);
-    ports.push_back({.device = name,
-                     .port = number,
-                     .state = error == 0 ? StateName(port.state) : Unreadable(error),
-                     .link_layer = LinkLayerName(port.link_layer)});
+    RdmaPort& described = ports.emplace_back(DescribePort(*context, number, port));
+    if (error != 0) described.state = Unreadable(error);
   }
 }
 
 }  // namespace
+
+RdmaPort DescribePort(const ibv_context& context, std::uint8_t number, const ibv_port_attr& attributes) {
+  return {.device = ibv_get_device_name(context.device),
+          .port = number,
+          .state = StateName(attributes.state),
+          .link_layer = LinkLayerName(attributes.link_layer)};
+}
 
 std::vector<RdmaPort> ListRdmaPorts() {
   std::vector<RdmaPort> ports;

@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+struct ibv_context;
+struct ibv_port_attr;
+
 namespace glaive::rdma {
 
 /// One port of an RDMA device.
@@ -16,6 +19,9 @@ struct RdmaPort {
   std::string state;       ///< "active", "down", "init", "armed", or "unreadable" with the reason
   std::string link_layer;  ///< "InfiniBand", "Ethernet" or "unspecified"
 };
+
+/// The port of that number of an open device, as ibv_query_port found it.
+RdmaPort DescribePort(const ibv_context& context, std::uint8_t number, const ibv_port_attr& attributes);
 
 /// All ports of all devices; empty where the host has none or its kernel no RDMA. Opens each device for a moment.
 std::vector<RdmaPort> ListRdmaPorts();

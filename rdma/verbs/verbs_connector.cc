@@ -12,9 +12,10 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#include "rdma/base/address.h"
 #include "rdma/base/check.h"
-#include "rdma/bootstrap/address.h"
 #include "rdma/verbs/connect_message.h"
+#include "rdma/verbs/locked_memory.h"
 #include "rdma/verbs/verbs_device.h"
 
 namespace glaive::rdma {
@@ -22,6 +23,21 @@ namespace {
 
 constexpr int kResolveMillis = 4'000;
 constexpr std::uint8_t kRetries = 7;  // the most there is; how long each waits is the device's ack time-out
+
+// InfiniBand Architecture Specification, volume 1, table 107 (reasons of a REJ message).
+constexpr int kRejectedStaleConnection = 10;
+
+constexpr char kOneNetwork[] =
+    "both addresses must be in one RDMA network: try rping between them, or choose others with --bind or --device";
+
+std::string RejectedReason(int status) {
+  if (status == kRejectedStaleConnection) {
+    return "the connection was refused: the device there still holds one of the same number, of a run that has just "
+           "ended; start again";
+  }
+  return absl::StrCat("the connection was refused (status ", status,
+                      "): no node of this run listens there, or it has no queue pair left; its own message says more");
+}
 
 rdma_conn_param ConnectParameters(const ConnectMessage& message) {
   rdma_conn_param parameters{};
@@ -108,7 +124,8 @@ absl::Status VerbsConnector::Start(NodeId peer, VerbsQueuePair* queue_pair, cons
       rdma_resolve_addr(connection.id, reinterpret_cast<sockaddr*>(&here->front().storage),
                         reinterpret_cast<sockaddr*>(&there->front().storage), kResolveMillis) != 0) {
     return absl::UnavailableError(absl::StrCat("transport verbs: cannot connect to node ", Value(peer), " at ", address,
-                                               " from ", options_.device->info().Describe(), ": ", strerror(errno)));
+                                               " from ", options_.device->info().Describe(), ": ", strerror(errno),
+                                               "; ", kOneNetwork));
   }
   return absl::OkStatus();
 }
@@ -124,70 +141,68 @@ absl::Status VerbsConnector::CreateQueuePair(rdma_cm_id* id) const {
   attributes.cap.max_recv_sge = 1;
   attributes.cap.max_inline_data = VerbsQueuePair::kInlineBytes;
   if (rdma_create_qp(id, options_.device->protection_domain(), &attributes) == 0) return absl::OkStatus();
+  const int error = errno;
   return absl::ResourceExhaustedError(absl::StrCat("cannot make a queue pair of ", options_.queue_depth,
-                                                   " work requests on ", options_.device->info().device, ": ",
-                                                   strerror(errno), "; use fewer --executors or --credits"));
+                                                   " work requests: ", strerror(error),
+                                                   "; use fewer --executors or --credits", LockedMemoryHint(error)));
 }
 
-std::optional<PeerFailure> VerbsConnector::Poll() {
+absl::Status VerbsConnector::Poll() {
   rdma_cm_event* next = nullptr;
   while (rdma_get_cm_event(events_, &next) == 0) {
-    const std::optional<PeerFailure> failure = Handle(*next);
+    absl::Status status = Handle(*next);
     rdma_ack_cm_event(next);
-    if (failure) return failure;
+    if (!status.ok()) return status;
   }
-  return std::nullopt;
+  if (errno == EAGAIN || errno == EINTR) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("transport verbs: the connection manager of ", options_.device->info().device,
+                                          " no longer answers: ", strerror(errno),
+                                          "; was its kernel module unloaded?"));
 }
 
-std::optional<PeerFailure> VerbsConnector::Handle(const rdma_cm_event& event) {
-  if (event.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-    OnRequest(event);
-    return std::nullopt;
-  }
+absl::Status VerbsConnector::Handle(const rdma_cm_event& event) {
+  if (event.event == RDMA_CM_EVENT_CONNECT_REQUEST) return OnRequest(event);
   Connection* const connection = Find(event.id);
-  if (connection == nullptr || connection->failed) return std::nullopt;
+  if (connection == nullptr || connection->failed) return absl::OkStatus();
+  const absl::Status status = OnEvent(*connection, event);
+  return status.ok() ? status : Fail(*connection, status);
+}
+
+absl::Status VerbsConnector::OnEvent(Connection& connection, const rdma_cm_event& event) {
   switch (event.event) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
-      if (rdma_resolve_route(connection->id, kResolveMillis) == 0) return std::nullopt;
-      return Fail(*connection, absl::StrCat("no route: ", strerror(errno)));
+      if (rdma_resolve_route(connection.id, kResolveMillis) == 0) return absl::OkStatus();
+      return absl::UnavailableError(absl::StrCat("no route (", strerror(errno), "); ", kOneNetwork));
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
-      return OnRouteResolved(*connection);
+      return OnRouteResolved(connection);
     case RDMA_CM_EVENT_ESTABLISHED:
-      return OnEstablished(*connection, event);
+      return OnEstablished(connection, event);
     case RDMA_CM_EVENT_ADDR_ERROR:
     case RDMA_CM_EVENT_ROUTE_ERROR:
     case RDMA_CM_EVENT_UNREACHABLE:
-      return Fail(*connection,
-                  absl::StrCat("nobody is reached there (", rdma_event_str(event.event),
-                               "): both addresses must be in one RDMA network; try rping between them, or choose "
-                               "others with --bind or --device"));
-    case RDMA_CM_EVENT_REJECTED:
-      return Fail(*connection, absl::StrCat("the connection was refused (status ", event.status,
-                                            "): no node of this run listens there, or it has no queue pair left; its "
-                                            "own message says more"));
-    case RDMA_CM_EVENT_DISCONNECTED:
-      return Fail(*connection, "the queue pair was disconnected");
-    case RDMA_CM_EVENT_DEVICE_REMOVAL:
-      return Fail(*connection, absl::StrCat("the device ", options_.device->info().device, " was removed"));
     case RDMA_CM_EVENT_CONNECT_ERROR:
-      return Fail(*connection,
-                  absl::StrCat("the connection failed (", rdma_event_str(event.event), ", status ", event.status, ")"));
+      return absl::UnavailableError(absl::StrCat("nobody is reached there (", rdma_event_str(event.event), ", status ",
+                                                 event.status, "); ", kOneNetwork));
+    case RDMA_CM_EVENT_REJECTED:
+      return absl::UnavailableError(RejectedReason(event.status));
+    case RDMA_CM_EVENT_DISCONNECTED:
+      return absl::UnavailableError("the queue pair was disconnected: its process has ended, or closed it");
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+      return absl::FailedPreconditionError("the device was removed from this host; put it back and start again");
     default:
-      return std::nullopt;
+      return absl::OkStatus();
   }
 }
 
-std::optional<PeerFailure> VerbsConnector::OnRouteResolved(Connection& connection) {
-  if (absl::Status status = CreateQueuePair(connection.id); !status.ok()) {
-    return Fail(connection, std::string(status.message()));
-  }
+absl::Status VerbsConnector::OnRouteResolved(const Connection& connection) {
+  if (absl::Status status = CreateQueuePair(connection.id); !status.ok()) return status;
   const ConnectMessage message{
       .node = Value(options_.node),
       .index = options_.index_on_node,
       .token = ConnectToken(options_.run_token, options_.node, connection.peer, options_.index_on_node)};
   rdma_conn_param parameters = ConnectParameters(message);
-  if (rdma_connect(connection.id, &parameters) == 0) return std::nullopt;
-  return Fail(connection, absl::StrCat("rdma_connect: ", strerror(errno)));
+  if (rdma_connect(connection.id, &parameters) == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("rdma_connect: ", strerror(errno), "; ", kOneNetwork));
 }
 
 bool VerbsConnector::Accepts(const rdma_cm_event& event, NodeId& from) {
@@ -199,45 +214,52 @@ bool VerbsConnector::Accepts(const rdma_cm_event& event, NodeId& from) {
 }
 
 // Strangers are refused without a word; a token is good for one connection.
-void VerbsConnector::OnRequest(const rdma_cm_event& event) {
+absl::Status VerbsConnector::OnRequest(const rdma_cm_event& event) {
   NodeId from{};
-  if (!Accepts(event, from) || !CreateQueuePair(event.id).ok()) {
-    rdma_reject(event.id, nullptr, 0);
-    rdma_destroy_id(event.id);
-    return;
-  }
-  const ConnectMessage message{.node = Value(options_.node),
-                               .index = options_.index_on_node,
-                               .token = ConnectToken(options_.run_token, options_.node, from, options_.index_on_node)};
-  rdma_conn_param parameters = ConnectParameters(message);
-  if (rdma_accept(event.id, &parameters) != 0) {
-    rdma_destroy_qp(event.id);
-    rdma_destroy_id(event.id);
-    return;
-  }
-  ListeningEnd(from).id = event.id;
+  const bool accepts = Accepts(event, from);
+  absl::Status accepted = accepts ? Accept(ListeningEnd(from), event.id) : absl::OkStatus();
+  if (accepts && accepted.ok()) return accepted;
+  rdma_reject(event.id, nullptr, 0);
+  if (event.id->qp != nullptr) rdma_destroy_qp(event.id);
+  rdma_destroy_id(event.id);
+  return accepted.ok() ? accepted : Fail(ListeningEnd(from), accepted);
 }
 
-std::optional<PeerFailure> VerbsConnector::OnEstablished(Connection& connection, const rdma_cm_event& event) {
+// The other end of `id` has shown its token; it becomes the connection's when that succeeds.
+absl::Status VerbsConnector::Accept(Connection& connection, rdma_cm_id* id) {
+  if (absl::Status status = CreateQueuePair(id); !status.ok()) return status;
+  const ConnectMessage message{
+      .node = Value(options_.node),
+      .index = options_.index_on_node,
+      .token = ConnectToken(options_.run_token, options_.node, connection.peer, options_.index_on_node)};
+  rdma_conn_param parameters = ConnectParameters(message);
+  if (rdma_accept(id, &parameters) != 0) {
+    return absl::UnavailableError(absl::StrCat("rdma_accept: ", strerror(errno), "; ", kOneNetwork));
+  }
+  connection.id = id;
+  return absl::OkStatus();
+}
+
+absl::Status VerbsConnector::OnEstablished(Connection& connection, const rdma_cm_event& event) {
   const bool listened = &connection == &loopback_ || connection.peer > options_.node;
   if (!listened) {
     const absl::StatusOr<ConnectMessage> message = ConnectMessage::Read(PrivateData(event));
-    if (!message.ok()) return Fail(connection, std::string(message.status().message()));
+    if (!message.ok()) return absl::UnavailableError(message.status().message());
     if (message->token != ConnectToken(options_.run_token, connection.peer, options_.node, options_.index_on_node)) {
-      return Fail(connection, "whoever listens there belongs to another run");
+      return absl::UnavailableError("whoever listens there belongs to another run; end that, or choose another --bind");
     }
   }
   connection.established = true;
   if (connection.queue_pair != nullptr) connection.queue_pair->Activate(connection.id->qp);
-  return std::nullopt;
+  return absl::OkStatus();
 }
 
-std::optional<PeerFailure> VerbsConnector::Fail(Connection& connection, const std::string& reason) {
+absl::Status VerbsConnector::Fail(Connection& connection, const absl::Status& reason) {
   connection.failed = true;
   if (connection.queue_pair != nullptr) connection.queue_pair->Deactivate();
   const std::string where = connection.address.empty() ? "" : absl::StrCat(" at ", connection.address);
-  return PeerFailure{connection.peer, absl::StrCat("transport verbs: node ", Value(connection.peer), where, ", from ",
-                                                   options_.device->info().device, " ", address_, ": ", reason)};
+  return {reason.code(), absl::StrCat("transport verbs: node ", Value(connection.peer), where, ", from ",
+                                      options_.device->info().device, " ", address_, ": ", reason.message())};
 }
 
 VerbsConnector::Connection* VerbsConnector::Find(const rdma_cm_id* id) {

@@ -8,7 +8,7 @@
 //
 //   auto connector = VerbsConnector::Listen(config);
 //   (*connector)->Start(NodeId{1}, queue_pair, "10.0.0.2:40123");
-//   while ((*connector)->Unconnected()) { if (auto failure = (*connector)->Poll()) ...; }
+//   while ((*connector)->Unconnected()) { if (absl::Status failure = (*connector)->Poll(); !failure.ok()) ...; }
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,6 @@
 #include "absl/status/statusor.h"
 
 #include "rdma/base/ids.h"
-#include "rdma/transport/transport.h"
 #include "rdma/transport/transport_options.h"
 #include "rdma/verbs/verbs_queue_pair.h"
 
@@ -49,8 +48,9 @@ class VerbsConnector {
   /// Begins the connection to `peer`, which listens at `address`; `queue_pair` is activated when it stands.
   absl::Status Start(NodeId peer, VerbsQueuePair* queue_pair, const std::string& address);
 
-  /// Handles what has happened. A connection that could not be made or has come down, each once.
-  std::optional<PeerFailure> Poll();
+  /// Handles what has happened. A connection that could not be made or has come down, each once: Unavailable when the
+  /// peer or the network is to blame, any other error has its cause on this host.
+  absl::Status Poll();
 
   /// A peer whose connection was begun and does not stand yet.
   std::optional<NodeId> Unconnected() const;
@@ -69,11 +69,13 @@ class VerbsConnector {
 
   absl::Status Bind();
   absl::Status CreateQueuePair(rdma_cm_id* id) const;
-  std::optional<PeerFailure> Handle(const rdma_cm_event& event);
-  std::optional<PeerFailure> OnRouteResolved(Connection& connection);
-  void OnRequest(const rdma_cm_event& event);
-  std::optional<PeerFailure> OnEstablished(Connection& connection, const rdma_cm_event& event);
-  std::optional<PeerFailure> Fail(Connection& connection, const std::string& reason);
+  absl::Status Handle(const rdma_cm_event& event);
+  absl::Status OnEvent(Connection& connection, const rdma_cm_event& event);
+  absl::Status OnRouteResolved(const Connection& connection);
+  absl::Status OnRequest(const rdma_cm_event& event);
+  absl::Status Accept(Connection& connection, rdma_cm_id* id);
+  absl::Status OnEstablished(Connection& connection, const rdma_cm_event& event);
+  absl::Status Fail(Connection& connection, const absl::Status& reason);
   Connection* Find(const rdma_cm_id* id);
   Connection& ListeningEnd(NodeId from) { return from == options_.node ? loopback_ : connections_[Value(from)]; }
   bool Accepts(const rdma_cm_event& event, NodeId& from);

@@ -16,7 +16,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#include "rdma/bootstrap/address.h"
+#include "rdma/base/address.h"
 #include "rdma/verbs/devices.h"
 
 namespace glaive::rdma {
@@ -135,7 +135,10 @@ absl::StatusOr<std::shared_ptr<VerbsDevice>> VerbsDevice::Open(const DeviceChoic
                                                       "); load its kernel module: modprobe rdma_ucm"));
   }
   for (SocketAddress& address : addresses) {
-    if (rdma_create_id(device->events_, &device->anchor_, nullptr, RDMA_PS_TCP) != 0) break;
+    if (rdma_create_id(device->events_, &device->anchor_, nullptr, RDMA_PS_TCP) != 0) {
+      return absl::ResourceExhaustedError(absl::StrCat("transport verbs: rdma_cm gives no endpoint: ", strerror(errno),
+                                                       "; see ulimit -n and ulimit -l"));
+    }
     const bool bound = rdma_bind_addr(device->anchor_, reinterpret_cast<sockaddr*>(&address.storage)) == 0;
     ibv_context* const context = bound ? device->anchor_->verbs : nullptr;
     if (context != nullptr && (choice.device.empty() || choice.device == ibv_get_device_name(context->device))) {
@@ -161,12 +164,9 @@ absl::Status VerbsDevice::Describe() {
     return absl::FailedPreconditionError(
         absl::StrCat("transport verbs: cannot examine ", info_.device, ": ", strerror(error)));
   }
-  const std::vector<RdmaPort> ports = ListRdmaPorts();
-  for (const RdmaPort& candidate : ports) {
-    if (candidate.device != info_.device || candidate.port != info_.port) continue;
-    info_.link_layer = candidate.link_layer;
-    if (candidate.state != "active") return NotFound({.device = info_.device, .address = ""}, {candidate});
-  }
+  const RdmaPort described = DescribePort(*verbs, anchor_->port_num, port);
+  if (described.state != "active") return NotFound({.device = info_.device, .address = ""}, {described});
+  info_.link_layer = described.link_layer;
   const ibv_gid& gid = anchor_->route.addr.addr.ibaddr.sgid;
   info_.gid = GidText(gid);
   info_.gid_index = GidIndex(verbs, anchor_->port_num, gid, port.gid_tbl_len);

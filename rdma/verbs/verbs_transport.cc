@@ -1,7 +1,5 @@
 #include "rdma/verbs/verbs_transport.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,7 +11,7 @@
 #include <infiniband/verbs.h>
 
 #include "rdma/base/bytes.h"
-#include "rdma/base/check.h"
+#include "rdma/verbs/locked_memory.h"
 #include "rdma/verbs/verbs_device.h"
 
 namespace glaive::rdma {
@@ -32,15 +30,6 @@ WriteStatus ToStatus(ibv_wc_status status) {
   }
 }
 
-// What may be locked in memory, as a hint beside a registration that failed.
-std::string LockHint() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
-  return absl::StrCat("; this process may lock ", FormatBytes(limit.rlim_cur),
-                      " in memory: raise that (ulimit -l unlimited, or LimitMEMLOCK= and limits.conf's memlock), or "
-                      "lower --credits, --slot-bytes or --executors");
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Transport>> VerbsTransport::Create(const TransportOptions& options) {
@@ -57,18 +46,20 @@ absl::StatusOr<std::unique_ptr<Transport>> VerbsTransport::Create(const Transpor
 // Every write that is outstanding may come back with an error, so there is room for all.
 absl::Status VerbsTransport::CreateCompletionQueue() {
   const VerbsDeviceInfo& device = options_.device->info();
-  const std::uint64_t completions = std::uint64_t{options_.queue_depth} * options_.node_count;
+  const std::uint64_t completions = std::uint64_t{options_.queue_depth} * options_.queue_pairs;
   if (options_.queue_depth > device.max_queue_depth || completions > device.max_completions) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "transport verbs: an executor needs ", options_.node_count, " queue pairs of ", options_.queue_depth,
+        "transport verbs: an executor needs ", options_.queue_pairs, " queue pairs of ", options_.queue_depth,
         " work requests and a completion queue of ", completions, ", but ", device.device, " has at most ",
         device.max_queue_depth, " and ", device.max_completions, "; lower --credits or --executors"));
   }
   completion_queue_ =
       ibv_create_cq(options_.device->context(), static_cast<int>(completions), nullptr, nullptr, /*comp_vector=*/0);
+  const int error = errno;
   if (completion_queue_ != nullptr) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("transport verbs: cannot make a completion queue of ", completions,
-                                                   " entries on ", device.device, ": ", strerror(errno), LockHint()));
+                                                   " entries on ", device.device, ": ", strerror(error),
+                                                   LockedMemoryHint(error)));
 }
 
 VerbsTransport::~VerbsTransport() {
@@ -82,9 +73,10 @@ EndpointDescriptor VerbsTransport::endpoint() const { return {.owner = 0, .addre
 absl::StatusOr<ibv_mr*> VerbsTransport::RegisterMemory(std::span<std::byte> memory, int access) {
   ibv_mr* const region = ibv_reg_mr(options_.device->protection_domain(), memory.data(), memory.size(), access);
   if (region == nullptr) {
+    const int error = errno;
     return absl::ResourceExhaustedError(absl::StrCat("transport verbs: cannot register ", FormatBytes(memory.size()),
-                                                     " with ", options_.device->info().device, ": ", strerror(errno),
-                                                     LockHint()));
+                                                     " with ", options_.device->info().device, ": ", strerror(error),
+                                                     LockedMemoryHint(error)));
   }
   registered_.push_back(region);
   return region;
@@ -130,7 +122,7 @@ absl::StatusOr<QueuePair*> VerbsTransport::Connect(NodeId peer, const EndpointDe
 }
 
 absl::StatusOr<std::optional<NodeId>> VerbsTransport::PollConnecting() {
-  if (const std::optional<PeerFailure> failure = connector_->Poll()) return absl::UnavailableError(failure->reason);
+  if (absl::Status status = connector_->Poll(); !status.ok()) return status;
   return connector_->Unconnected();
 }
 
@@ -148,7 +140,12 @@ std::size_t VerbsTransport::PollCompletions(std::span<Completion> completions) {
   while (reported < completions.size()) {
     const std::size_t room = std::min(polled.size(), completions.size() - reported);
     const int count = ibv_poll_cq(completion_queue_, static_cast<int>(room), polled.data());
-    GLAIVE_CHECK(count >= 0, "the completion queue of ", options_.device->info().device, " cannot be polled");
+    if (count < 0) {
+      broken_ =
+          absl::InternalError(absl::StrCat("transport verbs: the completion queue of ", options_.device->info().device,
+                                           " cannot be polled; was the device removed from this host?"));
+      break;
+    }
     for (const ibv_wc& entry : std::span(polled).first(static_cast<std::size_t>(count))) {
       VerbsQueuePair& queue_pair = *queue_pairs_[entry.wr_id >> 32];
       const auto sequence = static_cast<std::uint32_t>(entry.wr_id);
@@ -163,6 +160,9 @@ std::size_t VerbsTransport::PollCompletions(std::span<Completion> completions) {
 
 bool VerbsTransport::CompletionFreesMemory() const { return !options_.device->info().is_iwarp; }
 
-std::optional<PeerFailure> VerbsTransport::PollPeerFailure() { return connector_->Poll(); }
+absl::Status VerbsTransport::PollFailure() {
+  if (!broken_.ok()) return std::exchange(broken_, absl::OkStatus());
+  return connector_->Poll();
+}
 
 }  // namespace glaive::rdma

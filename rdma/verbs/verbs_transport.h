@@ -48,7 +48,7 @@ class VerbsTransport final : public Transport {
   /// Not on iWARP: there a write completes when TCP has taken it, and soft-iWARP lets TCP send straight from the memory
   /// later on (seen: payloads of 16 KiB overwritten on their way).
   bool CompletionFreesMemory() const override;
-  std::optional<PeerFailure> PollPeerFailure() override;
+  absl::Status PollFailure() override;
 
  private:
   explicit VerbsTransport(const TransportOptions& options) : options_(options) {}
@@ -62,6 +62,7 @@ class VerbsTransport final : public Transport {
   ibv_cq* completion_queue_ = nullptr;
   std::vector<std::unique_ptr<VerbsQueuePair>> queue_pairs_;  // by index, as in a completion's wr_id
   std::unique_ptr<VerbsConnector> connector_;
+  absl::Status broken_;  // the completion queue's error, until it was reported
 };
 
 }  // namespace glaive::rdma

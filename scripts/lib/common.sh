@@ -12,6 +12,15 @@ die() {
   exit 1
 }
 
+# The exit code of what cannot be done on this machine at all (EX_UNAVAILABLE of sysexits.h).
+EXIT_UNAVAILABLE=69
+
+# die_unavailable MESSAGE...: like die, with that exit code.
+die_unavailable() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit "$EXIT_UNAVAILABLE"
+}
+
 # queries: the names of all queries, one a line.
 queries() {
   local main

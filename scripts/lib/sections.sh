@@ -8,8 +8,9 @@ SECTIONS_FAILED=0
 # Whether the last section passed.
 SECTION_PASSED=true
 
-# section TITLE COMMAND...: runs one part, and remembers its result for the summary. Always returns 0: a caller that
-# asked in an `if` would switch `set -e` off inside the part.
+# section TITLE COMMAND...: runs one part, and remembers its result for the summary. A part that exits with
+# $EXIT_UNAVAILABLE could not run here: see skip_section. Always returns 0: a caller that asked in an `if` would switch
+# `set -e` off inside the part.
 section() {
   local title="$1" start=$SECONDS status result
   shift
@@ -25,8 +26,12 @@ section() {
     result=passed
     SECTION_PASSED=true
   else
-    result=FAILED
     SECTION_PASSED=false
+    if ((status == EXIT_UNAVAILABLE)); then
+      skip_section "$title" "the reason stands above"
+      return
+    fi
+    result=FAILED
     SECTIONS_FAILED=$((SECTIONS_FAILED + 1))
   fi
   result="$(printf '%-16s %s %9s' "$title" "$result" "$(duration $((SECONDS - start)))")"
@@ -48,6 +53,8 @@ skip_section() {
 
 # What ctest is run by: a command that its own command line is added to, or nothing.
 CTEST_RUNNER=()
+# What ctest does when no test matches: "error" or "ignore".
+NO_TESTS=error
 
 # test_section TITLE PRESET [CTEST ARGUMENT...]: some of the preset's tests as one section, counted for the summary.
 test_section() {
@@ -61,8 +68,7 @@ test_section() {
   TESTS_RUN=$((TESTS_RUN + ${totals#* }))
 }
 
-# run_ctest PRESET [CTEST ARGUMENT...]: a filter may match nothing in one preset (lint runs in dev alone), so that only
-# counts when it matches in none.
+# run_ctest PRESET [CTEST ARGUMENT...]
 run_ctest() {
   local preset="$1" dir="$PROJECT_ROOT/build/$1" wrapper=("${CTEST_RUNNER[@]}")
   shift
@@ -73,10 +79,7 @@ run_ctest() {
   export ASAN_OPTIONS="${ASAN_OPTIONS:-strict_string_checks=1}"
   export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}"
   export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
-  # Every preset has its -LE; a further filter may leave nothing.
-  local no_tests=error
-  (($# > 2)) && no_tests=ignore
-  "${wrapper[@]}" ctest --test-dir "$dir" --output-on-failure --no-tests="$no_tests" --parallel "$(nproc)" "$@" \
+  "${wrapper[@]}" ctest --test-dir "$dir" --output-on-failure --no-tests="$NO_TESTS" --parallel "$(nproc)" "$@" \
     </dev/null | tee "$dir/ctest.log"
 }
 

@@ -12,8 +12,6 @@ RETRIES = ["hw_counters/rcvd_seq_err", "hw_counters/completer_retry_err", "hw_co
            "hw_counters/duplicate_request", "hw_counters/retry_exceeded_err"]
 
 
-
-
 def read(device, names):
     """The sum of the counters of that name that the device has, None when it has none."""
     found = [path for port in (DEVICES / device / "ports").iterdir() for name in names if (path := port / name).is_file()]
@@ -21,13 +19,15 @@ def read(device, names):
 
 
 def sent_packets(device):
-    """Packets that left the device. siw counts none itself: its packets are TCP's."""
-    count = read(device, SENT)
-    if count is not None:
-        return count
-    lines = [line.split() for line in pathlib.Path("/proc/net/snmp").read_text(encoding="ascii").splitlines()]
-    names, values = (line for line in lines if line[0] == "Tcp:")
-    return int(values[names.index("OutSegs")])
+    """Packets that left the device; None of siw, which counts none."""
+    return read(device, SENT)
+
+
+def sent_ip_bytes():
+    """Bytes of all IP packets of this host: what siw sends is among them."""
+    lines = [line.split() for line in pathlib.Path("/proc/net/netstat").read_text(encoding="ascii").splitlines()]
+    names, values = (line for line in lines if line[0] == "IpExt:")
+    return int(values[names.index("OutOctets")])
 
 
 def retries(device):

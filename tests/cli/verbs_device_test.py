@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from rdma_counters import DEVICES, sent_packets
+from rdma_counters import DEVICES, sent_ip_bytes, sent_packets
 from ysb_process import YSB, CliTest
 
 SMALL = ["--transport=verbs", "--records=20000", "--keys=500", "--verify"]
@@ -16,14 +16,21 @@ GUEST = os.environ.get("GLAIVE_SOFTROCE_PROFILE") in ("rxe", "siw")
 class VerbsTest(CliTest):
     def run_over_device(self, *flags):
         """Runs over the device; what was printed."""
-        before = sent_packets(DEVICE)
+        packets, ip_bytes = sent_packets(DEVICE), sent_ip_bytes()
         out, err = self.succeed(f"--device={DEVICE}", "--json=report.json", *flags)
         self.assertEqual(err, "")
         report = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))
         self.assertIn("verbs", report["transport"].split("+"))
         self.assertNotIn("shm", report["transport"])
-        self.assertTrue(report["device"].startswith(f"{DEVICE} port "), report["device"])
-        self.assertGreater(sent_packets(DEVICE), before + 10, f"nothing went through {DEVICE}")
+        self.assertEqual(len(report["devices"]), report["nodes"])
+        for device in report["devices"]:
+            self.assertTrue(device.startswith(f"{DEVICE} port "), device)
+        if packets is not None:
+            self.assertGreater(sent_packets(DEVICE), packets + 10, f"nothing went through {DEVICE}")
+        elif report["transport"] == "verbs":
+            # Nodes that are joined otherwise exchange 8 kB of control messages.
+            self.assertGreater(report["delta_bytes"], 20_000)
+            self.assertGreater(sent_ip_bytes() - ip_bytes, report["delta_bytes"], f"nothing went through {DEVICE}")
         self.assertRegex(out, r"verification +passed")
         return out
 
@@ -42,7 +49,8 @@ class VerbsTest(CliTest):
 
     def test_device_gid_mtu_and_queue_pairs_are_said(self):
         out = self.run_over_device("--nodes=2", "--executors=2", *SMALL)
-        self.assertRegex(out, rf"{DEVICE} port \d+ \(.*\) at .*, GID .*, MTU \d+ B; 2 queue pairs a node")
+        self.assertIn("transport verbs: asked for; 2 queue pairs a node\n", out)
+        self.assertRegex(out, rf"\n  nodes 0, 1: {DEVICE} port \d+ \(.*\) at .*, GID .*, MTU \d+ B\n")
 
     def test_a_device_or_address_that_is_none_is_named_with_what_there_is(self):
         code, _, err = self.run_ysb("--nodes=2", "--device=mlx9_9", *SMALL)

@@ -3,6 +3,7 @@
 Needs the devices rxea (10.1.0.1, interface va) and rxeb (10.1.0.2, vb): scripts/softroce run --profile lossy.
 """
 
+import json
 import subprocess
 import unittest
 
@@ -33,10 +34,13 @@ class LossyTest(CliTest):
                     lambda: sent_packets("rxea"), lambda: sent_packets("rxeb")]
         before = [counter() for counter in counters]
         coordinator = f"--coordinator=10.1.0.1:{free_port()}"
-        ranks = [self.start(*RUN, f"--rank={rank}", coordinator, f"--bind=10.1.0.{rank + 1}") for rank in range(2)]
+        ranks = [self.start(*RUN, f"--rank={rank}", coordinator, f"--bind=10.1.0.{rank + 1}", f"--json=report{rank}")
+                 for rank in range(2)]
         for ysb in ranks:
             self.assertEqual(ysb.wait(), 0, ysb.err.text)
-        self.assertRegex(ranks[0].out.text, r"verification +passed")
+        report = json.loads((self.folder / "report0").read_text(encoding="utf-8"))
+        self.assertEqual((report["transport"], report["verification"]), ("verbs", "passed"))
+        self.assertEqual([device.split()[0] for device in report["devices"]], ["rxea", "rxeb"])
         for what, counter, start in zip(["dropped packets", "retries", "rxea sent", "rxeb sent"], counters, before):
             self.assertGreater(counter(), start, what)
 

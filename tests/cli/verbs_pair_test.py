@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import tempfile
@@ -12,6 +13,8 @@ from ysb_process import SOURCE, YSB
 
 RECORDS = ["--records=20000", "--keys=500", "--verify"]
 LIMIT_SECONDS = 100
+# The device's own count of packets that left it, inside a guest.
+SENT = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 
 
 class PairTest(unittest.TestCase):
@@ -29,10 +32,15 @@ class PairTest(unittest.TestCase):
                                  "--coordinator=10.0.0.1:7700", *RECORDS, *(["--json=report.json"] if rank == 0 else [])])
                      for rank in ranks]
             # The other ranks of a host run beside the first, and all have to succeed.
-            commands.append(" & ".join(lines) + ' & for job in $(jobs -p); do wait "$job" || exit; done')
+            commands.append(f"start=$(cat {SENT}); " + " & ".join(lines) + ' & for job in $(jobs -p); do wait "$job" || '
+                            f"exit; done; echo sent $(($(cat {SENT}) - start)) packets")
         done = subprocess.run([SOURCE / "scripts/softroce", "pair", "-t", str(LIMIT_SECONDS), *commands], cwd=self.folder,
                               env=dict(os.environ), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for host in (1, 2):
+            sent = re.search(rf"^{host}: sent (\d+) packets$", done.stdout, re.MULTILINE)
+            self.assertTrue(sent, done.stdout)
+            self.assertGreater(int(sent[1]), 10)
         return json.loads((self.folder / "report.json").read_text(encoding="utf-8")), done.stdout
 
     def test_one_node_on_each_of_two_hosts_runs_over_rdma(self):
@@ -40,6 +48,7 @@ class PairTest(unittest.TestCase):
         self.assertEqual(report["transport"], "verbs")
         self.assertEqual(report["verification"], "passed")
         self.assertIn("transport verbs: each of the 2 nodes is on a host of its own", printed)
+        self.assertRegex(printed, r"node 0: rxe0 port 1 .* at 10\.0\.0\.1, .*\n.*node 1: rxe0 port 1 .* at 10\.0\.0\.2, ")
 
     def test_two_nodes_on_each_host_mix_shared_memory_and_rdma(self):
         report, printed = self.run_ranks([0, 1], [2, 3])

@@ -156,6 +156,10 @@ inline void CollectOutcome(const std::vector<std::vector<TestRow>>& rows, Cluste
 /// Adds the executors' metrics to `metrics`.
 inline absl::Status RunNodes(const Workload& workload, const Query& query, std::vector<ExecutorMetrics>& metrics) {
   const SteadyClock clock;
+  std::optional<rdma::ExpectDeviceTraffic> traffic;
+  if (workload.over_verbs) {
+    traffic.emplace(workload.executor_count());
+  }
   std::vector<std::unique_ptr<NodeRun>> nodes;
   std::vector<rdma::MeshDescriptor> descriptors;
   for (std::uint32_t node = 0; node < workload.nodes; ++node) {

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -12,6 +10,7 @@
 #include "engine/sink/all_of.h"
 #include "engine/sink/csv.h"
 #include "engine/sink/discard.h"
+#include "tests/engine/temporary_folder.h"
 
 namespace glaive::engine {
 namespace {
@@ -20,14 +19,6 @@ using Row = WindowResult<std::uint64_t, std::uint64_t>;
 
 class CsvTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "/glaive-csv-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    path_ = folder_ / "counts.csv";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string Read(const std::filesystem::path& path) const {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();
@@ -35,7 +26,7 @@ class CsvTest : public ::testing::Test {
   }
   std::vector<std::string> Files() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
       names.push_back(entry.path().filename());
     }
     std::sort(names.begin(), names.end());
@@ -59,8 +50,8 @@ class CsvTest : public ::testing::Test {
     }
   }
 
-  std::filesystem::path folder_;
-  std::filesystem::path path_;
+  TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "counts.csv";
 };
 
 TEST_F(CsvTest, AFileHasItsFinalNameOnlyAfterCommit) {
@@ -71,7 +62,7 @@ TEST_F(CsvTest, AFileHasItsFinalNameOnlyAfterCommit) {
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004.tmp"});
   ASSERT_TRUE(sink->Commit().ok());
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004"});
-  EXPECT_EQ(Read(folder_ / "counts.csv.part-002-of-004"), std::string(kCsvHeader) + "-10,0,7,3\n");
+  EXPECT_EQ(Read(folder_.path() / "counts.csv.part-002-of-004"), std::string(kCsvHeader) + "-10,0,7,3\n");
 }
 
 TEST_F(CsvTest, AnEndWithoutCommitLeavesNothing) {
@@ -99,7 +90,7 @@ TEST_F(CsvTest, RowsThatFillManyBuffersArriveInOrder) {
   ASSERT_TRUE(Finish(*sink).ok());
   ASSERT_TRUE(*sink->TryFinish()) << "once finished, always finished";
   ASSERT_TRUE(sink->Commit().ok());
-  EXPECT_TRUE(Read(folder_ / "counts.csv.part-000-of-001") == expected);
+  EXPECT_TRUE(Read(folder_.path() / "counts.csv.part-000-of-001") == expected);
 }
 
 TEST_F(CsvTest, ADiskThatIsFullIsAnErrorOfALaterCall) {
@@ -132,7 +123,8 @@ TEST_F(CsvTest, AMissingPartIsNamedAndNothingIsJoined) {
 }
 
 TEST_F(CsvTest, AFolderThatIsNotThereIsNamed) {
-  const auto sink = Csv{folder_ / "no" / "such.csv"}.Factory<Row>()({.executor = ExecutorId{0}, .executor_count = 1});
+  const auto sink =
+      Csv{folder_.path() / "no" / "such.csv"}.Factory<Row>()({.executor = ExecutorId{0}, .executor_count = 1});
   ASSERT_FALSE(sink.ok());
   EXPECT_NE(sink.status().message().find("such.csv"), absl::string_view::npos) << sink.status();
 }

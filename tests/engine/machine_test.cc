@@ -1,7 +1,6 @@
 #include "engine/metrics/machine.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include "gtest/gtest.h"
 
 #include "engine/cluster/cpu_pinning.h"
+#include "tests/engine/temporary_folder.h"
 
 namespace glaive::engine {
 namespace {
@@ -22,12 +22,10 @@ using ::testing::IsEmpty;
 
 class MachineTest : public ::testing::Test {
  protected:
-  MachineTest() : root_(std::filesystem::path(::testing::TempDir()) / ("machine_" + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(root_ / "proc");
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
+  MachineTest() { std::filesystem::create_directories(root_ / "proc"); }
 
-  std::filesystem::path root_;
+  TemporaryFolder folder_;
+  const std::filesystem::path& root_ = folder_.path();
 };
 
 TEST_F(MachineTest, ReadsProcessorMemoryAndDevices) {

@@ -1,12 +1,12 @@
 #include "engine/cluster/memory_plan.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "tests/engine/temporary_folder.h"
 
 namespace glaive::engine {
 namespace {
@@ -41,18 +41,16 @@ TEST(MemoryPlan, ALimitIsHonouredAndCannotExceedTheNodesShare) {
 class AvailableMemory : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = ::testing::TempDir() + "/glaive-memory-XXXXXX";
-    ASSERT_NE(mkdtemp(root_.data()), nullptr);
     Write("/proc/meminfo", "MemTotal:       33554432 kB\nMemFree:        1024 kB\nMemAvailable:   16777216 kB\n");
   }
-  void TearDown() override { std::filesystem::remove_all(root_); }
 
   void Write(const std::string& path, const std::string& text) {
     std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
     std::ofstream(root_ + path) << text;
   }
 
-  std::string root_;
+  TemporaryFolder folder_;
+  const std::string root_ = folder_.path().string();
 };
 
 TEST_F(AvailableMemory, IsWhatTheSystemHasWithoutACgroup) { EXPECT_EQ(AvailableMemoryBytes(root_), 16 * kGiB); }

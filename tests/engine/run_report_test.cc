@@ -1,7 +1,5 @@
 #include "engine/metrics/run_report.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +14,7 @@
 #include "nlohmann/json.hpp"
 
 #include "engine/metrics/counter_fields.h"
+#include "tests/engine/temporary_folder.h"
 
 namespace glaive::engine {
 namespace {
@@ -57,7 +56,7 @@ RunReport FullReport() {
   report.program = "ysb";
   report.machine.rdma_devices = {"mlx5_0"};
   report.transport = "shm";
-  report.device = "rxe0 port 1";
+  report.devices = {"rxe0 port 1", "rxe1 port 1"};
   report.settings = {{"keys", "10"}, {"slot-bytes", "64KiB"}};
   report.verification = Verification::kPassed;
   return report;
@@ -131,7 +130,7 @@ TEST(RunReportJson, IsOneLineWithTheValuesOfTheReport) {
   const Json json = Json::parse(line);
   EXPECT_EQ(json["program"], "ysb");
   EXPECT_EQ(json["transport"], "shm");
-  EXPECT_EQ(json["device"], "rxe0 port 1");
+  EXPECT_EQ(json["devices"], Json({"rxe0 port 1", "rxe1 port 1"}));
   EXPECT_EQ(json["settings"]["slot-bytes"], "64KiB");
   EXPECT_EQ(json["records"], 3000U);
   EXPECT_EQ(json["verification"], "passed");
@@ -195,18 +194,15 @@ TEST(RunReportJson, EveryFieldIsDocumentedAndEveryDocumentedFieldIsThere) {
 }
 
 TEST(RunReportJson, TheFileIsWholeOrAbsent) {
-  const std::filesystem::path folder =
-      std::filesystem::path(::testing::TempDir()) / ("run_report_" + std::to_string(::getpid()));
-  ASSERT_TRUE(std::filesystem::create_directory(folder));
-  const std::string path = folder / "report.json";
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "report.json";
   std::ofstream(path) << "an older and longer report that is replaced\n";
   ASSERT_EQ(WriteJsonFile(FullReport(), path), absl::OkStatus());
   std::ifstream file(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), ToJsonLine(FullReport()));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "a temporary file is left";
-  const absl::Status status = WriteJsonFile(FullReport(), folder / "missing" / "report.json");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "a temporary file is left";
+  const absl::Status status = WriteJsonFile(FullReport(), folder.path() / "missing" / "report.json");
   EXPECT_THAT(status.message(), AllOf(HasSubstr("cannot write --json="), HasSubstr("No such file")));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(RunReportTable, ShowsTheFiguresWithTheirTransport) {

@@ -1,8 +1,6 @@
 // --verify, from the command line to the exit code: a program whose check disagrees with its results gets them neither
 // committed nor called right, at any node. The nodes are threads of this process, each with a RunProgram of its own.
 
-#include <unistd.h>
-
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +19,7 @@
 #include "engine/source/block_source.h"
 #include "rdma/base/steady_clock.h"
 #include "rdma/bootstrap/listener.h"
+#include "tests/engine/temporary_folder.h"
 
 namespace glaive::engine {
 namespace {
@@ -78,13 +77,6 @@ class PlantedProgram final : public QueryProgram {
 
 class VerificationTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "/glaive-verification-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   /// Runs as many nodes as there are opinions; their exit codes.
   std::vector<int> Run(const std::vector<Opinion>& opinions) {
     const std::string address = rdma::Listener::Bind("127.0.0.1", 0)->address();  // free again at once
@@ -99,8 +91,8 @@ class VerificationTest : public ::testing::Test {
                                                 absl::StrCat("--rank=", rank),
                                                 "--coordinator=" + address,
                                                 "--verify",
-                                                "--output=" + (folder_ / "counts.csv").string(),
-                                                "--json=" + (folder_ / "report.json").string()};
+                                                "--output=" + (folder_.path() / "counts.csv").string(),
+                                                "--json=" + (folder_.path() / "report.json").string()};
         std::vector<const char*> argv;
         for (const std::string& word : words) {
           argv.push_back(word.c_str());
@@ -121,18 +113,18 @@ class VerificationTest : public ::testing::Test {
 
   std::vector<std::string> Files() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
       names.push_back(entry.path().filename());
     }
     std::sort(names.begin(), names.end());
     return names;
   }
   std::string Report() const {
-    std::ifstream file(folder_ / "report.json");
+    std::ifstream file(folder_.path() / "report.json");
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   std::string table_;
   std::string complaints_;
 };

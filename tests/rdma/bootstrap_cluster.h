@@ -23,10 +23,10 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
+#include "rdma/base/address.h"
 #include "rdma/base/clock.h"
 #include "rdma/base/steady_clock.h"
 #include "rdma/base/unique_fd.h"
-#include "rdma/bootstrap/address.h"
 #include "rdma/bootstrap/control_plane.h"
 
 namespace glaive::rdma {

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 
 #include "tests/rdma/channel_pair.h"
+#include "tests/rdma/test_device.h"
 
 namespace glaive::rdma {
 namespace {
@@ -28,6 +29,9 @@ std::string NameOf(const ::testing::TestParamInfo<Shape>& test) {
 
 class ChannelStream : public ::testing::TestWithParam<Shape> {
  protected:
+  ChannelStream() {
+    if (GetParam().kind == TransportKind::kVerbs) traffic_.emplace(MessagesOfManyLaps());
+  }
   const ChannelOptions& options() const { return GetParam().options; }
   std::uint64_t MessagesOfManyLaps() const { return std::uint64_t{2} * 256 * options().credits + 5; }
   // Sizes from nothing to a full slot, the same for both ends.
@@ -40,6 +44,9 @@ class ChannelStream : public ::testing::TestWithParam<Shape> {
     ASSERT_EQ(message.tag.As<std::uint64_t>(), number);
     ASSERT_TRUE(HasPattern(message.payload, number)) << "message " << number;
   }
+
+ private:
+  std::optional<ExpectDeviceTraffic> traffic_;  // each message is a packet or more
 };
 
 TEST_P(ChannelStream, NeverHasMoreThanItsCreditsUnderWayInAnyInterleaving) {

@@ -88,9 +88,9 @@ void ExchangeWithAllPeers(ExecutorMesh& mesh, std::uint64_t messages, std::atomi
   for (bool done = false; !done && !failed;) {
     const absl::Status status = ExchangeOnce(mesh, messages, done);
     EXPECT_TRUE(status.ok()) << status;
-    const std::optional<PeerFailure> dead = mesh.PollPeerFailure();
-    EXPECT_FALSE(dead.has_value()) << dead->reason;
-    if (!status.ok() || dead) failed = true;
+    const absl::Status failure = mesh.PollFailure();
+    EXPECT_TRUE(failure.ok()) << failure;
+    if (!status.ok() || !failure.ok()) failed = true;
     if (!done) std::this_thread::yield();
   }
 }
@@ -113,7 +113,7 @@ TEST(ExecutorMesh, OfOneExecutorHasSegmentsAndNoRings) {
   EXPECT_EQ(meshes[0].segments().size(), 3U);
   EXPECT_EQ(meshes[0].regions().size(), 1U);
   EXPECT_TRUE(meshes[0].Poll().ok());
-  EXPECT_FALSE(meshes[0].PollPeerFailure().has_value());
+  EXPECT_TRUE(meshes[0].PollFailure().ok());
 }
 
 TEST(ExecutorMesh, SetUpFromOneThreadServesAllItsExecutors) {

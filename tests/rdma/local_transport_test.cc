@@ -37,7 +37,7 @@ TEST(LocalTransport, HasAName) {
   LocalTransport transport(1);
   EXPECT_STREQ(transport.name(), "local");
   EXPECT_TRUE(transport.SignalingIsFree());
-  EXPECT_FALSE(transport.PollPeerFailure().has_value());
+  EXPECT_TRUE(transport.PollFailure().ok());
 }
 
 }  // namespace

@@ -115,6 +115,17 @@ TEST(MeshOptions, QueuePairsAreAtMostThoseOfEqualIndex) {
   EXPECT_EQ(options.VerbsQueuePairs(), 150U);
 }
 
+TEST(MeshOptions, ANodeThatReachesItselfMakesBothEndsOfItsQueuePairs) {
+  MeshOptions options = Options(3, 3);
+  options.same_node = TransportKind::kVerbs;
+  EXPECT_EQ(options.NodesReachedOver(TransportKind::kVerbs), 1U);
+  EXPECT_EQ(options.VerbsQueuePairs(), 6U);
+  options = Options(1, 1);
+  options.same_node = TransportKind::kVerbs;
+  EXPECT_EQ(options.NodesReachedOver(TransportKind::kVerbs), 0U);  // there is nobody else on the node
+  EXPECT_EQ(options.VerbsQueuePairs(), 0U);
+}
+
 TEST(MeshOptions, RefusesHostsOfAnotherNumberOfNodes) {
   MeshOptions options = Options(1, 3);
   options.host_of_node = {0, 1};

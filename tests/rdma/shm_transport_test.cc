@@ -18,6 +18,7 @@
 namespace glaive::rdma {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // A child that does nothing until it is killed.
@@ -148,13 +149,12 @@ TEST(ShmTransport, ReportsAKilledPeerOnce) {
   IdleChild victim;
   ASSERT_TRUE(transport.Connect(NodeId{1}, {.owner = survivor.pid()}).ok());
   ASSERT_TRUE(transport.Connect(NodeId{2}, {.owner = victim.pid()}).ok());
-  EXPECT_FALSE(transport.PollPeerFailure().has_value());
+  EXPECT_TRUE(transport.PollFailure().ok());
   victim.Kill();
-  const std::optional<PeerFailure> failure = transport.PollPeerFailure();
-  ASSERT_TRUE(failure.has_value());
-  EXPECT_EQ(failure->peer, NodeId{2});
-  EXPECT_THAT(failure->reason, HasSubstr("was lost: it has ended"));
-  EXPECT_FALSE(transport.PollPeerFailure().has_value());
+  const absl::Status failure = transport.PollFailure();
+  EXPECT_EQ(failure.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(failure.message(), AllOf(HasSubstr("node 2"), HasSubstr("was lost: it has ended")));
+  EXPECT_TRUE(transport.PollFailure().ok());
 }
 
 TEST(ShmTransport, LeavesNothingBehindInTheFileSystem) {

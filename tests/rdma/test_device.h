@@ -2,8 +2,16 @@
 // name; ctest gives them the label rdma-device, and `scripts/test` runs them where there is a device.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "gtest/gtest.h"
 
 #include "rdma/verbs/verbs_device.h"
 
@@ -13,5 +21,42 @@ inline std::shared_ptr<VerbsDevice> OpenTestDevice() {
   const char* const name = std::getenv("GLAIVE_TEST_DEVICE");
   return VerbsDevice::Open({.device = name == nullptr ? "" : name, .address = ""}).value();
 }
+
+/// Packets that a device has sent as its driver counts them: Soft-RoCE's own counter, or the standard one of hardware.
+/// None where there is no counter (soft-iWARP).
+inline std::optional<std::uint64_t> PacketsSent(const VerbsDeviceInfo& info) {
+  const std::string port = "/sys/class/infiniband/" + info.device + "/ports/" + std::to_string(info.port);
+  for (const char* const counter : {"/hw_counters/sent_pkts", "/counters/port_xmit_packets"}) {
+    std::uint64_t packets = 0;
+    if (std::ifstream file(port + counter); file >> packets) return packets;
+  }
+  return std::nullopt;
+}
+
+/// Fails the test that it lives in if the test device has sent fewer packets by its end than asked for: what was tested
+/// went somewhere else.
+class ExpectDeviceTraffic {
+ public:
+  explicit ExpectDeviceTraffic(std::uint64_t packets)
+      : packets_(packets), device_(OpenTestDevice()->info()), before_(PacketsSent(device_)) {}
+  ExpectDeviceTraffic(const ExpectDeviceTraffic&) = delete;
+  ExpectDeviceTraffic& operator=(const ExpectDeviceTraffic&) = delete;
+  ~ExpectDeviceTraffic() {
+    if (!before_) return;
+    // The kernel reads the counters anew only some milliseconds after it was last asked.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    std::uint64_t sent = 0;
+    do {
+      sent = PacketsSent(device_).value_or(*before_) - *before_;
+      if (sent < packets_) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    } while (sent < packets_ && std::chrono::steady_clock::now() < deadline);
+    EXPECT_GE(sent, packets_) << "packets sent by " << device_.device;
+  }
+
+ private:
+  std::uint64_t packets_;
+  VerbsDeviceInfo device_;
+  std::optional<std::uint64_t> before_;
+};
 
 }  // namespace glaive::rdma

@@ -65,10 +65,10 @@ class TransportOverVerbs : public ::testing::TestWithParam<WriteMode> {
   void ExpectRefused(const WriteRequest& request) {
     const Completion completion = Complete(request);
     EXPECT_EQ(completion.wr_id, request.wr_id);
-    EXPECT_TRUE(completion.status != WriteStatus::kDone ||
-                Eventually([&] { return writer_->PollPeerFailure().has_value(); }));
+    EXPECT_TRUE(completion.status != WriteStatus::kDone || Eventually([&] { return !writer_->PollFailure().ok(); }));
   }
 
+  ExpectDeviceTraffic traffic_{1};
   std::unique_ptr<Transport> writer_;
   std::unique_ptr<Transport> owner_;
   ExposedRegion exposed_;
@@ -164,14 +164,14 @@ TEST_P(TransportOverVerbs, SendMemoryCannotBeWrittenByAPeer) {
 
 TEST_P(TransportOverVerbs, APeerThatGoesIsReportedOnceAndWritesAreTakenNoMore) {
   owner_.reset();
-  std::optional<PeerFailure> failure;
+  absl::Status failure;
   ASSERT_TRUE(Eventually([&] {
-    failure = writer_->PollPeerFailure();
-    return failure.has_value();
+    failure = writer_->PollFailure();
+    return !failure.ok();
   }));
-  EXPECT_EQ(failure->peer, NodeId{0});
-  EXPECT_THAT(failure->reason, HasSubstr("node 0"));
-  EXPECT_FALSE(writer_->PollPeerFailure().has_value());
+  EXPECT_EQ(failure.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(failure.message(), HasSubstr("node 0"));
+  EXPECT_TRUE(writer_->PollFailure().ok());
   EXPECT_FALSE(queue_pair_->TryPostWrite(Write(100, 0)));
 }
 
@@ -249,7 +249,7 @@ TEST(DeviceOverVerbs, UnknownNamesAndAddressesAreRefusedWithWhatThereIs) {
 }
 
 TEST(DeviceOverVerbs, QueuesBeyondTheDeviceAreRefusedWithItsLimits) {
-  const TransportOptions options{.node_count = 2, .queue_depth = 1U << 30, .device = OpenTestDevice()};
+  const TransportOptions options{.queue_depth = 1U << 30, .device = OpenTestDevice()};
   EXPECT_THAT(MakeTransport(TransportKind::kVerbs, options).status().message(),
               testing::AllOf(HasSubstr("has at most"), HasSubstr("--credits")));
 }

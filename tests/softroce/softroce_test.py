@@ -86,6 +86,15 @@ class UsageTest(unittest.TestCase):
                 self.refuse("run scripts/softroce build first", *arguments, status=1, env=without_cache(folder))
             self.assertEqual(os.listdir(folder), [])
 
+    def test_a_build_without_a_source_package_says_so_with_an_exit_code_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for tool, status in [("apt-cache", 0), ("apt-get", 1)]:
+                path = pathlib.Path(folder, tool)
+                path.write_text(f"#!/bin/sh\nexit {status}\n", encoding="ascii")
+                path.chmod(0o755)
+            env = {**without_cache(folder), "PATH": f"{folder}:{os.environ['PATH']}"}
+            self.refuse("apt offers no package linux-source-6.x", "build", status=69, env=env)
+
     def test_a_network_device_that_is_not_there_is_refused(self):
         if os.geteuid() != 0:
             self.skipTest("needs root")

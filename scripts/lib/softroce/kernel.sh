@@ -32,14 +32,14 @@ newest_kernel() {
 # build_kernel: makes the kernel unless it is there. One build at a time; the next one removes what a killed one left.
 build_kernel() {
   local cache package version kernel
-  [[ $(uname -m) == x86_64 ]] || die "the kernel needs x86-64, and this is $(uname -m)"
+  [[ $(uname -m) == x86_64 ]] || die_unavailable "the kernel needs x86-64, and this is $(uname -m)"
   command -v apt-cache >/dev/null ||
-    die "the kernel is made from a source package of Debian or Ubuntu, and there is no apt here;" \
+    die_unavailable "the kernel is made from a source package of Debian or Ubuntu, and there is no apt here;" \
       "a kernel made elsewhere from this checkout can be copied to $(kernel_cache)"
   cache="$(kernel_cache)"
   mkdir -p "$cache"
-  ensure_packages "${SOFTROCE_PACKAGES[@]}"
   package="$(find_source_package)"
+  ensure_packages "${SOFTROCE_PACKAGES[@]}"
   version="$(source_version "$package")"
   kernel="$cache/linux-$version-$(kernel_recipe)"
 
@@ -76,7 +76,7 @@ find_source_package() {
     package="$(source_package)"
   fi
   [[ -n $package ]] ||
-    die "apt offers no package linux-source-6.x. On Debian 12 it comes from the security suite: check that" \
+    die_unavailable "apt offers no package linux-source-6.x. On Debian 12 it comes from the security suite: check that" \
       "/etc/apt/sources.list has a line for bookworm-security with the component main, and run: apt-get update"
   printf '%s' "$package"
 }
@@ -88,7 +88,7 @@ make_kernel() {
   (
     cd "$dir"
     run_quietly "$dir/fetch.log" apt-get download "$package"
-  ) || die "could not fetch $package; apt's lists may be too old: run apt-get update"
+  ) || die_unavailable "could not fetch $package; apt's lists may be too old: run apt-get update"
   note "Unpacking $package ($SECONDS s)"
   (unpack_source "$dir/$package"_*.deb "$dir/source") || die "could not unpack $package; the reason stands above"
   rm -f "$dir/$package"_*.deb

@@ -1,4 +1,4 @@
-#include "rdma/bootstrap/address.h"
+#include "rdma/base/address.h"
 
 #include <netdb.h>
 #include <netinet/in.h>

@@ -1,0 +1,12 @@
+// LockedMemoryHint: what to do when a device refuses for want of memory that it may lock.
+#pragma once
+
+#include <string>
+
+namespace glaive::rdma {
+
+/// To be put behind the message of a verb that failed with `error`. "; this process may lock 64KiB in memory: raise
+/// that (...)" when that may be the cause, else empty. Queues and registered memory count against RLIMIT_MEMLOCK.
+std::string LockedMemoryHint(int error);
+
+}  // namespace glaive::rdma
