@@ -1,19 +1,25 @@
 // The aggregates a query can name: which CRDT value each keeps, and what it reads of a record.
 //
 //   .Aggregate(Count{})
-//   .Aggregate(Mean{&TaskEvent::cpu_milli})
+//   .Aggregate(Mean{&TaskEvent::cpu})
+//   .Aggregate(Several{Count{}, Last{&Bid::time_ms, &Bid::price}})
 //
 // An aggregate of your own is a struct like these: `Value<R>` is a CRDT (state/crdt/crdt.h) and `Input` makes its input
 // from a record. It is called for every record, so both should inline.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <type_traits>
+#include <utility>
 
 #include "state/crdt/count.h"
 #include "state/crdt/extremum.h"
 #include "state/crdt/mean.h"
+#include "state/crdt/ordered.h"
+#include "state/crdt/several.h"
 #include "state/crdt/sum.h"
+#include "state/crdt/variance.h"
 
 namespace glaive::engine {
 
@@ -42,7 +48,7 @@ struct FieldAggregate {
   Field field;
 };
 
-/// The exact sum of an integer field, 128 bits wide.
+/// The exact sum of a field: of integers 128 bits wide, of floating-point numbers rounded once at the end.
 template <typename Field>
 struct Sum : FieldAggregate<state::SumValue, Field> {};
 /// The least value of a field.
@@ -51,9 +57,12 @@ struct Min : FieldAggregate<state::MinValue, Field> {};
 /// The greatest value of a field.
 template <typename Field>
 struct Max : FieldAggregate<state::MaxValue, Field> {};
-/// The mean of an integer field: the exact sum, divided once.
+/// The mean of a field: the exact sum, divided once.
 template <typename Field>
 struct Mean : FieldAggregate<state::MeanValue, Field> {};
+/// The population variance of a field, from exact sums.
+template <typename Field>
+struct Variance : FieldAggregate<state::VarianceValue, Field> {};
 
 template <typename Field>
 Sum(Field) -> Sum<Field>;
@@ -63,6 +72,94 @@ template <typename Field>
 Max(Field) -> Max<Field>;
 template <typename Field>
 Mean(Field) -> Mean<Field>;
+template <typename Field>
+Variance(Field) -> Variance<Field>;
+
+/// What First and Last have in common: `order` says which record it is, `field` what of it.
+template <template <typename, typename> typename V, typename Order, typename Field>
+struct ChosenAggregate {
+  template <typename R>
+  using Value = V<std::remove_cvref_t<std::invoke_result_t<const Order&, const R&>>,
+                  std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>>;
+
+  template <typename R>
+  typename Value<R>::Input Input(const R& record) const {
+    return {.order = std::invoke(order, record), .value = std::invoke(field, record)};
+  }
+
+  Order order;
+  Field field;
+};
+
+/// A field of the record with the least `order`, for instance its time; of several such the least value of the field.
+/// Both are of types that compare in a total order: integers, or structs with a defaulted operator<=>.
+template <typename Order, typename Field>
+struct First : ChosenAggregate<state::FirstValue, Order, Field> {};
+/// A field of the record with the greatest `order`; of several such the greatest value of the field.
+template <typename Order, typename Field>
+struct Last : ChosenAggregate<state::LastValue, Order, Field> {};
+
+template <typename Order, typename Field>
+First(Order, Field) -> First<Order, Field>;
+template <typename Order, typename Field>
+Last(Order, Field) -> Last<Order, Field>;
+
+/// The K greatest values of a field, of a type that compares in a total order; repeated ones as often as they came.
+template <std::size_t K, typename Field>
+struct TopKAggregate {
+  template <typename R>
+  using Value = state::TopKValue<K, std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>>;
+
+  template <typename R>
+  auto Input(const R& record) const {
+    return std::invoke(field, record);
+  }
+
+  Field field;
+};
+
+/// `.Aggregate(TopK<10>(&Bid::price))`
+template <std::size_t K, typename Field>
+TopKAggregate<K, Field> TopK(Field field) {
+  return {std::move(field)};
+}
+
+/// Several aggregates in one pass: `.Aggregate(Several{Count{}, Max{&Bid::price}})`. The result is a tuple.
+template <typename... As>
+struct Several;
+
+template <typename A>
+struct Several<A> {
+  template <typename R>
+  using Value = state::SeveralValue<typename A::template Value<R>>;
+
+  template <typename R>
+  typename Value<R>::Input Input(const R& record) const {
+    return {first.Input(record)};
+  }
+
+  A first;
+};
+
+template <typename A, typename... Rest>
+  requires(sizeof...(Rest) > 0)
+struct Several<A, Rest...> {
+  template <typename R>
+  using Value = state::SeveralValue<typename A::template Value<R>, typename Rest::template Value<R>...>;
+
+  explicit Several(A first_aggregate, Rest... others) : first(std::move(first_aggregate)), rest{std::move(others)...} {}
+
+  template <typename R>
+  typename Value<R>::Input Input(const R& record) const {
+    return {first.Input(record), rest.Input(record)};
+  }
+
+  A first;
+  Several<Rest...> rest;
+};
+
+template <typename... As>
+Several(As...) -> Several<As...>;
 
 /// What `.Aggregate()` takes for records of type R.
 template <typename A, typename R>

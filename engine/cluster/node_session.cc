@@ -16,7 +16,7 @@
 
 #include "engine/cluster/progress_line.h"
 #include "engine/cluster/transport_plan.h"
-#include "engine/sink/csv.h"
+#include "engine/sink/part_file.h"
 #include "rdma/base/bytes.h"
 #include "state/store/fragment_geometry.h"
 
@@ -107,8 +107,7 @@ absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() {
   }
   if (is_coordinator()) {
     std::cout << "transport " << transports->reason
-              << (mesh.device == nullptr ? "" : absl::StrCat("; ", mesh.VerbsQueuePairs(), " queue pairs a node"))
-              << "\n"
+              << (mesh.device == nullptr ? "" : absl::StrCat("; queue pairs a node: ", mesh.VerbsQueuePairs())) << "\n"
               << DescribeDevices(devices_);
   }
   return mesh;
@@ -356,7 +355,7 @@ absl::Status NodeSession::CommitResults() {
     return status;
   }
   const bool joins = is_coordinator() && options_->output.join_output;
-  return joins ? JoinParts(options_->output.output, executor_count(), kCsvHeader.size()) : absl::OkStatus();
+  return joins ? JoinParts(options_->output.output, executor_count()) : absl::OkStatus();
 }
 
 std::string NodeSession::TransportName() const {

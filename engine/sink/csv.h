@@ -4,7 +4,8 @@
 //   1599999600000,1600000200000,17,3
 //
 // Numbers are written exactly: integers in full, floating-point values with the fewest digits that read back as the
-// same value. An aggregate that saw no record leaves its field empty.
+// same value. An aggregate that saw no record leaves its field empty; a list is one field, its elements separated by
+// spaces; several aggregates are several fields.
 //
 //   query.To(Csv{"counts.csv"});
 #pragma once
@@ -12,11 +13,14 @@
 #include <array>
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
@@ -26,8 +30,14 @@
 
 namespace glaive::engine {
 
-/// The first line of every part.
-inline constexpr std::string_view kCsvHeader = "window_start_ms,window_end_ms,key,value\n";
+/// The first line of every part: results of several fields are value_1, value_2, and so on.
+inline std::string CsvHeader(std::size_t fields) {
+  std::string header = "window_start_ms,window_end_ms,key";
+  for (std::size_t i = 1; i <= fields; ++i) {
+    absl::StrAppend(&header, ",value", fields == 1 ? "" : absl::StrCat("_", i));
+  }
+  return header + "\n";
+}
 
 template <std::integral T>
 void AppendCsv(std::string& line, T value) {
@@ -46,6 +56,29 @@ void AppendCsv(std::string& line, const std::optional<T>& value) {
     AppendCsv(line, *value);
   }
 }
+
+/// As one field, its elements separated by spaces.
+template <typename T>
+void AppendCsv(std::string& line, const std::vector<T>& values) {
+  std::string_view separator;
+  for (const T& value : values) {
+    line += separator;
+    AppendCsv(line, value);
+    separator = " ";
+  }
+}
+/// As several fields.
+template <typename... Ts>
+void AppendCsv(std::string& line, const std::tuple<Ts...>& fields) {
+  std::size_t index = 0;
+  std::apply([&](const Ts&... field) { ((line += index++ == 0 ? "" : ",", AppendCsv(line, field)), ...); }, fields);
+}
+
+/// How many fields a result takes.
+template <typename T>
+inline constexpr std::size_t kCsvFields = 1;
+template <typename... Ts>
+inline constexpr std::size_t kCsvFields<std::tuple<Ts...>> = (kCsvFields<Ts> + ...);
 
 template <typename Row>
 class CsvSink final : public Sink<Row> {
@@ -85,7 +118,7 @@ struct Csv {
       if (!file.ok()) {
         return file.status();
       }
-      if (absl::Status status = file->Append(kCsvHeader); !status.ok()) {
+      if (absl::Status status = file->Append(CsvHeader(kCsvFields<decltype(Row::value)>)); !status.ok()) {
         return status;
       }
       return std::make_unique<CsvSink<Row>>(*std::move(file));

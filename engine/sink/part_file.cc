@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 #include <vector>
@@ -18,15 +19,13 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
-absl::Status AppendFile(WholeFile& out, const std::string& path, std::size_t skip_bytes) {
+absl::Status AppendFile(WholeFile& out, const std::string& path, bool with_first_line) {
   const UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!in.valid()) {
     return FileError("join the part", path);
   }
-  if (lseek(in.get(), static_cast<off_t>(skip_bytes), SEEK_SET) < 0) {
-    return FileError("read", path);
-  }
   std::vector<char> buffer(kReadBytes);
+  bool in_first_line = !with_first_line;
   while (true) {
     const ssize_t count = read(in.get(), buffer.data(), buffer.size());
     if (count == 0) {
@@ -35,11 +34,14 @@ absl::Status AppendFile(WholeFile& out, const std::string& path, std::size_t ski
     if (count < 0 && errno != EINTR) {
       return FileError("read", path);
     }
-    if (count > 0) {
-      absl::Status status = out.Write(std::string_view(buffer.data(), static_cast<std::size_t>(count)));
-      if (!status.ok()) {
-        return status;
-      }
+    std::string_view bytes(buffer.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
+    if (in_first_line) {
+      const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+      in_first_line = end == bytes.size();
+      bytes.remove_prefix(in_first_line ? end : end + 1);
+    }
+    if (absl::Status status = out.Write(bytes); !status.ok()) {
+      return status;
     }
   }
 }
@@ -91,11 +93,11 @@ absl::StatusOr<bool> PartFile::TryFinish() {
   return true;
 }
 
-absl::Status JoinParts(const std::string& path, std::uint32_t executor_count, std::size_t header_bytes) {
+absl::Status JoinParts(const std::string& path, std::uint32_t executor_count) {
   absl::StatusOr<WholeFile> out = WholeFile::Create(path);
   absl::Status status = out.status();
   for (std::uint32_t i = 0; i < executor_count && status.ok(); ++i) {
-    status = AppendFile(*out, PartPath(path, ExecutorId{i}, executor_count), i == 0 ? 0 : header_bytes);
+    status = AppendFile(*out, PartPath(path, ExecutorId{i}, executor_count), /*with_first_line=*/i == 0);
   }
   if (status.ok()) {
     status = out->Commit();

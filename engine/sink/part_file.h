@@ -56,7 +56,7 @@ class PartFile {
 std::string PartPath(const std::string& path, ExecutorId executor, std::uint32_t executor_count);
 
 /// Joins the committed parts of all executors into `path`, which appears whole or not at all, and removes them. The
-/// first `header_bytes` of every part but the first are left out.
-absl::Status JoinParts(const std::string& path, std::uint32_t executor_count, std::size_t header_bytes);
+/// first line of every part but the first, its header, is left out.
+absl::Status JoinParts(const std::string& path, std::uint32_t executor_count);
 
 }  // namespace glaive::engine

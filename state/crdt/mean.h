@@ -1,4 +1,4 @@
-// MeanValue: the mean of an integer field, kept as its exact sum and count and divided only at the end.
+// MeanValue: the mean of a field, kept as its exact sum and count and divided only at the end.
 #pragma once
 
 #include <concepts>
@@ -6,12 +6,16 @@
 #include <optional>
 
 #include "state/crdt/crdt.h"
+#include "state/crdt/exact_sum.h"
 #include "state/crdt/wide_integer.h"
 
 namespace glaive::state {
 
+template <typename T>
+struct MeanValue;
+
 template <std::integral T>
-struct MeanValue {
+struct MeanValue<T> {
   using Input = T;
 
   void Update(const T& value) {
@@ -36,6 +40,29 @@ struct MeanValue {
   std::uint64_t count = 0;
 };
 
-static_assert(CrdtValue<MeanValue<std::int64_t>>);
+template <std::floating_point T>
+struct MeanValue<T> {
+  using Input = T;
+
+  void Update(const T& value) {
+    sum.Add(value);
+    ++count;
+  }
+  void Merge(const MeanValue& other) {
+    sum.Merge(other.sum);
+    count += other.count;
+  }
+  /// Empty when no record came; rounded once.
+  std::optional<double> Result() const {
+    return count == 0 ? std::nullopt : std::optional<double>(sum.DividedBy(count));
+  }
+
+  friend bool operator==(const MeanValue&, const MeanValue&) = default;
+
+  ExactSum<T> sum;
+  std::uint64_t count = 0;
+};
+
+static_assert(CrdtValue<MeanValue<std::int64_t>> && CrdtValue<MeanValue<float>> && CrdtValue<MeanValue<double>>);
 
 }  // namespace glaive::state

@@ -1,15 +1,20 @@
-// SumValue: the exact sum of an integer field, in 128 bits so that no stream overflows it.
+// SumValue: the exact sum of a field: of integers in 128 bits, so that no stream overflows it; of floating-point
+// numbers in fixed point, rounded once at the end.
 #pragma once
 
 #include <concepts>
 
 #include "state/crdt/crdt.h"
+#include "state/crdt/exact_sum.h"
 #include "state/crdt/wide_integer.h"
 
 namespace glaive::state {
 
+template <typename T>
+struct SumValue;
+
 template <std::integral T>
-struct SumValue {
+struct SumValue<T> {
   using Input = T;
 
   void Update(const T& value) { sum.Add(absl::int128(value)); }
@@ -21,6 +26,19 @@ struct SumValue {
   WideInteger sum;
 };
 
-static_assert(CrdtValue<SumValue<std::int64_t>>);
+template <std::floating_point T>
+struct SumValue<T> {
+  using Input = T;
+
+  void Update(const T& value) { sum.Add(value); }
+  void Merge(const SumValue& other) { sum.Merge(other.sum); }
+  double Result() const { return sum.Rounded(); }
+
+  friend bool operator==(const SumValue&, const SumValue&) = default;
+
+  ExactSum<T> sum;
+};
+
+static_assert(CrdtValue<SumValue<std::int64_t>> && CrdtValue<SumValue<float>> && CrdtValue<SumValue<double>>);
 
 }  // namespace glaive::state

@@ -49,7 +49,7 @@ class VerbsTest(CliTest):
 
     def test_device_gid_mtu_and_queue_pairs_are_said(self):
         out = self.run_over_device("--nodes=2", "--executors=2", *SMALL)
-        self.assertIn("transport verbs: asked for; 2 queue pairs a node\n", out)
+        self.assertIn("transport verbs: asked for; queue pairs a node: 2\n", out)
         self.assertRegex(out, rf"\n  nodes 0, 1: {DEVICE} port \d+ \(.*\) at .*, GID .*, MTU \d+ B\n")
 
     def test_a_device_or_address_that_is_none_is_named_with_what_there_is(self):

@@ -96,9 +96,8 @@ inline TestCounts SequentialCounts(const Workload& workload) {
 
 inline constexpr auto kTestEventTime = [](const TestRecord& record) { return record.event_time_ms; };
 
-/// The query under test: filter, map, count per key and tumbling window.
-inline std::unique_ptr<Query> MakeTestQuery(const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
-  using Spec = SourceSpec<TestRecord, decltype(kTestEventTime)>;
+/// The workload's records, for From().
+inline auto TestSource(const Workload& workload) {
   const auto open = [workload](const SourceContext& context) {
     const auto generate = [&](std::uint64_t first, std::span<TestRecord> records) {
       for (std::size_t i = 0; i < records.size(); ++i) {
@@ -111,10 +110,15 @@ inline std::unique_ptr<Query> MakeTestQuery(const Workload& workload, std::vecto
                                                                       .batch_records = workload.batch_records},
                                                                      *context.clock, generate, kTestEventTime);
   };
+  return SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime};
+}
+
+/// The query under test: filter, map, count per key and tumbling window.
+inline std::unique_ptr<Query> MakeTestQuery(const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
   struct Kept {
     std::uint64_t key;
   };
-  return From(Spec{.open = open, .event_time_ms = kTestEventTime})
+  return From(TestSource(workload))
       .Filter([](const TestRecord& record) { return record.kind == 0; })
       .Map([](const TestRecord& record) { return Kept{record.key}; })
       .KeyBy(&Kept::key)

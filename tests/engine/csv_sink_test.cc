@@ -38,7 +38,8 @@ class CsvTest : public ::testing::Test {
     return *std::move(sink);
   }
 
-  static absl::Status Finish(Sink<Row>& sink) {
+  template <typename R>
+  static absl::Status Finish(Sink<R>& sink) {
     while (true) {
       const absl::StatusOr<bool> finished = sink.TryFinish();
       if (!finished.ok() || *finished) {
@@ -62,7 +63,7 @@ TEST_F(CsvTest, AFileHasItsFinalNameOnlyAfterCommit) {
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004.tmp"});
   ASSERT_TRUE(sink->Commit().ok());
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004"});
-  EXPECT_EQ(Read(folder_.path() / "counts.csv.part-002-of-004"), std::string(kCsvHeader) + "-10,0,7,3\n");
+  EXPECT_EQ(Read(folder_.path() / "counts.csv.part-002-of-004"), CsvHeader(1) + "-10,0,7,3\n");
 }
 
 TEST_F(CsvTest, AnEndWithoutCommitLeavesNothing) {
@@ -74,7 +75,7 @@ TEST_F(CsvTest, AnEndWithoutCommitLeavesNothing) {
 
 TEST_F(CsvTest, RowsThatFillManyBuffersArriveInOrder) {
   auto sink = Open(0, 1);
-  std::string expected(kCsvHeader);
+  std::string expected = CsvHeader(1);
   std::vector<Row> rows(4096);
   std::uint64_t key = 0;
   for (int i = 0; i < 60; ++i) {  // about 6 MiB
@@ -110,16 +111,27 @@ TEST_F(CsvTest, JoiningPutsAllPartsIntoOneFileWithOneHeader) {
     ASSERT_TRUE(Finish(*sink).ok());
     ASSERT_TRUE(sink->Commit().ok());
   }
-  const absl::Status joined = JoinParts(path_, 3, kCsvHeader.size());
+  const absl::Status joined = JoinParts(path_, 3);
   ASSERT_TRUE(joined.ok()) << joined;
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv"});
-  EXPECT_EQ(Read(path_), std::string(kCsvHeader) + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
+  EXPECT_EQ(Read(path_), CsvHeader(1) + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
 }
 
 TEST_F(CsvTest, AMissingPartIsNamedAndNothingIsJoined) {
-  const absl::Status joined = JoinParts(path_, 1, 0);
+  const absl::Status joined = JoinParts(path_, 1);
   EXPECT_NE(joined.message().find("counts.csv.part-000-of-001"), absl::string_view::npos) << joined;
   EXPECT_TRUE(Files().empty());
+}
+
+TEST_F(CsvTest, SeveralAggregatesAreSeveralFieldsAndAListIsOne) {
+  using Wide = WindowResult<std::uint64_t, std::tuple<std::uint64_t, std::optional<double>, std::vector<std::int64_t>>>;
+  const auto sink = *Csv{path_}.Factory<Wide>()({.executor = ExecutorId{0}, .executor_count = 1});
+  const std::vector<Wide> rows = {{0, 10, 1, {2, 0.5, {7, -3}}}, {0, 10, 4, {5, std::nullopt, {}}}};
+  ASSERT_TRUE(sink->Write(rows).ok());
+  ASSERT_TRUE(Finish(*sink).ok());
+  ASSERT_TRUE(sink->Commit().ok());
+  EXPECT_EQ(Read(PartPath(path_, ExecutorId{0}, 1)),
+            "window_start_ms,window_end_ms,key,value_1,value_2,value_3\n0,10,1,2,0.5,7 -3\n0,10,4,5,,\n");
 }
 
 TEST_F(CsvTest, AFolderThatIsNotThereIsNamed) {

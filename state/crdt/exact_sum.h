@@ -1,0 +1,114 @@
+// ExactSum: the sum of floating-point numbers without any rounding, so that it does not depend on their order.
+//
+// In fixed point whose unit is the least number of the type and which holds 2^40 of the greatest. Infinities and NaN
+// are remembered beside it: their sum is what IEEE 754 makes of them in any order.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "state/crdt/fixed_point.h"
+
+namespace glaive::state {
+
+/// The parts of an IEEE 754 number: +-mantissa * 2^(position + kLeastExponent), if it is finite.
+template <std::floating_point T>
+struct FloatParts {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  static_assert(sizeof(T) == sizeof(Bits) && std::numeric_limits<T>::is_iec559);
+
+  static constexpr int kMantissaBits = std::numeric_limits<T>::digits - 1;  // as stored
+  static constexpr int kLeastExponent = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
+  /// The greatest `position`, and all bits of numbers up to it.
+  static constexpr std::size_t kMaxPosition =
+      static_cast<std::size_t>(std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::min_exponent);
+  static constexpr std::size_t kBits = kMaxPosition + std::numeric_limits<T>::digits;
+
+  constexpr explicit FloatParts(T value) {
+    const Bits bits = std::bit_cast<Bits>(value);
+    const Bits stored = bits & ((Bits{1} << kMantissaBits) - 1);
+    const auto exponent = static_cast<std::size_t>(bits << 1 >> (kMantissaBits + 1));
+    negative = bits >> (8 * sizeof(Bits) - 1) != 0;
+    finite = exponent <= kMaxPosition + 1;
+    mantissa = exponent == 0 ? stored : stored | (Bits{1} << kMantissaBits);
+    position = exponent == 0 ? 0 : exponent - 1;
+  }
+
+  bool negative = false;
+  bool finite = true;
+  std::uint64_t mantissa = 0;
+  std::size_t position = 0;
+};
+
+/// Which numbers that are not finite were seen.
+class NonFinite {
+ public:
+  template <std::floating_point T>
+  constexpr void Add(T value) {
+    seen_ |= value != value ? kNan : value > 0 ? kPlus : kMinus;
+  }
+  constexpr void Merge(NonFinite other) { seen_ |= other.seen_; }
+  constexpr bool any() const { return seen_ != 0; }
+  /// The sum of those that were seen: an infinity, or NaN.
+  constexpr double Sum() const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return seen_ == kPlus ? kInfinity : seen_ == kMinus ? -kInfinity : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  friend constexpr bool operator==(const NonFinite&, const NonFinite&) = default;
+
+ private:
+  static constexpr std::uint64_t kPlus = 1;
+  static constexpr std::uint64_t kMinus = 2;
+  static constexpr std::uint64_t kNan = 4;
+
+  std::uint64_t seen_ = 0;
+};
+
+/// See the head of this file.
+template <std::floating_point T>
+class ExactSum {
+ public:
+  using Parts = FloatParts<T>;
+  static constexpr std::size_t kSpareBits = 40;
+  using Fixed = FixedPoint<(Parts::kBits + kSpareBits) / 64 + 1>;
+
+  constexpr void Add(T value) {
+    const Parts parts(value);
+    if (!parts.finite) [[unlikely]] {
+      non_finite_.Add(value);
+      return;
+    }
+    fixed_.AddShifted(parts.mantissa, parts.position, parts.negative);
+  }
+  constexpr void Merge(const ExactSum& other) {
+    fixed_.Add(other.fixed_);
+    non_finite_.Merge(other.non_finite_);
+  }
+
+  /// The sum by `divisor`, which is not 0, rounded once.
+  double DividedBy(std::uint64_t divisor) const {
+    constexpr int kFractionBits = 64 * static_cast<int>(Fixed::kFractionWords);
+    return non_finite_.any() ? non_finite_.Sum()
+                             : ToDouble(fixed_.Divided({divisor}), Parts::kLeastExponent - kFractionBits);
+  }
+  /// The sum, rounded once.
+  double Rounded() const { return DividedBy(1); }
+
+  const Fixed& fixed() const { return fixed_; }
+  const NonFinite& non_finite() const { return non_finite_; }
+
+  friend constexpr bool operator==(const ExactSum&, const ExactSum&) = default;
+
+ private:
+  Fixed fixed_;
+  NonFinite non_finite_;
+};
+
+static_assert(sizeof(ExactSum<float>) == 48 && sizeof(ExactSum<double>) == 280);
+
+}  // namespace glaive::state

@@ -1,0 +1,58 @@
+// SeveralValue: some CRDT values side by side, updated in one pass over the records.
+//
+//   SeveralValue<CountValue, MaxValue<std::int64_t>> value;
+//   value.Update({Nothing{}, {price}});
+//   const auto [count, highest] = value.Result();
+#pragma once
+
+#include <tuple>
+
+#include "state/crdt/crdt.h"
+
+namespace glaive::state {
+
+template <CrdtValue... Vs>
+struct SeveralValue;
+
+/// A struct of its own and not std::tuple, which is not trivially copyable.
+template <CrdtValue V>
+struct SeveralValue<V> {
+  struct Input {
+    [[no_unique_address]] typename V::Input first;
+  };
+
+  void Update(const Input& input) { first.Update(input.first); }
+  void Merge(const SeveralValue& other) { first.Merge(other.first); }
+  auto Result() const { return std::tuple(first.Result()); }
+
+  friend bool operator==(const SeveralValue&, const SeveralValue&) = default;
+
+  V first;
+};
+
+template <CrdtValue V, CrdtValue... Rest>
+  requires(sizeof...(Rest) > 0)
+struct SeveralValue<V, Rest...> {
+  struct Input {
+    [[no_unique_address]] typename V::Input first;
+    [[no_unique_address]] typename SeveralValue<Rest...>::Input rest;
+  };
+
+  void Update(const Input& input) {
+    first.Update(input.first);
+    rest.Update(input.rest);
+  }
+  void Merge(const SeveralValue& other) {
+    first.Merge(other.first);
+    rest.Merge(other.rest);
+  }
+  /// A tuple of their results.
+  auto Result() const { return std::tuple_cat(std::tuple(first.Result()), rest.Result()); }
+
+  friend bool operator==(const SeveralValue&, const SeveralValue&) = default;
+
+  V first;
+  SeveralValue<Rest...> rest;
+};
+
+}  // namespace glaive::state
