@@ -2,7 +2,7 @@
 //
 //   From(source)                        Stream        Filter, Map, FilterMap, then KeyBy
 //     .KeyBy(key)                       KeyedStream   Window
-//     .Window(Tumbling{...})            WindowedStream Aggregate
+//     .Window(Tumbling{...})            WindowedStream AllowedLateness, then Aggregate
 //     .Aggregate(Count{})               Results       To
 //     .To(sink)                         std::unique_ptr<Query>
 //
@@ -21,9 +21,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
+
+#include "absl/time/time.h"
 
 #include "engine/api/aggregates.h"
 #include "engine/api/query.h"
@@ -31,6 +34,8 @@
 #include "engine/api/wrong_order.h"
 #include "engine/executor/aggregation_plan.h"
 #include "engine/executor/aggregation_task.h"
+#include "engine/window/windows.h"
+#include "rdma/base/check.h"
 
 namespace glaive::engine {
 
@@ -42,7 +47,7 @@ class AggregationQuery final : public Query {
 
   std::size_t delta_entry_bytes() const override { return sizeof(typename Plan::Store::Entry); }
   std::uint64_t source_memory_bytes() const override { return plan_.source.memory_bytes; }
-  std::int64_t window_ms() const override { return TumblingSlices(plan_.window).size_ms(); }
+  std::int64_t window_ms() const override { return Windows(plan_.window).size_ms(); }
 
   absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override {
     return AggregationTask<Plan>::Open(plan_, context);
@@ -78,6 +83,7 @@ class Results {
   GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after Aggregate() comes To(sink)")
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes before Window(); after Aggregate() comes To(sink)")
   GLAIVE_WRONG_ORDER(Window, "glaive: Window() comes before Aggregate(); after it comes To(sink)")
+  GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes between Window() and Aggregate()")
   GLAIVE_WRONG_ORDER(Aggregate, "glaive: a query has one Aggregate(); after it comes To(sink)")
 
  private:
@@ -85,13 +91,23 @@ class Results {
 };
 
 /// After Window.
-template <typename Spec, typename Chain, typename Key>
+template <typename Spec, typename Chain, typename Key, typename W>
 class WindowedStream {
  public:
   using Record = typename Chain::Out;
 
-  WindowedStream(Spec source, Chain chain, Key key, Tumbling window)
+  WindowedStream(Spec source, Chain chain, Key key, W window)
       : source_(std::move(source)), chain_(std::move(chain)), key_(std::move(key)), window_(window) {}
+
+  /// How long windows wait for records behind the watermark: they fire that much later in event time, and a record is
+  /// late that much later. Whole milliseconds, not negative; 0 if it isn't called.
+  WindowedStream AllowedLateness(absl::Duration lateness) && {
+    allowed_lateness_ms_ = absl::ToInt64Milliseconds(lateness);
+    GLAIVE_CHECK(allowed_lateness_ms_ >= 0 && absl::Milliseconds(allowed_lateness_ms_) == lateness,
+                 "an allowed lateness of ", absl::FormatDuration(lateness),
+                 "; it must be whole milliseconds, not negative");
+    return std::move(*this);
+  }
 
   /// What is computed of the records of each key and window.
   template <typename A>
@@ -99,11 +115,12 @@ class WindowedStream {
     constexpr bool kIsAggregate = AggregateOf<A, Record>;
     static_assert(kIsAggregate, "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}");
     if constexpr (kIsAggregate) {
-      using Plan = AggregationPlan<Spec, Chain, Key, A>;
+      using Plan = AggregationPlan<Spec, Chain, Key, W, A>;
       return Results<Plan>(Plan{.source = std::move(source_),
                                 .chain = std::move(chain_),
                                 .key = std::move(key_),
                                 .window = window_,
+                                .allowed_lateness_ms = allowed_lateness_ms_,
                                 .aggregate = aggregate,
                                 .sink = nullptr});
     } else {
@@ -122,7 +139,8 @@ class WindowedStream {
   Spec source_;
   Chain chain_;
   Key key_;
-  Tumbling window_;
+  W window_;
+  std::int64_t allowed_lateness_ms_ = 0;
 };
 
 /// After KeyBy.
@@ -132,15 +150,23 @@ class KeyedStream {
   KeyedStream(Spec source, Chain chain, Key key)
       : source_(std::move(source)), chain_(std::move(chain)), key_(std::move(key)) {}
 
-  /// Groups each key's records by event time. Tumbling windows of at least 1 ms.
-  auto Window(const Tumbling& window) && {
-    return WindowedStream<Spec, Chain, Key>(std::move(source_), std::move(chain_), std::move(key_), window);
+  /// Groups each key's records by event time: Tumbling{size} or Sliding{size, slide}, of at least 1 ms.
+  template <typename W>
+  auto Window(const W& window) && {
+    constexpr bool kIsWindow = std::is_same_v<W, Tumbling> || std::is_same_v<W, Sliding>;
+    static_assert(kIsWindow, "glaive: Window() takes Tumbling{size} or Sliding{size, slide}");
+    if constexpr (kIsWindow) {
+      return WindowedStream<Spec, Chain, Key, W>(std::move(source_), std::move(chain_), std::move(key_), window);
+    } else {
+      return WrongOrder{};
+    }
   }
 
   GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...)")
+  GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs windows: call Window(...) after KeyBy()")
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Window(...) and Aggregate(...) after KeyBy()")
 

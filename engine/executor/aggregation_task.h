@@ -3,7 +3,7 @@
 //   source    reads batches, runs the fused pipeline, folds the survivors into the store, ends epochs
 //   ship to e sends sealed segments to leader e                                 (delta_shipper.h)
 //   merge e   takes in the deltas of executor e, then its watermark
-//   trigger   fires windows that every executor has passed, drops them, cleans their memory
+//   trigger   fires windows that every executor has passed                     (window_trigger.h)
 //
 // Owned by the executor, used by its thread alone. Who may wait for whom:
 //
@@ -30,6 +30,7 @@
 #include "engine/executor/delta_shipper.h"
 #include "engine/executor/record_stage.h"
 #include "engine/executor/task_context.h"
+#include "engine/executor/window_trigger.h"
 #include "engine/progress/flow_progress.h"
 #include "state/epoch/delta_reader.h"
 
@@ -84,6 +85,7 @@ class AggregationTask final : public QueryTask {
     metrics.late_records = stage_.late();
     metrics.epochs = progress_.epochs_ended();
     metrics.merges = store_.merged_entries();
+    metrics.slice_merges = trigger_.merges();
     metrics.index_growths = store_.primary().index_growths();
     metrics.state_bytes = context_->memory->mapped_bytes();
     if (const auto* fragment = store_.fragment()) {
@@ -100,24 +102,23 @@ class AggregationTask final : public QueryTask {
 
   static constexpr std::size_t kSelectStep = RecordStage<Plan>::kMaxRecords;  // records filtered at a time
   static constexpr std::size_t kMergeStep = 2048;                             // entries merged in one turn
-  static constexpr std::size_t kFireStep = 4096;                              // rows emitted in one turn
-  static constexpr std::size_t kCleanStepBytes = std::size_t{256} << 10;      // memory cleaned in one turn
 
   AggregationTask(const Plan& plan, TaskContext& context, std::unique_ptr<Source<typename Plan::Input>> source,
                   std::unique_ptr<Sink<Row>> sink, Store store)
       : plan_(&plan),
         context_(&context),
-        slices_(plan.window),
+        windows_(plan.window),
         source_(std::move(source)),
         sink_(std::move(sink)),
         store_(std::move(store)),
-        stage_(plan, slices_),
+        stage_(plan, windows_),
         shipper_(context),
         progress_({.self = context.self,
                    .executor_count = context.executor_count,
                    .policy = context.epoch_policy,
                    .max_lead_ms = context.max_lead_ms},
-                  slices_) {}
+                  windows_),
+        trigger_(context, windows_, store_, progress_, *sink_) {}
 
   // ---- source ----------------------------------------------------------------------------------------------------
 
@@ -126,7 +127,8 @@ class AggregationTask final : public QueryTask {
     bool ended = false;
     while (!ended) {
       WaitForSlowerFlows(fiber);
-      const SourceBatch<typename Plan::Input> batch = source_->Poll();
+      SourceBatch<typename Plan::Input> batch = source_->Poll();
+      batch.watermark_ms = HeldBack(batch.watermark_ms, plan_->allowed_lateness_ms);
       const std::int64_t read_ns = context_->clock->NowNanos();
       if (!batch.records.empty() || batch.watermark_ms > progress_.watermark_ms()) {  // time may pass without records
         Process(fiber, batch, read_ns);
@@ -237,7 +239,7 @@ class AggregationTask final : public QueryTask {
     if (!message->has_value()) {
       return;
     }
-    const state::SliceRange open = slices_.OpenAt(reader.watermark_ms());
+    const state::SliceRange open = windows_.OpenAt(reader.watermark_ms());
     const absl::StatusOr<state::DeltaChunk> chunk = reader.Read(**message);
     if (!chunk.ok()) {
       Fail(fiber, chunk.status());
@@ -259,75 +261,10 @@ class AggregationTask final : public QueryTask {
     channel.Release();
   }
 
-  // ---- trigger ---------------------------------------------------------------------------------------------------
-
   void FireWindows(Fiber& fiber) {
-    while (true) {
-      fiber.WaitUntil([&] { return progress_.has_passed_windows(); });
-      while (OldestIsComplete()) {
-        FireOldest(fiber);
-        while (context_->memory->CleanSome(kCleanStepBytes)) {
-          fiber.Yield();
-        }
-      }
-      progress_.ForgetPassedWindows();
-      if (progress_.min_ms() == kMaxEventTimeMs) {
-        break;
-      }
-    }
-    FinishSink(fiber);
-    context_->metrics->last_result_ns = context_->clock->NowNanos();
-  }
-
-  void FinishSink(Fiber& fiber) {
-    while (true) {
-      const absl::StatusOr<bool> finished = sink_->TryFinish();
-      if (!finished.ok()) {
-        Fail(fiber, finished.status());
-      }
-      if (*finished) {
-        return;
-      }
-      fiber.WaitUntil([&] { return sink_->Ready(); });
-    }
-  }
-
-  bool OldestIsComplete() const {
-    const auto* oldest = store_.primary().Oldest();
-    return oldest != nullptr && slices_.EndMs(oldest->first) <= progress_.min_ms();
-  }
-
-  void FireOldest(Fiber& fiber) {
-    const auto& [slice, table] = *store_.primary().Oldest();
-    const bool early = progress_.min_ms() != kMaxEventTimeMs;
-    const std::int64_t complete_ns = progress_.PassedReadNanos(slices_.EndMs(slice));
-    for (std::uint32_t first = 0; first < table.size();) {
-      const auto run = table.Run(first);
-      first += EmitRows(fiber, slice, run.first(std::min(kFireStep, run.size())));
-    }
-    ExecutorMetrics& metrics = *context_->metrics;
-    metrics.results += table.size();
-    metrics.windows_fired += 1;
-    metrics.windows_fired_early += early ? 1 : 0;
-    metrics.last_result_ns = context_->clock->NowNanos();
-    metrics.window_latency.Add(metrics.last_result_ns - complete_ns);
-    store_.primary().DropBefore(state::SliceId{Value(slice) + 1});
-  }
-
-  template <typename Entries>
-  std::uint32_t EmitRows(Fiber& fiber, state::SliceId slice, const Entries& entries) {
-    std::size_t count = 0;
-    for (const auto& entry : entries) {
-      rows_[count++] = Row{.window_start_ms = slices_.StartMs(slice),
-                           .window_end_ms = slices_.EndMs(slice),
-                           .key = entry.key,
-                           .value = entry.value.Result()};
-    }
-    if (absl::Status status = sink_->Write(std::span<const Row>(rows_.data(), count)); !status.ok()) {
+    if (absl::Status status = trigger_.Run(fiber); !status.ok()) {
       Fail(fiber, status);
     }
-    fiber.WaitUntil([&] { return sink_->Ready(); });
-    return static_cast<std::uint32_t>(count);
   }
 
   /// Ends the run with an error that says who met it and when.
@@ -339,15 +276,15 @@ class AggregationTask final : public QueryTask {
 
   const Plan* plan_;
   TaskContext* context_;
-  TumblingSlices slices_;
+  Windows windows_;
   std::unique_ptr<Source<typename Plan::Input>> source_;
   std::unique_ptr<Sink<Row>> sink_;
   Store store_;
   RecordStage<Plan> stage_;
   DeltaShipper shipper_;
   FlowProgress progress_;
+  WindowTrigger<Plan> trigger_;
   std::array<const typename Plan::Input*, kSelectStep> selected_;
-  std::array<Row, kFireStep> rows_;
 };
 
 }  // namespace glaive::engine

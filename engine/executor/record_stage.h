@@ -6,8 +6,8 @@
 // finds its own.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
-//   2. A record is late if its window ends at or before the flow's watermark: it is counted and not folded.
-//   3. A group is of one slice.
+//   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded.
+//   3. A group is of one piece of a slice (window/windows.h).
 //
 //   stage.BeginBatch(watermark_ms);
 //   stage.Add(selected, shift_ms, prefetch, flush);   // calls flush(slice, updates) for each full group
@@ -19,9 +19,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
-#include "engine/window/tumbling.h"
+#include "engine/window/windows.h"
 #include "state/store/partitioned_store.h"
 
 namespace glaive::engine {
@@ -33,13 +34,13 @@ class RecordStage {
   /// The most records of one Add: their bytes stay in the first-level cache from being selected to being gathered.
   static constexpr std::size_t kMaxRecords = 128;
 
-  RecordStage(const Plan& plan, const TumblingSlices& slices) : plan_(&plan), slices_(slices) {}
+  RecordStage(const Plan& plan, const Windows& windows) : plan_(&plan), windows_(windows) {}
 
   /// Takes note of the flow's watermark, by which lateness is judged from here on.
   void BeginBatch(std::int64_t watermark_ms) {
     watermark_ms_ = watermark_ms;
-    if (slice_end_ms_ <= watermark_ms) {
-      slice_start_ms_ = slice_end_ms_ = kMinEventTimeMs;  // no event time is in it: the next record decides anew
+    if (place_.closes_ms <= watermark_ms) {
+      place_ = kNowhere;  // the next record decides anew
     }
   }
 
@@ -50,7 +51,7 @@ class RecordStage {
   void Add(std::span<const typename Plan::Input* const> selected, std::int64_t event_time_shift_ms,
            const PrefetchFn& prefetch, FlushFn&& flush) {
     const Gathered gathered = Gather(selected, event_time_shift_ms, prefetch);
-    if (gathered.count > 0 && (gathered.min_ms < slice_start_ms_ || gathered.max_ms >= slice_end_ms_)) [[unlikely]] {
+    if (gathered.count > 0 && (gathered.min_ms < place_.start_ms || gathered.max_ms >= place_.end_ms)) [[unlikely]] {
       SortIntoSlices(gathered.count, flush);
     } else {
       staged_count_ += gathered.count;
@@ -62,7 +63,7 @@ class RecordStage {
   template <typename FlushFn>
   void Flush(FlushFn&& flush) {
     if (staged_count_ > 0) {
-      flush(slice_, std::span<const Update>(staged_.data(), staged_count_));
+      flush(place_.piece, std::span<const Update>(staged_.data(), staged_count_));
       kept_ += staged_count_;
       staged_count_ = 0;
     }
@@ -108,9 +109,9 @@ class RecordStage {
     std::array<Update, kMaxRecords> updates;
     std::copy_n(staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), count, updates.begin());
     for (std::size_t i = 0; i < count; ++i) {
-      if (event_times_ms_[i] < slice_start_ms_ || event_times_ms_[i] >= slice_end_ms_) {
+      if (event_times_ms_[i] < place_.start_ms || event_times_ms_[i] >= place_.end_ms) {
         Flush(flush);
-        if (!EnterSlice(event_times_ms_[i])) {
+        if (!Enter(event_times_ms_[i])) {
           continue;
         }
       }
@@ -127,7 +128,7 @@ class RecordStage {
       return;
     }
     for (; staged_count_ - done >= state::kGroupSize; done += state::kGroupSize) {
-      flush(slice_, std::span<const Update>(staged_.data() + done, state::kGroupSize));
+      flush(place_.piece, std::span<const Update>(staged_.data() + done, state::kGroupSize));
     }
     std::copy(staged_.begin() + static_cast<std::ptrdiff_t>(done),
               staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), staged_.begin());
@@ -135,24 +136,21 @@ class RecordStage {
     kept_ += done;
   }
 
-  /// Makes the slice of an event time the current one; false, and counted, if its window is closed.
-  bool EnterSlice(std::int64_t event_time_ms) {
-    const state::SliceId slice = slices_.SliceOf(event_time_ms);
-    if (slices_.EndMs(slice) <= watermark_ms_) {
-      ++late_;
-      return false;
-    }
-    slice_ = slice;
-    slice_start_ms_ = slices_.StartMs(slice);
-    slice_end_ms_ = slices_.EndMs(slice);
-    return true;
+  /// Makes the place of an event time the current one; false, and counted, if the record is late.
+  bool Enter(std::int64_t event_time_ms) {
+    const std::optional<Windows::Place> place = windows_.PlaceOf(event_time_ms, watermark_ms_);
+    place_ = place.value_or(kNowhere);
+    late_ += place ? 0 : 1;
+    return place.has_value();
   }
 
+  /// No event time is in it.
+  static constexpr Windows::Place kNowhere = {
+      .piece = {}, .start_ms = kMinEventTimeMs, .end_ms = kMinEventTimeMs, .closes_ms = kMaxEventTimeMs};
+
   const Plan* plan_;
-  TumblingSlices slices_;
-  state::SliceId slice_{};
-  std::int64_t slice_start_ms_ = kMinEventTimeMs;
-  std::int64_t slice_end_ms_ = kMinEventTimeMs;
+  Windows windows_;
+  Windows::Place place_ = kNowhere;  // of what is staged
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   std::uint64_t kept_ = 0;
   std::uint64_t late_ = 0;

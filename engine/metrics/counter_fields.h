@@ -33,6 +33,7 @@ inline constexpr CounterField kCounterFields[] = {
     {"messages", &ExecutorMetrics::messages},
     {"credit_stalls", &ExecutorMetrics::credit_stalls},
     {"merges", &ExecutorMetrics::merges},
+    {"slice_merges", &ExecutorMetrics::slice_merges},
     {"max_ring_laps", &ExecutorMetrics::max_ring_laps, true},
     {"index_growths", &ExecutorMetrics::index_growths},
     {"state_bytes", &ExecutorMetrics::state_bytes},

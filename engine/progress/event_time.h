@@ -11,4 +11,12 @@ inline constexpr std::int64_t kMinEventTimeMs = std::numeric_limits<std::int64_t
 /// The watermark of a flow that has ended: it holds nobody back.
 inline constexpr std::int64_t kMaxEventTimeMs = std::numeric_limits<std::int64_t>::max();
 
+/// A watermark held back by `by_ms`, not negative; the two ends of the scale stay.
+constexpr std::int64_t HeldBack(std::int64_t watermark_ms, std::int64_t by_ms) {
+  if (watermark_ms == kMaxEventTimeMs) {
+    return kMaxEventTimeMs;
+  }
+  return watermark_ms < kMinEventTimeMs + by_ms ? kMinEventTimeMs : watermark_ms - by_ms;
+}
+
 }  // namespace glaive::engine

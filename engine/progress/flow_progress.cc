@@ -6,8 +6,8 @@
 
 namespace glaive::engine {
 
-FlowProgress::FlowProgress(const FlowProgressOptions& options, const TumblingSlices& slices)
-    : options_(options), slices_(slices), clock_(options.executor_count) {}
+FlowProgress::FlowProgress(const FlowProgressOptions& options, const Windows& windows)
+    : options_(options), windows_(windows), clock_(options.executor_count) {}
 
 void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms,
                            std::int64_t read_ns) {
@@ -19,14 +19,14 @@ void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int6
   }
   if (watermark_ms_ == kMinEventTimeMs) {
     first_watermark_ms_ = watermark_ms;
-    window_end_ms_ = EndOfWindowAt(watermark_ms);
+    window_end_ms_ = windows_.NextEndMs(watermark_ms);
     boundary_read_ns_ = read_ns;  // it passes the ends of all earlier windows, which others may have records in
   }
   watermark_ms_ = watermark_ms;
   if (watermark_ms >= window_end_ms_) {
     epoch_.passed_window_end = true;
     boundary_read_ns_ = boundary_read_ns_ == 0 ? read_ns : boundary_read_ns_;
-    window_end_ms_ = EndOfWindowAt(watermark_ms);
+    window_end_ms_ = windows_.NextEndMs(watermark_ms);
   }
   AdvanceClock(options_.self, watermark_ms, read_ns);
 }
@@ -38,7 +38,7 @@ void FlowProgress::OnMarker(ExecutorId executor, const state::EpochMarker& marke
 void FlowProgress::AdvanceClock(ExecutorId executor, std::int64_t watermark_ms, std::int64_t read_ns) {
   if (clock_.Advance(executor, watermark_ms) && clock_.Min() >= min_window_end_ms_) {
     passed_.push_back({.min_ms = clock_.Min(), .read_ns = read_ns});
-    min_window_end_ms_ = EndOfWindowAt(clock_.Min());
+    min_window_end_ms_ = windows_.NextEndMs(clock_.Min());
   }
 }
 
@@ -46,12 +46,6 @@ std::int64_t FlowProgress::PassedReadNanos(std::int64_t window_end_ms) const {
   const auto passing = std::ranges::lower_bound(passed_, window_end_ms, {}, &Passing::min_ms);
   GLAIVE_CHECK(passing != passed_.end(), "no batch has passed the window's end at ", window_end_ms, " ms");
   return passing->read_ns;
-}
-
-// The first and the last window that event time holds stand for the times beside them.
-std::int64_t FlowProgress::EndOfWindowAt(std::int64_t event_time_ms) const {
-  const state::SliceRange all = slices_.OpenAt(kMinEventTimeMs);
-  return slices_.EndMs(std::clamp(slices_.SliceOf(event_time_ms), all.first, all.last));
 }
 
 bool FlowProgress::ShouldEndEpoch(std::int64_t now_ns) const {

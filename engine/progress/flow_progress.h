@@ -16,7 +16,7 @@
 
 #include "engine/progress/epoch_policy.h"
 #include "engine/progress/vector_clock.h"
-#include "engine/window/tumbling.h"
+#include "engine/window/windows.h"
 #include "rdma/base/ids.h"
 #include "state/epoch/delta_layout.h"
 
@@ -31,7 +31,7 @@ struct FlowProgressOptions {
 
 class FlowProgress {
  public:
-  FlowProgress(const FlowProgressOptions& options, const TumblingSlices& slices);
+  FlowProgress(const FlowProgressOptions& options, const Windows& windows);
 
   /// Starts the first epoch.
   void Start(std::int64_t now_ns) { epoch_started_ns_ = now_ns; }
@@ -73,10 +73,9 @@ class FlowProgress {
   };
 
   void AdvanceClock(ExecutorId executor, std::int64_t watermark_ms, std::int64_t read_ns);
-  std::int64_t EndOfWindowAt(std::int64_t event_time_ms) const;
 
   FlowProgressOptions options_;
-  TumblingSlices slices_;
+  Windows windows_;
   VectorClock clock_;
   EpochProgress epoch_;
   std::int64_t epoch_started_ns_ = 0;
@@ -84,9 +83,9 @@ class FlowProgress {
   std::uint64_t records_read_ = 0;
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   std::int64_t first_watermark_ms_ = kMinEventTimeMs;
-  std::int64_t window_end_ms_ = kMinEventTimeMs;      // of the window that the watermark is in
+  std::int64_t window_end_ms_ = kMinEventTimeMs;      // the first after the watermark
   std::int64_t boundary_read_ns_ = 0;                 // 0: no window's end was passed in this epoch
-  std::int64_t min_window_end_ms_ = kMinEventTimeMs;  // of the window that the minimum is in
+  std::int64_t min_window_end_ms_ = kMinEventTimeMs;  // the first after the minimum
   std::deque<Passing> passed_;                        // with ascending min_ms
 };
 

@@ -49,7 +49,7 @@ class HashIndex {
   template <typename Equal>
   std::uint32_t FindOrInsert(std::uint64_t hash, Equal&& equal) {
     if (growing()) {
-      const std::uint32_t found = FindWhileGrowing(hash, equal);
+      const std::uint32_t found = Find(hash, equal);
       if (found != kNoEntry) {
         return found;
       }
@@ -57,6 +57,13 @@ class HashIndex {
     const std::uint32_t entry = table_.FindOrInsert(hash, size_, equal);
     size_ += entry == size_ ? 1 : 0;
     return entry;
+  }
+
+  /// The entry for which `equal` holds, else kNoEntry.
+  template <typename Equal>
+  std::uint32_t Find(std::uint64_t hash, Equal&& equal) const {
+    const std::uint32_t found = table_.Find(hash, equal);
+    return found == kNoEntry && growing() ? old_.Find(hash, equal) : found;
   }
 
   bool growing() const { return !old_.empty(); }
@@ -87,12 +94,6 @@ class HashIndex {
   std::uint64_t growths() const { return growths_; }
 
  private:
-  template <typename Equal>
-  std::uint32_t FindWhileGrowing(std::uint64_t hash, Equal& equal) const {
-    const std::uint32_t found = table_.Find(hash, equal);
-    return found != kNoEntry ? found : old_.Find(hash, equal);
-  }
-
   absl::Status OverflowError() const;
 
   BucketTable table_;

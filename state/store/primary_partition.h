@@ -57,17 +57,24 @@ class PrimaryPartition {
   /// The oldest open slice, null if there is none.
   const std::pair<const SliceId, Table>* Oldest() const { return slices_.empty() ? nullptr : &*slices_.begin(); }
 
+  /// Takes the oldest slice out, of which there must be one; its memory is now the caller's to release.
+  Table TakeOldest() {
+    GLAIVE_CHECK(!slices_.empty(), "no slice is open");
+    const auto oldest = slices_.begin();
+    last_size_ = oldest->second.size();
+    index_growths_ += oldest->second.index_growths();
+    if (oldest->first == last_opened_) {
+      last_table_ = nullptr;
+    }
+    Table table = std::move(oldest->second);
+    slices_.erase(oldest);
+    return table;
+  }
+
   /// Drops all slices below `slice`, and lets none of them open again.
   void DropBefore(SliceId slice) {
     while (!slices_.empty() && slices_.begin()->first < slice) {
-      Table& table = slices_.begin()->second;
-      last_size_ = table.size();
-      index_growths_ += table.index_growths();
-      table.Release(*memory_);
-      if (slices_.begin()->first == last_opened_) {
-        last_table_ = nullptr;
-      }
-      slices_.erase(slices_.begin());
+      TakeOldest().Release(*memory_);
     }
     first_open_ = std::max(first_open_, slice);
   }

@@ -68,6 +68,15 @@ class SliceTable {
   /// The entries from `first` to the end of a contiguous run; empty at the log's end. For scanning at trigger.
   std::span<const Entry> Run(std::uint32_t first) const { return log_.Run(first); }
 
+  /// The key's value, null if it has none. Costs a lookup alone, two cache misses where the table is large.
+  V* Find(std::uint64_t hash, const K& key) {
+    const std::uint32_t number = index_.Find(hash, [&](std::uint32_t entry) { return log_.At(entry).key == key; });
+    return number == HashIndex::kNoEntry ? nullptr : &log_.At(number).value;
+  }
+
+  /// The entry of a number below size().
+  Entry& At(std::uint32_t number) { return log_.At(number); }
+
   /// Gives all memory back.
   void Release(StateMemory& memory) {
     index_.Release(memory);

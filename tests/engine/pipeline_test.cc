@@ -67,7 +67,7 @@ struct Time {
   std::int64_t operator()(const Reading& reading) const { return reading.value; }
 };
 using Spec = SourceSpec<Reading, Time>;
-using CountPlan = AggregationPlan<Spec, SourceStep<Reading>, std::uint64_t Reading::*, Count>;
+using CountPlan = AggregationPlan<Spec, SourceStep<Reading>, std::uint64_t Reading::*, Tumbling, Count>;
 
 class RecordStageTest : public ::testing::Test {
  protected:
@@ -86,7 +86,7 @@ class RecordStageTest : public ::testing::Test {
                   .window = {absl::Milliseconds(10)},
                   .aggregate = {},
                   .sink = nullptr};
-  RecordStage<CountPlan> stage_{plan_, TumblingSlices(plan_.window)};
+  RecordStage<CountPlan> stage_{plan_, Windows(plan_.window)};
   std::map<std::int64_t, std::vector<std::uint64_t>> folded_;  // by slice: the keys
   std::vector<std::size_t> group_sizes_;
   std::function<void(state::SliceId, std::span<const RecordStage<CountPlan>::Update>)> flush_ =

@@ -30,41 +30,6 @@ TEST(VectorClockDeathTest, GoingBackIsADefect) {
   EXPECT_DEATH(clock.Advance(ExecutorId{0}, 4), "clock of executor 0 goes back from 5 to 4");
 }
 
-TEST(TumblingSlices, CoverEventTimeWithoutGapOrOverlapOnBothSidesOf1970) {
-  const TumblingSlices slices(Tumbling{absl::Milliseconds(10)});
-  for (std::int64_t time_ms = -35; time_ms <= 35; ++time_ms) {
-    const state::SliceId slice = slices.SliceOf(time_ms);
-    EXPECT_LE(slices.StartMs(slice), time_ms);
-    EXPECT_LT(time_ms, slices.EndMs(slice));
-    EXPECT_EQ(slices.EndMs(slice), slices.StartMs(state::SliceId{static_cast<std::int64_t>(slice) + 1}));
-  }
-}
-
-TEST(TumblingSlices, AWatermarkOnAWindowsEndClosesIt) {
-  const TumblingSlices slices(Tumbling{absl::Milliseconds(10)});
-  EXPECT_EQ(slices.FirstOpen(19), state::SliceId{1});
-  EXPECT_EQ(slices.FirstOpen(20), state::SliceId{2});
-}
-
-TEST(TumblingSlices, OpenSlicesBeginAndEndWithinEventTime) {
-  for (const std::int64_t size_ms : {1, 7, 10, 600'000}) {
-    const TumblingSlices slices(Tumbling{absl::Milliseconds(size_ms)});
-    const state::SliceRange all = slices.OpenAt(kMinEventTimeMs);
-    EXPECT_EQ(Value(all.first), kMinEventTimeMs / size_ms);
-    EXPECT_GE(slices.EndMs(all.last), kMaxEventTimeMs - size_ms) << "the next one would not fit";
-    EXPECT_EQ(slices.OpenAt(1234).first, slices.FirstOpen(1234));
-    const state::SliceRange none = slices.OpenAt(kMaxEventTimeMs);
-    EXPECT_GT(none.first, none.last) << "a flow that has ended changes nothing";
-  }
-}
-
-TEST(TumblingSlicesDeathTest, AWindowIsWholeMillisecondsAndNotEmpty) {
-  for (const absl::Duration size : {absl::ZeroDuration(), absl::Microseconds(500), absl::Microseconds(1500),
-                                    -absl::Seconds(1), absl::InfiniteDuration()}) {
-    EXPECT_DEATH(TumblingSlices(Tumbling{size}), "a tumbling window of .* must be whole milliseconds, at least 1");
-  }
-}
-
 constexpr EpochPolicy kPolicy{.epoch_bytes = 1000, .epoch_min_bytes = 100, .epoch_interval_ns = 50};
 
 TEST(EpochPolicy, EndsAfterItsBytes) {
@@ -88,7 +53,7 @@ class FlowProgressTest : public ::testing::Test {
   static FlowProgress Make(std::uint32_t executors, std::int64_t max_lead_ms = 100) {
     FlowProgress progress(
         {.self = ExecutorId{0}, .executor_count = executors, .policy = kPolicy, .max_lead_ms = max_lead_ms},
-        TumblingSlices(Tumbling{absl::Milliseconds(10)}));
+        Windows(Tumbling{absl::Milliseconds(10)}));
     progress.Start(0);
     return progress;
   }

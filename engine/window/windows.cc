@@ -1,0 +1,108 @@
+#include "engine/window/windows.h"
+
+#include <algorithm>
+
+#include "absl/numeric/int128.h"
+#include "absl/time/time.h"
+
+#include "rdma/base/check.h"
+#include "rdma/base/ids.h"
+
+namespace glaive::engine {
+namespace {
+
+// The year 2248.
+constexpr std::int64_t kLeastReachMs = std::int64_t{1} << 43;
+
+absl::int128 FloorDivide(absl::int128 dividend, std::int64_t divisor) {
+  return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
+}
+std::int64_t FloorDivide(std::int64_t dividend, std::int64_t divisor) {
+  return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
+}
+
+// The length in ms, if it is whole milliseconds and at least one; else 0.
+std::int64_t WholeMillis(absl::Duration length) {
+  const std::int64_t millis = absl::ToInt64Milliseconds(length);
+  return millis >= 1 && absl::Milliseconds(millis) == length ? millis : 0;
+}
+
+}  // namespace
+
+Windows::Windows(const Tumbling& windows) : Windows(WholeMillis(windows.size), WholeMillis(windows.size)) {
+  GLAIVE_CHECK(size_ms_ >= 1, "a tumbling window of ", absl::FormatDuration(windows.size),
+               "; it must be whole milliseconds, at least 1");
+}
+
+Windows::Windows(const Sliding& windows) : Windows(WholeMillis(windows.size), WholeMillis(windows.slide)) {
+  GLAIVE_CHECK(size_ms_ >= 1 && slide_ms_ >= 1 && slide_ms_ <= size_ms_, "a sliding window of ",
+               absl::FormatDuration(windows.size), " every ", absl::FormatDuration(windows.slide),
+               "; both must be whole milliseconds, at least 1, and the slide at most the size");
+}
+
+Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms)
+    : size_ms_(size_ms),
+      slide_ms_(slide_ms),
+      rest_ms_(slide_ms == 0 ? 0 : size_ms % slide_ms),
+      slices_(slide_ms == 0 ? 1 : size_ms / slide_ms * (rest_ms_ == 0 ? 1 : 2) + (rest_ms_ == 0 ? 0 : 1)),
+      first_window_(0),
+      last_window_(0) {
+  if (slide_ms_ == 0) {
+    return;  // the caller refuses it
+  }
+  // Both a window's ends and the numbers of its pieces have to fit 64 bits.
+  first_window_ = kMinEventTimeMs / slide_ms_;
+  last_window_ = (kMaxEventTimeMs - size_ms_) / slide_ms_;
+  if (slices_ > 1) {
+    const std::int64_t most = kMaxEventTimeMs / 2 / slices_;
+    first_window_ = std::max(first_window_, -most);
+    last_window_ = std::min(last_window_, most);
+    GLAIVE_CHECK(EndMs(last_window_) >= kLeastReachMs, "windows of ", size_ms_, " ms every ", slide_ms_,
+                 " ms overlap too far: their numbers would end in this century; use a longer slide");
+  }
+}
+
+std::int64_t Windows::FirstEndingAfter(std::int64_t time_ms) const {
+  const absl::int128 window = FloorDivide(absl::int128(time_ms) - size_ms_, slide_ms_) + 1;
+  return static_cast<std::int64_t>(std::clamp(window, absl::int128(first_window_), absl::int128(last_window_) + 1));
+}
+
+std::optional<Windows::Place> Windows::PlaceOf(std::int64_t event_time_ms, std::int64_t watermark_ms) const {
+  const std::int64_t last = FloorDivide(event_time_ms, slide_ms_);  // the last window that covers it
+  if (last < first_window_ || last > last_window_) {
+    return std::nullopt;
+  }
+  const std::int64_t start_ms = StartMs(last);
+  const bool second = paired() && event_time_ms - start_ms >= rest_ms_;
+  const std::int64_t slice = paired() ? 2 * last + (second ? 1 : 0) : last;
+  const std::int64_t covering = size_ms_ / slide_ms_ + (paired() && !second ? 1 : 0);  // so many windows
+  const std::int64_t window = std::max({last - covering + 1, FirstEndingAfter(watermark_ms), first_window_});
+  if (window > last) {
+    return std::nullopt;
+  }
+  return Place{.piece = state::SliceId{window * slices_ + slice - (paired() ? 2 : 1) * window},
+               .start_ms = second ? start_ms + rest_ms_ : start_ms,
+               .end_ms = paired() && !second ? start_ms + rest_ms_ : start_ms + slide_ms_,
+               .closes_ms = EndMs(window)};
+}
+
+std::int64_t Windows::FirstWindowOf(state::SliceId piece) const { return FloorDivide(Value(piece), slices_); }
+
+std::int64_t Windows::LastWindowOf(state::SliceId piece) const {
+  const std::int64_t first = FirstWindowOf(piece);
+  const std::int64_t place = Value(piece) - first * slices_;
+  return first + place / (paired() ? 2 : 1);
+}
+
+state::SliceRange Windows::OpenAt(std::int64_t watermark_ms) const {
+  return {.first = FirstPieceOf(FirstEndingAfter(watermark_ms)),
+          .last = state::SliceId{last_window_ * slices_ + slices_ - 1}};
+}
+
+state::SliceId Windows::FirstPieceOf(std::int64_t window) const { return state::SliceId{window * slices_}; }
+
+std::int64_t Windows::NextEndMs(std::int64_t event_time_ms) const {
+  return EndMs(std::min(FirstEndingAfter(event_time_ms), last_window_));
+}
+
+}  // namespace glaive::engine

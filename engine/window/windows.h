@@ -1,0 +1,82 @@
+// Windows: the arithmetic of regular event-time windows, and of the slices that they are made of.
+//
+// Window w covers [w * slide, w * slide + size) ms; window 0 starts in 1970. Event time is cut wherever a window starts
+// or ends: a slice lies between two cuts, so a record updates one slice however far windows overlap. Where the slide
+// divides the size there is one slice a slide, else there are two (paired windows: Krishnamurthy et al., SIGMOD 2006,
+// section 3.2). A tumbling window is one slice.
+//
+// A record that is out of order may come when some of the windows of its slice are closed and others are not. What is
+// late for a window must not show in it, so it goes to a piece of the slice of its own. A piece is named by the slice
+// and by the first window that it counts for:
+//
+//   SliceId = first window * slices of a window + place of the slice in that window
+//
+//   1. A piece is complete when its first window is, and counts up to the last window of its slice.
+//   2. Pieces are ordered by their first window. All that are in time are the slices that are new in that window.
+//   3. For tumbling windows a piece's number is its window's.
+//
+//   Windows windows(Sliding{absl::Minutes(1), absl::Seconds(1)});
+//   std::optional<Windows::Place> place = windows.PlaceOf(event_time_ms, watermark_ms);
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/progress/event_time.h"
+#include "engine/window/window_spec.h"
+#include "state/store/slice_id.h"
+
+namespace glaive::engine {
+
+/// See the head of this file. A value; every function costs some divisions at most.
+class Windows {
+ public:
+  /// Dies of a specification that makes no sense.
+  explicit Windows(const Tumbling& windows);
+  explicit Windows(const Sliding& windows);
+
+  /// Where a record goes. It holds for all event times from `start_ms` to before `end_ms`, until the flow's watermark
+  /// reaches `closes_ms`, the end of the piece's first window.
+  struct Place {
+    state::SliceId piece{};
+    std::int64_t start_ms = 0;
+    std::int64_t end_ms = 0;
+    std::int64_t closes_ms = 0;
+  };
+
+  /// None when the record is late: all its windows end at or before its flow's watermark. Times so far from 1970 that
+  /// their pieces' numbers don't fit 64 bits count as late, too.
+  std::optional<Place> PlaceOf(std::int64_t event_time_ms, std::int64_t watermark_ms) const;
+
+  /// The first and the last window that a piece counts for.
+  std::int64_t FirstWindowOf(state::SliceId piece) const;
+  std::int64_t LastWindowOf(state::SliceId piece) const;
+
+  /// The pieces that a flow with this watermark may still change.
+  state::SliceRange OpenAt(std::int64_t watermark_ms) const;
+  /// The first piece of a window's number or a greater one.
+  state::SliceId FirstPieceOf(std::int64_t window) const;
+
+  std::int64_t StartMs(std::int64_t window) const { return window * slide_ms_; }
+  std::int64_t EndMs(std::int64_t window) const { return StartMs(window) + size_ms_; }
+  /// The end of the first window that ends after a time; the first and the last window stand for times beside them.
+  std::int64_t NextEndMs(std::int64_t event_time_ms) const;
+
+  std::int64_t size_ms() const { return size_ms_; }
+  std::int64_t slide_ms() const { return slide_ms_; }
+
+ private:
+  Windows(std::int64_t size_ms, std::int64_t slide_ms);
+
+  std::int64_t FirstEndingAfter(std::int64_t time_ms) const;
+  bool paired() const { return rest_ms_ != 0; }
+
+  std::int64_t size_ms_;
+  std::int64_t slide_ms_;
+  std::int64_t rest_ms_;       // size modulo slide
+  std::int64_t slices_;        // of a window
+  std::int64_t first_window_;  // with a number that fits
+  std::int64_t last_window_;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,13 @@
+// expect: glaive: AllowedLateness() comes between Window() and Aggregate()
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks()
+                 .KeyBy(&Click::page)
+                 .Window(Tumbling{absl::Seconds(1)})
+                 .Aggregate(Count{})
+                 .AllowedLateness(absl::Seconds(1))
+                 .To(Discard{});
+
+}  // namespace glaive::engine
