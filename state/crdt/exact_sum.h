@@ -49,7 +49,7 @@ class NonFinite {
  public:
   template <std::floating_point T>
   constexpr void Add(T value) {
-    seen_ |= value != value ? kNan : value > 0 ? kPlus : kMinus;
+    seen_ |= value > 0 ? kPlus : value < 0 ? kMinus : kNan;
   }
   constexpr void Merge(NonFinite other) { seen_ |= other.seen_; }
   constexpr bool any() const { return seen_ != 0; }

@@ -22,7 +22,7 @@ namespace {
 using Group = std::pair<std::int64_t, std::uint64_t>;  // window start, key
 
 std::int64_t Number(const TestRecord& record) {
-  return static_cast<std::int64_t>(record.event_time_ms % 97 * 31 + static_cast<std::int64_t>(record.kind)) - 1500;
+  return record.event_time_ms % 97 * 31 + static_cast<std::int64_t>(record.kind) - 1500;
 }
 // Eighths: their sums and squares are exact in a double, so the oracle may simply add.
 double Eighths(const TestRecord& record) { return static_cast<double>(Number(record)) / 8; }
