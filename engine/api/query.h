@@ -40,7 +40,7 @@ class Query {
   virtual std::size_t delta_entry_bytes() const = 0;
   /// Bytes of memory that an executor's source holds.
   virtual std::uint64_t source_memory_bytes() const = 0;
-  /// The longest window, ms: what the default of --max-lead is a multiple of.
+  /// The window, ms, but no more than some slides of it: what the default of --max-lead is a multiple of.
   virtual std::int64_t window_ms() const = 0;
 
   /// Opens source, state and sink of an executor, on its own thread. `context` outlives the task.

@@ -20,6 +20,7 @@
 // Functions passed in are shared by the executors of a process: pure ones, or lookups in constant tables.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -47,7 +48,11 @@ class AggregationQuery final : public Query {
 
   std::size_t delta_entry_bytes() const override { return sizeof(typename Plan::Store::Entry); }
   std::uint64_t source_memory_bytes() const override { return plan_.source.memory_bytes; }
-  std::int64_t window_ms() const override { return Windows(plan_.window).size_ms(); }
+  std::int64_t window_ms() const override {
+    constexpr std::int64_t kMaxSlides = 16;  // a leader keeps a table for each, and of each slide that flows lead by
+    const Windows windows(plan_.window);
+    return std::min(windows.size_ms(), kMaxSlides * windows.slide_ms());
+  }
 
   absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override {
     return AggregationTask<Plan>::Open(plan_, context);
@@ -99,8 +104,9 @@ class WindowedStream {
   WindowedStream(Spec source, Chain chain, Key key, W window)
       : source_(std::move(source)), chain_(std::move(chain)), key_(std::move(key)), window_(window) {}
 
-  /// How long windows wait for records behind the watermark: they fire that much later in event time, and a record is
-  /// late that much later. Whole milliseconds, not negative; 0 if it isn't called.
+  /// How long windows wait for records behind the watermark: they fire, once, that much later in event time, and a
+  /// record is late that much later. (Other engines fire on time and again for each late record.) Whole milliseconds,
+  /// not negative, else the process ends with a message; 0 if it isn't called.
   WindowedStream AllowedLateness(absl::Duration lateness) && {
     allowed_lateness_ms_ = absl::ToInt64Milliseconds(lateness);
     GLAIVE_CHECK(allowed_lateness_ms_ >= 0 && absl::Milliseconds(allowed_lateness_ms_) == lateness,
@@ -150,11 +156,11 @@ class KeyedStream {
   KeyedStream(Spec source, Chain chain, Key key)
       : source_(std::move(source)), chain_(std::move(chain)), key_(std::move(key)) {}
 
-  /// Groups each key's records by event time: Tumbling{size} or Sliding{size, slide}, of at least 1 ms.
+  /// Groups each key's records by event time: Tumbling{size}, Sliding{size, slide} or Session{gap}, of at least 1 ms.
   template <typename W>
   auto Window(const W& window) && {
-    constexpr bool kIsWindow = std::is_same_v<W, Tumbling> || std::is_same_v<W, Sliding>;
-    static_assert(kIsWindow, "glaive: Window() takes Tumbling{size} or Sliding{size, slide}");
+    constexpr bool kIsWindow = std::is_same_v<W, Tumbling> || std::is_same_v<W, Sliding> || std::is_same_v<W, Session>;
+    static_assert(kIsWindow, "glaive: Window() takes Tumbling{size}, Sliding{size, slide} or Session{gap}");
     if constexpr (kIsWindow) {
       return WindowedStream<Spec, Chain, Key, W>(std::move(source_), std::move(chain_), std::move(key_), window);
     } else {

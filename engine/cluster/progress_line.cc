@@ -44,7 +44,7 @@ void ProgressLine::Update(std::span<const std::unique_ptr<Executor>> executors) 
   }
   const double seconds = last_ns_ == 0 ? 0.0 : static_cast<double>(now_ns - last_ns_) * 1e-9;
   const double rate = seconds > 0 ? static_cast<double>(records - last_records_) / seconds : 0.0;
-  absl::FPrintF(stderr, "\r\033[K%.1f M records, %.1f M records/s, watermark %s, %d epochs",
+  absl::FPrintF(stderr, "\r\033[Knode 0: %.1f M records, %.1f M records/s, watermark %s, %d epochs",
                 static_cast<double>(records) * 1e-6, rate * 1e-6, WatermarkText(watermark_ms), epochs);
   std::fflush(stderr);
   shown_ = true;

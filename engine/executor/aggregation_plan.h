@@ -12,6 +12,7 @@
 #include "engine/source/source.h"
 #include "engine/window/window_spec.h"
 #include "state/crdt/crdt.h"
+#include "state/crdt/session_part.h"
 #include "state/store/partitioned_store.h"
 
 namespace glaive::engine {
@@ -24,10 +25,20 @@ struct AggregationPlan {
   using Record = typename ChainT::Out;
   using Window = WindowT;
   using Key = std::remove_cvref_t<std::invoke_result_t<const KeyT&, const Record&>>;
-  using Value = typename AggregateT::template Value<Record>;
+  using Aggregated = typename AggregateT::template Value<Record>;
+  using Value = std::conditional_t<std::is_same_v<WindowT, Session>, state::SessionPart<Aggregated>, Aggregated>;
   using Result = decltype(std::declval<const Value&>().Result());
   using Row = WindowResult<Key, Result>;
   using Store = state::PartitionedStore<Key, Value>;
+
+  /// What the state takes of a record that the chain has emitted.
+  typename Value::Input MakeInput(const Record& record, std::int64_t event_time_ms) const {
+    if constexpr (std::is_same_v<WindowT, Session>) {
+      return {.time_ms = event_time_ms, .input = aggregate.Input(record)};
+    } else {
+      return aggregate.Input(record);
+    }
+  }
 
   SpecT source;
   ChainT chain;

@@ -83,6 +83,7 @@ class AggregationTask final : public QueryTask {
     ExecutorMetrics& metrics = *context_->metrics;
     metrics.records_kept = stage_.kept();
     metrics.late_records = stage_.late();
+    metrics.partly_late_records = stage_.partly_late();
     metrics.epochs = progress_.epochs_ended();
     metrics.merges = store_.merged_entries();
     metrics.slice_merges = trigger_.merges();

@@ -76,10 +76,12 @@ absl::Status Executor::PollMesh() {
   }
   next_peer_check_ns_ = now_ns + kPeerCheckIntervalNanos;
   const absl::Status failure = mesh_->PollFailure();
-  if (!failure.ok()) {
-    return {failure.code(), absl::StrCat(failure.message(), " (seen by executor ", Value(context_.self), ")")};
+  const absl::Status& worse = failure.ok() ? channels : failure;
+  if (worse.ok()) {
+    return worse;
   }
-  return channels;
+  return {worse.code(), absl::StrCat(worse.message(), " (seen by executor ", Value(context_.self), " in epoch ",
+                                     live_.epochs.load(std::memory_order_relaxed) + 1, ")")};
 }
 
 void Executor::Stop(const absl::Status& reason) {

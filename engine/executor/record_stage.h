@@ -31,6 +31,9 @@ template <typename Plan>
 class RecordStage {
  public:
   using Update = typename Plan::Store::Update;
+  // A group of them lies on a fiber's stack, twice.
+  static_assert(sizeof(Update) <= 256,
+                "glaive: what an aggregate takes of a record is larger than 200 bytes; Map() the record to less first");
   /// The most records of one Add: their bytes stay in the first-level cache from being selected to being gathered.
   static constexpr std::size_t kMaxRecords = 128;
 
@@ -64,7 +67,7 @@ class RecordStage {
   void Flush(FlushFn&& flush) {
     if (staged_count_ > 0) {
       flush(place_.piece, std::span<const Update>(staged_.data(), staged_count_));
-      kept_ += staged_count_;
+      Count(staged_count_);
       staged_count_ = 0;
     }
   }
@@ -72,6 +75,8 @@ class RecordStage {
   /// Records folded, and records dropped because they were late.
   std::uint64_t kept() const { return kept_; }
   std::uint64_t late() const { return late_; }
+  /// Of those kept, how many were late for some of their windows.
+  std::uint64_t partly_late() const { return partly_late_; }
 
  private:
   /// What a call has added behind the staged updates.
@@ -93,7 +98,7 @@ class RecordStage {
         const typename Plan::Key key = std::invoke(plan_->key, survivor);
         const std::uint64_t hash = state::HashKey(key);
         prefetch(hash);
-        updates[gathered.count] = Update{.hash = hash, .key = key, .input = plan_->aggregate.Input(survivor)};
+        updates[gathered.count] = Update{.hash = hash, .key = key, .input = plan_->MakeInput(survivor, event_time_ms)};
         event_times_ms_[gathered.count] = event_time_ms;
         ++gathered.count;
         gathered.min_ms = std::min(gathered.min_ms, event_time_ms);
@@ -106,8 +111,7 @@ class RecordStage {
   /// The rare case: some of the `count` gathered updates are not of the current slice. Each finds its own.
   template <typename FlushFn>
   void SortIntoSlices(std::size_t count, FlushFn& flush) {
-    std::array<Update, kMaxRecords> updates;
-    std::copy_n(staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), count, updates.begin());
+    std::copy_n(staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), count, unsorted_.begin());
     for (std::size_t i = 0; i < count; ++i) {
       if (event_times_ms_[i] < place_.start_ms || event_times_ms_[i] >= place_.end_ms) {
         Flush(flush);
@@ -115,7 +119,7 @@ class RecordStage {
           continue;
         }
       }
-      staged_[staged_count_++] = updates[i];
+      staged_[staged_count_++] = unsorted_[i];
       FlushGroups(flush);
     }
   }
@@ -133,7 +137,12 @@ class RecordStage {
     std::copy(staged_.begin() + static_cast<std::ptrdiff_t>(done),
               staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), staged_.begin());
     staged_count_ -= done;
-    kept_ += done;
+    Count(done);
+  }
+
+  void Count(std::uint64_t records) {
+    kept_ += records;
+    partly_late_ += place_.partly_late ? records : 0;
   }
 
   /// Makes the place of an event time the current one; false, and counted, if the record is late.
@@ -154,8 +163,10 @@ class RecordStage {
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   std::uint64_t kept_ = 0;
   std::uint64_t late_ = 0;
+  std::uint64_t partly_late_ = 0;
   std::size_t staged_count_ = 0;  // fewer than a group between calls
   std::array<std::int64_t, kMaxRecords> event_times_ms_;
+  std::array<Update, kMaxRecords> unsorted_;
   std::array<Update, kMaxRecords + state::kGroupSize> staged_;
 };
 

@@ -1,8 +1,10 @@
 // WindowTrigger: fires the windows that every executor has passed, in order, each once (invariant I4).
 //
-// Owned by a query task, used by its trigger fiber. A tumbling window's result is the table of its one slice, which is
-// dropped when it has been emitted. Slices of overlapping windows go to TwoStacks when the first of their windows
-// fires, and each window's result is what that holds.
+// Owned by a query task, used by its trigger fiber. What a window's results are is the business of its kind:
+//
+//   has_more()                 whether the window after the one that fired last has results without new pieces
+//   Fire(fiber, window, emit)  calls emit(start_ms, end_ms, key, result) for each result; may yield
+//   merges()                   of two values to put windows together from slices
 //
 //   1. It waits for the clock and for the sink, never for a segment or a credit.
 //   2. Nothing else changes the pieces of a window that fires: their flows have passed its end (see windows.h).
@@ -23,12 +25,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/executor/session_results.h"
+#include "engine/executor/sliding_results.h"
 #include "engine/executor/task_context.h"
+#include "engine/executor/tumbling_results.h"
 #include "engine/fiber/fiber.h"
 #include "engine/progress/flow_progress.h"
 #include "engine/sink/sink.h"
 #include "engine/window/windows.h"
-#include "state/store/two_stacks.h"
 
 namespace glaive::engine {
 
@@ -45,7 +49,7 @@ class WindowTrigger {
         store_(&store),
         progress_(&progress),
         sink_(&sink),
-        overlapping_(*context.memory) {}
+        results_(context, windows, store) {}
 
   absl::Status Run(Fiber& fiber) {
     bool ended = false;
@@ -65,13 +69,17 @@ class WindowTrigger {
   }
 
   /// Merges of two values to put windows together from slices.
-  std::uint64_t merges() const { return overlapping_.merges(); }
+  std::uint64_t merges() const { return results_.merges(); }
 
  private:
-  using Overlapping = state::TwoStacks<typename Plan::Key, typename Plan::Value>;
+  static constexpr bool kSessions = std::is_same_v<typename Plan::Window, Session>;
+  using Results = std::conditional_t<
+      kSessions, SessionResults<Plan>,
+      std::conditional_t<std::is_same_v<typename Plan::Window, Sliding>, SlidingResults<Plan>, TumblingResults<Plan>>>;
 
-  static constexpr bool kOverlaps = !std::is_same_v<typename Plan::Window, Tumbling>;
-  static constexpr std::size_t kStep = 4096;                              // rows emitted, or entries merged, in a turn
+  /// Rows emitted in a turn: fewer of large values, whose results take longer to make.
+  static constexpr std::size_t kRows =
+      std::clamp<std::size_t>((std::size_t{64} << 10) / sizeof(typename Plan::Value), 64, 4096);
   static constexpr std::size_t kCleanStepBytes = std::size_t{256} << 10;  // memory cleaned in one turn
 
   absl::Status FirePassed(Fiber& fiber) {
@@ -87,9 +95,9 @@ class WindowTrigger {
     return absl::OkStatus();
   }
 
-  /// The first window that has a result and has not fired.
+  /// The first window that has a result and has not fired. Of sessions, the first slice.
   std::optional<std::int64_t> NextWindow() const {
-    if (kOverlaps && fired_ && overlapping_.until() > *fired_) {
+    if (fired_ && results_.has_more()) {
       return *fired_ + 1;
     }
     const auto* oldest = store_->primary().Oldest();
@@ -99,81 +107,35 @@ class WindowTrigger {
   absl::Status Fire(Fiber& fiber, std::int64_t window) {
     const bool early = progress_->min_ms() != kMaxEventTimeMs;
     const std::int64_t complete_ns = progress_->PassedReadNanos(windows_.EndMs(window));
-    absl::Status status = kOverlaps ? EmitOverlapping(fiber, window) : EmitTumbling(fiber, window);
-    if (status.ok()) {
-      status = EmitRows(fiber);
+    ExecutorMetrics& metrics = *context_->metrics;
+    const std::uint64_t results_before = metrics.results;
+    const auto emit = [&](std::int64_t start_ms, std::int64_t end_ms, const typename Plan::Key& key,
+                          typename Plan::Result result) {
+      rows_[row_count_++] =
+          Row{.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = std::move(result)};
+      return row_count_ == rows_.size() ? WriteRows(fiber) : absl::OkStatus();
+    };
+    absl::Status status = results_.Fire(fiber, window, emit);
+    if (status.ok() && row_count_ > 0) {
+      status = WriteRows(fiber);
     }
     if (!status.ok()) {
       return status;
     }
     fired_ = window;
-    ExecutorMetrics& metrics = *context_->metrics;
-    metrics.windows_fired += 1;
-    metrics.windows_fired_early += early ? 1 : 0;
+    const std::uint64_t fired = kSessions ? metrics.results - results_before : 1;
+    metrics.windows_fired += fired;
+    metrics.windows_fired_early += early ? fired : 0;
     metrics.last_result_ns = context_->clock->NowNanos();
-    metrics.window_latency.Add(metrics.last_result_ns - complete_ns);
+    if (fired > 0) {
+      metrics.window_latency.Add(metrics.last_result_ns - complete_ns);
+    }
     store_->primary().DropBefore(windows_.FirstPieceOf(window + 1));
     return absl::OkStatus();
   }
 
-  absl::Status EmitTumbling(Fiber& fiber, std::int64_t window) {
-    const auto& table = store_->primary().Oldest()->second;
-    for (std::uint32_t first = 0; first < table.size();) {
-      const auto run = table.Run(first);
-      for (const auto& entry : run) {
-        if (absl::Status status = Add(fiber, window, entry.key, entry.value); !status.ok()) {
-          return status;
-        }
-      }
-      first += static_cast<std::uint32_t>(run.size());
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status EmitOverlapping(Fiber& fiber, std::int64_t window) {
-    overlapping_.Advance(window);
-    auto& primary = store_->primary();
-    for (const auto* oldest = primary.Oldest(); oldest != nullptr && windows_.FirstWindowOf(oldest->first) == window;
-         oldest = primary.Oldest()) {
-      const std::int64_t last = windows_.LastWindowOf(oldest->first);
-      overlapping_.Push(primary.TakeOldest(), last);
-    }
-    absl::StatusOr<bool> done = overlapping_.Work(kStep);
-    for (; done.ok() && !*done; done = overlapping_.Work(kStep)) {
-      fiber.Yield();
-    }
-    if (!done.ok()) {
-      return done.status();
-    }
-    for (std::uint32_t first = 0; !overlapping_.Run(first).empty();) {
-      const auto run = overlapping_.Run(first);
-      for (const auto& entry : run) {
-        if (!overlapping_.Holds(entry)) {
-          continue;
-        }
-        if (absl::Status status = Add(fiber, window, entry.key, overlapping_.ValueOf(entry)); !status.ok()) {
-          return status;
-        }
-      }
-      first += static_cast<std::uint32_t>(run.size());
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status Add(Fiber& fiber, std::int64_t window, const typename Plan::Key& key,
-                   const typename Plan::Value& value) {
-    rows_[row_count_++] = Row{.window_start_ms = windows_.StartMs(window),
-                              .window_end_ms = windows_.EndMs(window),
-                              .key = key,
-                              .value = value.Result()};
-    return row_count_ == rows_.size() ? EmitRows(fiber) : absl::OkStatus();
-  }
-
   /// Hands over the rows, and waits until the sink would take more.
-  absl::Status EmitRows(Fiber& fiber) {
-    if (row_count_ == 0) {
-      return absl::OkStatus();
-    }
+  absl::Status WriteRows(Fiber& fiber) {
     context_->metrics->results += row_count_;
     absl::Status status = sink_->Write(std::span<const Row>(rows_.data(), std::exchange(row_count_, 0)));
     if (status.ok()) {
@@ -197,10 +159,10 @@ class WindowTrigger {
   Store* store_;
   FlowProgress* progress_;
   Sink<Row>* sink_;
-  Overlapping overlapping_;            // of tumbling windows it stays empty
+  Results results_;
   std::optional<std::int64_t> fired_;  // the window that fired last
   std::size_t row_count_ = 0;
-  std::array<Row, kStep> rows_;
+  std::array<Row, kRows> rows_;
 };
 
 }  // namespace glaive::engine

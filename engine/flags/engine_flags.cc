@@ -135,7 +135,7 @@ void RegisterOutput(FlagSet& flags, OutputOptions& options) {
   flags.AddChoice(
       {.name = "progress",
        .group = kOutput,
-       .help = "progress line on standard error; auto: when that is a terminal",
+       .help = "progress line of node 0 on standard error; auto: when that is a terminal",
        .scope = FlagScope::kPerRank},
       options.progress,
       {{"auto", ProgressChoice::kAuto}, {"always", ProgressChoice::kAlways}, {"never", ProgressChoice::kNever}});

@@ -25,6 +25,7 @@ inline constexpr CounterField kCounterFields[] = {
     {"input_bytes", &ExecutorMetrics::input_bytes},
     {"records_kept", &ExecutorMetrics::records_kept},
     {"late_records", &ExecutorMetrics::late_records},
+    {"partly_late_records", &ExecutorMetrics::partly_late_records},
     {"epochs", &ExecutorMetrics::epochs},
     {"early_epoch_ends", &ExecutorMetrics::early_epoch_ends},
     {"folded_records", &ExecutorMetrics::folded_records},

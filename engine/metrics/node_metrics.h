@@ -22,13 +22,14 @@ namespace glaive::engine {
 
 /// Counters of one executor. All start at 0.
 struct ExecutorMetrics {
-  std::uint32_t executor = 0;       ///< number within the run
-  std::uint64_t records = 0;        ///< records read from the source
-  std::uint64_t input_bytes = 0;    ///< their bytes
-  std::uint64_t records_kept = 0;   ///< records that reached the window (passed filters, not late)
-  std::uint64_t late_records = 0;   ///< records whose window had closed when they were read
-  std::int64_t first_batch_ns = 0;  ///< clock when the first batch was read
-  std::int64_t last_result_ns = 0;  ///< clock when the last result was handed to the sink
+  std::uint32_t executor = 0;             ///< number within the run
+  std::uint64_t records = 0;              ///< records read from the source
+  std::uint64_t input_bytes = 0;          ///< their bytes
+  std::uint64_t records_kept = 0;         ///< records that reached the window (passed filters, not late)
+  std::uint64_t late_records = 0;         ///< records all of whose windows had closed when they were read
+  std::uint64_t partly_late_records = 0;  ///< records some of whose windows had; they show in the others
+  std::int64_t first_batch_ns = 0;        ///< clock when the first batch was read
+  std::int64_t last_result_ns = 0;        ///< clock when the last result was handed to the sink
 
   std::uint64_t epochs = 0;            ///< epochs this executor ended
   std::uint64_t early_epoch_ends = 0;  ///< of these, because the fragment was full
@@ -39,7 +40,7 @@ struct ExecutorMetrics {
   std::uint64_t messages = 0;        ///< messages sent to other leaders
   std::uint64_t credit_stalls = 0;   ///< sends put off because a ring was full
   std::uint64_t merges = 0;          ///< entries of other executors merged into this leader's state
-  std::uint64_t slice_merges = 0;    ///< merges to put overlapping windows together from slices
+  std::uint64_t slice_merges = 0;    ///< merges to put sliding windows or sessions together from slices
   std::uint64_t max_ring_laps = 0;   ///< most complete laps of any ring this executor sends into
 
   std::uint64_t index_growths = 0;        ///< times an index was enlarged

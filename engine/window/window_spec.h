@@ -1,7 +1,7 @@
 // What a query writes to group records by event time: `.Window(Tumbling{absl::Minutes(10)})`.
 //
-// Windows start at multiples of their slide, counted from 1970; a record belongs to those that cover its event time.
-// Lengths are whole milliseconds, at least 1. Anything else is a defect of the query.
+// Tumbling and sliding windows start at multiples of their slide, counted from 1970; a record belongs to those that
+// cover its event time. Lengths are whole milliseconds, at least 1. Anything else is a defect of the query.
 #pragma once
 
 #include "absl/time/time.h"
@@ -13,10 +13,18 @@ struct Tumbling {
   absl::Duration size;
 };
 
-/// Windows of one length, a new one every `slide`, which is at most `size`.
+/// Windows of one length, a new one every `slide`, which is at most `size`. A leader keeps a table for each slide of a
+/// window, of 256 KiB at least. Some 2^19 slides in a window of 1 ms slides are the most: event times until 2248 fit
+/// then.
 struct Sliding {
   absl::Duration size;
   absl::Duration slide;
+};
+
+/// Windows of each key's own: a session goes on as long as the next record comes less than `gap` after one of it. It
+/// covers its records' event times and the gap behind the last.
+struct Session {
+  absl::Duration gap;
 };
 
 }  // namespace glaive::engine

@@ -40,9 +40,16 @@ Windows::Windows(const Sliding& windows) : Windows(WholeMillis(windows.size), Wh
                "; both must be whole milliseconds, at least 1, and the slide at most the size");
 }
 
-Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms)
+Windows::Windows(const Session& sessions)
+    : Windows(WholeMillis(sessions.gap), WholeMillis(sessions.gap), /*sessions=*/true) {
+  GLAIVE_CHECK(size_ms_ >= 1, "a session gap of ", absl::FormatDuration(sessions.gap),
+               "; it must be whole milliseconds, at least 1");
+}
+
+Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms, bool sessions)
     : size_ms_(size_ms),
       slide_ms_(slide_ms),
+      sessions_(sessions),
       rest_ms_(slide_ms == 0 ? 0 : size_ms % slide_ms),
       slices_(slide_ms == 0 ? 1 : size_ms / slide_ms * (rest_ms_ == 0 ? 1 : 2) + (rest_ms_ == 0 ? 0 : 1)),
       first_window_(0),
@@ -54,11 +61,13 @@ Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms)
   first_window_ = kMinEventTimeMs / slide_ms_;
   last_window_ = (kMaxEventTimeMs - size_ms_) / slide_ms_;
   if (slices_ > 1) {
-    const std::int64_t most = kMaxEventTimeMs / 2 / slices_;
+    // A piece of the last window may count for as many more.
+    const std::int64_t most = kMaxEventTimeMs / 2 / std::max(slices_, slide_ms_);
     first_window_ = std::max(first_window_, -most);
     last_window_ = std::min(last_window_, most);
-    GLAIVE_CHECK(EndMs(last_window_) >= kLeastReachMs, "windows of ", size_ms_, " ms every ", slide_ms_,
-                 " ms overlap too far: their numbers would end in this century; use a longer slide");
+    GLAIVE_CHECK(size_ms_ < kMaxEventTimeMs / 8 && StartMs(last_window_) >= kLeastReachMs, "windows of ", size_ms_,
+                 " ms every ", slide_ms_,
+                 " ms overlap too far: the numbers of their pieces would end before the year 2248; use a longer slide");
   }
 }
 
@@ -76,14 +85,24 @@ std::optional<Windows::Place> Windows::PlaceOf(std::int64_t event_time_ms, std::
   const bool second = paired() && event_time_ms - start_ms >= rest_ms_;
   const std::int64_t slice = paired() ? 2 * last + (second ? 1 : 0) : last;
   const std::int64_t covering = size_ms_ / slide_ms_ + (paired() && !second ? 1 : 0);  // so many windows
-  const std::int64_t window = std::max({last - covering + 1, FirstEndingAfter(watermark_ms), first_window_});
-  if (window > last) {
+  const std::int64_t first = std::max(last - covering + 1, first_window_);
+  const std::int64_t window = std::max(first, FirstEndingAfter(watermark_ms));
+  if (window > last || (sessions_ && event_time_ms < watermark_ms)) {
     return std::nullopt;
+  }
+  if (sessions_) {
+    const std::int64_t from_ms = std::max(start_ms, watermark_ms);
+    return Place{.piece = FirstPieceOf(window),
+                 .start_ms = from_ms,
+                 .end_ms = start_ms + slide_ms_,
+                 .closes_ms = from_ms + 1,
+                 .partly_late = false};
   }
   return Place{.piece = state::SliceId{window * slices_ + slice - (paired() ? 2 : 1) * window},
                .start_ms = second ? start_ms + rest_ms_ : start_ms,
                .end_ms = paired() && !second ? start_ms + rest_ms_ : start_ms + slide_ms_,
-               .closes_ms = EndMs(window)};
+               .closes_ms = EndMs(window),
+               .partly_late = window > first};
 }
 
 std::int64_t Windows::FirstWindowOf(state::SliceId piece) const { return FloorDivide(Value(piece), slices_); }

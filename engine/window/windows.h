@@ -11,6 +11,10 @@
 //
 //   SliceId = first window * slices of a window + place of the slice in that window
 //
+// Sessions are put together from slices of one gap's length: two records of a slice are less than a gap apart, so what
+// a slice holds of a key is of one session (window_trigger.h). A session whose last record is a gap behind everybody's
+// watermark is complete, since a record behind its own flow's watermark is late, whatever its slice.
+//
 //   1. A piece is complete when its first window is, and counts up to the last window of its slice.
 //   2. Pieces are ordered by their first window. All that are in time are the slices that are new in that window.
 //   3. For tumbling windows a piece's number is its window's.
@@ -34,17 +38,20 @@ class Windows {
   /// Dies of a specification that makes no sense.
   explicit Windows(const Tumbling& windows);
   explicit Windows(const Sliding& windows);
+  explicit Windows(const Session& sessions);
 
   /// Where a record goes. It holds for all event times from `start_ms` to before `end_ms`, until the flow's watermark
-  /// reaches `closes_ms`, the end of the piece's first window.
+  /// reaches `closes_ms`.
   struct Place {
     state::SliceId piece{};
     std::int64_t start_ms = 0;
     std::int64_t end_ms = 0;
     std::int64_t closes_ms = 0;
+    bool partly_late = false;  ///< for the first windows that cover the record it is late
   };
 
-  /// None when the record is late: all its windows end at or before its flow's watermark. Times so far from 1970 that
+  /// None when the record is late: all its windows end at or before its flow's watermark, or, for sessions, its event
+  /// time is before it. Times so far from 1970 that
   /// their pieces' numbers don't fit 64 bits count as late, too.
   std::optional<Place> PlaceOf(std::int64_t event_time_ms, std::int64_t watermark_ms) const;
 
@@ -66,13 +73,14 @@ class Windows {
   std::int64_t slide_ms() const { return slide_ms_; }
 
  private:
-  Windows(std::int64_t size_ms, std::int64_t slide_ms);
+  Windows(std::int64_t size_ms, std::int64_t slide_ms, bool sessions = false);
 
   std::int64_t FirstEndingAfter(std::int64_t time_ms) const;
   bool paired() const { return rest_ms_ != 0; }
 
   std::int64_t size_ms_;
   std::int64_t slide_ms_;
+  bool sessions_;              // a record behind the watermark is late
   std::int64_t rest_ms_;       // size modulo slide
   std::int64_t slices_;        // of a window
   std::int64_t first_window_;  // with a number that fits

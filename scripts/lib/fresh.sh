@@ -75,7 +75,7 @@ enter_fresh_root() {
   mount --rbind /dev "$root/dev"
   # Two users of /dev/shm would not be a clean system.
   mount -t tmpfs tmpfs "$root/dev/shm"
-  chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+  chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 CI=true \
     ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
     bash -euo pipefail -c 'cd /glaive; scripts/run ysb --records=1000000 --verify; scripts/test'
 }

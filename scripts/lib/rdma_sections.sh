@@ -6,6 +6,9 @@
 # shellcheck disable=SC2034  # for scripts/test
 RDMA_LABELS='^rdma-'
 
+# Whether there is a kernel with emulated devices: emulated_rdma_sections finds out.
+RDMA_KERNEL=false
+
 # emulated_rdma_sections: makes the kernel where needed, and runs the tests over each kind of device and network.
 emulated_rdma_sections() {
   local softroce="$PROJECT_ROOT/scripts/softroce"
@@ -15,10 +18,18 @@ emulated_rdma_sections() {
     return
   fi
   # All of rdma/'s tests again, now on a kernel with a device, and all others that need one.
+  RDMA_KERNEL=true
   guest_section "rdma: RoCE" rxe -L '^rdma(-device)?$'
   guest_section "rdma: iWARP" siw -L '^rdma-device$' -R 'ChannelStream|TransportOverVerbs|verbs_device_test'
   guest_section "rdma: lossy" lossy -L '^rdma-lossy$'
   test_section "rdma: two hosts" dev -L '^rdma-pair$'
+}
+
+# readme_section: the README's command for a machine without a device, once the preset release is built.
+readme_section() {
+  local softroce="$PROJECT_ROOT/scripts/softroce"
+  section "rdma: README" "$softroce" run "$PROJECT_ROOT/scripts/run" ysb --nodes=2 --transport=verbs --records=100000 \
+    --verify
 }
 
 # guest_section TITLE PROFILE CTEST ARGUMENT...: tests in a kernel with the network PROFILE of scripts/softroce.
@@ -33,6 +44,6 @@ guest_section() {
 device_section() {
   export GLAIVE_TEST_DEVICE="$1"
   test_section "rdma: $1" dev -L '^rdma-device$'
-  skip_section "rdma: lossy" "one device has no lossy link; scripts/test --rdma runs these tests"
-  skip_section "rdma: two hosts" "one device is not two hosts; scripts/test --rdma runs these tests"
+  leave_out "rdma: lossy" "one device has no lossy link; scripts/test --rdma runs these tests"
+  leave_out "rdma: two hosts" "one device is not two hosts; scripts/test --rdma runs these tests"
 }

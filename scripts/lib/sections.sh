@@ -51,6 +51,11 @@ skip_section() {
   fi
 }
 
+# leave_out TITLE REASON...: a part that does not belong to what was asked for.
+leave_out() {
+  SUMMARY_LINES+=("$(printf '%-16s left out: %s' "$1" "${*:2}")")
+}
+
 # What ctest is run by: a command that its own command line is added to, or nothing.
 CTEST_RUNNER=()
 # What ctest does when no test matches: "error" or "ignore".

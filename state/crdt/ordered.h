@@ -19,10 +19,12 @@
 
 namespace glaive::state {
 
-/// A type whose values all compare with each other: no floating-point numbers, whose NaN does not.
+/// A type whose values all compare with each other (no floating-point numbers: NaN does not) and are in their bytes,
+/// which travel between processes: no pointers, string views or spans. Nor may a struct have such a member.
 template <typename T>
 concept TotallyOrdered = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
-                         std::three_way_comparable<T, std::strong_ordering>;
+                         std::three_way_comparable<T, std::strong_ordering> && !std::is_pointer_v<T> &&
+                         !std::is_member_pointer_v<T> && !requires(const T& view) { view.data(); };
 
 /// Compared by `order` first, then by `value`.
 template <TotallyOrdered Order, TotallyOrdered T>
@@ -82,7 +84,7 @@ struct TopKValue {
     size += size == K ? 0 : 1;
   }
   void Merge(const TopKValue& other) {
-    for (std::size_t i = 0; i < other.size; ++i) {
+    for (std::size_t i = 0; i < std::min<std::uint64_t>(other.size, K); ++i) {  // `other` may be a peer's
       Update(other.best[i]);
     }
   }

@@ -8,7 +8,7 @@
 
 namespace glaive::state {
 
-/// Slices are numbered along event time; numbers may be negative, and later slices have greater ones.
+/// Slices are numbered in the order in which they are complete; numbers may be negative.
 enum class SliceId : std::int64_t {};
 
 inline constexpr SliceId kFirstSlice{std::numeric_limits<std::int64_t>::min()};

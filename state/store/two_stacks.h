@@ -12,8 +12,9 @@
 // keys a piece is merged once when it comes and once when it flips, and each key of the result once: at most three
 // merges a key and step, however many pieces count. A piece that leaves costs copies.
 //
-// A piece that comes out of turn, to leave before one that is there, is put in its place: that costs a lookup for each
-// of its keys in each piece that leaves earlier.
+// A piece that comes out of turn, to leave before one that is there, is merged into the piece that leaves with it, or
+// is put in its place if there is none: so there are never more pieces than times to leave at, twice over. That costs a
+// lookup for each of its keys, and in the front one in each piece that leaves earlier, and as many merges at most.
 //
 // Owned by one executor, used by its thread alone. Work is done in steps, so that the executor can turn to other
 // things:
@@ -29,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
@@ -62,7 +64,7 @@ class TwoStacks {
   /// `memory` outlives it. What is still held at the end goes with the memory.
   explicit TwoStacks(StateMemory& memory) : memory_(&memory) {}
 
-  /// From now on only pieces that count until `now` or longer do. It never goes back.
+  /// From now on only pieces that count until `now` or longer do. It never goes back; all work was done before.
   void Advance(std::int64_t now) { now_ = now; }
   /// Adds a piece, which counts until `until`, and takes its memory over.
   void Push(Table piece, std::int64_t until) {
@@ -122,13 +124,14 @@ class TwoStacks {
   void Pop(Sides& sides, const Item& item) { sides.front = *item.value; }
   void Flip(Sides& sides, const Item& item, std::int64_t until);
   void Add(Sides& sides, const Item& item, std::int64_t until);
-  void InsertInFront(Sides& sides, const Item& item, std::int64_t until);
-  bool BelongsInFront(std::int64_t until) const { return !front_.empty() && until <= front_.back().until; }
+  absl::Status MergeInto(Piece& resident, const Item& item);
+  absl::Status InsertInFront(Sides& sides, const Item& item, std::int64_t until, Piece* resident);
+  absl::StatusOr<Progress> TakeIn(std::size_t& entries);
 
-  static void Insert(std::deque<Piece>& pieces, Piece piece) {
-    const auto place = std::upper_bound(pieces.begin(), pieces.end(), piece.until,
-                                        [](std::int64_t until, const Piece& other) { return until < other.until; });
-    pieces.insert(place, std::move(piece));
+  /// Where a piece that leaves at `until` belongs: before all that leave later.
+  static auto PlaceOf(std::deque<Piece>& pieces, std::int64_t until) {
+    return std::upper_bound(pieces.begin(), pieces.end(), until,
+                            [](std::int64_t time, const Piece& other) { return time < other.until; });
   }
 
   StateMemory* memory_;
@@ -195,17 +198,55 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::WorkOnNext(s
       return status;
     }
   } else {
-    Piece& piece = incoming_.front();
-    const bool in_front = BelongsInFront(piece.until);
-    progress = ForEach(piece, entries, [&](Sides& sides, const Item& item) {
-      in_front ? InsertInFront(sides, item, piece.until) : Add(sides, item, piece.until);
-    });
-    if (progress.ok() && *progress == Progress::kDone) {
-      Insert(in_front ? front_ : back_, std::move(piece));
-      incoming_.pop_front();
-    }
+    progress = TakeIn(entries);
   }
   return progress;
+}
+
+// The oldest piece that has come. One that is out of turn is merged into another where it can be.
+template <StateKey K, CrdtValue V>
+absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::TakeIn(std::size_t& entries) {
+  Piece& piece = incoming_.front();
+  const bool in_front = !front_.empty() && piece.until <= front_.back().until;
+  std::deque<Piece>& pieces = in_front ? front_ : back_;
+  const auto place = PlaceOf(pieces, piece.until);
+  const bool out_of_turn = in_front || place != pieces.end();
+  const bool has_resident = out_of_turn && place != pieces.begin() && std::prev(place)->until == piece.until;
+  Piece* const resident = has_resident ? &*std::prev(place) : nullptr;
+
+  absl::Status status;
+  const auto apply = [&](Sides& sides, const Item& item) {
+    if (in_front) {
+      status.Update(InsertInFront(sides, item, piece.until, resident));
+      return;
+    }
+    Add(sides, item, piece.until);
+    if (resident != nullptr) {
+      status.Update(MergeInto(*resident, item));
+    }
+  };
+  // In the front an entry costs a lookup in every piece.
+  std::size_t budget = in_front ? std::max<std::size_t>(1, entries / (1 + front_.size())) : entries;
+  const absl::StatusOr<Progress> progress = ForEach(piece, budget, apply);
+  entries = in_front ? 0 : budget;
+  if (!progress.ok() || !status.ok()) {
+    return progress.ok() ? status : progress.status();
+  }
+  if (*progress == Progress::kDone) {
+    if (resident != nullptr) {
+      piece.table.Release(*memory_);
+    } else {
+      pieces.insert(place, std::move(piece));
+    }
+    incoming_.pop_front();
+  }
+  return progress;
+}
+
+template <StateKey K, CrdtValue V>
+absl::Status TwoStacks<K, V>::MergeInto(Piece& resident, const Item& item) {
+  return resident.table.Apply(*memory_, std::span(&item, 1),
+                              [&](V& value, const Item& from) { Merge(value, *from.value); });
 }
 
 // The front is empty. Back pieces that have expired go, and the table of keys starts anew from those that have not.
@@ -215,15 +256,13 @@ absl::Status TwoStacks<K, V>::StartFlip() {
     back_.front().table.Release(*memory_);
     back_.pop_front();
   }
-  const std::uint32_t keys = keys_.size();
-  keys_.Release(*memory_);
-  has_keys_ = false;
-  auto fresh = SliceTable<K, Sides>::Create(*memory_, back_.empty() ? 0 : keys);
+  // The new one first: it gets the memory of the one before this, which was cleaned meanwhile.
+  auto fresh = SliceTable<K, Sides>::Create(*memory_, back_.empty() ? 0 : keys_.size());
   if (!fresh.ok()) {
     return fresh.status();
   }
+  keys_.Release(*memory_);
   keys_ = *std::move(fresh);
-  has_keys_ = true;
   flipping_ = true;
   return absl::OkStatus();
 }
@@ -277,15 +316,19 @@ void TwoStacks<K, V>::Add(Sides& sides, const Item& item, std::int64_t until) {
   sides.back_until = std::max(sides.back_until, until);
 }
 
-// What the key's front will be once this piece has left: that of the newest among the pieces that leave earlier.
+// A key that is in a piece which leaves at the same time has there what its front will be after that. Of another key it
+// is what the newest piece that leaves earlier says, or the front itself.
 template <StateKey K, CrdtValue V>
-void TwoStacks<K, V>::InsertInFront(Sides& sides, const Item& item, std::int64_t until) {
+absl::Status TwoStacks<K, V>::InsertInFront(Sides& sides, const Item& item, std::int64_t until, Piece* resident) {
   V later = sides.front_until >= now_ ? sides.front : V{};
+  bool leaves_with_another = false;
   for (Piece& piece : front_) {
-    if (piece.until > until) {
+    if (piece.until > until || leaves_with_another) {
       break;
     }
-    if (V* const saved = piece.table.Find(item.hash, item.key); saved != nullptr) {
+    V* const saved = piece.table.Find(item.hash, item.key);
+    leaves_with_another = saved != nullptr && piece.until == until;
+    if (saved != nullptr && piece.until < until) {
       later = *saved;
       Merge(*saved, *item.value);
     }
@@ -296,7 +339,14 @@ void TwoStacks<K, V>::InsertInFront(Sides& sides, const Item& item, std::int64_t
     sides.front = *item.value;
   }
   sides.front_until = std::max(sides.front_until, until);
-  *item.value = later;
+  if (resident == nullptr) {
+    *item.value = later;
+    return absl::OkStatus();
+  }
+  if (leaves_with_another) {
+    return absl::OkStatus();
+  }
+  return resident->table.Apply(*memory_, std::span(&item, 1), [&](V& value, const Item&) { value = later; });
 }
 
 }  // namespace glaive::state

@@ -1,5 +1,6 @@
 """The command line: help, version, and every wrong flag answered with one line that says what to do."""
 
+import pathlib
 import unittest
 
 from ysb_process import CliTest
@@ -48,6 +49,12 @@ class FlagsTest(CliTest):
                      "--hot-key-share=2", "--rate=-1"]:
             with self.subTest(flag):
                 self.assertIn(flag.split("=")[0], self.refuse(flag))
+
+    @unittest.skipIf(any(pathlib.Path("/sys/class/infiniband").glob("*")), "this host has an RDMA device")
+    def test_verbs_without_a_device_is_refused_with_what_to_do(self):
+        code, _, err = self.run_ysb("--transport=verbs", "--nodes=2", "--records=1000")
+        self.assertEqual(code, 1)
+        self.assertRegex(err, r"this host has no RDMA device; on one host --transport=shm needs none, and scripts/softroce")
 
     def test_flags_that_do_not_go_together_are_refused(self):
         self.assertIn("--coordinator", self.refuse("--nodes=2", "--rank=1"))

@@ -1,18 +1,18 @@
 // A whole cluster in one process, for tests: nodes that share nothing but memory files, each with its executors.
 //
-// RunCluster runs every node's executors on threads of their own; RunInOneThread runs all executors of one node in the
-// calling thread, in an order drawn from a seed. Either way the result is compared with a sequential run over the same
-// records in a std::map, which knows nothing of the engine.
+// RunNodes runs every node's executors on threads of their own, RunExecutors all executors of one node in the calling
+// thread, in an order drawn from a seed; both with a query that the test brings.
 //
-//   ClusterOutcome outcome = RunCluster({.nodes = 2, .executors = 2, .records = 10'000, .keys = 100});
-//   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-//   EXPECT_EQ(outcome.counts, SequentialCounts(outcome.workload));
+//   const Workload workload{.nodes = 2, .executors = 2, .records = 10'000, .keys = 100};
+//   const auto query = From(TestSource(workload)).KeyBy(&TestRecord::key)...
+//   absl::Status status = RunNodes(workload, *query, metrics);
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <thread>
@@ -67,6 +67,12 @@ struct ClusterOutcome {
   std::vector<ExecutorMetrics> metrics;
 };
 
+/// A counter's sum over all executors.
+inline std::uint64_t Total(const ClusterOutcome& outcome, std::uint64_t ExecutorMetrics::* counter) {
+  return std::accumulate(outcome.metrics.begin(), outcome.metrics.end(), std::uint64_t{0},
+                         [&](std::uint64_t sum, const ExecutorMetrics& metrics) { return sum + metrics.*counter; });
+}
+
 /// Record `number` of `executor`: a pure function of the seed.
 inline TestRecord MakeRecord(const Workload& workload, std::uint32_t executor, std::uint64_t number) {
   std::uint64_t x = workload.seed * 0x9E3779B97F4A7C15ULL + executor * 0xBF58476D1CE4E5B9ULL + number;
@@ -78,20 +84,6 @@ inline TestRecord MakeRecord(const Workload& workload, std::uint32_t executor, s
           .event_time_ms =
               static_cast<std::int64_t>(number) * workload.span_ms / static_cast<std::int64_t>(workload.records),
           .kind = x % 3};
-}
-
-/// The oracle: one loop and a std::map.
-inline TestCounts SequentialCounts(const Workload& workload) {
-  TestCounts counts;
-  for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
-    for (std::uint64_t number = 0; number < workload.records; ++number) {
-      const TestRecord record = MakeRecord(workload, executor, number);
-      if (record.kind == 0) {
-        ++counts[{record.event_time_ms / workload.window_ms * workload.window_ms, record.key}];
-      }
-    }
-  }
-  return counts;
 }
 
 inline constexpr auto kTestEventTime = [](const TestRecord& record) { return record.event_time_ms; };
@@ -111,20 +103,6 @@ inline auto TestSource(const Workload& workload) {
                                                                      *context.clock, generate, kTestEventTime);
   };
   return SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime};
-}
-
-/// The query under test: filter, map, count per key and tumbling window.
-inline std::unique_ptr<Query> MakeTestQuery(const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
-  struct Kept {
-    std::uint64_t key;
-  };
-  return From(TestSource(workload))
-      .Filter([](const TestRecord& record) { return record.kind == 0; })
-      .Map([](const TestRecord& record) { return Kept{record.key}; })
-      .KeyBy(&Kept::key)
-      .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
-      .Aggregate(Count{})
-      .To(Collect(rows));
 }
 
 inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& clock) {
@@ -160,10 +138,6 @@ inline void CollectOutcome(const std::vector<std::vector<TestRow>>& rows, Cluste
 /// Adds the executors' metrics to `metrics`.
 inline absl::Status RunNodes(const Workload& workload, const Query& query, std::vector<ExecutorMetrics>& metrics) {
   const SteadyClock clock;
-  std::optional<rdma::ExpectDeviceTraffic> traffic;
-  if (workload.over_verbs) {
-    traffic.emplace(workload.executor_count());
-  }
   std::vector<std::unique_ptr<NodeRun>> nodes;
   std::vector<rdma::MeshDescriptor> descriptors;
   for (std::uint32_t node = 0; node < workload.nodes; ++node) {
@@ -193,6 +167,12 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
   for (auto& node : nodes) {
     status.Update(status.ok() ? node->Open(never) : status);
   }
+  std::optional<rdma::ExpectDeviceTraffic> traffic;
+  if (workload.over_verbs && status.ok()) {
+    // Every executor sends each other one its end, over verbs unless they share a node and there is another.
+    const std::uint32_t near = workload.nodes == 1 ? 1 : workload.executors;
+    traffic.emplace(workload.executor_count() * (workload.executor_count() - near));
+  }
   std::vector<absl::Status> ends(nodes.size());
   std::vector<std::thread> mains;
   for (std::size_t i = 0; i < nodes.size() && status.ok(); ++i) {
@@ -210,46 +190,35 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
   return status;
 }
 
-/// Runs the test query on the workload's cluster.
-inline ClusterOutcome RunCluster(const Workload& workload) {
-  std::vector<std::vector<TestRow>> rows(workload.executor_count());
-  const std::unique_ptr<Query> query = MakeTestQuery(workload, rows);
-  ClusterOutcome outcome;
-  outcome.status = RunNodes(workload, *query, outcome.metrics);
-  CollectOutcome(rows, outcome);
-  return outcome;
-}
-
-/// Runs all executors of the workload (one node) in this thread: rounds and fibers in an order drawn from `order_seed`.
-inline ClusterOutcome RunInOneThread(const Workload& workload, std::uint64_t order_seed) {
+/// Runs a query on all executors of the workload (one node) in this thread: rounds and fibers in an order drawn from
+/// `order_seed`. Adds the executors' metrics to `metrics`.
+inline absl::Status RunExecutors(const Workload& workload, const Query& query, std::uint64_t order_seed,
+                                 std::vector<ExecutorMetrics>& metrics) {
   const SteadyClock clock;
-  std::vector<std::vector<TestRow>> rows(workload.executor_count());
-  const std::unique_ptr<Query> query = MakeTestQuery(workload, rows);
   std::vector<std::unique_ptr<RandomPickPolicy>> policies;
   std::vector<std::unique_ptr<Executor>> executors;
   std::vector<rdma::MeshDescriptor> descriptors;
-  ClusterOutcome outcome;
+  absl::Status status;
   for (std::uint32_t i = 0; i < workload.executor_count(); ++i) {
     policies.push_back(std::make_unique<RandomPickPolicy>(order_seed * 31 + i));
     ExecutorConfig config = MakeExecutorConfig(workload, clock);
     config.mesh.self = ExecutorId{i};
     config.pick_policy = policies.back().get();
-    auto executor = Executor::Create(config, *query);
+    auto executor = Executor::Create(config, query);
     if (!executor.ok()) {
-      outcome.status = executor.status();
-      return outcome;
+      return executor.status();
     }
     descriptors.push_back((*executor)->descriptor());
     executors.push_back(*std::move(executor));
   }
   for (auto& executor : executors) {
-    outcome.status.Update(executor->Connect(descriptors));
-    outcome.status.Update(executor->Open());
-    if (outcome.status.ok()) {
-      outcome.status = executor->Start();
+    status.Update(executor->Connect(descriptors));
+    status.Update(executor->Open());
+    if (status.ok()) {
+      status = executor->Start();
     }
-    if (!outcome.status.ok()) {
-      return outcome;
+    if (!status.ok()) {
+      return status;
     }
   }
   std::uint64_t x = order_seed | 1;
@@ -261,11 +230,10 @@ inline ClusterOutcome RunInOneThread(const Workload& workload, std::uint64_t ord
     }
   }
   for (auto& executor : executors) {
-    outcome.status.Update(executor->status());
-    outcome.metrics.push_back(executor->metrics());
+    status.Update(executor->status());
+    metrics.push_back(executor->metrics());
   }
-  CollectOutcome(rows, outcome);
-  return outcome;
+  return status;
 }
 
 }  // namespace glaive::engine

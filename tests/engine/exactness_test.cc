@@ -2,12 +2,11 @@
 // the runs really went through the states that are hard: stalls, laps, growth, early epochs, early windows.
 
 #include <atomic>
-#include <numeric>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "tests/engine/cluster_harness.h"
+#include "tests/engine/counting_cluster.h"
 
 namespace glaive::engine {
 namespace {
@@ -16,11 +15,6 @@ std::string Describe(const Workload& w) {
   return absl::StrCat("nodes ", w.nodes, " executors ", w.executors, " seed ", w.seed, " records ", w.records, " keys ",
                       w.keys, " hot ", w.hot_share, " slot ", w.slot_bytes, " credits ", w.credits, " epoch bytes ",
                       w.epochs.epoch_bytes, " batch records ", w.batch_records);
-}
-
-std::uint64_t Total(const ClusterOutcome& outcome, std::uint64_t ExecutorMetrics::* counter) {
-  return std::accumulate(outcome.metrics.begin(), outcome.metrics.end(), std::uint64_t{0},
-                         [&](std::uint64_t sum, const ExecutorMetrics& metrics) { return sum + metrics.*counter; });
 }
 
 void ExpectExact(const Workload& workload, const ClusterOutcome& outcome) {

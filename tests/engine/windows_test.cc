@@ -53,6 +53,9 @@ TEST(Windows, ARecordsPieceCountsForTheOpenWindowsThatCoverIt) {
         ASSERT_EQ(range, *expected) << "size " << shape.size_ms << ", slide " << shape.slide_ms << ", time " << time_ms
                                     << " after " << watermark_ms;
         ASSERT_EQ(place->closes_ms, windows.EndMs(range.first));
+        ASSERT_EQ(place->partly_late, range != *OpenWindowsOf(shape, time_ms, kMinEventTimeMs));
+        const state::SliceRange open = windows.OpenAt(watermark_ms);
+        ASSERT_TRUE(place->piece >= open.first && place->piece <= open.last);
         ASSERT_LE(place->start_ms, time_ms);
         ASSERT_GT(place->end_ms, time_ms);
         for (std::int64_t other_ms = place->start_ms; other_ms < place->end_ms; ++other_ms) {
@@ -118,6 +121,35 @@ TEST(Windows, TimesTooFarForANumberAreLate) {
   EXPECT_TRUE(windows.PlaceOf(std::int64_t{1'000} * 365 * 86'400'000, kMinEventTimeMs)) << "the year 2969";
   EXPECT_FALSE(windows.PlaceOf(kMaxEventTimeMs - 1, kMinEventTimeMs));
   EXPECT_FALSE(windows.PlaceOf(kMinEventTimeMs, kMinEventTimeMs));
+}
+
+TEST(Windows, EveryPieceThatMayBeSentHasAnEndThatCanBeWritten) {
+  for (const Shape& shape : kShapes) {
+    const Windows windows = Make(shape);
+    const state::SliceRange all = windows.OpenAt(kMinEventTimeMs);
+    EXPECT_GT(windows.EndMs(windows.LastWindowOf(all.last)), windows.StartMs(windows.FirstWindowOf(all.last)));
+    EXPECT_LT(windows.StartMs(windows.FirstWindowOf(all.first)), windows.EndMs(windows.FirstWindowOf(all.first)));
+  }
+}
+
+TEST(Windows, OfASessionLastAGapAndRefuseWhatIsBehindTheWatermark) {
+  const Windows windows(Session{absl::Milliseconds(10)});
+  for (std::int64_t time_ms = -25; time_ms <= 25; ++time_ms) {
+    for (std::int64_t watermark_ms = -25; watermark_ms <= 35; ++watermark_ms) {
+      const auto place = windows.PlaceOf(time_ms, watermark_ms);
+      ASSERT_EQ(place.has_value(), time_ms >= watermark_ms);
+      if (!place) continue;
+      ASSERT_EQ(windows.StartMs(windows.FirstWindowOf(place->piece)), time_ms - ((time_ms % 10) + 10) % 10);
+      ASSERT_LE(place->start_ms, time_ms);
+      ASSERT_GT(place->end_ms, time_ms);
+      ASSERT_GT(place->closes_ms, watermark_ms);
+      for (std::int64_t later_ms = watermark_ms; later_ms < place->closes_ms; ++later_ms) {
+        for (std::int64_t other_ms = place->start_ms; other_ms < place->end_ms; ++other_ms) {
+          ASSERT_EQ(windows.PlaceOf(other_ms, later_ms)->piece, place->piece);
+        }
+      }
+    }
+  }
 }
 
 TEST(WindowsDeathTest, AWindowIsWholeMillisecondsAndNotEmpty) {

@@ -48,6 +48,11 @@ class Meshes {
       const absl::Status status = mesh->Connect(descriptors_);
       ASSERT_TRUE(status.ok()) << status;
     }
+    ASSERT_TRUE(Eventually([&] {
+      bool connected = true;
+      for (const auto& mesh : meshes_) connected = mesh->PollConnecting().value() == std::nullopt && connected;
+      return connected;
+    }));
   }
 
   std::size_t size() const { return meshes_.size(); }
@@ -80,6 +85,7 @@ absl::Status ExchangeOnce(ExecutorMesh& mesh, std::uint64_t messages, bool& done
     }
     done = done && sender.consumed() == messages && receiver.received() == messages && receiver.FlushCredits();
   }
+  mesh.Flush();
   return mesh.Poll();
 }
 
@@ -120,6 +126,21 @@ TEST(ExecutorMesh, SetUpFromOneThreadServesAllItsExecutors) {
   Meshes meshes(Options(2, 6), 8);
   meshes.Connect();
   ExchangeInThreads(meshes, 300);
+  for (std::size_t id = 0; id < meshes.size(); ++id) {
+    EXPECT_TRUE(meshes[id].Poll().ok());
+    EXPECT_EQ(meshes[id].segments().available(), 8U) << id;
+  }
+}
+
+TEST(ExecutorMeshOverVerbs, CarriesMessagesBetweenAllExecutorsOfThreeNodes) {
+  MeshOptions options = Options(2, 6);
+  options.same_host = TransportKind::kVerbs;
+  options.device = OpenTestDevice();
+  Meshes meshes(options, 8);
+  meshes.Connect();
+  constexpr std::uint64_t kMessages = 300;
+  const ExpectDeviceTraffic traffic(6 * 4 * kMessages);
+  ExchangeInThreads(meshes, kMessages);
   for (std::size_t id = 0; id < meshes.size(); ++id) {
     EXPECT_TRUE(meshes[id].Poll().ok());
     EXPECT_EQ(meshes[id].segments().available(), 8U) << id;

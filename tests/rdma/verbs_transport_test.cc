@@ -198,6 +198,24 @@ TEST(ConnectOverVerbs, AnotherRunIsTurnedAway) {
   EXPECT_EQ(listener->PollConnecting().value(), NodeId{1});  // still waiting for the real one
 }
 
+TEST(ConnectOverVerbs, ATokenIsGoodForOneConnection) {
+  const auto listener = MakeTestTransport(TransportKind::kVerbs, 0, kQueueDepth);
+  const auto first = MakeTestTransport(TransportKind::kVerbs, 1, kQueueDepth);
+  ASSERT_TRUE(listener->Connect(NodeId{1}, first->endpoint()).ok());
+  ASSERT_TRUE(first->Connect(NodeId{0}, listener->endpoint()).ok());
+  AwaitConnected(*listener, *first);
+  const auto second = MakeTestTransport(TransportKind::kVerbs, 1, kQueueDepth);  // the same node, run and token
+  ASSERT_TRUE(second->Connect(NodeId{0}, listener->endpoint()).ok());
+  absl::Status refused;
+  ASSERT_TRUE(Eventually([&] {
+    EXPECT_TRUE(listener->PollFailure().ok());
+    refused = second->PollConnecting().status();
+    return !refused.ok();
+  }));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(refused.message(), HasSubstr("refused"));
+}
+
 TEST(ConnectOverVerbs, AnExecutorReachesItself) {
   const auto transport = MakeTestTransport(TransportKind::kVerbs, 0, kQueueDepth);
   const ExposedRegion exposed = transport->Expose(4096).value();

@@ -29,9 +29,16 @@ newest_kernel() {
   [[ ! -d $cache ]] || find "$cache" -maxdepth 1 -name "linux-*-$(kernel_recipe)" | sort -V | tail -1
 }
 
-# build_kernel: makes the kernel unless it is there. One build at a time; the next one removes what a killed one left.
+# build_kernel: makes the kernel unless one of this checkout's recipe is there, of whatever source. One build at a time;
+# the next one removes what a killed one left.
 build_kernel() {
   local cache package version kernel
+  kernel="$(newest_kernel)"
+  if [[ -n $kernel ]]; then
+    ensure_packages "${SOFTROCE_PACKAGES[@]}"
+    note "The kernel is there: $kernel"
+    return
+  fi
   [[ $(uname -m) == x86_64 ]] || die_unavailable "the kernel needs x86-64, and this is $(uname -m)"
   command -v apt-cache >/dev/null ||
     die_unavailable "the kernel is made from a source package of Debian or Ubuntu, and there is no apt here;" \
@@ -49,7 +56,7 @@ build_kernel() {
     flock 9
   }
   if [[ -x $kernel ]]; then
-    note "The kernel is there: $kernel"
+    note "The other build has made it: $kernel"
     return
   fi
   rm -rf "$cache"/build.*

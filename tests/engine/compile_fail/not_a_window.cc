@@ -1,4 +1,4 @@
-// expect: glaive: Window() takes Tumbling{size} or Sliding{size, slide}
+// expect: glaive: Window() takes Tumbling{size}, Sliding{size, slide} or Session{gap}
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

@@ -1,0 +1,82 @@
+// SlidingResults: pieces of slices go to TwoStacks when the first of their windows fires, and the results of a window
+// are what that holds then.
+//
+// One of the kinds of results that a WindowTrigger is made of; see there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/executor/task_context.h"
+#include "engine/fiber/fiber.h"
+#include "engine/window/windows.h"
+#include "state/store/two_stacks.h"
+
+namespace glaive::engine {
+
+template <typename Plan>
+class SlidingResults {
+ public:
+  SlidingResults(TaskContext& context, const Windows& windows, typename Plan::Store& store)
+      : windows_(windows), store_(&store), stacks_(*context.memory) {}
+
+  /// Whether pieces that have fired count for the next window, too.
+  bool has_more() const { return stacks_.until() > fired_; }
+
+  template <typename Emit>
+  absl::Status Fire(Fiber& fiber, std::int64_t window, const Emit& emit) {
+    if (absl::Status status = Combine(fiber, window); !status.ok()) {
+      return status;
+    }
+    fired_ = window;
+    for (std::uint32_t first = 0; !stacks_.Run(first).empty();) {
+      const auto run = stacks_.Run(first);
+      for (const auto& entry : run) {
+        if (++looked_at_ % kStep == 0) {
+          fiber.Yield();
+        }
+        if (!stacks_.Holds(entry)) {
+          continue;
+        }
+        absl::Status status =
+            emit(windows_.StartMs(window), windows_.EndMs(window), entry.key, stacks_.ValueOf(entry).Result());
+        if (!status.ok()) {
+          return status;
+        }
+      }
+      first += static_cast<std::uint32_t>(run.size());
+    }
+    return absl::OkStatus();
+  }
+
+  std::uint64_t merges() const { return stacks_.merges(); }
+
+ private:
+  static constexpr std::size_t kStep = 4096;  // entries merged or looked at in a turn
+
+  absl::Status Combine(Fiber& fiber, std::int64_t window) {
+    stacks_.Advance(window);
+    auto& primary = store_->primary();
+    for (const auto* oldest = primary.Oldest(); oldest != nullptr && windows_.FirstWindowOf(oldest->first) == window;
+         oldest = primary.Oldest()) {
+      const std::int64_t last = windows_.LastWindowOf(oldest->first);
+      stacks_.Push(primary.TakeOldest(), last);
+    }
+    absl::StatusOr<bool> done = stacks_.Work(kStep);
+    for (; done.ok() && !*done; done = stacks_.Work(kStep)) {
+      fiber.Yield();
+    }
+    return done.status();
+  }
+
+  Windows windows_;
+  typename Plan::Store* store_;
+  state::TwoStacks<typename Plan::Key, typename Plan::Value> stacks_;
+  std::int64_t fired_ = kMinEventTimeMs;  // the window that fired last
+  std::uint64_t looked_at_ = 0;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,32 @@
+"""scripts/channel_figures over an RDMA device: each figure has its rows, beside perftest's on the same device."""
+
+import csv
+import os
+import shutil
+import subprocess
+import unittest
+
+from ysb_process import BIN, SOURCE
+
+LIMIT_SECONDS = 120
+
+
+@unittest.skipUnless(shutil.which("ib_write_bw"), "perftest is not installed")
+class ChannelFiguresTest(unittest.TestCase):
+    def test_throughput_and_latency_stand_beside_perftests(self):
+        command = [SOURCE / "scripts/channel_figures", f"--program={BIN / 'channel'}", "--rounds=1", "--seconds=0.05",
+                   "--megabytes=4", "--slots=65536", "--figures=10a,10b"]
+        done = subprocess.run(command, env=dict(os.environ), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=LIMIT_SECONDS, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        self.assertEqual([(row["figure"], row["unit"], row["slot_bytes"]) for row in rows],
+                         [("10a", "GB/s", "65536"), ("10b", "us", "65536")])
+        for row in rows:
+            ours, theirs, ratio = (float(row[f"{what}_median"]) for what in ("glaive", "perftest", "ratio"))
+            self.assertGreater(min(ours, theirs), 0)
+            self.assertAlmostEqual(ratio, ours / theirs, delta=0.01 * ratio)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,82 @@
+// DisorderedSource: a workload's records out of order, with watermarks that allow for some of the disorder or all of
+// it.
+//
+// Lateness is judged by batches: what holds for a record is the watermark after the batch before its own. An oracle
+// gets both from ForEachRecord.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/source/source.h"
+#include "state/index/key_hash.h"
+#include "tests/engine/cluster_harness.h"
+
+namespace glaive::engine {
+
+struct Disorder {
+  std::int64_t range_ms = 0;  // how far a record's time may lie behind
+  std::int64_t bound_ms = 0;  // how far the watermark does; less than the range makes late records
+};
+
+class DisorderedSource final : public Source<TestRecord> {
+ public:
+  static constexpr std::size_t kBatchRecords = 37;
+
+  DisorderedSource(const Workload& workload, const Disorder& disorder, std::uint32_t executor) : disorder_(disorder) {
+    for (std::uint64_t number = 0; number < workload.records; ++number) {
+      TestRecord record = MakeRecord(workload, executor, number);
+      const auto draw = static_cast<std::int64_t>(state::HashKey(number * 1000 + executor) >> 33);
+      record.event_time_ms -= disorder.range_ms == 0 ? 0 : draw % disorder.range_ms;
+      records_.push_back(record);
+    }
+  }
+
+  SourceBatch<TestRecord> Poll() override {
+    const std::span<const TestRecord> left = std::span<const TestRecord>(records_).subspan(position_);
+    const std::span<const TestRecord> batch = left.first(std::min(kBatchRecords, left.size()));
+    position_ += batch.size();
+    for (const TestRecord& record : batch) {
+      watermark_ms_ = std::max(watermark_ms_, record.event_time_ms - disorder_.bound_ms);
+    }
+    return {.records = batch, .watermark_ms = watermark_ms_, .ended = position_ == records_.size()};
+  }
+
+ private:
+  Disorder disorder_;
+  std::vector<TestRecord> records_;
+  std::size_t position_ = 0;
+  std::int64_t watermark_ms_ = kMinEventTimeMs;
+};
+
+/// For From().
+inline auto DisorderedRecords(const Workload& workload, const Disorder& disorder) {
+  const auto open = [workload,
+                     disorder](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
+    return std::make_unique<DisorderedSource>(workload, disorder, Value(context.executor));
+  };
+  return SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime};
+}
+
+/// Calls `visit(record, watermark_ms)` for each record of each executor, with what the watermark was when it was read.
+template <typename Visit>
+void ForEachRecord(const Workload& workload, const Disorder& disorder, const Visit& visit) {
+  for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
+    DisorderedSource source(workload, disorder, executor);
+    std::int64_t watermark_ms = kMinEventTimeMs;
+    for (bool ended = false; !ended;) {
+      const SourceBatch<TestRecord> batch = source.Poll();
+      for (const TestRecord& record : batch.records) {
+        visit(record, watermark_ms);
+      }
+      watermark_ms = batch.watermark_ms;
+      ended = batch.ended;
+    }
+  }
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,60 @@
+"""The parts of scripts/test: what counts as passed, failed, skipped and left out, with and without CI."""
+
+import os
+import pathlib
+import subprocess
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("GLAIVE_SOURCE_DIR", pathlib.Path(__file__).resolve().parent.parent.parent))
+# One test has run: without any, every summary fails.
+PROLOGUE = f'set -euo pipefail; source "{SOURCE}/scripts/lib/common.sh"; source "{SOURCE}/scripts/lib/sections.sh"; TESTS_RUN=1; '
+
+
+def run(script, ci=""):
+    """Exit code, and the lines of the summary."""
+    done = subprocess.run(["bash", "-c", PROLOGUE + script + "; summary"], env={**os.environ, "CI": ci},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout.split("=== Summary\n")[-1].splitlines()
+
+
+class SectionsTest(unittest.TestCase):
+    def test_sections_that_pass_pass(self):
+        for ci in ("", "true"):
+            code, lines = run("section one true; section two true", ci)
+            self.assertEqual(code, 0)
+            self.assertRegex(lines[0], r"^one +passed ")
+            self.assertIn("2 sections, 0 failed", lines[-1])
+
+    def test_a_failure_is_counted_and_the_next_section_still_runs(self):
+        code, lines = run("section one bash -c 'exit 3'; section two true")
+        self.assertEqual(code, 1)
+        self.assertRegex(lines[0], r"^one +FAILED ")
+        self.assertRegex(lines[1], r"^two +passed ")
+        self.assertIn("2 sections, 1 failed", lines[-1])
+
+    def test_a_command_that_fails_inside_a_section_ends_it(self):
+        code, lines = run("part() { false; true; }; section one part")
+        self.assertEqual(code, 1)
+        self.assertRegex(lines[0], r"^one +FAILED ")
+
+    def test_what_cannot_run_here_is_skipped_and_in_ci_that_fails(self):
+        for script in ("section one bash -c 'exit 69'", "skip_section one 'for a reason'"):
+            for ci, expected in (("", 0), ("true", 1)):
+                with self.subTest(script, ci=ci):
+                    code, lines = run(script, ci)
+                    self.assertEqual(code, expected)
+                    self.assertRegex(lines[0], r"^one +skipped: ")
+                    self.assertIn(f"{expected} failed", lines[-1])
+
+    def test_what_was_not_asked_for_is_left_out_and_never_fails(self):
+        code, lines = run("leave_out one 'not asked for'", "true")
+        self.assertEqual(code, 0)
+        self.assertRegex(lines[0], r"^one +left out: not asked for$")
+
+    def test_no_test_at_all_is_a_failure(self):
+        code, _ = run("TESTS_RUN=0; section one true")
+        self.assertEqual(code, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
