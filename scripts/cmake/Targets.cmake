@@ -108,7 +108,8 @@ function(glaive_add_test_scripts name folder)
       "GLAIVE_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "GLAIVE_CXX=${CMAKE_CXX_COMPILER}"
       "GLAIVE_SANITIZE=${GLAIVE_SANITIZE}")
     if(stem MATCHES "_(device|lossy|pair)_test$")
-      set_tests_properties(${test} PROPERTIES LABELS rdma-${CMAKE_MATCH_1})
+      # Some take a port down or compare speeds.
+      set_tests_properties(${test} PROPERTIES LABELS rdma-${CMAKE_MATCH_1} RUN_SERIAL TRUE)
     endif()
     if(stem MATCHES "_timing_test$")
       set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
