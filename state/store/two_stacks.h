@@ -227,7 +227,7 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::TakeIn(std::
   };
   // In the front an entry costs a lookup in every piece.
   std::size_t budget = in_front ? std::max<std::size_t>(1, entries / (1 + front_.size())) : entries;
-  const absl::StatusOr<Progress> progress = ForEach(piece, budget, apply);
+  absl::StatusOr<Progress> progress = ForEach(piece, budget, apply);
   entries = in_front ? 0 : budget;
   if (!progress.ok() || !status.ok()) {
     return progress.ok() ? status : progress.status();
