@@ -30,7 +30,7 @@ class SessionResults {
       : windows_(windows), memory_(context.memory), store_(&store) {}
 
   /// Whether sessions are open, which the next slice continues or completes.
-  bool has_more() const { return open_.has_value(); }
+  bool has_more(std::int64_t /*fired*/) const { return open_.has_value(); }
 
   template <typename Emit>
   absl::Status Fire(Fiber& fiber, std::int64_t slice, const Emit& emit) {

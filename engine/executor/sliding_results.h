@@ -24,18 +24,18 @@ class SlidingResults {
       : windows_(windows), store_(&store), stacks_(*context.memory) {}
 
   /// Whether pieces that have fired count for the next window, too.
-  bool has_more() const { return stacks_.until() > fired_; }
+  bool has_more(std::int64_t fired) const { return stacks_.until() > fired; }
 
   template <typename Emit>
   absl::Status Fire(Fiber& fiber, std::int64_t window, const Emit& emit) {
     if (absl::Status status = Combine(fiber, window); !status.ok()) {
       return status;
     }
-    fired_ = window;
+    std::uint64_t looked_at = 0;
     for (std::uint32_t first = 0; !stacks_.Run(first).empty();) {
       const auto run = stacks_.Run(first);
       for (const auto& entry : run) {
-        if (++looked_at_ % kStep == 0) {
+        if (++looked_at % kStep == 0) {
           fiber.Yield();
         }
         if (!stacks_.Holds(entry)) {
@@ -75,8 +75,6 @@ class SlidingResults {
   Windows windows_;
   typename Plan::Store* store_;
   state::TwoStacks<typename Plan::Key, typename Plan::Value> stacks_;
-  std::int64_t fired_ = kMinEventTimeMs;  // the window that fired last
-  std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace glaive::engine

@@ -19,7 +19,7 @@ class TumblingResults {
   TumblingResults(TaskContext& /*context*/, const Windows& windows, typename Plan::Store& store)
       : windows_(windows), store_(&store) {}
 
-  bool has_more() const { return false; }
+  bool has_more(std::int64_t /*fired*/) const { return false; }
 
   template <typename Emit>
   absl::Status Fire(Fiber& /*fiber*/, std::int64_t window, const Emit& emit) {

@@ -2,7 +2,7 @@
 //
 // Owned by a query task, used by its trigger fiber. What a window's results are is the business of its kind:
 //
-//   has_more()                 whether the window after the one that fired last has results without new pieces
+//   has_more(fired)            whether the window after the one that fired last has results without new pieces
 //   Fire(fiber, window, emit)  calls emit(start_ms, end_ms, key, result) for each result; may yield
 //   merges()                   of two values to put windows together from slices
 //
@@ -97,7 +97,7 @@ class WindowTrigger {
 
   /// The first window that has a result and has not fired. Of sessions, the first slice.
   std::optional<std::int64_t> NextWindow() const {
-    if (fired_ && results_.has_more()) {
+    if (fired_ && results_.has_more(*fired_)) {
       return *fired_ + 1;
     }
     const auto* oldest = store_->primary().Oldest();

@@ -90,19 +90,16 @@ std::optional<Windows::Place> Windows::PlaceOf(std::int64_t event_time_ms, std::
   if (window > last || (sessions_ && event_time_ms < watermark_ms)) {
     return std::nullopt;
   }
-  if (sessions_) {
-    const std::int64_t from_ms = std::max(start_ms, watermark_ms);
-    return Place{.piece = FirstPieceOf(window),
-                 .start_ms = from_ms,
-                 .end_ms = start_ms + slide_ms_,
-                 .closes_ms = from_ms + 1,
-                 .partly_late = false};
+  Place place{.piece = state::SliceId{window * slices_ + slice - (paired() ? 2 : 1) * window},
+              .start_ms = second ? start_ms + rest_ms_ : start_ms,
+              .end_ms = paired() && !second ? start_ms + rest_ms_ : start_ms + slide_ms_,
+              .closes_ms = EndMs(window),
+              .partly_late = window > first};
+  if (sessions_) {  // times behind the watermark are late
+    place.start_ms = std::max(place.start_ms, watermark_ms);
+    place.closes_ms = place.start_ms + 1;
   }
-  return Place{.piece = state::SliceId{window * slices_ + slice - (paired() ? 2 : 1) * window},
-               .start_ms = second ? start_ms + rest_ms_ : start_ms,
-               .end_ms = paired() && !second ? start_ms + rest_ms_ : start_ms + slide_ms_,
-               .closes_ms = EndMs(window),
-               .partly_late = window > first};
+  return place;
 }
 
 std::int64_t Windows::FirstWindowOf(state::SliceId piece) const { return FloorDivide(Value(piece), slices_); }

@@ -8,7 +8,7 @@ note() { printf '%s\n' "$*" >&2; }
 
 # die MESSAGE...: ends the script with a message.
 die() {
-  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  note "$(basename "$0"): $*"
   exit 1
 }
 
@@ -17,7 +17,7 @@ EXIT_UNAVAILABLE=69
 
 # die_unavailable MESSAGE...: like die, with that exit code.
 die_unavailable() {
-  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  note "$(basename "$0"): $*"
   exit "$EXIT_UNAVAILABLE"
 }
 

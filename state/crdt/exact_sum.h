@@ -99,9 +99,6 @@ class ExactSum {
   /// The sum, rounded once.
   double Rounded() const { return DividedBy(1); }
 
-  const Fixed& fixed() const { return fixed_; }
-  const NonFinite& non_finite() const { return non_finite_; }
-
   friend constexpr bool operator==(const ExactSum&, const ExactSum&) = default;
 
  private:

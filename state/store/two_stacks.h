@@ -116,6 +116,16 @@ class TwoStacks {
     ++merges_;
   }
 
+  /// Adds a value to one side of a key, or takes its place if nothing on that side counts any more.
+  void Join(V& side, std::int64_t& side_until, const V& value, std::int64_t until) {
+    if (side_until == kNever || side_until < now_) {
+      side = value;
+    } else {
+      Merge(side, value);
+    }
+    side_until = std::max(side_until, until);
+  }
+
   absl::StatusOr<Progress> WorkOnNext(std::size_t& entries);
   absl::Status StartFlip();
   template <typename Applier>
@@ -123,7 +133,6 @@ class TwoStacks {
 
   void Pop(Sides& sides, const Item& item) { sides.front = *item.value; }
   void Flip(Sides& sides, const Item& item, std::int64_t until);
-  void Add(Sides& sides, const Item& item, std::int64_t until);
   absl::Status MergeInto(Piece& resident, const Item& item);
   absl::Status InsertInFront(Sides& sides, const Item& item, std::int64_t until, Piece* resident);
   absl::StatusOr<Progress> TakeIn(std::size_t& entries);
@@ -220,7 +229,7 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::TakeIn(std::
       status.Update(InsertInFront(sides, item, piece.until, resident));
       return;
     }
-    Add(sides, item, piece.until);
+    Join(sides.back, sides.back_until, *item.value, piece.until);
     if (resident != nullptr) {
       status.Update(MergeInto(*resident, item));
     }
@@ -297,23 +306,8 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::ForEach(Piec
 template <StateKey K, CrdtValue V>
 void TwoStacks<K, V>::Flip(Sides& sides, const Item& item, std::int64_t until) {
   const V later = sides.front;  // of the pieces that leave later
-  if (sides.front_until == kNever) {
-    sides.front = *item.value;
-  } else {
-    Merge(sides.front, *item.value);
-  }
+  Join(sides.front, sides.front_until, *item.value, until);
   *item.value = later;
-  sides.front_until = std::max(sides.front_until, until);
-}
-
-template <StateKey K, CrdtValue V>
-void TwoStacks<K, V>::Add(Sides& sides, const Item& item, std::int64_t until) {
-  if (sides.back_until == kNever) {
-    sides.back = *item.value;
-  } else {
-    Merge(sides.back, *item.value);
-  }
-  sides.back_until = std::max(sides.back_until, until);
 }
 
 // A key that is in a piece which leaves at the same time has there what its front will be after that. Of another key it
@@ -333,12 +327,7 @@ absl::Status TwoStacks<K, V>::InsertInFront(Sides& sides, const Item& item, std:
       Merge(*saved, *item.value);
     }
   }
-  if (sides.front_until >= now_) {
-    Merge(sides.front, *item.value);
-  } else {
-    sides.front = *item.value;
-  }
-  sides.front_until = std::max(sides.front_until, until);
+  Join(sides.front, sides.front_until, *item.value, until);
   if (resident == nullptr) {
     *item.value = later;
     return absl::OkStatus();

@@ -53,6 +53,18 @@ class DisorderedSource final : public Source<TestRecord> {
   std::int64_t watermark_ms_ = kMinEventTimeMs;
 };
 
+/// What to read such records with: one to three nodes, and every batch is an epoch.
+inline std::vector<Workload> DisorderedWorkloads(std::uint64_t keys) {
+  std::vector<Workload> workloads;
+  for (const auto& [nodes, executors] : {std::pair(1U, 1U), std::pair(2U, 1U), std::pair(2U, 2U), std::pair(3U, 1U)}) {
+    Workload workload{
+        .nodes = nodes, .executors = executors, .records = 4'000, .keys = keys, .span_ms = 20'000, .slot_bytes = 1024};
+    workload.epochs = {.epoch_bytes = 1, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
+    workloads.push_back(workload);
+  }
+  return workloads;
+}
+
 /// For From().
 inline auto DisorderedRecords(const Workload& workload, const Disorder& disorder) {
   const auto open = [workload,

@@ -73,11 +73,8 @@ class SlidingCluster : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(SlidingCluster, CountsExactlyOnEveryNumberOfNodes) {
   const Shape& shape = GetParam();
-  for (const auto& [nodes, executors] : {std::pair(1U, 1U), std::pair(2U, 1U), std::pair(2U, 2U), std::pair(3U, 1U)}) {
-    Workload workload{
-        .nodes = nodes, .executors = executors, .records = 4'000, .keys = 60, .span_ms = 20'000, .slot_bytes = 1024};
-    workload.epochs = {.epoch_bytes = 1, .epoch_min_bytes = 1, .epoch_interval_ns = 1};  // every batch is one
-    SCOPED_TRACE(absl::StrCat(nodes, " nodes of ", executors));
+  for (const Workload& workload : DisorderedWorkloads(60)) {
+    SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
     const Expected expected = Sequential(workload, shape);
     const ClusterOutcome outcome = RunSliding(workload, shape);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
