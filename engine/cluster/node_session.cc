@@ -157,6 +157,7 @@ ExecutorConfig NodeSession::ConfigureExecutors(const rdma::MeshOptions& mesh, co
                                          .epoch_min_bytes = epoch.epoch_min_bytes,
                                          .epoch_interval_ns = absl::ToInt64Nanoseconds(epoch.epoch_interval)},
                         .max_lead_ms = lead_ms == 0 ? kDefaultLeadWindows * query_->window_ms() : lead_ms,
+                        .idle_timeout_ns = absl::ToInt64Nanoseconds(epoch.idle_timeout),
                         .fragment_bytes = options_->state.fragment_bytes,
                         .state_limit_bytes = plan.state_bytes_per_executor,
                         .clock = environment_.clock,

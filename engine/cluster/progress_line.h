@@ -1,6 +1,6 @@
 // ProgressLine: one line on the terminal that says how far this node's executors have come. It knows of no other node.
 //
-//   node 0: 12.3 M records, 58.1 M records/s, watermark 2020-09-13 12:50:00, 42 epochs
+//   node 0: 12.3 M records, 58.1 M records/s, watermark 2020-09-13 12:50:00, 42 epochs, 1 of 4 executors idle
 //
 // Used by the node's main thread; rewrites its line twice a second, and clears it at the end.
 #pragma once

@@ -84,6 +84,8 @@ class AggregationTask final : public QueryTask {
     metrics.records_kept = stage_.kept();
     metrics.late_records = stage_.late();
     metrics.partly_late_records = stage_.partly_late();
+    metrics.idle_periods = progress_.idleness().periods();
+    metrics.idle_ns = progress_.idleness().idle_ns();
     metrics.epochs = progress_.epochs_ended();
     metrics.merges = store_.merged_entries();
     metrics.slice_merges = trigger_.merges();
@@ -117,7 +119,8 @@ class AggregationTask final : public QueryTask {
         progress_({.self = context.self,
                    .executor_count = context.executor_count,
                    .policy = context.epoch_policy,
-                   .max_lead_ms = context.max_lead_ms},
+                   .max_lead_ms = context.max_lead_ms,
+                   .idle_timeout_ns = context.idle_timeout_ns},
                   windows_),
         trigger_(context, windows_, store_, progress_, *sink_) {}
 
@@ -126,22 +129,28 @@ class AggregationTask final : public QueryTask {
   void ReadSource(Fiber& fiber) {
     context_->metrics->first_batch_ns = context_->clock->NowNanos();
     bool ended = false;
+    std::int64_t source_watermark_ms = kMinEventTimeMs;  // the flow's own may be ahead of it, after it was idle
     while (!ended) {
       WaitForSlowerFlows(fiber);
       SourceBatch<typename Plan::Input> batch = source_->Poll();
       batch.watermark_ms = HeldBack(batch.watermark_ms, plan_->allowed_lateness_ms);
       const std::int64_t read_ns = context_->clock->NowNanos();
+      ended = batch.ended;
+      if (!batch.records.empty() || batch.watermark_ms > source_watermark_ms || ended) {
+        source_watermark_ms = batch.watermark_ms;
+        progress_.OnActivity(read_ns);
+      } else {
+        progress_.OnSilence(read_ns);
+      }
       if (!batch.records.empty() || batch.watermark_ms > progress_.watermark_ms()) {  // time may pass without records
         Process(fiber, batch, read_ns);
       }
-      ended = batch.ended;
+      ShowProgress();
       if (progress_.ShouldEndEpoch(read_ns)) {
         EndEpoch(fiber);
       }
       if (batch.records.empty() && !ended) {
-        fiber.WaitUntil([&] {
-          return source_->Ready() || (progress_.has_news() && progress_.ShouldEndEpoch(context_->clock->NowNanos()));
-        });
+        fiber.WaitUntil([&] { return source_->Ready() || AttentionIsDue(); });
       } else {
         fiber.Yield();
       }
@@ -165,9 +174,20 @@ class AggregationTask final : public QueryTask {
     metrics.records += batch.records.size();
     metrics.input_bytes += bytes;
     progress_.OnBatch(batch.records.size(), bytes, std::max(batch.watermark_ms, progress_.watermark_ms()), read_ns);
-    context_->live->records.store(metrics.records, std::memory_order_relaxed);
-    context_->live->epochs.store(progress_.epochs_ended(), std::memory_order_relaxed);
-    context_->live->watermark_ms.store(progress_.watermark_ms(), std::memory_order_relaxed);
+  }
+
+  /// Whether there is something to do without records: an epoch to end, or other flows to follow.
+  bool AttentionIsDue() const {
+    const std::int64_t now_ns = context_->clock->NowNanos();
+    return (progress_.has_news() && progress_.ShouldEndEpoch(now_ns)) || progress_.ShouldFollow(now_ns);
+  }
+
+  void ShowProgress() {
+    LiveProgress& live = *context_->live;
+    live.records.store(context_->metrics->records, std::memory_order_relaxed);
+    live.epochs.store(progress_.epochs_ended(), std::memory_order_relaxed);
+    live.watermark_ms.store(progress_.watermark_ms(), std::memory_order_relaxed);
+    live.idle.store(progress_.idleness().idle(), std::memory_order_relaxed);
   }
 
   /// The records that the chain's leading filters keep. Every one is written and the kept ones stay: no branch.

@@ -38,6 +38,7 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, const state
   context_.clock = config.clock;
   context_.epoch_policy = config.epoch_policy;
   context_.max_lead_ms = config.max_lead_ms;
+  context_.idle_timeout_ns = config.idle_timeout_ns;
   context_.geometry = geometry;
   context_.mesh = mesh_.get();
   context_.memory = &memory_;

@@ -35,6 +35,7 @@ struct ExecutorConfig {
   rdma::MeshOptions mesh;
   EpochPolicy epoch_policy;
   std::int64_t max_lead_ms = 0;
+  std::int64_t idle_timeout_ns = 0;  // 0: no flow is ever idle
   std::uint64_t fragment_bytes = 0;
   std::uint64_t state_limit_bytes = 0;
   const Clock* clock = nullptr;       // outlives the executor

@@ -27,6 +27,7 @@ struct TaskContext {
   const Clock* clock = nullptr;
   EpochPolicy epoch_policy;
   std::int64_t max_lead_ms = 0;
+  std::int64_t idle_timeout_ns = 0;
   state::FragmentGeometry geometry;
   rdma::ExecutorMesh* mesh = nullptr;
   state::StateMemory* memory = nullptr;

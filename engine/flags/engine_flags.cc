@@ -114,6 +114,11 @@ void RegisterEpochs(FlagSet& flags, EpochOptions& options) {
                      .group = kEpochs,
                      .help = "how far an executor's event time may be ahead of the slowest one's; 0: 4 windows"},
                     options.max_lead, {absl::ZeroDuration(), absl::Hours(24 * 365)});
+  flags.AddDuration({.name = "idle-timeout",
+                     .group = kEpochs,
+                     .help = "how long a source has nothing to read before windows no longer wait for its executor; "
+                             "what it reads later may be late; 0: they always wait"},
+                    options.idle_timeout, {absl::ZeroDuration(), absl::Hours(24 * 365)});
 }
 
 void RegisterOutput(FlagSet& flags, OutputOptions& options) {

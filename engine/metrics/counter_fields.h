@@ -26,6 +26,8 @@ inline constexpr CounterField kCounterFields[] = {
     {"records_kept", &ExecutorMetrics::records_kept},
     {"late_records", &ExecutorMetrics::late_records},
     {"partly_late_records", &ExecutorMetrics::partly_late_records},
+    {"idle_periods", &ExecutorMetrics::idle_periods},
+    {"idle_ns", &ExecutorMetrics::idle_ns},
     {"epochs", &ExecutorMetrics::epochs},
     {"early_epoch_ends", &ExecutorMetrics::early_epoch_ends},
     {"folded_records", &ExecutorMetrics::folded_records},

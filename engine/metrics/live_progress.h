@@ -17,6 +17,7 @@ struct LiveProgress {
   std::atomic<std::uint64_t> records{0};
   std::atomic<std::uint64_t> epochs{0};
   std::atomic<std::int64_t> watermark_ms{kMinEventTimeMs};
+  std::atomic<bool> idle{false};
 };
 
 }  // namespace glaive::engine

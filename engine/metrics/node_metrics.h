@@ -28,6 +28,8 @@ struct ExecutorMetrics {
   std::uint64_t records_kept = 0;         ///< records that reached the window (passed filters, not late)
   std::uint64_t late_records = 0;         ///< records all of whose windows had closed when they were read
   std::uint64_t partly_late_records = 0;  ///< records some of whose windows had; they show in the others
+  std::uint64_t idle_periods = 0;         ///< times its source had nothing to read for the idle timeout
+  std::uint64_t idle_ns = 0;              ///< how long the executor was idle in all, each timeout left out
   std::int64_t first_batch_ns = 0;        ///< clock when the first batch was read
   std::int64_t last_result_ns = 0;        ///< clock when the last result was handed to the sink
 

@@ -77,6 +77,11 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   Line(out, "records",
        absl::StrFormat("%s in %.3f s, %s kept, %s late", Grouped(total.records), report.seconds,
                        Grouped(total.records_kept), Grouped(total.late_records)));
+  if (total.idle_periods > 0) {
+    Line(out, "idle",
+         absl::StrFormat("%s periods of %.3f s in all, in which windows did not wait for the executor",
+                         Grouped(total.idle_periods), static_cast<double>(total.idle_ns) * 1e-9));
+  }
   Line(out, "windows",
        absl::StrFormat("%s results, %s windows fired, %s before the end of the stream", Grouped(total.results),
                        Grouped(total.windows_fired), Grouped(total.windows_fired_early)));

@@ -7,7 +7,7 @@
 namespace glaive::engine {
 
 FlowProgress::FlowProgress(const FlowProgressOptions& options, const Windows& windows)
-    : options_(options), windows_(windows), clock_(options.executor_count) {}
+    : options_(options), windows_(windows), clock_(options.executor_count), idleness_(options.idle_timeout_ns) {}
 
 void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms,
                            std::int64_t read_ns) {
@@ -33,6 +33,20 @@ void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int6
 
 void FlowProgress::OnMarker(ExecutorId executor, const state::EpochMarker& marker) {
   AdvanceClock(executor, marker.watermark_ms, marker.boundary_read_ns);
+  clock_.SetIdle(executor, marker.idle == 1);
+  if (idleness_.idle()) {
+    follow_ms_ = clock_.MinOfActiveBeside(options_.self);
+  }
+}
+
+void FlowProgress::OnSilence(std::int64_t now_ns) {
+  if (idleness_.OnSilence(now_ns)) {
+    follow_ms_ = clock_.MinOfActiveBeside(options_.self);
+    epoch_.has_news = true;  // other idle flows need not wait for this one
+  }
+  if (idleness_.idle() && follow_ms_ > watermark_ms_) {
+    OnBatch(0, 0, follow_ms_, now_ns);
+  }
 }
 
 void FlowProgress::AdvanceClock(ExecutorId executor, std::int64_t watermark_ms, std::int64_t read_ns) {
@@ -63,6 +77,7 @@ state::EpochMarker FlowProgress::EndEpoch(std::int64_t now_ns) {
   marker.records_read = records_read_;
   marker.executor = Value(options_.self);
   marker.stage_count = 1;
+  marker.idle = idleness_.idle() ? 1 : 0;
   epoch_ = EpochProgress{};
   epoch_started_ns_ = now_ns;
   boundary_read_ns_ = 0;

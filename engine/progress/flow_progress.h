@@ -6,6 +6,8 @@
 //   1. A marker carries the watermark of the last batch whose records are all in the state (invariant I3).
 //   2. LeadsTooFar() is false for the flow that is last, so not everybody can be waiting (invariant I7).
 //   3. What is remembered of passed windows is bounded by how many passed since ForgetPassedWindows.
+//   4. A flow that is idle follows: its watermark is that of the slowest flow which is neither idle nor at its end.
+//      Without one, time stands still. It never goes back: records that come after all are judged by it.
 //
 //   progress.OnBatch(records, bytes, watermark_ms, now_ns);
 //   if (progress.ShouldEndEpoch(now_ns)) Ship(progress.EndEpoch(now_ns));
@@ -15,6 +17,7 @@
 #include <deque>
 
 #include "engine/progress/epoch_policy.h"
+#include "engine/progress/idleness.h"
 #include "engine/progress/vector_clock.h"
 #include "engine/window/windows.h"
 #include "rdma/base/ids.h"
@@ -27,6 +30,7 @@ struct FlowProgressOptions {
   std::uint32_t executor_count = 1;
   EpochPolicy policy;
   std::int64_t max_lead_ms = 0;
+  std::int64_t idle_timeout_ns = 0;  // 0: never idle
 };
 
 class FlowProgress {
@@ -39,7 +43,18 @@ class FlowProgress {
   /// A batch that was read at `read_ns` is in the state, and `watermark_ms` holds from here on.
   void OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms, std::int64_t read_ns);
   /// The flow has ended: it holds nobody back any more.
-  void OnEnd(std::int64_t now_ns) { OnBatch(0, 0, kMaxEventTimeMs, now_ns); }
+  void OnEnd(std::int64_t now_ns) {
+    OnActivity(now_ns);
+    OnBatch(0, 0, kMaxEventTimeMs, now_ns);
+  }
+  /// The source had something to read, or a watermark of its own that has moved.
+  void OnActivity(std::int64_t now_ns) { idleness_.OnActivity(now_ns); }
+  /// The source had nothing. When that has lasted for the idle timeout, the flow follows the others.
+  void OnSilence(std::int64_t now_ns);
+  /// Whether OnSilence would change anything now.
+  bool ShouldFollow(std::int64_t now_ns) const {
+    return (idleness_.idle() && follow_ms_ > watermark_ms_) || idleness_.Due(now_ns);
+  }
   /// Another executor's epoch has been merged whole.
   void OnMarker(ExecutorId executor, const state::EpochMarker& marker);
 
@@ -64,6 +79,7 @@ class FlowProgress {
   /// All windows that the minimum has passed were fired.
   void ForgetPassedWindows() { passed_.clear(); }
   std::uint64_t epochs_ended() const { return epochs_ended_; }
+  const Idleness& idleness() const { return idleness_; }
 
  private:
   /// The minimum was here at the end of a window or past it, thanks to a batch that was read then.
@@ -77,6 +93,8 @@ class FlowProgress {
   FlowProgressOptions options_;
   Windows windows_;
   VectorClock clock_;
+  Idleness idleness_;
+  std::int64_t follow_ms_ = kMinEventTimeMs;  // while idle: where the flow should be
   EpochProgress epoch_;
   std::int64_t epoch_started_ns_ = 0;
   std::uint64_t epochs_ended_ = 0;

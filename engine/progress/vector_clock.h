@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,7 +28,8 @@ namespace glaive::engine {
 class VectorClock {
  public:
   /// All `executor_count` entries (at least 1) start at kMinEventTimeMs.
-  explicit VectorClock(std::uint32_t executor_count) : entries_(executor_count, kMinEventTimeMs) {
+  explicit VectorClock(std::uint32_t executor_count)
+      : entries_(executor_count, kMinEventTimeMs), idle_(executor_count, false) {
     GLAIVE_CHECK(executor_count > 0, "a vector clock needs an executor");
   }
 
@@ -46,11 +48,24 @@ class VectorClock {
     return min_ != before;
   }
 
+  /// Notes whether an executor's flow is idle: its entry then follows those of the others.
+  void SetIdle(ExecutorId executor, bool idle) { idle_[Value(executor)] = idle; }
+
   std::int64_t Min() const { return min_; }
+  /// The least entry of the flows beside `self` that are neither idle nor at their end, what an idle flow follows;
+  /// kMinEventTimeMs if there is none. O(executors).
+  std::int64_t MinOfActiveBeside(ExecutorId self) const {
+    std::int64_t least = kMaxEventTimeMs;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      least = i == Value(self) || idle_[i] ? least : std::min(least, entries_[i]);
+    }
+    return least == kMaxEventTimeMs ? kMinEventTimeMs : least;
+  }
   std::int64_t At(ExecutorId executor) const { return entries_[Value(executor)]; }
 
  private:
   std::vector<std::int64_t> entries_;
+  std::vector<bool> idle_;
   std::int64_t min_ = kMinEventTimeMs;
 };
 

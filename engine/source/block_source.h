@@ -4,6 +4,8 @@
 // measured is the engine. Each repetition moves event time on by the span of the block, a whole number of windows, so
 // the stream goes on without a seam. Owned by its executor.
 //
+// A source can fall silent, to see what becomes of the others: options.silent_after_records.
+//
 // The block lies in large pages where the system has them. Poll costs a few instructions a batch, and with a rate or a
 // deadline one reading of the clock.
 //
@@ -34,6 +36,8 @@ struct BlockSourceOptions {
   std::int64_t span_ms = 0;         // event time that the block covers: what a repetition adds
   double records_per_second = 0;    // the pace; 0: as fast as the engine reads
   std::uint64_t batch_records = 0;  // the most of a batch; 0: about 64 KiB of them
+  std::uint64_t silent_after_records = std::numeric_limits<std::uint64_t>::max();  // then there is nothing to read
+  std::int64_t silent_ns = 0;  // for this time, and then the stream ends; what is left is not read
 };
 
 template <typename R, typename EventTime>
@@ -89,21 +93,28 @@ class BlockSource final : public Source<R> {
   /// How many records may have been read by now.
   std::uint64_t Allowed() {
     constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
-    if (options_.duration_ns == kForever && options_.records_per_second == 0) {
-      return options_.total_records;
+    const std::uint64_t most = std::min(options_.total_records, options_.silent_after_records);
+    const bool silent = read_ >= options_.silent_after_records;
+    if (options_.duration_ns == kForever && options_.records_per_second == 0 && !silent) {
+      return most;
     }
     const std::int64_t now_ns = clock_->NowNanos();
     started_ns_ = started_ns_ < 0 ? now_ns : started_ns_;
     const std::int64_t elapsed_ns = now_ns - started_ns_;
-    if (elapsed_ns >= options_.duration_ns) {
+    if (silent && silent_since_ns_ < 0) {
+      silent_since_ns_ = now_ns;
+    }
+    if (elapsed_ns >= options_.duration_ns || (silent && now_ns - silent_since_ns_ >= options_.silent_ns)) {
       ended_ = true;
+    }
+    if (ended_ || silent) {
       return read_;
     }
     if (options_.records_per_second == 0) {
-      return options_.total_records;
+      return most;
     }
     const double due = static_cast<double>(elapsed_ns) * 1e-9 * options_.records_per_second;
-    return std::min(options_.total_records, static_cast<std::uint64_t>(due));
+    return std::min(most, static_cast<std::uint64_t>(due));
   }
 
   void Move(std::uint64_t count) {
@@ -126,6 +137,7 @@ class BlockSource final : public Source<R> {
   std::int64_t shift_ms_ = 0;
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   std::int64_t started_ns_ = -1;
+  std::int64_t silent_since_ns_ = -1;
   bool ended_ = false;
 };
 

@@ -14,8 +14,10 @@
 //       20     4  stage        of the query, 0        32     8  checkpoint       0: none
 //                                                     40     4  executor         the sender
 //                                                     44     4  stage_count      1
-//                                                     48    16  reserved         zero
+//                                                     48     4  idle             0 or 1
+//                                                     52    12  reserved         zero
 //
+// idle says that the sender's source has nothing to read, and that its watermark only follows those of the others.
 // boundary_read_ns is when the sender read the batch that first moved its watermark past a window's end in
 // this epoch (its host's monotonic clock; 0 if none did): what window latency is measured from.
 #pragma once
@@ -42,13 +44,15 @@ struct EpochMarker {
   std::uint64_t checkpoint = 0;
   std::uint32_t executor = 0;
   std::uint32_t stage_count = 0;
-  std::uint8_t reserved[16] = {};
+  std::uint32_t idle = 0;
+  std::uint8_t reserved[12] = {};
 };
 
 static_assert(sizeof(DeltaTag) == 24 && std::is_trivially_copyable_v<DeltaTag>);
 static_assert(offsetof(DeltaTag, entry_count) == 8 && offsetof(DeltaTag, has_marker) == 16);
 static_assert(sizeof(EpochMarker) == 64 && std::is_trivially_copyable_v<EpochMarker>);
 static_assert(offsetof(EpochMarker, records_read) == 24 && offsetof(EpochMarker, executor) == 40);
+static_assert(offsetof(EpochMarker, idle) == 48);
 
 /// Room that every segment keeps for the marker: it may turn out to be the epoch's last.
 inline constexpr std::size_t kMarkerBytes = sizeof(EpochMarker);

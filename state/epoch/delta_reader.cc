@@ -38,6 +38,9 @@ absl::Status DeltaReader::CheckMarker(const EpochMarker& marker, const DeltaTag&
     return Refuse(absl::StrCat("its marker speaks of epoch ", marker.epoch, ", executor ", marker.executor, " and ",
                                marker.stage_count, " stages"));
   }
+  if (marker.idle > 1) {
+    return Refuse(absl::StrCat("its marker's idle flag is ", marker.idle));
+  }
   if (marker.watermark_ms < watermark_ms_) {
     return Refuse(absl::StrCat("its watermark goes back from ", watermark_ms_, " ms to ", marker.watermark_ms, " ms"));
   }

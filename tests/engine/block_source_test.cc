@@ -102,6 +102,28 @@ TEST_F(BlockSourceTest, ADeadlineEndsTheStreamInTheMiddleOfABlock) {
   EXPECT_TRUE(batch.records.empty());
 }
 
+TEST_F(BlockSourceTest, AfterSoManyRecordsItIsSilentForSoLongAndThenEnds) {
+  const auto source = Make({.block_records = 10,
+                            .total_records = 100,
+                            .span_ms = 10,
+                            .batch_records = 4,
+                            .silent_after_records = 7,
+                            .silent_ns = 1'000});
+  EXPECT_EQ(source->Poll().records.size(), 4U);
+  EXPECT_EQ(source->Poll().records.size(), 3U);
+  for (clock_.now_ns = 500; clock_.now_ns < 1'500; clock_.now_ns += 100) {
+    EXPECT_FALSE(source->Ready());
+    const SourceBatch<Tick> batch = source->Poll();
+    EXPECT_TRUE(batch.records.empty());
+    EXPECT_FALSE(batch.ended);
+    EXPECT_EQ(batch.watermark_ms, 6);
+  }
+  EXPECT_TRUE(source->Ready());
+  const SourceBatch<Tick> batch = source->Poll();
+  EXPECT_TRUE(batch.records.empty());
+  EXPECT_TRUE(batch.ended);
+}
+
 TEST_F(BlockSourceTest, ABlockThatNoMachineHoldsIsAnErrorThatSaysHowMuchWasWanted) {
   const auto source = BlockSource<Tick, TickTime>::Create(
       {.block_records = std::uint64_t{1} << 55}, clock_, [](auto, auto) {}, TickTime{});

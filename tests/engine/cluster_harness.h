@@ -51,6 +51,7 @@ struct Workload {
   std::uint64_t fragment_bytes = 1 << 20;
   EpochPolicy epochs{};
   std::int64_t max_lead_ms = 4'000;
+  std::int64_t idle_timeout_ns = 0;
   bool over_verbs = false;  // between nodes, or with one node between its executors
 
   std::uint32_t executor_count() const { return nodes * executors; }
@@ -119,6 +120,7 @@ inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& 
   }
   config.epoch_policy = workload.epochs;
   config.max_lead_ms = workload.max_lead_ms;
+  config.idle_timeout_ns = workload.idle_timeout_ns;
   config.fragment_bytes = workload.fragment_bytes;
   config.state_limit_bytes = std::uint64_t{1} << 30;
   config.clock = &clock;

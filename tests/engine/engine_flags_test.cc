@@ -45,26 +45,13 @@ TEST(EngineFlags, TheDefaultsGoTogether) {
 
 TEST(EngineFlags, EveryFlagReachesItsOption) {
   Program program;
-  EXPECT_EQ(program.Run({"--nodes=4",
-                         "--executors=2",
-                         "--rank=1",
-                         "--coordinator=h:7",
-                         "--bind=0.0.0.0:0",
-                         "--join-timeout=5s",
-                         "--transport=shm",
-                         "--slot-bytes=256",
-                         "--credits=2",
-                         "--ring-budget=1MiB",
-                         "--memory-limit=2GiB",
-                         "--fragment-bytes=64KiB",
-                         "--epoch-bytes=1",
-                         "--epoch-min-bytes=0",
-                         "--epoch-interval=1ms",
-                         "--max-lead=1h",
-                         "--output=o.csv",
-                         "--join-output",
-                         "--json=r.json",
-                         "--verify",
+  EXPECT_EQ(program.Run({"--nodes=4",          "--executors=2",       "--rank=1",
+                         "--coordinator=h:7",  "--bind=0.0.0.0:0",    "--join-timeout=5s",
+                         "--transport=shm",    "--slot-bytes=256",    "--credits=2",
+                         "--ring-budget=1MiB", "--memory-limit=2GiB", "--fragment-bytes=64KiB",
+                         "--epoch-bytes=1",    "--epoch-min-bytes=0", "--epoch-interval=1ms",
+                         "--max-lead=1h",      "--idle-timeout=5s",   "--output=o.csv",
+                         "--join-output",      "--json=r.json",       "--verify",
                          "--progress=never"}),
             std::nullopt)
       << program.err.str();
@@ -85,6 +72,7 @@ TEST(EngineFlags, EveryFlagReachesItsOption) {
   EXPECT_EQ(options.epoch.epoch_min_bytes, 0U);
   EXPECT_EQ(options.epoch.epoch_interval, absl::Milliseconds(1));
   EXPECT_EQ(options.epoch.max_lead, absl::Hours(1));
+  EXPECT_EQ(options.epoch.idle_timeout, absl::Seconds(5));
   EXPECT_EQ(options.output.output, "o.csv");
   EXPECT_TRUE(options.output.join_output);
   EXPECT_EQ(options.output.json, "r.json");
@@ -119,10 +107,10 @@ TEST(EngineFlags, WhatEachRankDecidesForItselfIsNotShared) {
 }
 
 TEST(EngineFlags, ZeroAndAbsurdSizesAreRefused) {
-  for (const char* flag :
-       {"--nodes=0", "--nodes=1025", "--executors=0", "--executors=257", "--credits=1", "--credits=1025",
-        "--slot-bytes=0", "--slot-bytes=255", "--slot-bytes=32MiB", "--fragment-bytes=0", "--epoch-bytes=0",
-        "--ring-budget=0", "--epoch-interval=0", "--join-timeout=0", "--max-lead=-1s", "--memory-limit=99999TiB"}) {
+  for (const char* flag : {"--nodes=0", "--nodes=1025", "--executors=0", "--executors=257", "--credits=1",
+                           "--credits=1025", "--slot-bytes=0", "--slot-bytes=255", "--slot-bytes=32MiB",
+                           "--fragment-bytes=0", "--epoch-bytes=0", "--ring-budget=0", "--epoch-interval=0",
+                           "--join-timeout=0", "--max-lead=-1s", "--idle-timeout=-1s", "--memory-limit=99999TiB"}) {
     const std::string flag_name = std::string(flag).substr(0, std::string(flag).find('='));
     EXPECT_THAT(Complaint({flag}), AllOf(HasSubstr(flag_name), HasSubstr("it must be"))) << flag;
   }

@@ -57,6 +57,22 @@ class FlowProgressTest : public ::testing::Test {
     progress.Start(0);
     return progress;
   }
+  /// The flow of executor 0 of 4, idle after 100 ns of silence.
+  static FlowProgress MakeIdle() {
+    FlowProgress progress(
+        {.self = ExecutorId{0}, .executor_count = 4, .policy = kPolicy, .max_lead_ms = 100, .idle_timeout_ns = 100},
+        Windows(Tumbling{absl::Milliseconds(10)}));
+    progress.Start(0);
+    progress.OnBatch(1, 1, 5, 1);
+    (void)progress.EndEpoch(2);
+    progress.OnSilence(10);
+    return progress;
+  }
+  static state::EpochMarker IdleMarker(std::int64_t watermark_ms) {
+    state::EpochMarker marker = Marker(watermark_ms);
+    marker.idle = 1;
+    return marker;
+  }
   static state::EpochMarker Marker(std::int64_t watermark_ms, std::int64_t boundary_read_ns = 0) {
     state::EpochMarker marker{};
     marker.watermark_ms = watermark_ms;
@@ -146,6 +162,70 @@ TEST_F(FlowProgressTest, WindowsThatWaitToBeFiredKeepTheBatchThatCompletedEach) 
   progress.OnEnd(6);
   EXPECT_EQ(progress.PassedReadNanos(40), 6);
   EXPECT_EQ(progress.PassedReadNanos(1000), 6);
+}
+
+TEST_F(FlowProgressTest, AFlowIsIdleAfterSoMuchSilenceAndSaysSo) {
+  FlowProgress progress = MakeIdle();
+  EXPECT_FALSE(progress.ShouldFollow(109)) << "silence counts from the first time that nothing was there";
+  progress.OnSilence(109);
+  EXPECT_FALSE(progress.idleness().idle());
+  EXPECT_TRUE(progress.ShouldFollow(110));
+  progress.OnSilence(110);
+  EXPECT_TRUE(progress.idleness().idle());
+  EXPECT_FALSE(progress.ShouldFollow(111)) << "there is nobody to follow yet";
+  EXPECT_TRUE(progress.has_news()) << "the others have to know";
+  EXPECT_EQ(progress.EndEpoch(120).idle, 1U);
+  progress.OnActivity(150);
+  EXPECT_FALSE(progress.idleness().idle());
+  EXPECT_EQ(progress.EndEpoch(160).idle, 0U);
+  progress.OnSilence(200);
+  progress.OnSilence(299);
+  EXPECT_FALSE(progress.idleness().idle()) << "silence starts anew";
+  EXPECT_EQ(progress.idleness().periods(), 1U);
+  EXPECT_EQ(progress.idleness().idle_ns(), 40U);
+}
+
+TEST_F(FlowProgressTest, AnIdleFlowFollowsTheSlowestOfThoseThatAreNotIdleAndNeverGoesBack) {
+  FlowProgress progress = MakeIdle();
+  progress.OnMarker(ExecutorId{1}, Marker(70));
+  progress.OnMarker(ExecutorId{2}, Marker(90));
+  progress.OnMarker(ExecutorId{3}, IdleMarker(20));
+  progress.OnSilence(110);
+  EXPECT_EQ(progress.watermark_ms(), 70);
+  EXPECT_EQ(progress.min_ms(), 20) << "the other idle flow has to follow by itself";
+  EXPECT_TRUE(progress.ShouldEndEpoch(1000));
+  progress.OnMarker(ExecutorId{1}, Marker(kMaxEventTimeMs));
+  EXPECT_TRUE(progress.ShouldFollow(111));
+  progress.OnSilence(111);
+  EXPECT_EQ(progress.watermark_ms(), 90) << "a flow that has ended is not followed";
+  progress.OnMarker(ExecutorId{3}, Marker(40));
+  EXPECT_FALSE(progress.ShouldFollow(112)) << "a flow that has come back is slower";
+  progress.OnActivity(120);
+  progress.OnBatch(1, 1, 8, 120);
+  EXPECT_EQ(progress.watermark_ms(), 90) << "what it reads now is late";
+  EXPECT_EQ(progress.min_ms(), 40);
+}
+
+TEST_F(FlowProgressTest, TimeStandsStillWhenNobodyElseReads) {
+  FlowProgress progress = MakeIdle();
+  progress.OnMarker(ExecutorId{1}, IdleMarker(70));
+  progress.OnMarker(ExecutorId{2}, IdleMarker(90));
+  progress.OnMarker(ExecutorId{3}, Marker(kMaxEventTimeMs));
+  progress.OnSilence(1000);
+  progress.OnSilence(2000);
+  EXPECT_EQ(progress.watermark_ms(), 5);
+  progress.OnMarker(ExecutorId{2}, Marker(95));
+  progress.OnSilence(3000);
+  EXPECT_EQ(progress.watermark_ms(), 95);
+}
+
+TEST_F(FlowProgressTest, WithoutATimeoutNoFlowIsIdle) {
+  FlowProgress progress = Make(2);
+  progress.OnBatch(1, 1, 5, 1);
+  progress.OnMarker(ExecutorId{1}, Marker(50));
+  progress.OnSilence(2);
+  progress.OnSilence(1LL << 60);
+  EXPECT_EQ(progress.watermark_ms(), 5);
 }
 
 TEST_F(FlowProgressTest, TheEndOfAFlowThatReadNothingPassesEveryWindow) {

@@ -167,5 +167,14 @@ TEST_F(DeltaReaderTest, RefusesAMarkerWithMoreStagesThanTheQuery) {
   ExpectRefused({1, Entries(1), marker}, "its marker speaks of epoch 1, executor 3 and 2 stages");
 }
 
+TEST_F(DeltaReaderTest, RefusesAnIdleFlagThatItDoesNotKnow) {
+  EpochMarker marker = MarkerOf(kSender, 1, 0);
+  marker.idle = 1;
+  ExpectRead({1, Entries(1), marker});
+  marker = MarkerOf(kSender, 2, 0);
+  marker.idle = 2;
+  ExpectRefused({2, Entries(1), marker}, "its marker's idle flag is 2");
+}
+
 }  // namespace
 }  // namespace glaive::state

@@ -1,0 +1,60 @@
+// Idleness: whether a flow's source has had nothing to read for so long that its flow counts as idle.
+//
+// A pure value: time comes in as numbers. Owned by one executor. What an idle flow does is the business of
+// flow_progress.h. Silence is counted from the first time the source was asked in vain: an executor that is held up by
+// others, and doesn't ask, is not idle.
+//
+//   Idleness idleness(timeout_ns);
+//   if (idleness.OnSilence(now_ns)) TellTheOthers();
+#pragma once
+
+#include <cstdint>
+
+namespace glaive::engine {
+
+class Idleness {
+ public:
+  /// A flow is idle after `timeout_ns` of silence; 0: never.
+  explicit Idleness(std::int64_t timeout_ns) : timeout_ns_(timeout_ns) {}
+
+  /// The source was asked and had nothing. True when that makes the flow idle.
+  bool OnSilence(std::int64_t now_ns) {
+    if (!silent_) {
+      silent_ = true;
+      silent_since_ns_ = now_ns;
+    }
+    if (!Due(now_ns)) {
+      return false;
+    }
+    idle_ = true;
+    idle_since_ns_ = now_ns;
+    ++periods_;
+    return true;
+  }
+  /// The source had something, or has ended.
+  void OnActivity(std::int64_t now_ns) {
+    idle_ns_ += idle_ ? now_ns - idle_since_ns_ : 0;
+    silent_ = false;
+    idle_ = false;
+  }
+
+  /// Whether the next OnSilence makes the flow idle.
+  bool Due(std::int64_t now_ns) const {
+    return silent_ && !idle_ && timeout_ns_ > 0 && now_ns - silent_since_ns_ >= timeout_ns_;
+  }
+  bool idle() const { return idle_; }
+  /// How often the flow has become idle, and for how long it was, ns: the times until OnActivity.
+  std::uint64_t periods() const { return periods_; }
+  std::uint64_t idle_ns() const { return static_cast<std::uint64_t>(idle_ns_); }
+
+ private:
+  std::int64_t timeout_ns_;
+  bool silent_ = false;
+  bool idle_ = false;
+  std::int64_t silent_since_ns_ = 0;
+  std::int64_t idle_since_ns_ = 0;
+  std::uint64_t periods_ = 0;
+  std::int64_t idle_ns_ = 0;
+};
+
+}  // namespace glaive::engine
