@@ -2,7 +2,7 @@
 //
 //   From(source)                        Stream        Filter, Map, FilterMap, then KeyBy
 //     .KeyBy(key)                       KeyedStream   Window
-//     .Window(Tumbling{...})            WindowedStream AllowedLateness, then Aggregate
+//     .Window(Tumbling{...})            WindowedStream AllowedLateness, LateTo, then Aggregate
 //     .Aggregate(Count{})               Results       To
 //     .To(sink)                         std::unique_ptr<Query>
 //
@@ -89,14 +89,15 @@ class Results {
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes before Window(); after Aggregate() comes To(sink)")
   GLAIVE_WRONG_ORDER(Window, "glaive: Window() comes before Aggregate(); after it comes To(sink)")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes between Window() and Aggregate()")
+  GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes between Window() and Aggregate()")
   GLAIVE_WRONG_ORDER(Aggregate, "glaive: a query has one Aggregate(); after it comes To(sink)")
 
  private:
   Plan plan_;
 };
 
-/// After Window.
-template <typename Spec, typename Chain, typename Key, typename W>
+/// After Window. `kKeepsLate` says whether LateTo was called.
+template <typename Spec, typename Chain, typename Key, typename W, bool kKeepsLate = false>
 class WindowedStream {
  public:
   using Record = typename Chain::Out;
@@ -115,20 +116,39 @@ class WindowedStream {
     return std::move(*this);
   }
 
+  /// Where records go that are late for all their windows: rows of LateRecord<Record>, each written by the executor
+  /// that read it. Without it they are only counted. `sink` is what To() takes.
+  template <typename S>
+  auto LateTo(const S& sink) && {
+    constexpr bool kIsSink = SinkSpecFor<S, LateRecord<Record>>;
+    static_assert(kIsSink,
+                  "glaive: LateTo() takes a sink for LateRecord<...> of the stream's records, such as Csv{path}");
+    static_assert(!kKeepsLate, "glaive: a query has one LateTo()");
+    if constexpr (kIsSink && !kKeepsLate) {
+      WindowedStream<Spec, Chain, Key, W, true> next(std::move(source_), std::move(chain_), std::move(key_), window_);
+      next.allowed_lateness_ms_ = allowed_lateness_ms_;
+      next.late_sink_ = sink.template Factory<LateRecord<Record>>();
+      return next;
+    } else {
+      return WrongOrder{};
+    }
+  }
+
   /// What is computed of the records of each key and window.
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     constexpr bool kIsAggregate = AggregateOf<A, Record>;
     static_assert(kIsAggregate, "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}");
     if constexpr (kIsAggregate) {
-      using Plan = AggregationPlan<Spec, Chain, Key, W, A>;
+      using Plan = AggregationPlan<Spec, Chain, Key, W, A, kKeepsLate>;
       return Results<Plan>(Plan{.source = std::move(source_),
                                 .chain = std::move(chain_),
                                 .key = std::move(key_),
                                 .window = window_,
                                 .allowed_lateness_ms = allowed_lateness_ms_,
                                 .aggregate = aggregate,
-                                .sink = nullptr});
+                                .sink = nullptr,
+                                .late_sink = std::move(late_sink_)});
     } else {
       return WrongOrder{};
     }
@@ -142,11 +162,15 @@ class WindowedStream {
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after Window()")
 
  private:
+  template <typename, typename, typename, typename, bool>
+  friend class WindowedStream;
+
   Spec source_;
   Chain chain_;
   Key key_;
   W window_;
   std::int64_t allowed_lateness_ms_ = 0;
+  SinkFactory<LateRecord<Record>> late_sink_;
 };
 
 /// After KeyBy.
@@ -173,6 +197,7 @@ class KeyedStream {
   GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...)")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
+  GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
   GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs windows: call Window(...) after KeyBy()")
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Window(...) and Aggregate(...) after KeyBy()")
 
@@ -223,6 +248,8 @@ class Stream {
   }
 
   GLAIVE_WRONG_ORDER(Window, "glaive: Window() needs a key: call KeyBy(...) first")
+  GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
+  GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
   GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs a key and windows: call KeyBy(...) and Window(...) first")
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call KeyBy(...), Window(...) and Aggregate(...) first")
 

@@ -36,6 +36,14 @@ struct WrongOrder {
     return {};
   }
   template <typename T>
+  WrongOrder AllowedLateness(const T&) const {
+    return {};
+  }
+  template <typename T>
+  WrongOrder LateTo(const T&) const {
+    return {};
+  }
+  template <typename T>
   WrongOrder Aggregate(const T&) const {
     return {};
   }

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
 #include "engine/source/source.h"
 #include "engine/window/window_spec.h"
@@ -18,8 +19,10 @@
 namespace glaive::engine {
 
 /// `SpecT` is a SourceSpec, `ChainT` a Step from its records, `KeyT` a callable or member pointer on what the chain
-/// emits, `WindowT` one of window_spec.h, `AggregateT` an aggregate of it (api/aggregates.h).
-template <typename SpecT, typename ChainT, typename KeyT, typename WindowT, typename AggregateT>
+/// emits, `WindowT` one of window_spec.h, `AggregateT` an aggregate of it (api/aggregates.h). `KeepsLateT` says whether
+/// late records go to a sink.
+template <typename SpecT, typename ChainT, typename KeyT, typename WindowT, typename AggregateT,
+          bool KeepsLateT = false>
 struct AggregationPlan {
   using Input = typename ChainT::In;
   using Record = typename ChainT::Out;
@@ -29,6 +32,7 @@ struct AggregationPlan {
   using Value = std::conditional_t<std::is_same_v<WindowT, Session>, state::SessionPart<Aggregated>, Aggregated>;
   using Result = decltype(std::declval<const Value&>().Result());
   using Row = WindowResult<Key, Result>;
+  static constexpr bool kKeepsLate = KeepsLateT;
   using Store = state::PartitionedStore<Key, Value>;
 
   /// What the state takes of a record that the chain has emitted.
@@ -47,6 +51,7 @@ struct AggregationPlan {
   std::int64_t allowed_lateness_ms = 0;  // by which watermarks are held back
   AggregateT aggregate;
   SinkFactory<Row> sink;
+  SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kKeepsLate
 };
 
 }  // namespace glaive::engine

@@ -1,6 +1,7 @@
 // AggregationTask: one executor's part of a keyed, windowed aggregation, as fibers:
 //
-//   source    reads batches, runs the fused pipeline, folds the survivors into the store, ends epochs
+//   source    reads batches, runs the fused pipeline, folds the survivors into the store, ends epochs; writes what is
+//             late to the sink for that                                        (late_output.h)
 //   ship to e sends sealed segments to leader e                                 (delta_shipper.h)
 //   merge e   takes in the deltas of executor e, then its watermark
 //   trigger   fires windows that every executor has passed                     (window_trigger.h)
@@ -8,7 +9,8 @@
 // Owned by the executor, used by its thread alone. Who may wait for whom:
 //
 //   1. merge waits for nothing but the next message (invariant I5): it uses primary memory only.
-//   2. source waits for segments, and for slower flows (I6, I7); trigger for the clock and the sink.
+//   2. source waits for segments, for slower flows (I6, I7), and for the sink of late records; trigger for the clock
+//      and the sink.
 //   3. trigger fires a window once min_ms() has passed its end; merge and source change no such window (I4).
 #pragma once
 
@@ -28,6 +30,7 @@
 #include "engine/api/query.h"
 #include "engine/executor/aggregation_plan.h"
 #include "engine/executor/delta_shipper.h"
+#include "engine/executor/late_output.h"
 #include "engine/executor/record_stage.h"
 #include "engine/executor/task_context.h"
 #include "engine/executor/window_trigger.h"
@@ -52,13 +55,21 @@ class AggregationTask final : public QueryTask {
     if (!sink.ok()) {
       return sink.status();
     }
+    std::unique_ptr<LateSink> late_sink;
+    if constexpr (Plan::kKeepsLate) {
+      auto opened = plan.late_sink({.executor = context.self, .executor_count = context.executor_count});
+      if (!opened.ok()) {
+        return opened.status();
+      }
+      late_sink = *std::move(opened);
+    }
     auto store = Plan::Store::Create(*context.memory, context.mesh->segments(), context.self, context.executor_count,
                                      context.geometry);
     if (!store.ok()) {
       return store.status();
     }
-    return std::unique_ptr<QueryTask>(
-        new AggregationTask(plan, context, *std::move(source), *std::move(sink), *std::move(store)));
+    return std::unique_ptr<QueryTask>(new AggregationTask(plan, context, *std::move(source), *std::move(sink),
+                                                          std::move(late_sink), *std::move(store)));
   }
 
   absl::Status Spawn(Scheduler& scheduler) override {
@@ -77,7 +88,11 @@ class AggregationTask final : public QueryTask {
     return status;
   }
 
-  absl::Status Commit() override { return sink_->Commit(); }
+  absl::Status Commit() override {
+    absl::Status status = sink_->Commit();
+    status.Update(late_.Commit());
+    return status;
+  }
 
   void Measure() override {
     ExecutorMetrics& metrics = *context_->metrics;
@@ -99,6 +114,7 @@ class AggregationTask final : public QueryTask {
   }
 
  private:
+  using LateSink = Sink<LateRecord<typename Plan::Record>>;
   using Store = typename Plan::Store;
   using Update = typename Store::Update;
   using Entry = typename Store::Entry;
@@ -107,12 +123,13 @@ class AggregationTask final : public QueryTask {
   static constexpr std::size_t kMergeStep = 2048;                             // entries merged in one turn
 
   AggregationTask(const Plan& plan, TaskContext& context, std::unique_ptr<Source<typename Plan::Input>> source,
-                  std::unique_ptr<Sink<Row>> sink, Store store)
+                  std::unique_ptr<Sink<Row>> sink, std::unique_ptr<LateSink> late_sink, Store store)
       : plan_(&plan),
         context_(&context),
         windows_(plan.window),
         source_(std::move(source)),
         sink_(std::move(sink)),
+        late_(std::move(late_sink)),
         store_(std::move(store)),
         stage_(plan, windows_),
         shipper_(context),
@@ -158,15 +175,19 @@ class AggregationTask final : public QueryTask {
     progress_.OnEnd(context_->clock->NowNanos());
     EndEpoch(fiber);
     shipper_.Close();
+    Require(fiber, late_.Finish(fiber));
   }
 
   void Process(Fiber& fiber, const SourceBatch<typename Plan::Input>& batch, std::int64_t read_ns) {
     const auto flush = [&](state::SliceId slice, std::span<const Update> updates) { Fold(fiber, slice, updates); };
+    const auto late = [&](std::int64_t event_time_ms, const typename Plan::Record& record) {
+      late_.Add({.event_time_ms = event_time_ms, .watermark_ms = progress_.watermark_ms(), .record = record});
+    };
     stage_.BeginBatch(progress_.watermark_ms());
     for (std::size_t first = 0; first < batch.records.size(); first += kSelectStep) {
       const std::size_t count = std::min(kSelectStep, batch.records.size() - first);
       stage_.Add(Select(batch.records.subspan(first, count)), batch.event_time_shift_ms,
-                 typename Store::Prefetcher(store_), flush);
+                 typename Store::Prefetcher(store_), flush, late);
     }
     stage_.Flush(flush);
     ExecutorMetrics& metrics = *context_->metrics;
@@ -174,6 +195,7 @@ class AggregationTask final : public QueryTask {
     metrics.records += batch.records.size();
     metrics.input_bytes += bytes;
     progress_.OnBatch(batch.records.size(), bytes, std::max(batch.watermark_ms, progress_.watermark_ms()), read_ns);
+    Require(fiber, late_.Write(fiber));
   }
 
   /// Whether there is something to do without records: an epoch to end, or other flows to follow.
@@ -209,9 +231,7 @@ class AggregationTask final : public QueryTask {
       }
       fiber.WaitUntil([&] { return store_.HasRoom(updates.size()); });
     }
-    if (absl::Status status = store_.Apply(slice, updates); !status.ok()) [[unlikely]] {
-      Fail(fiber, status);
-    }
+    Require(fiber, store_.Apply(slice, updates));
   }
 
   /// Seals the fragment into the outbox, a leader at a time; waits while there is no segment for a marker.
@@ -268,9 +288,7 @@ class AggregationTask final : public QueryTask {
     std::span<const Entry> entries(reinterpret_cast<const Entry*>(chunk->entries.data()), chunk->entry_count);
     while (!entries.empty()) {
       const std::span<const Entry> step = entries.first(std::min(kMergeStep, entries.size()));
-      if (absl::Status status = store_.Merge(reader, step, open); !status.ok()) {
-        Fail(fiber, status);
-      }
+      Require(fiber, store_.Merge(reader, step, open));
       entries = entries.subspan(step.size());
       if (!entries.empty()) {
         fiber.Yield();
@@ -282,8 +300,10 @@ class AggregationTask final : public QueryTask {
     channel.Release();
   }
 
-  void FireWindows(Fiber& fiber) {
-    if (absl::Status status = trigger_.Run(fiber); !status.ok()) {
+  void FireWindows(Fiber& fiber) { Require(fiber, trigger_.Run(fiber)); }
+
+  void Require(Fiber& fiber, const absl::Status& status) {
+    if (!status.ok()) [[unlikely]] {
       Fail(fiber, status);
     }
   }
@@ -300,6 +320,7 @@ class AggregationTask final : public QueryTask {
   Windows windows_;
   std::unique_ptr<Source<typename Plan::Input>> source_;
   std::unique_ptr<Sink<Row>> sink_;
+  LateOutput<typename Plan::Record> late_;
   Store store_;
   RecordStage<Plan> stage_;
   DeltaShipper shipper_;

@@ -6,11 +6,12 @@
 // finds its own.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
-//   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded.
+//   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
+//      plan keeps late records, it is run through the chain again and handed out.
 //   3. A group is of one piece of a slice (window/windows.h).
 //
 //   stage.BeginBatch(watermark_ms);
-//   stage.Add(selected, shift_ms, prefetch, flush);   // calls flush(slice, updates) for each full group
+//   stage.Add(selected, shift_ms, prefetch, flush, late);   // calls flush(slice, updates) for each full group
 //   stage.Flush(flush);
 #pragma once
 
@@ -37,6 +38,9 @@ class RecordStage {
   /// The most records of one Add: their bytes stay in the first-level cache from being selected to being gathered.
   static constexpr std::size_t kMaxRecords = 128;
 
+  /// For plans that keep no late records.
+  struct NoLate {};
+
   RecordStage(const Plan& plan, const Windows& windows) : plan_(&plan), windows_(windows) {}
 
   /// Takes note of the flow's watermark, by which lateness is judged from here on.
@@ -49,13 +53,14 @@ class RecordStage {
 
   /// Runs the chain on records that its leading filters have kept, at most kMaxRecords. `prefetch(hash)` is called as
   /// soon as a key is known, so that its index bucket is on its way while the rest of the group is still being read.
-  /// `flush(slice, updates)` is called for each full group; it may suspend the fiber.
-  template <typename PrefetchFn, typename FlushFn>
+  /// `flush(slice, updates)` is called for each full group; it may suspend the fiber. If the plan keeps late records,
+  /// `late(event_time_ms, record)` is called for each, with what the chain emits.
+  template <typename PrefetchFn, typename FlushFn, typename LateFn = NoLate>
   void Add(std::span<const typename Plan::Input* const> selected, std::int64_t event_time_shift_ms,
-           const PrefetchFn& prefetch, FlushFn&& flush) {
+           const PrefetchFn& prefetch, FlushFn&& flush, const LateFn& late = {}) {
     const Gathered gathered = Gather(selected, event_time_shift_ms, prefetch);
     if (gathered.count > 0 && (gathered.min_ms < place_.start_ms || gathered.max_ms >= place_.end_ms)) [[unlikely]] {
-      SortIntoSlices(gathered.count, flush);
+      SortIntoSlices(gathered.count, flush, late);
     } else {
       staged_count_ += gathered.count;
       FlushGroups(flush);
@@ -100,6 +105,9 @@ class RecordStage {
         prefetch(hash);
         updates[gathered.count] = Update{.hash = hash, .key = key, .input = plan_->MakeInput(survivor, event_time_ms)};
         event_times_ms_[gathered.count] = event_time_ms;
+        if constexpr (Plan::kKeepsLate) {
+          inputs_[gathered.count] = record;
+        }
         ++gathered.count;
         gathered.min_ms = std::min(gathered.min_ms, event_time_ms);
         gathered.max_ms = std::max(gathered.max_ms, event_time_ms);
@@ -109,13 +117,17 @@ class RecordStage {
   }
 
   /// The rare case: some of the `count` gathered updates are not of the current slice. Each finds its own.
-  template <typename FlushFn>
-  void SortIntoSlices(std::size_t count, FlushFn& flush) {
+  template <typename FlushFn, typename LateFn>
+  void SortIntoSlices(std::size_t count, FlushFn& flush, const LateFn& late) {
     std::copy_n(staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), count, unsorted_.begin());
     for (std::size_t i = 0; i < count; ++i) {
       if (event_times_ms_[i] < place_.start_ms || event_times_ms_[i] >= place_.end_ms) {
         Flush(flush);
         if (!Enter(event_times_ms_[i])) {
+          if constexpr (Plan::kKeepsLate) {
+            plan_->chain.Push(*inputs_[i],
+                              [&](const typename Plan::Record& record) { late(event_times_ms_[i], record); });
+          }
           continue;
         }
       }
@@ -166,6 +178,7 @@ class RecordStage {
   std::uint64_t partly_late_ = 0;
   std::size_t staged_count_ = 0;  // fewer than a group between calls
   std::array<std::int64_t, kMaxRecords> event_times_ms_;
+  std::array<const typename Plan::Input*, Plan::kKeepsLate ? kMaxRecords : 0> inputs_;  // of the gathered updates
   std::array<Update, kMaxRecords> unsorted_;
   std::array<Update, kMaxRecords + state::kGroupSize> staged_;
 };

@@ -1,13 +1,21 @@
-// Csv: a sink that writes window results as comma-separated text, one file a leader (see part_file.h).
+// Csv: a sink that writes rows as comma-separated text, one file an executor (see part_file.h).
 //
-//   window_start_ms,window_end_ms,key,value
-//   1599999600000,1600000200000,17,3
+//   window_start_ms,window_end_ms,key,value      event_time_ms,watermark_ms,auction,price
+//   1599999600000,1600000200000,17,3             1599999599999,1599999660000,17,250
 //
 // Numbers are written exactly: integers in full, floating-point values with the fewest digits that read back as the
 // same value. An aggregate that saw no record leaves its field empty; a list is one field, its elements separated by
 // spaces; several aggregates are several fields.
 //
-//   query.To(Csv{"counts.csv"});
+// Keys, values and late records of a type of your own are written by a function beside it, and the fields of a record
+// are named by a member:
+//
+//   struct Bid {
+//     static constexpr std::string_view kCsvHeader = "auction,price";
+//     friend void AppendCsv(std::string& line, const Bid& bid) { absl::StrAppend(&line, bid.auction, ",", bid.price); }
+//   };
+//
+//   query.LateTo(Csv{"late.csv"}).Aggregate(Count{}).To(Csv{"counts.csv"});
 #pragma once
 
 #include <array>
@@ -25,18 +33,19 @@
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 
+#include "engine/sink/late_record.h"
 #include "engine/sink/part_file.h"
 #include "engine/sink/sink.h"
 
 namespace glaive::engine {
 
-/// The first line of every part: results of several fields are value_1, value_2, and so on.
-inline std::string CsvHeader(std::size_t fields) {
-  std::string header = "window_start_ms,window_end_ms,key";
+/// Appends ",name", or for several fields ",name_1,name_2" and so on.
+inline void AppendCsvNames(std::string& header, std::string_view name, std::size_t fields) {
   for (std::size_t i = 1; i <= fields; ++i) {
-    absl::StrAppend(&header, ",value", fields == 1 ? "" : absl::StrCat("_", i));
+    header += ',';
+    header += name;
+    header += fields == 1 ? "" : absl::StrCat("_", i);
   }
-  return header + "\n";
 }
 
 template <std::integral T>
@@ -80,6 +89,48 @@ inline constexpr std::size_t kCsvFields = 1;
 template <typename... Ts>
 inline constexpr std::size_t kCsvFields<std::tuple<Ts...>> = (kCsvFields<Ts> + ...);
 
+/// What has an AppendCsv, above or beside its type.
+template <typename T>
+concept CsvWritable = requires(std::string& line, const T& value) { AppendCsv(line, value); };
+
+/// How rows of a type are written: the names of their fields, and the fields.
+template <typename Row>
+struct CsvRow;
+
+template <CsvWritable K, CsvWritable T>
+struct CsvRow<WindowResult<K, T>> {
+  static std::string Header() {
+    std::string header = "window_start_ms,window_end_ms";
+    AppendCsvNames(header, "key", kCsvFields<K>);
+    AppendCsvNames(header, "value", kCsvFields<T>);
+    return header;
+  }
+  static void Append(std::string& line, const WindowResult<K, T>& row) {
+    absl::StrAppend(&line, row.window_start_ms, ",", row.window_end_ms, ",");
+    AppendCsv(line, row.key);
+    line += ',';
+    AppendCsv(line, row.value);
+  }
+};
+
+template <CsvWritable R>
+struct CsvRow<LateRecord<R>> {
+  static std::string Header() {
+    std::string header = "event_time_ms,watermark_ms";
+    if constexpr (requires { R::kCsvHeader; }) {
+      header += ',';
+      header += R::kCsvHeader;
+    } else {
+      AppendCsvNames(header, "record", kCsvFields<R>);
+    }
+    return header;
+  }
+  static void Append(std::string& line, const LateRecord<R>& row) {
+    absl::StrAppend(&line, row.event_time_ms, ",", row.watermark_ms, ",");
+    AppendCsv(line, row.record);
+  }
+};
+
 template <typename Row>
 class CsvSink final : public Sink<Row> {
  public:
@@ -89,10 +140,7 @@ class CsvSink final : public Sink<Row> {
   absl::Status Write(std::span<const Row> rows) override {
     for (const Row& row : rows) {
       line_.clear();
-      absl::StrAppend(&line_, row.window_start_ms, ",", row.window_end_ms, ",");
-      AppendCsv(line_, row.key);
-      line_ += ',';
-      AppendCsv(line_, row.value);
+      CsvRow<Row>::Append(line_, row);
       line_ += '\n';
       if (absl::Status status = file_.Append(line_); !status.ok()) {
         return status;
@@ -113,16 +161,22 @@ struct Csv {
 
   template <typename Row>
   SinkFactory<Row> Factory() const {
-    return [path = path](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
-      absl::StatusOr<PartFile> file = PartFile::Create(path, context.executor, context.executor_count);
-      if (!file.ok()) {
-        return file.status();
-      }
-      if (absl::Status status = file->Append(CsvHeader(kCsvFields<decltype(Row::value)>)); !status.ok()) {
-        return status;
-      }
-      return std::make_unique<CsvSink<Row>>(*std::move(file));
-    };
+    constexpr bool kHasFields = requires { CsvRow<Row>::Header(); };
+    static_assert(kHasFields, "glaive: Csv needs an AppendCsv(std::string&, const T&) beside each type T it writes");
+    if constexpr (kHasFields) {
+      return [path = path](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
+        absl::StatusOr<PartFile> file = PartFile::Create(path, context.executor, context.executor_count);
+        if (!file.ok()) {
+          return file.status();
+        }
+        if (absl::Status status = file->Append(CsvRow<Row>::Header() + "\n"); !status.ok()) {
+          return status;
+        }
+        return std::make_unique<CsvSink<Row>>(*std::move(file));
+      };
+    } else {
+      return nullptr;
+    }
   }
 };
 

@@ -183,8 +183,11 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
   for (std::thread& main : mains) {
     main.join();
   }
+  for (const absl::Status& end : ends) {
+    status.Update(end);
+  }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    status.Update(ends[i]);
+    status.Update(status.ok() ? nodes[i]->Commit() : status);
     for (const auto& executor : nodes[i]->executors()) {
       metrics.push_back(executor->metrics());
     }

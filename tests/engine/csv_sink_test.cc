@@ -17,6 +17,21 @@ namespace {
 
 using Row = WindowResult<std::uint64_t, std::uint64_t>;
 
+const std::string kHeader = "window_start_ms,window_end_ms,key,value\n";
+
+template <typename R>
+absl::Status Finish(Sink<R>& sink) {
+  while (true) {
+    const absl::StatusOr<bool> finished = sink.TryFinish();
+    if (!finished.ok() || *finished) {
+      return finished.status();
+    }
+    while (!sink.Ready()) {
+      std::this_thread::yield();
+    }
+  }
+}
+
 class CsvTest : public ::testing::Test {
  protected:
   std::string Read(const std::filesystem::path& path) const {
@@ -38,19 +53,6 @@ class CsvTest : public ::testing::Test {
     return *std::move(sink);
   }
 
-  template <typename R>
-  static absl::Status Finish(Sink<R>& sink) {
-    while (true) {
-      const absl::StatusOr<bool> finished = sink.TryFinish();
-      if (!finished.ok() || *finished) {
-        return finished.status();
-      }
-      while (!sink.Ready()) {
-        std::this_thread::yield();
-      }
-    }
-  }
-
   TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_.path() / "counts.csv";
 };
@@ -63,7 +65,7 @@ TEST_F(CsvTest, AFileHasItsFinalNameOnlyAfterCommit) {
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004.tmp"});
   ASSERT_TRUE(sink->Commit().ok());
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004"});
-  EXPECT_EQ(Read(folder_.path() / "counts.csv.part-002-of-004"), CsvHeader(1) + "-10,0,7,3\n");
+  EXPECT_EQ(Read(folder_.path() / "counts.csv.part-002-of-004"), kHeader + "-10,0,7,3\n");
 }
 
 TEST_F(CsvTest, AnEndWithoutCommitLeavesNothing) {
@@ -75,7 +77,7 @@ TEST_F(CsvTest, AnEndWithoutCommitLeavesNothing) {
 
 TEST_F(CsvTest, RowsThatFillManyBuffersArriveInOrder) {
   auto sink = Open(0, 1);
-  std::string expected = CsvHeader(1);
+  std::string expected = kHeader;
   std::vector<Row> rows(4096);
   std::uint64_t key = 0;
   for (int i = 0; i < 60; ++i) {  // about 6 MiB
@@ -114,7 +116,7 @@ TEST_F(CsvTest, JoiningPutsAllPartsIntoOneFileWithOneHeader) {
   const absl::Status joined = JoinParts(path_, 3);
   ASSERT_TRUE(joined.ok()) << joined;
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv"});
-  EXPECT_EQ(Read(path_), CsvHeader(1) + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
+  EXPECT_EQ(Read(path_), kHeader + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
 }
 
 TEST_F(CsvTest, AMissingPartIsNamedAndNothingIsJoined) {
@@ -132,6 +134,34 @@ TEST_F(CsvTest, SeveralAggregatesAreSeveralFieldsAndAListIsOne) {
   ASSERT_TRUE(sink->Commit().ok());
   EXPECT_EQ(Read(PartPath(path_, ExecutorId{0}, 1)),
             "window_start_ms,window_end_ms,key,value_1,value_2,value_3\n0,10,1,2,0.5,7 -3\n0,10,4,5,,\n");
+}
+
+// A record that says itself how it is written.
+struct Bid {
+  static constexpr std::string_view kCsvHeader = "auction,price";
+  friend void AppendCsv(std::string& line, const Bid& bid) { absl::StrAppend(&line, bid.auction, ",", bid.price); }
+
+  std::uint64_t auction;
+  std::int64_t price;
+};
+
+template <typename R>
+std::string WrittenLate(const std::string& path, std::vector<LateRecord<R>> rows) {
+  const auto sink = *Csv{path}.Factory<LateRecord<R>>()({.executor = ExecutorId{0}, .executor_count = 1});
+  EXPECT_TRUE(sink->Write(rows).ok());
+  EXPECT_TRUE(Finish(*sink).ok());
+  EXPECT_TRUE(sink->Commit().ok());
+  std::ostringstream text;
+  text << std::ifstream(PartPath(path, ExecutorId{0}, 1)).rdbuf();
+  return text.str();
+}
+
+TEST_F(CsvTest, LateRecordsAreWrittenWithTheirOwnFields) {
+  EXPECT_EQ(WrittenLate<Bid>(path_, {{-5, 10, {7, -3}}, {6, 11, {8, 4}}}),
+            "event_time_ms,watermark_ms,auction,price\n-5,10,7,-3\n6,11,8,4\n");
+  EXPECT_EQ(WrittenLate<std::uint64_t>(path_, {{1, 2, 3}}), "event_time_ms,watermark_ms,record\n1,2,3\n");
+  EXPECT_EQ((WrittenLate<std::tuple<int, double>>(path_, {{1, 2, {3, 0.5}}})),
+            "event_time_ms,watermark_ms,record_1,record_2\n1,2,3,0.5\n");
 }
 
 TEST_F(CsvTest, AFolderThatIsNotThereIsNamed) {

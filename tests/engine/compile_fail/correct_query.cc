@@ -8,6 +8,8 @@ auto query = Clicks()
                  .Map([](const Click& click) { return click; })
                  .KeyBy(&Click::page)
                  .Window(Tumbling{absl::Seconds(1)})
+                 .LateTo(Discard{})
+                 .AllowedLateness(absl::Seconds(1))
                  .Aggregate(Count{})
                  .To(Discard{});
 

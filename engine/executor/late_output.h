@@ -1,0 +1,66 @@
+// LateOutput: the late records of one executor, on their way to the sink that `.LateTo()` has named.
+//
+// Owned by a query task, used by its source fiber, which waits here for the sink as the trigger does for the other one.
+// Without LateTo it does nothing, and no record is ever added.
+//
+//   late.Add({.event_time_ms = ..., .watermark_ms = ..., .record = ...});   // some of a batch
+//   status = late.Write(fiber);                                             // behind the batch
+//   status = late.Finish(fiber);   ...   status = late.Commit();
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/fiber/fiber.h"
+#include "engine/sink/late_record.h"
+#include "engine/sink/sink.h"
+
+namespace glaive::engine {
+
+/// `R` is what the chain of steps emits.
+template <typename R>
+class LateOutput {
+ public:
+  /// `sink` is null without LateTo.
+  explicit LateOutput(std::unique_ptr<Sink<LateRecord<R>>> sink) : sink_(std::move(sink)) {}
+
+  /// Keeps a record until the next Write.
+  void Add(LateRecord<R> late) { rows_.push_back(std::move(late)); }
+
+  /// Hands over what was added, and waits until the sink would take more.
+  absl::Status Write(Fiber& fiber) {
+    if (rows_.empty()) {
+      return absl::OkStatus();
+    }
+    absl::Status status = sink_->Write(rows_);
+    rows_.clear();
+    if (status.ok()) {
+      fiber.WaitUntil([&] { return sink_->Ready(); });
+    }
+    return status;
+  }
+
+  /// Waits until all can be committed.
+  absl::Status Finish(Fiber& fiber) {
+    while (sink_ != nullptr) {
+      const absl::StatusOr<bool> finished = sink_->TryFinish();
+      if (!finished.ok() || *finished) {
+        return finished.status();
+      }
+      fiber.WaitUntil([&] { return sink_->Ready(); });
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Commit() { return sink_ == nullptr ? absl::OkStatus() : sink_->Commit(); }
+
+ private:
+  std::unique_ptr<Sink<LateRecord<R>>> sink_;
+  std::vector<LateRecord<R>> rows_;  // of one batch at most
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,170 @@
+// Late records and the sink that LateTo() names, against a loop over every record and its reader's watermark.
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "engine/api/stream.h"
+#include "engine/sink/collect.h"
+#include "engine/sink/csv.h"
+#include "engine/sink/discard.h"
+#include "tests/engine/cluster_harness.h"
+#include "tests/engine/disordered_source.h"
+#include "tests/engine/temporary_folder.h"
+
+namespace glaive::engine {
+namespace {
+
+constexpr Disorder kDisorder{.range_ms = 3'000, .bound_ms = 300};
+constexpr std::int64_t kSizeMs = 500;
+constexpr std::int64_t kLatenessMs = 400;
+
+/// What the query's steps make of a record; it has no default.
+struct Kept {
+  explicit Kept(const TestRecord& record) : key(record.key) {}
+
+  static constexpr std::string_view kCsvHeader = "key";
+  friend void AppendCsv(std::string& line, const Kept& kept) { absl::StrAppend(&line, kept.key); }
+
+  std::uint64_t key;
+};
+using LateKept = LateRecord<Kept>;
+using Line = std::tuple<std::int64_t, std::int64_t, std::uint64_t>;  // event time, watermark, key
+
+Line LineOf(const LateKept& late) { return {late.event_time_ms, late.watermark_ms, late.record.key}; }
+
+// The late records in the order in which they are read, for windows that end a multiple of kSizeMs after 1970.
+std::vector<Line> SequentialLate(const Workload& workload, std::int64_t lateness_ms) {
+  std::vector<Line> lines;
+  ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+    std::int64_t end_ms = -100'000 * kSizeMs;
+    while (end_ms <= record.event_time_ms) end_ms += kSizeMs;
+    const std::int64_t judged_by_ms = HeldBack(watermark_ms, lateness_ms);
+    if (record.kind == 0 && end_ms <= judged_by_ms) {
+      lines.emplace_back(record.event_time_ms, judged_by_ms, record.key);
+    }
+  });
+  return lines;
+}
+
+auto Windowed(const Workload& workload) {
+  return From(DisorderedRecords(workload, kDisorder))
+      .Filter([](const TestRecord& record) { return record.kind == 0; })
+      .Map([](const TestRecord& record) { return Kept(record); })
+      .KeyBy(&Kept::key)
+      .Window(Tumbling{absl::Milliseconds(kSizeMs)});
+}
+
+TEST(LateOutput, HasExactlyTheLateRecordsOfEachReader) {
+  for (const Workload& workload : DisorderedWorkloads(60)) {
+    SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
+    for (const bool lateness_first : {true, false}) {
+      std::vector<std::vector<LateKept>> late(workload.executor_count());
+      const std::unique_ptr<Query> query = lateness_first ? Windowed(workload)
+                                                                .AllowedLateness(absl::Milliseconds(kLatenessMs))
+                                                                .LateTo(Collect(late))
+                                                                .Aggregate(Count{})
+                                                                .To(Discard{})
+                                                          : Windowed(workload)
+                                                                .LateTo(Collect(late))
+                                                                .AllowedLateness(absl::Milliseconds(kLatenessMs))
+                                                                .Aggregate(Count{})
+                                                                .To(Discard{});
+      ClusterOutcome outcome;
+      outcome.status = RunNodes(workload, *query, outcome.metrics);
+      ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+      std::vector<Line> lines;
+      for (std::size_t executor = 0; executor < late.size(); ++executor) {
+        EXPECT_EQ(late[executor].size(), outcome.metrics[executor].late_records);
+        std::transform(late[executor].begin(), late[executor].end(), std::back_inserter(lines), LineOf);
+      }
+      const std::vector<Line> expected = SequentialLate(workload, kLatenessMs);
+      EXPECT_GT(expected.size(), 100U);
+      EXPECT_TRUE(lines == expected) << lines.size() << " late records of " << expected.size();
+    }
+  }
+}
+
+TEST(LateOutput, AsCsvHasAFileOfEachReaderWhoseNamesAreFinalWithTheResults) {
+  const Workload workload = DisorderedWorkloads(60)[2];
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "late.csv";
+  const std::unique_ptr<Query> query =
+      Windowed(workload).LateTo(Csv{path}).Aggregate(Count{}).To(Csv{folder.path() / "counts.csv"});
+  std::vector<ExecutorMetrics> metrics;
+  ASSERT_EQ(RunNodes(workload, *query, metrics), absl::OkStatus());
+  ASSERT_EQ(JoinParts(path, workload.executor_count()), absl::OkStatus());
+  std::ifstream file(path);
+  std::string line;
+  ASSERT_TRUE(std::getline(file, line));
+  EXPECT_EQ(line, "event_time_ms,watermark_ms,key");
+  for (const auto& [event_time_ms, watermark_ms, key] : SequentialLate(workload, 0)) {
+    ASSERT_TRUE(std::getline(file, line));
+    ASSERT_EQ(line, absl::StrCat(event_time_ms, ",", watermark_ms, ",", key));
+  }
+  EXPECT_FALSE(std::getline(file, line));
+}
+
+// Takes rows only now and then, and takes a while to finish.
+class SlowSink final : public Sink<LateKept> {
+ public:
+  explicit SlowSink(std::vector<LateKept>& rows) : rows_(&rows) {}
+
+  bool Ready() override { return ++asked_ % 5 == 0; }
+  absl::Status Write(std::span<const LateKept> rows) override {
+    if (asked_ % 5 != 0) return absl::InternalError("nobody waited for the sink");
+    ++asked_;
+    rows_->insert(rows_->end(), rows.begin(), rows.end());
+    return absl::OkStatus();
+  }
+  absl::StatusOr<bool> TryFinish() override { return ++finishing_ == 3; }
+  absl::Status Commit() override { return finishing_ == 3 ? absl::OkStatus() : absl::InternalError("not finished"); }
+
+ private:
+  std::vector<LateKept>* rows_;
+  int asked_ = 0;
+  int finishing_ = 0;
+};
+
+struct Slow {
+  std::vector<std::vector<LateKept>>* rows;
+
+  template <typename Row>
+    requires std::same_as<Row, LateKept>
+  SinkFactory<Row> Factory() const {
+    return [rows = rows](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
+      return std::make_unique<SlowSink>((*rows)[Value(context.executor)]);
+    };
+  }
+};
+
+TEST(LateOutput, WaitsForItsSink) {
+  const Workload workload = DisorderedWorkloads(60)[1];
+  std::vector<std::vector<LateKept>> late(workload.executor_count());
+  const std::unique_ptr<Query> query = Windowed(workload).LateTo(Slow{&late}).Aggregate(Count{}).To(Discard{});
+  std::vector<ExecutorMetrics> metrics;
+  ASSERT_EQ(RunNodes(workload, *query, metrics), absl::OkStatus());
+  EXPECT_EQ(late[0].size() + late[1].size(), SequentialLate(workload, 0).size());
+}
+
+TEST(LateOutput, ASinkThatFailsEndsTheRun) {
+  Workload workload = DisorderedWorkloads(60)[0];
+  std::vector<std::vector<LateKept>> late(workload.executor_count());
+  const std::unique_ptr<Query> query =
+      Windowed(workload).LateTo(Collect(late, /*max_rows=*/10)).Aggregate(Count{}).To(Discard{});
+  std::vector<ExecutorMetrics> metrics;
+  EXPECT_EQ(RunNodes(workload, *query, metrics).code(), absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace glaive::engine
