@@ -10,13 +10,15 @@
 
 namespace glaive {
 
-/// Monotonic time. The origin is arbitrary, but the same for all processes of one host.
+/// Monotonic time, and the time of day.
 class Clock {
  public:
   virtual ~Clock() = default;
 
-  /// Nanoseconds since the origin; never goes back.
+  /// Nanoseconds since an origin that is arbitrary, but the same for all processes of one host; never goes back.
   virtual std::int64_t NowNanos() const = 0;
+  /// Milliseconds since 1970; within a process it never goes back. A clock whose origin is 1970 need not define it.
+  virtual std::int64_t WallMillis() const { return NowNanos() / 1'000'000; }
 };
 
 }  // namespace glaive

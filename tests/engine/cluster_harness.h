@@ -52,7 +52,8 @@ struct Workload {
   EpochPolicy epochs{};
   std::int64_t max_lead_ms = 4'000;
   std::int64_t idle_timeout_ns = 0;
-  bool over_verbs = false;  // between nodes, or with one node between its executors
+  const Clock* clock = nullptr;  // null: the steady one
+  bool over_verbs = false;       // between nodes, or with one node between its executors
 
   std::uint32_t executor_count() const { return nodes * executors; }
 };
@@ -106,7 +107,7 @@ inline auto TestSource(const Workload& workload) {
   return SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime};
 }
 
-inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& clock) {
+inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& steady_clock) {
   ExecutorConfig config;
   config.mesh.executors_per_node = workload.executors;
   config.mesh.executor_count = workload.executor_count();
@@ -123,7 +124,7 @@ inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& 
   config.idle_timeout_ns = workload.idle_timeout_ns;
   config.fragment_bytes = workload.fragment_bytes;
   config.state_limit_bytes = std::uint64_t{1} << 30;
-  config.clock = &clock;
+  config.clock = workload.clock == nullptr ? &steady_clock : workload.clock;
   return config;
 }
 

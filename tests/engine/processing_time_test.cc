@@ -1,0 +1,169 @@
+// Windows by the time when records are read, with a clock moved by hand, against a loop over what was read when.
+
+#include "engine/source/processing_time.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "engine/api/stream.h"
+#include "engine/sink/collect.h"
+#include "tests/engine/cluster_harness.h"
+
+namespace glaive::engine {
+namespace {
+
+constexpr std::int64_t kStartMs = 1'600'000'000'123;
+
+class ManualClock final : public Clock {
+ public:
+  std::int64_t NowNanos() const override { return now_ms_ * 1'000'000; }
+  std::int64_t WallMillis() const override { return kStartMs + now_ms_; }
+  void Advance(std::int64_t ms) { now_ms_ += ms; }
+
+ private:
+  std::int64_t now_ms_ = 0;
+};
+
+/// One batch: how many records, and when.
+struct Read {
+  std::int64_t time_ms;
+  std::vector<std::uint64_t> keys;
+};
+
+// Reads a workload's records a few at a time, and pauses between batches. The clock moves on whenever it is asked
+// something.
+class PacedSource final : public Source<TestRecord> {
+ public:
+  PacedSource(const Workload& workload, std::uint32_t executor, ManualClock& clock, std::vector<Read>& log)
+      : clock_(&clock), log_(&log) {
+    for (std::uint64_t number = 0; number < workload.records; ++number) {
+      records_.push_back(MakeRecord(workload, executor, number));
+    }
+  }
+
+  SourceBatch<TestRecord> Poll() override {
+    clock_->Advance(1);
+    if (pause_ > 0) {
+      return {};
+    }
+    const std::uint64_t draw = records_[position_].key;
+    const std::size_t count = std::min<std::size_t>(1 + draw % 20, records_.size() - position_);
+    const std::span<const TestRecord> batch = std::span<const TestRecord>(records_).subspan(position_, count);
+    position_ += count;
+    pause_ = draw % 100;
+    Read read{.time_ms = clock_->WallMillis(), .keys = {}};
+    for (const TestRecord& record : batch) {
+      read.keys.push_back(record.key);
+    }
+    log_->push_back(read);
+    return {.records = batch,
+            .event_time_shift_ms = 12'345,  // not looked at
+            .watermark_ms = kMaxEventTimeMs - 1,
+            .ended = position_ == records_.size()};
+  }
+
+  bool Ready() override {
+    clock_->Advance(1);
+    pause_ -= pause_ > 0 ? 1 : 0;
+    return pause_ == 0;
+  }
+
+ private:
+  ManualClock* clock_;
+  std::vector<Read>* log_;
+  std::vector<TestRecord> records_;
+  std::size_t position_ = 0;
+  std::uint64_t pause_ = 0;
+};
+
+TEST(ProcessingTime, ARecordCountsInTheWindowInWhichItsBatchWasRead) {
+  for (std::uint32_t executors = 1; executors <= 3; ++executors) {
+    for (std::uint64_t order_seed = 1; order_seed <= 3; ++order_seed) {
+      SCOPED_TRACE(absl::StrCat(executors, " executors, order ", order_seed));
+      ManualClock clock;
+      std::vector<Read> log;
+      Workload workload{.executors = executors, .records = 2'000, .max_lead_ms = 1LL << 60, .clock = &clock};
+      const auto open = [&](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
+        return std::make_unique<PacedSource>(workload, Value(context.executor), clock, log);
+      };
+      std::vector<std::vector<TestRow>> rows(executors);
+      const SourceSpec<TestRecord, decltype(kTestEventTime)> source{.open = open, .event_time_ms = kTestEventTime};
+      const std::unique_ptr<Query> query = From(ProcessingTime(source))
+                                               .KeyBy(&TestRecord::key)
+                                               .Window(Tumbling{absl::Milliseconds(500)})
+                                               .Aggregate(Count{})
+                                               .To(Collect(rows));
+      ClusterOutcome outcome;
+      outcome.status = RunExecutors(workload, *query, order_seed, outcome.metrics);
+      CollectOutcome(rows, outcome);
+      ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+      TestCounts expected;
+      for (const Read& read : log) {
+        for (const std::uint64_t key : read.keys) {
+          ++expected[{read.time_ms / 500 * 500, key}];
+        }
+      }
+      EXPECT_EQ(outcome.rows, outcome.counts.size());
+      EXPECT_TRUE(outcome.counts == expected) << outcome.counts.size() << " results of " << expected.size();
+      EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
+      EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired_early), 5U);
+    }
+  }
+}
+
+// One record, and then silence until its window has fired.
+class OneRecordSource final : public Source<TestRecord> {
+ public:
+  OneRecordSource(ManualClock& clock, const std::vector<TestRow>& rows) : clock_(&clock), rows_(&rows) {}
+
+  SourceBatch<TestRecord> Poll() override {
+    const bool first = !std::exchange(read_, true);
+    return {.records = std::span(&record_, first ? 1 : 0), .ended = Over()};
+  }
+  bool Ready() override {
+    clock_->Advance(1);
+    ++asked_;
+    return Over();
+  }
+
+ private:
+  bool Over() const { return !rows_->empty() || asked_ >= 100'000; }
+
+  ManualClock* clock_;
+  const std::vector<TestRow>* rows_;
+  TestRecord record_{.key = 7, .event_time_ms = 0, .kind = 0};
+  bool read_ = false;
+  int asked_ = 0;
+};
+
+TEST(ProcessingTime, WindowsCloseOnASilentStream) {
+  ManualClock clock;
+  std::vector<std::vector<TestRow>> rows(1);
+  const auto open = [&](const SourceContext&) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
+    return std::make_unique<OneRecordSource>(clock, rows[0]);
+  };
+  const SourceSpec<TestRecord, decltype(kTestEventTime)> source{.open = open, .event_time_ms = kTestEventTime};
+  const std::unique_ptr<Query> query = From(ProcessingTime(source))
+                                           .KeyBy(&TestRecord::key)
+                                           .Window(Session{absl::Seconds(2)})
+                                           .Aggregate(Count{})
+                                           .To(Collect(rows));
+  const Workload workload{.clock = &clock};
+  std::vector<ExecutorMetrics> metrics;
+  ASSERT_EQ(RunExecutors(workload, *query, 1, metrics), absl::OkStatus());
+  ASSERT_EQ(rows[0].size(), 1U);
+  EXPECT_EQ(rows[0][0].window_start_ms, kStartMs);
+  EXPECT_EQ(rows[0][0].window_end_ms, kStartMs + 2'000);
+  EXPECT_EQ(metrics[0].windows_fired_early, 1U) << "the window waited for the end of the stream";
+}
+
+}  // namespace
+}  // namespace glaive::engine
