@@ -1,6 +1,6 @@
 // The query API: a query is a chain of steps, each returning the stage that knows what may come next.
 //
-//   From(source)                        Stream        Filter, Map, FilterMap, then KeyBy
+//   From(source)                        Stream        Filter, Map, FilterMap, then KeyBy, or Window at once
 //     .KeyBy(key)                       KeyedStream   Window
 //     .Window(Tumbling{...})            WindowedStream AllowedLateness, LateTo, then Aggregate
 //     .Aggregate(Count{})               Results       To
@@ -157,7 +157,7 @@ class WindowedStream {
   GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after Window() comes Aggregate(...)")
-  GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes once, before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(Window, "glaive: a stream has one Window(); after it comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after Window()")
 
@@ -207,6 +207,14 @@ class KeyedStream {
   Key key_;
 };
 
+/// What stands for KeyBy where a query has none.
+struct OneKeyForAll {
+  template <typename R>
+  AllRecords operator()(const R&) const {
+    return {};
+  }
+};
+
 /// A stream of records of type `Chain::Out`.
 template <typename Spec, Step Chain>
 class Stream {
@@ -247,10 +255,16 @@ class Stream {
     return KeyedStream<Spec, Chain, Key>(std::move(source_), std::move(chain_), std::move(key));
   }
 
-  GLAIVE_WRONG_ORDER(Window, "glaive: Window() needs a key: call KeyBy(...) first")
+  /// Groups all records by event time, as KeyedStream::Window does those of each key: one result a window, over all
+  /// flows, whose key is AllRecords.
+  template <typename W>
+  auto Window(const W& window) && {
+    return KeyedStream<Spec, Chain, OneKeyForAll>(std::move(source_), std::move(chain_), {}).Window(window);
+  }
+
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
-  GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs a key and windows: call KeyBy(...) and Window(...) first")
+  GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs windows: call Window(...) first, and KeyBy(...) before it")
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call KeyBy(...), Window(...) and Aggregate(...) first")
 
  private:

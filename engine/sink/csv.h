@@ -3,6 +3,8 @@
 //   window_start_ms,window_end_ms,key,value      event_time_ms,watermark_ms,auction,price
 //   1599999600000,1600000200000,17,3             1599999599999,1599999660000,17,250
 //
+// Without KeyBy there is no key column.
+//
 // Numbers are written exactly: integers in full, floating-point values with the fewest digits that read back as the
 // same value. An aggregate that saw no record leaves its field empty; a list is one field, its elements separated by
 // spaces; several aggregates are several fields.
@@ -109,6 +111,19 @@ struct CsvRow<WindowResult<K, T>> {
     absl::StrAppend(&line, row.window_start_ms, ",", row.window_end_ms, ",");
     AppendCsv(line, row.key);
     line += ',';
+    AppendCsv(line, row.value);
+  }
+};
+
+template <CsvWritable T>
+struct CsvRow<WindowResult<AllRecords, T>> {
+  static std::string Header() {
+    std::string header = "window_start_ms,window_end_ms";
+    AppendCsvNames(header, "value", kCsvFields<T>);
+    return header;
+  }
+  static void Append(std::string& line, const WindowResult<AllRecords, T>& row) {
+    absl::StrAppend(&line, row.window_start_ms, ",", row.window_end_ms, ",");
     AppendCsv(line, row.value);
   }
 };

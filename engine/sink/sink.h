@@ -10,6 +10,7 @@
 //   query.To(Collect(rows));
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +22,13 @@
 #include "rdma/base/ids.h"
 
 namespace glaive::engine {
+
+/// The key of a query without KeyBy: all records have the same.
+struct AllRecords {
+  std::uint8_t always_zero = 0;
+
+  friend auto operator<=>(const AllRecords&, const AllRecords&) = default;
+};
 
 /// A fired window's result for one key: the aggregate of all its records with event time in [start, end).
 template <typename K, typename T>

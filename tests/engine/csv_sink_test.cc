@@ -136,6 +136,15 @@ TEST_F(CsvTest, SeveralAggregatesAreSeveralFieldsAndAListIsOne) {
             "window_start_ms,window_end_ms,key,value_1,value_2,value_3\n0,10,1,2,0.5,7 -3\n0,10,4,5,,\n");
 }
 
+TEST_F(CsvTest, WithoutAKeyThereIsNoColumnForIt) {
+  using Global = WindowResult<AllRecords, std::uint64_t>;
+  const auto sink = *Csv{path_}.Factory<Global>()({.executor = ExecutorId{0}, .executor_count = 1});
+  ASSERT_TRUE(sink->Write(std::vector<Global>{{0, 10, {}, 2}, {10, 20, {}, 5}}).ok());
+  ASSERT_TRUE(Finish(*sink).ok());
+  ASSERT_TRUE(sink->Commit().ok());
+  EXPECT_EQ(Read(PartPath(path_, ExecutorId{0}, 1)), "window_start_ms,window_end_ms,value\n0,10,2\n10,20,5\n");
+}
+
 // A record that says itself how it is written.
 struct Bid {
   static constexpr std::string_view kCsvHeader = "auction,price";

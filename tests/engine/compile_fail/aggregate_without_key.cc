@@ -1,4 +1,4 @@
-// expect: glaive: Aggregate() needs a key and windows
+// expect: glaive: Aggregate() needs windows: call Window(...) first, and KeyBy(...) before it
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

@@ -1,4 +1,4 @@
-// expect: glaive: a stream has one KeyBy(); after Window() comes Aggregate(...)
+// expect: glaive: KeyBy() comes once, before Window(); after Window() comes Aggregate(...)
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
