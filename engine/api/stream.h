@@ -50,8 +50,9 @@ class AggregationQuery final : public Query {
   std::uint64_t source_memory_bytes() const override { return plan_.source.memory_bytes; }
   std::int64_t window_ms() const override {
     constexpr std::int64_t kMaxSlides = 16;  // a leader keeps a table for each, and of each slide that flows lead by
+    constexpr std::int64_t kMostMs = kMaxEventTimeMs / kMaxSlides;  // some of them still fit 64 bits
     const Windows windows(plan_.window);
-    return std::min(windows.size_ms(), kMaxSlides * windows.slide_ms());
+    return std::min({kMostMs, windows.size_ms(), kMaxSlides * std::min(kMostMs, windows.slide_ms())});
   }
 
   absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override {
@@ -180,11 +181,14 @@ class KeyedStream {
   KeyedStream(Spec source, Chain chain, Key key)
       : source_(std::move(source)), chain_(std::move(chain)), key_(std::move(key)) {}
 
-  /// Groups each key's records by event time: Tumbling{size}, Sliding{size, slide} or Session{gap}, of at least 1 ms.
+  /// Groups each key's records by event time: Tumbling{size}, Sliding{size, slide} or Session{gap}, of at least 1 ms,
+  /// or not at all: Unbounded{every}.
   template <typename W>
   auto Window(const W& window) && {
-    constexpr bool kIsWindow = std::is_same_v<W, Tumbling> || std::is_same_v<W, Sliding> || std::is_same_v<W, Session>;
-    static_assert(kIsWindow, "glaive: Window() takes Tumbling{size}, Sliding{size, slide} or Session{gap}");
+    constexpr bool kIsWindow = std::is_same_v<W, Tumbling> || std::is_same_v<W, Sliding> ||
+                               std::is_same_v<W, Session> || std::is_same_v<W, Unbounded>;
+    static_assert(kIsWindow,
+                  "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{every}");
     if constexpr (kIsWindow) {
       return WindowedStream<Spec, Chain, Key, W>(std::move(source_), std::move(chain_), std::move(key_), window);
     } else {

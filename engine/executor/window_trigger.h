@@ -29,12 +29,25 @@
 #include "engine/executor/sliding_results.h"
 #include "engine/executor/task_context.h"
 #include "engine/executor/tumbling_results.h"
+#include "engine/executor/unbounded_results.h"
 #include "engine/fiber/fiber.h"
 #include "engine/progress/flow_progress.h"
 #include "engine/sink/sink.h"
 #include "engine/window/windows.h"
 
 namespace glaive::engine {
+
+/// Which of the kinds of results a window has.
+template <typename Window, typename Plan>
+struct ResultsKind;
+template <typename Plan>
+struct ResultsKind<Tumbling, Plan> : std::type_identity<TumblingResults<Plan>> {};
+template <typename Plan>
+struct ResultsKind<Sliding, Plan> : std::type_identity<SlidingResults<Plan>> {};
+template <typename Plan>
+struct ResultsKind<Session, Plan> : std::type_identity<SessionResults<Plan>> {};
+template <typename Plan>
+struct ResultsKind<Unbounded, Plan> : std::type_identity<UnboundedResults<Plan>> {};
 
 template <typename Plan>
 class WindowTrigger {
@@ -73,9 +86,7 @@ class WindowTrigger {
 
  private:
   static constexpr bool kSessions = std::is_same_v<typename Plan::Window, Session>;
-  using Results = std::conditional_t<
-      kSessions, SessionResults<Plan>,
-      std::conditional_t<std::is_same_v<typename Plan::Window, Sliding>, SlidingResults<Plan>, TumblingResults<Plan>>>;
+  using Results = typename ResultsKind<typename Plan::Window, Plan>::type;
 
   /// Rows emitted in a turn: fewer of large values, whose results take longer to make.
   static constexpr std::size_t kRows =

@@ -3,7 +3,7 @@
 //   window_start_ms,window_end_ms,key,value      event_time_ms,watermark_ms,auction,price
 //   1599999600000,1600000200000,17,3             1599999599999,1599999660000,17,250
 //
-// Without KeyBy there is no key column.
+// Without KeyBy there is no key column; a window without a beginning or an end (Unbounded) leaves that field empty.
 //
 // Numbers are written exactly: integers in full, floating-point values with the fewest digits that read back as the
 // same value. An aggregate that saw no record leaves its field empty; a list is one field, its elements separated by
@@ -24,6 +24,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -35,6 +36,7 @@
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 
+#include "engine/progress/event_time.h"
 #include "engine/sink/late_record.h"
 #include "engine/sink/part_file.h"
 #include "engine/sink/sink.h"
@@ -91,6 +93,18 @@ inline constexpr std::size_t kCsvFields = 1;
 template <typename... Ts>
 inline constexpr std::size_t kCsvFields<std::tuple<Ts...>> = (kCsvFields<Ts> + ...);
 
+/// A window's start and end, and a comma behind each.
+inline void AppendCsvWindow(std::string& line, std::int64_t start_ms, std::int64_t end_ms) {
+  if (start_ms != kMinEventTimeMs) {
+    AppendCsv(line, start_ms);
+  }
+  line += ',';
+  if (end_ms != kMaxEventTimeMs) {
+    AppendCsv(line, end_ms);
+  }
+  line += ',';
+}
+
 /// What has an AppendCsv, above or beside its type.
 template <typename T>
 concept CsvWritable = requires(std::string& line, const T& value) { AppendCsv(line, value); };
@@ -108,7 +122,7 @@ struct CsvRow<WindowResult<K, T>> {
     return header;
   }
   static void Append(std::string& line, const WindowResult<K, T>& row) {
-    absl::StrAppend(&line, row.window_start_ms, ",", row.window_end_ms, ",");
+    AppendCsvWindow(line, row.window_start_ms, row.window_end_ms);
     AppendCsv(line, row.key);
     line += ',';
     AppendCsv(line, row.value);
@@ -123,7 +137,7 @@ struct CsvRow<WindowResult<AllRecords, T>> {
     return header;
   }
   static void Append(std::string& line, const WindowResult<AllRecords, T>& row) {
-    absl::StrAppend(&line, row.window_start_ms, ",", row.window_end_ms, ",");
+    AppendCsvWindow(line, row.window_start_ms, row.window_end_ms);
     AppendCsv(line, row.value);
   }
 };

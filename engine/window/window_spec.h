@@ -27,4 +27,12 @@ struct Session {
   absl::Duration gap;
 };
 
+/// No windows: everything since the beginning. For each multiple of `every`, counted from 1970, that the watermark
+/// passes, and for the next one at the end of the stream: a result for each key that has changed since the one before,
+/// the aggregate of all its records before that time. A record that is behind the watermark counts from the next one
+/// on; none is late. Without `every` there is one result a key, at the end. A leader keeps a table of all keys.
+struct Unbounded {
+  absl::Duration every = absl::InfiniteDuration();
+};
+
 }  // namespace glaive::engine

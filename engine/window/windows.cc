@@ -27,6 +27,11 @@ std::int64_t WholeMillis(absl::Duration length) {
   return millis >= 1 && absl::Milliseconds(millis) == length ? millis : 0;
 }
 
+// The same of an interval that may be infinite: event time has one then.
+std::int64_t Every(absl::Duration interval) {
+  return interval == absl::InfiniteDuration() ? kMaxEventTimeMs : WholeMillis(interval);
+}
+
 }  // namespace
 
 Windows::Windows(const Tumbling& windows) : Windows(WholeMillis(windows.size), WholeMillis(windows.size)) {
@@ -41,15 +46,20 @@ Windows::Windows(const Sliding& windows) : Windows(WholeMillis(windows.size), Wh
 }
 
 Windows::Windows(const Session& sessions)
-    : Windows(WholeMillis(sessions.gap), WholeMillis(sessions.gap), /*sessions=*/true) {
+    : Windows(WholeMillis(sessions.gap), WholeMillis(sessions.gap), Kind::kSessions) {
   GLAIVE_CHECK(size_ms_ >= 1, "a session gap of ", absl::FormatDuration(sessions.gap),
                "; it must be whole milliseconds, at least 1");
 }
 
-Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms, bool sessions)
+Windows::Windows(const Unbounded& results) : Windows(Every(results.every), Every(results.every), Kind::kUnbounded) {
+  GLAIVE_CHECK(size_ms_ >= 1, "unbounded results every ", absl::FormatDuration(results.every),
+               "; it must be whole milliseconds, at least 1, or infinite");
+}
+
+Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms, Kind kind)
     : size_ms_(size_ms),
       slide_ms_(slide_ms),
-      sessions_(sessions),
+      kind_(kind),
       rest_ms_(slide_ms == 0 ? 0 : size_ms % slide_ms),
       slices_(slide_ms == 0 ? 1 : size_ms / slide_ms * (rest_ms_ == 0 ? 1 : 2) + (rest_ms_ == 0 ? 0 : 1)),
       first_window_(0),
@@ -60,6 +70,9 @@ Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms, bool sessions)
   // Both a window's ends and the numbers of its pieces have to fit 64 bits.
   first_window_ = kMinEventTimeMs / slide_ms_;
   last_window_ = (kMaxEventTimeMs - size_ms_) / slide_ms_;
+  if (slide_ms_ == kMaxEventTimeMs) {
+    first_window_ = 0;  // there is but one
+  }
   if (slices_ > 1) {
     // A piece of the last window may count for as many more.
     const std::int64_t most = kMaxEventTimeMs / 2 / std::max(slices_, slide_ms_);
@@ -76,7 +89,28 @@ std::int64_t Windows::FirstEndingAfter(std::int64_t time_ms) const {
   return static_cast<std::int64_t>(std::clamp(window, absl::int128(first_window_), absl::int128(last_window_) + 1));
 }
 
+std::optional<Windows::Place> Windows::UnboundedPlaceOf(std::int64_t event_time_ms, std::int64_t watermark_ms) const {
+  const std::int64_t due = std::max(FloorDivide(event_time_ms, slide_ms_), first_window_);
+  const std::int64_t window = std::max(due, FirstEndingAfter(watermark_ms));
+  if (window > last_window_) {
+    return std::nullopt;
+  }
+  Place place{.piece = state::SliceId{window},
+              .start_ms = window == first_window_ ? kMinEventTimeMs : StartMs(window),
+              .end_ms = EndMs(window),
+              .closes_ms = EndMs(window),
+              .partly_late = window > due};
+  if (place.partly_late) {  // as is all that is further behind
+    place.end_ms = place.start_ms;
+    place.start_ms = kMinEventTimeMs;
+  }
+  return place;
+}
+
 std::optional<Windows::Place> Windows::PlaceOf(std::int64_t event_time_ms, std::int64_t watermark_ms) const {
+  if (kind_ == Kind::kUnbounded) {
+    return UnboundedPlaceOf(event_time_ms, watermark_ms);
+  }
   const std::int64_t last = FloorDivide(event_time_ms, slide_ms_);  // the last window that covers it
   if (last < first_window_ || last > last_window_) {
     return std::nullopt;
@@ -87,7 +121,7 @@ std::optional<Windows::Place> Windows::PlaceOf(std::int64_t event_time_ms, std::
   const std::int64_t covering = size_ms_ / slide_ms_ + (paired() && !second ? 1 : 0);  // so many windows
   const std::int64_t first = std::max(last - covering + 1, first_window_);
   const std::int64_t window = std::max(first, FirstEndingAfter(watermark_ms));
-  if (window > last || (sessions_ && event_time_ms < watermark_ms)) {
+  if (window > last || (kind_ == Kind::kSessions && event_time_ms < watermark_ms)) {
     return std::nullopt;
   }
   Place place{.piece = state::SliceId{window * slices_ + slice - (paired() ? 2 : 1) * window},
@@ -95,7 +129,7 @@ std::optional<Windows::Place> Windows::PlaceOf(std::int64_t event_time_ms, std::
               .end_ms = paired() && !second ? start_ms + rest_ms_ : start_ms + slide_ms_,
               .closes_ms = EndMs(window),
               .partly_late = window > first};
-  if (sessions_) {  // times behind the watermark are late
+  if (kind_ == Kind::kSessions) {  // times behind the watermark are late
     place.start_ms = std::max(place.start_ms, watermark_ms);
     place.closes_ms = place.start_ms + 1;
   }

@@ -15,6 +15,10 @@
 // a slice holds of a key is of one session (window_trigger.h). A session whose last record is a gap behind everybody's
 // watermark is complete, since a record behind its own flow's watermark is late, whatever its slice.
 //
+// Without windows (Unbounded) event time is cut, too, where results are due, and window w is everything before
+// (w + 1) * slide. A piece counts for its first window and all that follow, so nothing else names it: a record that is
+// behind goes where those go that are in time for the first open window.
+//
 //   1. A piece is complete when its first window is, and counts up to the last window of its slice.
 //   2. Pieces are ordered by their first window. All that are in time are the slices that are new in that window.
 //   3. For tumbling windows a piece's number is its window's.
@@ -39,6 +43,7 @@ class Windows {
   explicit Windows(const Tumbling& windows);
   explicit Windows(const Sliding& windows);
   explicit Windows(const Session& sessions);
+  explicit Windows(const Unbounded& results);
 
   /// Where a record goes. It holds for all event times from `start_ms` to before `end_ms`, until the flow's watermark
   /// reaches `closes_ms`.
@@ -51,8 +56,7 @@ class Windows {
   };
 
   /// None when the record is late: all its windows end at or before its flow's watermark, or, for sessions, its event
-  /// time is before it. Times so far from 1970 that
-  /// their pieces' numbers don't fit 64 bits count as late, too.
+  /// time is before it. Times so far from 1970 that their pieces' numbers don't fit 64 bits count as late, too.
   std::optional<Place> PlaceOf(std::int64_t event_time_ms, std::int64_t watermark_ms) const;
 
   /// The first and the last window that a piece counts for.
@@ -73,14 +77,17 @@ class Windows {
   std::int64_t slide_ms() const { return slide_ms_; }
 
  private:
-  Windows(std::int64_t size_ms, std::int64_t slide_ms, bool sessions = false);
+  enum class Kind : std::uint8_t { kRegular, kSessions, kUnbounded };
 
+  Windows(std::int64_t size_ms, std::int64_t slide_ms, Kind kind = Kind::kRegular);
+
+  std::optional<Place> UnboundedPlaceOf(std::int64_t event_time_ms, std::int64_t watermark_ms) const;
   std::int64_t FirstEndingAfter(std::int64_t time_ms) const;
   bool paired() const { return rest_ms_ != 0; }
 
   std::int64_t size_ms_;
   std::int64_t slide_ms_;
-  bool sessions_;              // a record behind the watermark is late
+  Kind kind_;
   std::int64_t rest_ms_;       // size modulo slide
   std::int64_t slices_;        // of a window
   std::int64_t first_window_;  // with a number that fits

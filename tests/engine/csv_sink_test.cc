@@ -145,6 +145,15 @@ TEST_F(CsvTest, WithoutAKeyThereIsNoColumnForIt) {
   EXPECT_EQ(Read(PartPath(path_, ExecutorId{0}, 1)), "window_start_ms,window_end_ms,value\n0,10,2\n10,20,5\n");
 }
 
+TEST_F(CsvTest, AWindowWithoutABeginningOrAnEndLeavesTheFieldEmpty) {
+  const auto sink = Open(0, 1);
+  ASSERT_TRUE(
+      sink->Write(std::vector<Row>{{kMinEventTimeMs, 10, 1, 2}, {kMinEventTimeMs, kMaxEventTimeMs, 1, 3}}).ok());
+  ASSERT_TRUE(Finish(*sink).ok());
+  ASSERT_TRUE(sink->Commit().ok());
+  EXPECT_EQ(Read(PartPath(path_, ExecutorId{0}, 1)), kHeader + ",10,1,2\n,,1,3\n");
+}
+
 // A record that says itself how it is written.
 struct Bid {
   static constexpr std::string_view kCsvHeader = "auction,price";

@@ -2,6 +2,7 @@
 
 #include "engine/window/windows.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -152,11 +153,64 @@ TEST(Windows, OfASessionLastAGapAndRefuseWhatIsBehindTheWatermark) {
   }
 }
 
+TEST(Windows, WithoutBoundsARecordCountsFromTheFirstResultOnThatItsFlowHasNotPassed) {
+  const Windows windows(Unbounded{absl::Milliseconds(10)});
+  for (std::int64_t time_ms = -25; time_ms <= 25; ++time_ms) {
+    for (std::int64_t watermark_ms = -25; watermark_ms <= 35; ++watermark_ms) {
+      const auto place = windows.PlaceOf(time_ms, watermark_ms);
+      ASSERT_TRUE(place.has_value());
+      std::int64_t shown_ms = -30;
+      while (shown_ms <= time_ms || shown_ms <= watermark_ms) shown_ms += 10;
+      ASSERT_EQ(windows.EndMs(windows.FirstWindowOf(place->piece)), shown_ms);
+      ASSERT_EQ(place->partly_late, shown_ms > time_ms + 10);
+      ASSERT_GE(place->piece, windows.OpenAt(watermark_ms).first);
+      ASSERT_LE(place->start_ms, time_ms);
+      ASSERT_GT(place->end_ms, time_ms);
+      ASSERT_GT(place->closes_ms, watermark_ms);
+      for (std::int64_t later_ms = watermark_ms; later_ms < std::min<std::int64_t>(place->closes_ms, 60); ++later_ms) {
+        for (std::int64_t other_ms = std::max<std::int64_t>(place->start_ms, -60);
+             other_ms < std::min<std::int64_t>(place->end_ms, 60); ++other_ms) {
+          ASSERT_EQ(windows.PlaceOf(other_ms, later_ms)->piece, place->piece);
+          ASSERT_EQ(windows.PlaceOf(other_ms, later_ms)->partly_late, place->partly_late);
+        }
+      }
+    }
+  }
+}
+
+TEST(Windows, WithoutBoundsAndIntervalAreOneThatEndsWithEventTime) {
+  const Windows windows(Unbounded{});
+  for (const std::int64_t time_ms : {kMinEventTimeMs, std::int64_t{-1}, std::int64_t{0}, kMaxEventTimeMs - 1}) {
+    for (const std::int64_t watermark_ms : {kMinEventTimeMs, std::int64_t{-1}, std::int64_t{7}, kMaxEventTimeMs - 1}) {
+      const auto place = windows.PlaceOf(time_ms, watermark_ms);
+      ASSERT_TRUE(place.has_value());
+      EXPECT_EQ(place->piece, state::SliceId{0});
+      EXPECT_EQ(place->start_ms, kMinEventTimeMs);
+      EXPECT_EQ(place->end_ms, kMaxEventTimeMs) << "no record leaves the place of the first";
+      EXPECT_EQ(place->closes_ms, kMaxEventTimeMs);
+      EXPECT_FALSE(place->partly_late);
+      EXPECT_EQ(windows.NextEndMs(watermark_ms), kMaxEventTimeMs);
+    }
+  }
+  EXPECT_GT(windows.OpenAt(kMaxEventTimeMs).first, windows.OpenAt(kMaxEventTimeMs).last);
+}
+
+TEST(Windows, WithoutBoundsTimesNearTheBeginningOfTheScaleCountFromTheFirstResultOn) {
+  const Windows windows(Unbounded{absl::Milliseconds(10)});
+  const auto place = windows.PlaceOf(kMinEventTimeMs, kMinEventTimeMs);
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->piece, windows.OpenAt(kMinEventTimeMs).first);
+  EXPECT_LE(place->start_ms, kMinEventTimeMs);
+}
+
 TEST(WindowsDeathTest, AWindowIsWholeMillisecondsAndNotEmpty) {
   for (const absl::Duration size : {absl::ZeroDuration(), absl::Microseconds(500), absl::Microseconds(1500),
                                     -absl::Seconds(1), absl::InfiniteDuration()}) {
     EXPECT_DEATH(Windows(Tumbling{size}), "a tumbling window of .* must be whole milliseconds, at least 1");
     EXPECT_DEATH(Windows(Sliding{absl::Seconds(1), size}), "a sliding window of 1s every .* at most the size");
+  }
+  for (const absl::Duration every : {absl::ZeroDuration(), absl::Microseconds(1500), -absl::InfiniteDuration()}) {
+    EXPECT_DEATH(Windows(Unbounded{every}), "unbounded results every .* whole milliseconds, at least 1, or infinite");
   }
   EXPECT_DEATH(Windows(Sliding{absl::Seconds(1), absl::Seconds(2)}), "the slide at most the size");
   EXPECT_DEATH(Windows(Sliding{absl::Hours(1), absl::Milliseconds(1)}), "overlap too far");

@@ -1,4 +1,4 @@
-// expect: glaive: Window() takes Tumbling{size}, Sliding{size, slide} or Session{gap}
+// expect: glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{every}
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
