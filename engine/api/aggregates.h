@@ -3,6 +3,7 @@
 //   .Aggregate(Count{})
 //   .Aggregate(Mean{&TaskEvent::cpu})
 //   .Aggregate(Several{Count{}, Last{&Bid::time_ms, &Bid::price}})
+//   .Aggregate(Distinct{&Bid::bidder})
 //
 // An aggregate of your own is a struct like these: `Value<R>` is a CRDT (state/crdt/crdt.h) and `Input` makes its input
 // from a record. It is called for every record, so both should inline.
@@ -20,6 +21,7 @@
 #include "state/crdt/several.h"
 #include "state/crdt/sum.h"
 #include "state/crdt/variance.h"
+#include "state/index/key_hash.h"
 
 namespace glaive::engine {
 
@@ -124,6 +126,28 @@ TopKAggregate<K, Field> TopK(Field field) {
   return {std::move(field)};
 }
 
+/// How many different values a field has, exactly. The state keeps an entry for each, so it stands alone: not in
+/// Several, not for sessions, and with Unbounded only for results at the end. The field is of a type that could be a
+/// key, without padding, pointers or floating-point numbers.
+template <typename Field>
+struct Distinct {
+  template <typename R>
+  using Element = std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>;
+  /// No CRDT: it makes Several a type that can be refused by name.
+  template <typename R>
+  using Value = Element<R>;
+
+  template <typename R>
+  Element<R> ElementOf(const R& record) const {
+    return std::invoke(field, record);
+  }
+
+  Field field;
+};
+
+template <typename Field>
+Distinct(Field) -> Distinct<Field>;
+
 /// Several aggregates in one pass: `.Aggregate(Several{Count{}, Max{&Bid::price}})`. The result is a tuple.
 template <typename... As>
 struct Several;
@@ -166,5 +190,26 @@ template <typename A, typename R>
 concept AggregateOf = state::CrdtValue<typename A::template Value<R>> && requires(const A& aggregate, const R& record) {
   { aggregate.Input(record) } -> std::convertible_to<typename A::template Value<R>::Input>;
 };
+
+/// The same for those that are kept as one entry an element.
+template <typename A, typename R>
+concept DistinctOf = state::StateKey<typename A::template Element<R>>;
+
+template <typename A>
+inline constexpr bool kHoldsDistinct = false;
+template <typename Field>
+inline constexpr bool kHoldsDistinct<Distinct<Field>> = true;
+template <typename... As>
+inline constexpr bool kHoldsDistinct<Several<As...>> = (kHoldsDistinct<As> || ...);
+
+/// Whether it is either of them. (Several with a Distinct inside has no value that could be looked at.)
+template <typename A, typename R>
+constexpr bool IsAggregateOf() {
+  if constexpr (kHoldsDistinct<A>) {
+    return DistinctOf<A, R>;
+  } else {
+    return AggregateOf<A, R>;
+  }
+}
 
 }  // namespace glaive::engine

@@ -138,9 +138,19 @@ class WindowedStream {
   /// What is computed of the records of each key and window.
   template <typename A>
   auto Aggregate(const A& aggregate) && {
-    constexpr bool kIsAggregate = AggregateOf<A, Record>;
-    static_assert(kIsAggregate, "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}");
-    if constexpr (kIsAggregate) {
+    constexpr bool kDistinct = DistinctOf<A, Record>;
+    constexpr bool kIsAggregate = IsAggregateOf<A, Record>();
+    constexpr bool kGoTogether = !kDistinct || !std::is_same_v<W, Session>;
+    static_assert(
+        kIsAggregate,
+        "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}, or Distinct{} alone");
+    static_assert(kGoTogether, "glaive: Distinct{} is not for Session{gap}, only for windows that all keys share");
+    if constexpr (kIsAggregate && kGoTogether) {
+      if constexpr (kDistinct && std::is_same_v<W, Unbounded>) {
+        GLAIVE_CHECK(window_.every == absl::InfiniteDuration(),
+                     "Distinct{} with Unbounded{.every = ", absl::FormatDuration(window_.every),
+                     "}; it has results at the end only");
+      }
       using Plan = AggregationPlan<Spec, Chain, Key, W, A, kKeepsLate>;
       return Results<Plan>(Plan{.source = std::move(source_),
                                 .chain = std::move(chain_),

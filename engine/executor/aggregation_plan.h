@@ -8,15 +8,41 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/api/aggregates.h"
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
 #include "engine/source/source.h"
 #include "engine/window/window_spec.h"
 #include "state/crdt/crdt.h"
+#include "state/crdt/presence.h"
 #include "state/crdt/session_part.h"
+#include "state/index/element_key.h"
 #include "state/store/partitioned_store.h"
 
 namespace glaive::engine {
+
+/// What the state keeps for an aggregate of records of type R, grouped by keys of type K: a value for each key.
+template <typename AggregateT, typename R, typename K>
+struct KeptState {
+  using Key = K;
+  using Value = typename AggregateT::template Value<R>;
+  using Result = decltype(std::declval<const Value&>().Result());
+
+  static Key MakeKey(const AggregateT& /*aggregate*/, const K& key, const R& /*record*/) { return key; }
+  static auto MakeInput(const AggregateT& aggregate, const R& record) { return aggregate.Input(record); }
+};
+/// Of distinct elements, an entry for each element of each key (distinct_results.h counts them).
+template <typename Field, typename R, typename K>
+struct KeptState<Distinct<Field>, R, K> {
+  using Key = state::ElementKey<K, typename Distinct<Field>::template Element<R>>;
+  using Value = state::PresenceValue;
+  using Result = std::uint64_t;
+
+  static Key MakeKey(const Distinct<Field>& aggregate, const K& key, const R& record) {
+    return Key(key, aggregate.ElementOf(record));
+  }
+  static state::Nothing MakeInput(const Distinct<Field>& /*aggregate*/, const R& /*record*/) { return {}; }
+};
 
 /// `SpecT` is a SourceSpec, `ChainT` a Step from its records, `KeyT` a callable or member pointer on what the chain
 /// emits, `WindowT` one of window_spec.h, `AggregateT` an aggregate of it (api/aggregates.h). `KeepsLateT` says whether
@@ -27,20 +53,26 @@ struct AggregationPlan {
   using Input = typename ChainT::In;
   using Record = typename ChainT::Out;
   using Window = WindowT;
-  using Key = std::remove_cvref_t<std::invoke_result_t<const KeyT&, const Record&>>;
-  using Aggregated = typename AggregateT::template Value<Record>;
-  using Value = std::conditional_t<std::is_same_v<WindowT, Session>, state::SessionPart<Aggregated>, Aggregated>;
-  using Result = decltype(std::declval<const Value&>().Result());
-  using Row = WindowResult<Key, Result>;
+  using GroupKey = std::remove_cvref_t<std::invoke_result_t<const KeyT&, const Record&>>;
+  using Kept = KeptState<AggregateT, Record, GroupKey>;
+  using Key = typename Kept::Key;  // of the state
+  using Value = std::conditional_t<std::is_same_v<WindowT, Session>, state::SessionPart<typename Kept::Value>,
+                                   typename Kept::Value>;
+  using Result = typename Kept::Result;
+  using Row = WindowResult<GroupKey, Result>;
+  static constexpr bool kDistinct = !std::is_same_v<Key, GroupKey>;
   static constexpr bool kKeepsLate = KeepsLateT;
   using Store = state::PartitionedStore<Key, Value>;
 
-  /// What the state takes of a record that the chain has emitted.
+  /// Where in the state a record belongs that the chain has emitted.
+  Key MakeKey(const Record& record) const { return Kept::MakeKey(aggregate, std::invoke(key, record), record); }
+
+  /// What the state takes of it.
   typename Value::Input MakeInput(const Record& record, std::int64_t event_time_ms) const {
     if constexpr (std::is_same_v<WindowT, Session>) {
-      return {.time_ms = event_time_ms, .input = aggregate.Input(record)};
+      return {.time_ms = event_time_ms, .input = Kept::MakeInput(aggregate, record)};
     } else {
-      return aggregate.Input(record);
+      return Kept::MakeInput(aggregate, record);
     }
   }
 

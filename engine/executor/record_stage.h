@@ -100,7 +100,7 @@ class RecordStage {
     for (const typename Plan::Input* record : selected) {
       plan_->chain.Push(*record, [&](const typename Plan::Record& survivor) {
         const std::int64_t event_time_ms = plan_->source.event_time_ms(*record) + shift_ms;
-        const typename Plan::Key key = std::invoke(plan_->key, survivor);
+        const typename Plan::Key key = plan_->MakeKey(survivor);
         const std::uint64_t hash = state::HashKey(key);
         prefetch(hash);
         updates[gathered.count] = Update{.hash = hash, .key = key, .input = plan_->MakeInput(survivor, event_time_ms)};

@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/executor/distinct_results.h"
 #include "engine/executor/session_results.h"
 #include "engine/executor/sliding_results.h"
 #include "engine/executor/task_context.h"
@@ -86,7 +87,8 @@ class WindowTrigger {
 
  private:
   static constexpr bool kSessions = std::is_same_v<typename Plan::Window, Session>;
-  using Results = typename ResultsKind<typename Plan::Window, Plan>::type;
+  using Kind = typename ResultsKind<typename Plan::Window, Plan>::type;
+  using Results = std::conditional_t<Plan::kDistinct, DistinctResults<Plan, Kind>, Kind>;
 
   /// Rows emitted in a turn: fewer of large values, whose results take longer to make.
   static constexpr std::size_t kRows =
@@ -120,7 +122,7 @@ class WindowTrigger {
     const std::int64_t complete_ns = progress_->PassedReadNanos(windows_.EndMs(window));
     ExecutorMetrics& metrics = *context_->metrics;
     const std::uint64_t results_before = metrics.results;
-    const auto emit = [&](std::int64_t start_ms, std::int64_t end_ms, const typename Plan::Key& key,
+    const auto emit = [&](std::int64_t start_ms, std::int64_t end_ms, const typename Plan::GroupKey& key,
                           typename Plan::Result result) {
       rows_[row_count_++] =
           Row{.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = std::move(result)};

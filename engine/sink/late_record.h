@@ -10,7 +10,8 @@
 
 namespace glaive::engine {
 
-/// `record` is what the steps before KeyBy made of it; its time was judged by the reader's watermark.
+/// `record` is what the steps before KeyBy made of it; its time was judged by the reader's watermark, from which the
+/// allowed lateness is taken off already.
 template <typename R>
 struct LateRecord {
   std::int64_t event_time_ms = 0;

@@ -13,6 +13,7 @@
 #include "state/crdt/count.h"
 #include "state/crdt/extremum.h"
 #include "state/crdt/mean.h"
+#include "state/crdt/presence.h"
 #include "state/crdt/sum.h"
 #include "state/crdt/wide_integer.h"
 #include "tests/state/crdt_laws.h"
@@ -34,6 +35,10 @@ double RandomDouble(LawRandom& random) {
                                std::numeric_limits<double>::lowest()};
   const std::uint64_t bits = random();
   return bits % 3 == 0 ? kEdges[(bits >> 2) % std::size(kEdges)] : std::ldexp(static_cast<double>(bits), -70);
+}
+
+TEST(PresenceValue, KeepsTheLaws) {
+  ExpectCrdtLaws<PresenceValue>(1, [](LawRandom& /*random*/) { return Nothing{}; });
 }
 
 TEST(CountValue, KeepsTheLaws) {

@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "state/index/bucket.h"
+#include "state/index/element_key.h"
 #include "state/store/slice_id.h"
 
 namespace glaive::state {
@@ -35,6 +37,23 @@ TEST(HashKey, DependsOnEveryByteOfTheKey) {
     EXPECT_NE(HashKey(std::uint64_t{0}), HashKey(std::uint64_t{1} << bit));
   }
   EXPECT_NE(HashKey(PairKey{1, 2}), HashKey(PairKey{2, 1}));
+}
+
+TEST(ElementKey, HasTheLeaderOfItsGroupAndAHashOfItsOwn) {
+  using Key = ElementKey<std::uint8_t, std::uint64_t>;
+  static_assert(StateKey<Key> && sizeof(Key) == 9);
+  std::set<std::uint64_t> hashes;
+  for (std::uint8_t group = 0; group < 50; ++group) {
+    for (std::uint64_t element = 0; element < 50; ++element) {
+      const Key key(group, element);
+      EXPECT_EQ(key.group(), group);
+      for (const std::uint32_t executors : {2U, 3U, 160U, 1'000'003U}) {
+        ASSERT_EQ(LeaderOf(HashKey(key), executors), LeaderOf(HashKey(group), executors));
+      }
+      hashes.insert(HashKey(key) & 0xFFFFFF);  // what chooses a bucket of a table of this size
+    }
+  }
+  EXPECT_GT(hashes.size(), 2490U);
 }
 
 TEST(LeaderOf, IsAlwaysAnExecutorOfTheRun) {

@@ -1,0 +1,12 @@
+// expect: glaive: Aggregate() takes an aggregate of the stream's records
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks()
+                 .KeyBy(&Click::page)
+                 .Window(Tumbling{absl::Seconds(1)})
+                 .Aggregate(Several{Count{}, Distinct{&Click::time_ms}})
+                 .To(Discard{});
+
+}  // namespace glaive::engine

@@ -1,0 +1,114 @@
+// Distinct elements of each key over a cluster, with records out of order and late ones, against sets.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "engine/api/stream.h"
+#include "engine/sink/collect.h"
+#include "tests/engine/cluster_harness.h"
+#include "tests/engine/disordered_source.h"
+#include "tests/engine/reexecuted_death_test.h"
+
+namespace glaive::engine {
+namespace {
+
+constexpr Disorder kDisorder{.range_ms = 1'500, .bound_ms = 200};
+
+struct Visit {
+  std::uint64_t page;
+  std::uint32_t user;
+};
+
+Visit VisitOf(const TestRecord& record) {
+  return {.page = record.key, .user = static_cast<std::uint32_t>(record.event_time_ms * 7 % 23 + 23)};
+}
+
+// {window start, page} -> users. Without a slide everything is of one window.
+TestCounts Sequential(const Workload& workload, std::int64_t size_ms, std::int64_t slide_ms) {
+  std::map<std::pair<std::int64_t, std::uint64_t>, std::set<std::uint32_t>> users;
+  ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+    const Visit visit = VisitOf(record);
+    if (slide_ms == 0) {
+      users[{kMinEventTimeMs, visit.page}].insert(visit.user);
+      return;
+    }
+    for (std::int64_t start_ms = -100 * slide_ms; start_ms <= record.event_time_ms; start_ms += slide_ms) {
+      if (start_ms + size_ms > record.event_time_ms && start_ms + size_ms > watermark_ms) {
+        users[{start_ms, visit.page}].insert(visit.user);
+      }
+    }
+  });
+  TestCounts counts;
+  for (const auto& [window_and_page, of_page] : users) {
+    counts[window_and_page] = of_page.size();
+  }
+  return counts;
+}
+
+template <typename W>
+void ExpectCounts(const W& window, std::int64_t size_ms, std::int64_t slide_ms) {
+  for (Workload workload : DisorderedWorkloads(40)) {
+    SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
+    std::vector<std::vector<TestRow>> rows(workload.executor_count());
+    const std::unique_ptr<Query> query = From(DisorderedRecords(workload, kDisorder))
+                                             .Map(VisitOf)
+                                             .KeyBy(&Visit::page)
+                                             .Window(window)
+                                             .Aggregate(Distinct{&Visit::user})
+                                             .To(Collect(rows));
+    ClusterOutcome outcome;
+    outcome.status = RunNodes(workload, *query, outcome.metrics);
+    CollectOutcome(rows, outcome);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    const TestCounts expected = Sequential(workload, size_ms, slide_ms);
+    EXPECT_EQ(outcome.rows, outcome.counts.size()) << "a row was emitted twice";
+    EXPECT_TRUE(outcome.counts == expected) << outcome.counts.size() << " results of " << expected.size();
+    EXPECT_LT(Total(outcome, &ExecutorMetrics::results), outcome.metrics[0].records);
+  }
+}
+
+TEST(Distinct, OfTumblingWindowsIsExact) { ExpectCounts(Tumbling{absl::Milliseconds(1'000)}, 1'000, 1'000); }
+
+TEST(Distinct, OfSlidingWindowsIsExact) {
+  ExpectCounts(Sliding{absl::Milliseconds(1'000), absl::Milliseconds(300)}, 1'000, 300);
+}
+
+TEST(Distinct, OfEverythingIsExact) { ExpectCounts(Unbounded{}, 0, 0); }
+
+TEST(Distinct, WithoutAKeyHasOneResultAWindow) {
+  const Workload workload = DisorderedWorkloads(5'000)[3];
+  std::vector<std::vector<WindowResult<AllRecords, std::uint64_t>>> rows(workload.executor_count());
+  const std::unique_ptr<Query> query = From(DisorderedRecords(workload, kDisorder))
+                                           .Window(Unbounded{})
+                                           .Aggregate(Distinct{&TestRecord::key})
+                                           .To(Collect(rows));
+  std::vector<ExecutorMetrics> metrics;
+  ASSERT_EQ(RunNodes(workload, *query, metrics), absl::OkStatus());
+  std::set<std::uint64_t> keys;
+  ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t) { keys.insert(record.key); });
+  std::vector<std::uint64_t> results;
+  for (const auto& leader : rows) {
+    for (const auto& row : leader) results.push_back(row.value);
+  }
+  EXPECT_EQ(results, std::vector<std::uint64_t>{keys.size()});
+}
+
+using DistinctDeathTest = ReexecutedDeathTest;
+
+TEST_F(DistinctDeathTest, OfUnboundedResultsIsForTheEndOnly) {
+  EXPECT_DEATH((void)From(DisorderedRecords({}, {}))
+                   .KeyBy(&TestRecord::key)
+                   .Window(Unbounded{absl::Seconds(1)})
+                   .Aggregate(Distinct{&TestRecord::kind}),
+               "Distinct.* with Unbounded.*1s.*at the end only");
+}
+
+}  // namespace
+}  // namespace glaive::engine
