@@ -187,9 +187,9 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
   for (const absl::Status& end : ends) {
     status.Update(end);
   }
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    status.Update(status.ok() ? nodes[i]->Commit() : status);
-    for (const auto& executor : nodes[i]->executors()) {
+  for (const auto& node : nodes) {
+    status.Update(status.ok() ? node->Commit() : status);
+    for (const auto& executor : node->executors()) {
       metrics.push_back(executor->metrics());
     }
   }
