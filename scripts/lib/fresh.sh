@@ -56,6 +56,9 @@ make_fresh_root() {
     fi
   done
   cp --dereference /etc/resolv.conf /etc/hosts "$root/etc/"
+  # pip's configuration, and the certificates this host trusts.
+  [[ ! -e /etc/pip.conf ]] || cp /etc/pip.conf "$root/etc/"
+  [[ ! -e /etc/ssl/certs/ca-certificates.crt ]] || cp --dereference /etc/ssl/certs/ca-certificates.crt "$root/host.crt"
 }
 
 # export_apt_proxy: debootstrap doesn't read apt's configuration, but it does read these variables.
@@ -68,7 +71,8 @@ export_apt_proxy() {
 
 # enter_fresh_root DIR: runs both commands in the root, as the first process of new mount and process namespaces.
 enter_fresh_root() {
-  local root="$1"
+  local root="$1" certificates=()
+  [[ ! -e $root/host.crt ]] || certificates=(PIP_CERT=/host.crt)
   mount --make-rprivate /
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"
@@ -77,5 +81,6 @@ enter_fresh_root() {
   mount -t tmpfs tmpfs "$root/dev/shm"
   chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 CI=true \
     ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    "${certificates[@]}" \
     bash -euo pipefail -c 'cd /glaive; scripts/run ysb --records=1000000 --verify; scripts/test'
 }
