@@ -2,6 +2,10 @@
 //
 // In fixed point whose unit is the least number of the type and which holds 2^40 of the greatest. Infinities and NaN
 // are remembered beside it: their sum is what IEEE 754 makes of them in any order.
+//
+// A sum of floats mostly fits a double without rounding, so it is kept in one (the head) as long as it does: whether it
+// does is what the error term of TwoSum says (Knuth, The Art of Computer Programming 2, section 4.2.2, theorem B). Only
+// when a float would not fit is the head moved to the fixed point.
 #pragma once
 
 #include <bit>
@@ -104,6 +108,78 @@ class ExactSum {
  private:
   Fixed fixed_;
   NonFinite non_finite_;
+};
+
+template <>
+class ExactSum<float> {
+ public:
+  static constexpr std::size_t kSpareBits = 40;
+
+  constexpr void Add(float value) { AddDouble(value); }
+  constexpr void Merge(const ExactSum& other) {
+    fixed_.Add(other.fixed_);
+    AddDouble(other.head_);
+  }
+
+  /// The sum by `divisor`, which is not 0, rounded once.
+  double DividedBy(std::uint64_t divisor) const {
+    constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
+    if (!IsFinite(head_) || (fixed_ == Fixed{} && divisor < kExact)) {
+      return head_ / static_cast<double>(divisor);
+    }
+    constexpr int kFractionBits = 64 * static_cast<int>(Fixed::kFractionWords);
+    return ToDouble(Total().Divided({divisor}), Parts::kLeastExponent - kFractionBits);
+  }
+  /// The sum, rounded once.
+  double Rounded() const { return DividedBy(1); }
+
+  friend constexpr bool operator==(const ExactSum& a, const ExactSum& b) {
+    if (IsFinite(a.head_) && IsFinite(b.head_)) {
+      return a.Total() == b.Total();
+    }
+    return a.head_ == b.head_ || (a.head_ != a.head_ && b.head_ != b.head_);
+  }
+
+ private:
+  using Parts = FloatParts<float>;
+  using Fixed = FixedPoint<(Parts::kBits + kSpareBits) / 64 + 1>;
+
+  static constexpr bool IsFinite(double value) { return value - value == 0; }
+
+  /// `value` is a multiple of the least float.
+  constexpr void AddDouble(double value) {
+    const double sum = head_ + value;
+    const double of_value = sum - head_;
+    const double error = (head_ - (sum - of_value)) + (value - of_value);
+    if (error == 0) [[likely]] {
+      head_ = sum;
+    } else if (!IsFinite(sum)) {  // the error is NaN then
+      head_ = sum;
+    } else {
+      AddTo(fixed_, head_);
+      head_ = value;
+    }
+  }
+
+  /// Exact: a finite multiple of the least float has no bits below its unit.
+  static constexpr void AddTo(Fixed& fixed, double value) {
+    constexpr std::size_t kUnit = static_cast<std::size_t>(Parts::kLeastExponent - FloatParts<double>::kLeastExponent);
+    const FloatParts<double> parts(value);
+    if (parts.position >= kUnit) {
+      fixed.AddShifted(parts.mantissa, parts.position - kUnit, parts.negative);
+    } else if (kUnit - parts.position < 64) {
+      fixed.AddShifted(parts.mantissa >> (kUnit - parts.position), 0, parts.negative);
+    }
+  }
+
+  constexpr Fixed Total() const {
+    Fixed total = fixed_;
+    AddTo(total, head_);
+    return total;
+  }
+
+  double head_ = 0;  // finite, or the sum of all that were not
+  Fixed fixed_;
 };
 
 static_assert(sizeof(ExactSum<float>) == 48 && sizeof(ExactSum<double>) == 280);

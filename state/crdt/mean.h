@@ -59,8 +59,8 @@ struct MeanValue<T> {
 
   friend bool operator==(const MeanValue&, const MeanValue&) = default;
 
-  ExactSum<T> sum;
   std::uint64_t count = 0;
+  ExactSum<T> sum;
 };
 
 static_assert(CrdtValue<MeanValue<std::int64_t>> && CrdtValue<MeanValue<float>> && CrdtValue<MeanValue<double>>);

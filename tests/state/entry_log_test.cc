@@ -37,10 +37,26 @@ TEST(EntryLog, BlocksHoldWholeEntriesOfAboutAQuarterMebibyte) {
   static_assert(EntryLog<OddEntry>::kBlockBytes % 64 == 0);
 }
 
-TEST(EntryLog, NumbersEntriesInOrderAndKeepsThemInPlace) {
+TEST(EntryLog, AFewEntriesTakeFewKibibytes) {
+  StateMemory memory(kLimitBytes);
+  EntryLog<Entry> log;
+  AppendSome(log, memory, 256);
+  EXPECT_EQ(log.size_bytes(), 4U << 10);
+  AppendSome(log, memory, 257);
+  EXPECT_EQ(log.size_bytes(), 16U << 10);
+  for (std::uint32_t number = 0; number < log.size(); ++number) {
+    ASSERT_EQ(log.At(number).key, number * 3);
+  }
+  log.Release(memory);
+  const std::uint64_t mapped = memory.mapped_bytes();
+  AppendSome(log, memory, 257);
+  EXPECT_EQ(memory.mapped_bytes(), mapped) << "released blocks of every size are used again";
+}
+
+TEST(EntryLog, NumbersEntriesInOrderAndKeepsThemInPlaceOnceABlockIsFull) {
   StateMemory memory(kLimitBytes);
   EntryLog<OddEntry> log;
-  AppendSome(log, memory, 1);
+  AppendSome(log, memory, EntryLog<OddEntry>::kEntriesPerBlock);
   const OddEntry* const first = &log.At(0);
   AppendSome(log, memory, 3 * EntryLog<OddEntry>::kEntriesPerBlock + 1);
   EXPECT_EQ(&log.At(0), first);

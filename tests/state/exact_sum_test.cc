@@ -100,6 +100,25 @@ TEST(ExactSum, AgreesWithIntegersBeyondItsType) {
   }
 }
 
+// Floats so far apart that no double holds their sum, with the greatest and the least among them.
+TEST(ExactSum, OfFloatsAgreesWithSumsOfDoublesInAnyOrder) {
+  LawRandom random(12);
+  for (int round = 0; round < 2'000; ++round) {
+    std::vector<float> values;
+    for (std::uint64_t i = random() % 40; i > 0; --i) {
+      values.push_back(random() % 3 == 0 && !values.empty() ? -values[random() % values.size()]
+                                                            : RandomFinite<float>(random));
+    }
+    const double expected = SumOf(std::vector<double>(values.begin(), values.end()));
+    EXPECT_EQ(SumOf(values), expected);
+    std::ranges::shuffle(values, random);
+    SumValue<float> halves[2];
+    for (const float value : values) halves[random() % 2].Update(value);
+    halves[0].Merge(halves[1]);
+    EXPECT_EQ(halves[0].Result(), expected);
+  }
+}
+
 TEST(ExactSum, HasRoomForMoreThanTheGreatestNumber) {
   const double most = std::numeric_limits<double>::max();
   EXPECT_EQ(SumOf<double>({most, most}), std::numeric_limits<double>::infinity());
