@@ -22,7 +22,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bench/baseline/count_table.h"
+#include "bench/baseline/folds.h"
 #include "rdma/base/check.h"
 #include "rdma/base/ids.h"
 #include "rdma/memory/page_region.h"
@@ -141,13 +141,15 @@ void KeyCounts(benchmark::internal::Benchmark* benchmark) {
   benchmark->Arg(10'000)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMillisecond);
 }
 
+using CountTable = bench::AccountTable<bench::CountOf>;
+
 void BM_HandWrittenUpdate(benchmark::State& state) {
   const auto keys = static_cast<std::uint64_t>(state.range(0));
   Input input(keys);
-  bench::CountTable table = OrDie(bench::CountTable::Create(keys));
-  AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) { table.Add(group); });
+  CountTable table = OrDie(CountTable::Create(keys));
+  AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) { bench::CountKeys(group, table); });
   for (auto _ : state) {
-    input.Pass([&](std::span<const Key> group) { table.Add(group); });
+    input.Pass([&](std::span<const Key> group) { bench::CountKeys(group, table); });
   }
   ReportPasses(state);
 }
@@ -169,11 +171,11 @@ BENCHMARK(BM_SliceUpdate)->Apply(KeyCounts);
 void BM_HandWrittenWindow(benchmark::State& state) {
   const auto keys = static_cast<std::uint64_t>(state.range(0));
   Input input(keys);
-  bench::CountTable table = OrDie(bench::CountTable::Create(keys));
+  CountTable table = OrDie(CountTable::Create(keys));
   std::uint64_t results = 0;
   const auto run_window = [&] {
-    input.Pass([&](std::span<const Key> group) { table.Add(group); });
-    table.Drain([&](Key key, std::uint64_t count) { results += key ^ count; });
+    input.Pass([&](std::span<const Key> group) { bench::CountKeys(group, table); });
+    table.Drain([&](Key key, const bench::CountOf& account) { results += key ^ account.count; });
   };
   run_window();  // the table finds its size
   for (auto _ : state) {

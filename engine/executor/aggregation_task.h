@@ -101,6 +101,10 @@ class AggregationTask final : public QueryTask {
     metrics.partly_late_records = stage_.partly_late();
     metrics.idle_periods = progress_.idleness().periods();
     metrics.idle_ns = progress_.idleness().idle_ns();
+    const SourceFindings findings = source_->findings();
+    metrics.bad_records = findings.bad_records;
+    metrics.first_bad_record = findings.first_bad_record;
+    metrics.outside_records = findings.outside_records;
     metrics.epochs = progress_.epochs_ended();
     metrics.merges = store_.merged_entries();
     metrics.slice_merges = trigger_.merges();
@@ -171,6 +175,9 @@ class AggregationTask final : public QueryTask {
       } else {
         fiber.Yield();
       }
+    }
+    if (absl::Status status = source_->status(); !status.ok()) {
+      Fail(fiber, status);
     }
     progress_.OnEnd(context_->clock->NowNanos());
     EndEpoch(fiber);

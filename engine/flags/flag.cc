@@ -106,9 +106,10 @@ Flag SizeFlag(const FlagInfo& info, IntegerRange range, UnsignedSetter set, Unsi
   return Finish(std::move(flag));
 }
 
-Flag DurationFlag(const FlagInfo& info, absl::Duration& value, DurationRange range) {
+Flag DurationFlag(const FlagInfo& info, DurationRange range, std::function<void(absl::Duration)> set,
+                  std::function<std::optional<absl::Duration>()> get) {
   Flag flag{.info = info, .placeholder = "TIME"};
-  flag.set = [range, &value](const std::string& text) {
+  flag.set = [range, set = std::move(set)](const std::string& text) {
     absl::Duration parsed;
     if (!absl::ParseDuration(text, &parsed) || parsed == absl::InfiniteDuration() ||
         parsed == -absl::InfiniteDuration()) {
@@ -118,10 +119,13 @@ Flag DurationFlag(const FlagInfo& info, absl::Duration& value, DurationRange ran
       return Wrong(absl::StrCat("out of range; it must be ", absl::FormatDuration(range.min), " to ",
                                 absl::FormatDuration(range.max)));
     }
-    value = parsed;
+    set(parsed);
     return absl::OkStatus();
   };
-  flag.get = [&value]() -> std::optional<std::string> { return absl::FormatDuration(value); };
+  flag.get = [get = std::move(get)]() -> std::optional<std::string> {
+    const std::optional<absl::Duration> value = get();
+    return value ? std::optional(absl::FormatDuration(*value)) : std::nullopt;
+  };
   return Finish(std::move(flag));
 }
 

@@ -64,7 +64,8 @@ using UnsignedGetter = std::function<std::optional<std::uint64_t>()>;
 
 Flag IntegerFlag(const FlagInfo& info, IntegerRange range, UnsignedSetter set, UnsignedGetter get);
 Flag SizeFlag(const FlagInfo& info, IntegerRange range, UnsignedSetter set, UnsignedGetter get);
-Flag DurationFlag(const FlagInfo& info, absl::Duration& value, DurationRange range);
+Flag DurationFlag(const FlagInfo& info, DurationRange range, std::function<void(absl::Duration)> set,
+                  std::function<std::optional<absl::Duration>()> get);
 Flag DoubleFlag(const FlagInfo& info, double& value, DoubleRange range);
 Flag SwitchFlag(const FlagInfo& info, bool& value);
 Flag StringFlag(const FlagInfo& info, std::string& value, std::string placeholder);

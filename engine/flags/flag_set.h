@@ -67,7 +67,12 @@ class FlagSet {
   }
   /// A finite length of time: "10ms", "1m30s"; "0" is zero.
   void AddDuration(const FlagInfo& info, absl::Duration& value, DurationRange range = {}) {
-    Add(DurationFlag(info, value, range));
+    Add(DurationFlag(
+        info, range, [&value](absl::Duration parsed) { value = parsed; }, [&value] { return std::optional(value); }));
+  }
+  /// The same without a default: absent unless given.
+  void AddDuration(const FlagInfo& info, std::optional<absl::Duration>& value, DurationRange range = {}) {
+    Add(DurationFlag(info, range, [&value](absl::Duration parsed) { value = parsed; }, [&value] { return value; }));
   }
   void AddDouble(const FlagInfo& info, double& value, DoubleRange range = {}) { Add(DoubleFlag(info, value, range)); }
   /// A switch: --verify, --verify=false, --no-verify.

@@ -28,6 +28,8 @@ inline constexpr CounterField kCounterFields[] = {
     {"partly_late_records", &ExecutorMetrics::partly_late_records},
     {"idle_periods", &ExecutorMetrics::idle_periods},
     {"idle_ns", &ExecutorMetrics::idle_ns},
+    {"bad_records", &ExecutorMetrics::bad_records},
+    {"outside_records", &ExecutorMetrics::outside_records},
     {"epochs", &ExecutorMetrics::epochs},
     {"early_epoch_ends", &ExecutorMetrics::early_epoch_ends},
     {"folded_records", &ExecutorMetrics::folded_records},

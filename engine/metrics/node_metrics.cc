@@ -25,6 +25,7 @@ using Json = nlohmann::json;
 
 Json ToJson(const ExecutorMetrics& metrics) {
   Json object = {{"executor", metrics.executor},
+                 {"first_bad_record", metrics.first_bad_record},
                  {"first_batch_ns", metrics.first_batch_ns},
                  {"last_result_ns", metrics.last_result_ns},
                  {"latency_kept", metrics.window_latency.kept()},
@@ -123,9 +124,14 @@ absl::StatusOr<ExecutorMetrics> ExecutorFrom(const Json& object) {
   }
   absl::StatusOr<LatencySamples> latency = LatencyFrom(object);
   status.Update(latency.status());
+  const auto first_bad_record = object.find("first_bad_record");
+  if (first_bad_record == object.end() || !first_bad_record->is_string()) {
+    status.Update(WrongField("first_bad_record"));
+  }
   if (!status.ok()) {
     return status;
   }
+  metrics.first_bad_record = first_bad_record->get<std::string>();
   metrics.window_latency = *std::move(latency);
   return metrics;
 }

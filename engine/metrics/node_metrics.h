@@ -30,6 +30,9 @@ struct ExecutorMetrics {
   std::uint64_t partly_late_records = 0;  ///< records some of whose windows had; they show in the others
   std::uint64_t idle_periods = 0;         ///< times its source had nothing to read for the idle timeout
   std::uint64_t idle_ns = 0;              ///< how long the executor was idle in all, each timeout left out
+  std::uint64_t bad_records = 0;          ///< input skipped because it could not be read
+  std::uint64_t outside_records = 0;      ///< input skipped because it says to lie outside the time it covers
+  std::string first_bad_record;           ///< where the first bad one is, and why; empty without
   std::int64_t first_batch_ns = 0;        ///< clock when the first batch was read
   std::int64_t last_result_ns = 0;        ///< clock when the last result was handed to the sink
 

@@ -9,14 +9,7 @@
 namespace glaive::engine {
 
 absl::Status WriteJsonFile(const RunReport& report, const std::string& path) {
-  absl::StatusOr<WholeFile> file = WholeFile::Create(path);
-  absl::Status status = file.status();
-  if (status.ok()) {
-    status = file->Write(ToJsonLine(report));
-  }
-  if (status.ok()) {
-    status = file->Commit();
-  }
+  const absl::Status status = WriteWholeFile(path, ToJsonLine(report));
   return status.ok() ? status
                      : absl::Status(status.code(), absl::StrCat("cannot write --json=", path, ": ", status.message()));
 }

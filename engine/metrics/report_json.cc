@@ -81,6 +81,7 @@ std::string ToJsonLine(const RunReport& report) {
     object["settings"][name] = value;
   }
   PutCounters(object, report.total);
+  object["first_bad_record"] = report.first_bad_record;
   object["peak_memory_bytes"] = report.peak_memory_bytes;
   object["ring_bytes"] = report.ring_bytes;
   object["regions"] = Json::array();

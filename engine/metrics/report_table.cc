@@ -82,6 +82,14 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
          absl::StrFormat("%s periods of %.3f s in all, in which windows did not wait for the executor",
                          Grouped(total.idle_periods), static_cast<double>(total.idle_ns) * 1e-9));
   }
+  if (total.bad_records > 0) {
+    Line(out, "bad records",
+         absl::StrFormat("%s skipped, first: %s", Grouped(total.bad_records), report.first_bad_record));
+  }
+  if (total.outside_records > 0) {
+    Line(out, "outside records",
+         absl::StrFormat("%s skipped: outside the input's time", Grouped(total.outside_records)));
+  }
   Line(out, "windows",
        absl::StrFormat("%s results, %s windows fired, %s before the end of the stream", Grouped(total.results),
                        Grouped(total.windows_fired), Grouped(total.windows_fired_early)));

@@ -96,6 +96,11 @@ RunReport BuildRunReport(std::span<const NodeMetrics> nodes, ReportScope scope) 
   }
   std::sort(report.executors.begin(), report.executors.end(),
             [](const auto& left, const auto& right) { return left.executor < right.executor; });
+  for (const ExecutorReport& executor : report.executors) {
+    if (report.first_bad_record.empty()) {
+      report.first_bad_record = executor.counters.first_bad_record;
+    }
+  }
   report.seconds = RunSeconds(report.executors, scope.one_host);
   report.records_per_second = Rate(static_cast<double>(report.total.records), report.seconds);
   report.gigabytes_per_second = Rate(static_cast<double>(report.total.input_bytes) / kBytesPerGigabyte, report.seconds);

@@ -69,6 +69,7 @@ struct RunReport {
   double gigabytes_per_second = 0;      ///< input bytes; 1 GB = 1e9 bytes
   double folds_per_delta_entry = 0;     ///< 0 when no delta entries were sent
   ExecutorMetrics total;                ///< sums; maxima where a field is a maximum
+  std::string first_bad_record;         ///< of the first executor that skipped one: where it is, and why
   std::uint64_t peak_memory_bytes = 0;  ///< sum over the nodes
   std::uint64_t ring_bytes = 0;         ///< sum over the nodes
   std::vector<RegionUse> regions;       ///< memory by use, over all nodes

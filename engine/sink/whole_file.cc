@@ -68,4 +68,13 @@ absl::Status WholeFile::Commit() {
   return absl::OkStatus();
 }
 
+absl::Status WriteWholeFile(std::string path, std::string_view bytes) {
+  absl::StatusOr<WholeFile> file = WholeFile::Create(std::move(path));
+  absl::Status status = file.status();
+  if (status.ok()) {
+    status = file->Write(bytes);
+  }
+  return status.ok() ? file->Commit() : status;
+}
+
 }  // namespace glaive::engine

@@ -41,6 +41,9 @@ class WholeFile {
   UniqueFd fd_;
 };
 
+/// Creates, writes and commits a file of these bytes.
+absl::Status WriteWholeFile(std::string path, std::string_view bytes);
+
 /// "cannot <what> <path>: <reason of errno>", as a FailedPrecondition: whoever asked for the file has to act.
 absl::Status FileError(std::string_view what, std::string_view path);
 

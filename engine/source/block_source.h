@@ -36,6 +36,10 @@ struct BlockSourceOptions {
   std::int64_t span_ms = 0;         // event time that the block covers: what a repetition adds
   double records_per_second = 0;    // the pace; 0: as fast as the engine reads
   std::uint64_t batch_records = 0;  // the most of a batch; 0: about 64 KiB of them
+  /// 0: records come in order of event time, and each batch's last is its watermark. Else they come in any order: the
+  /// watermark is the latest event time so far, and moves on only after every so many records of the stream, so that
+  /// which records are late does not depend on when they were read.
+  std::uint64_t watermark_every = 0;
   std::uint64_t silent_after_records = std::numeric_limits<std::uint64_t>::max();  // then there is nothing to read
   std::int64_t silent_ns = 0;  // for this time, and then the stream ends; what is left is not read
 };
@@ -46,7 +50,7 @@ class BlockSource final : public Source<R> {
   /// Fills `records`, which is `first` .. of the executor's input.
   using Generate = std::function<void(std::uint64_t first, std::span<R> records)>;
 
-  /// Generates the block. Records come in order of event time. ResourceExhausted when it does not fit the memory.
+  /// Generates the block. ResourceExhausted when it does not fit the memory.
   static absl::StatusOr<std::unique_ptr<Source<R>>> Create(const BlockSourceOptions& options, const Clock& clock,
                                                            const Generate& generate, EventTime event_time_ms) {
     absl::StatusOr<rdma::PageRegion> region = rdma::PageRegion::Map(options.block_records * sizeof(R));
@@ -61,14 +65,17 @@ class BlockSource final : public Source<R> {
   SourceBatch<R> Poll() override {
     const std::uint64_t allowed = Allowed();
     const std::uint64_t count =
-        std::min({batch_records_, block_.size() - position_, allowed - std::min(allowed, read_)});
+        std::min({batch_records_, block_.size() - position_, allowed - std::min(allowed, read_), UntilNextWatermark()});
     const std::span<const R> records = block_.subspan(position_, count);
     SourceBatch<R> batch{
         .records = records, .event_time_shift_ms = shift_ms_, .watermark_ms = watermark_ms_, .ended = false};
     if (count > 0) {
-      watermark_ms_ = event_time_ms_(records.back()) + shift_ms_;
-      batch.watermark_ms = watermark_ms_;
+      NoteTimes(records);
       Move(count);
+      if (options_.watermark_every == 0 || read_ % options_.watermark_every == 0) {
+        watermark_ms_ = latest_ms_;
+      }
+      batch.watermark_ms = watermark_ms_;
     }
     batch.ended = read_ >= options_.total_records || ended_;
     return batch;
@@ -117,6 +124,20 @@ class BlockSource final : public Source<R> {
     return std::min(most, static_cast<std::uint64_t>(due));
   }
 
+  std::uint64_t UntilNextWatermark() const {
+    return options_.watermark_every == 0 ? batch_records_ : options_.watermark_every - read_ % options_.watermark_every;
+  }
+
+  void NoteTimes(std::span<const R> records) {
+    if (options_.watermark_every == 0) {
+      latest_ms_ = event_time_ms_(records.back()) + shift_ms_;
+      return;
+    }
+    for (const R& record : records) {
+      latest_ms_ = std::max(latest_ms_, event_time_ms_(record) + shift_ms_);
+    }
+  }
+
   void Move(std::uint64_t count) {
     read_ += count;
     position_ += count;
@@ -135,6 +156,7 @@ class BlockSource final : public Source<R> {
   std::uint64_t read_ = 0;
   std::uint64_t position_ = 0;  // in the block
   std::int64_t shift_ms_ = 0;
+  std::int64_t latest_ms_ = kMinEventTimeMs;  // event time
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   std::int64_t started_ns_ = -1;
   std::int64_t silent_since_ns_ = -1;

@@ -13,6 +13,8 @@
 #include <memory>
 #include <utility>
 
+#include "absl/status/status.h"
+
 #include "engine/source/source.h"
 
 namespace glaive::engine {
@@ -32,6 +34,8 @@ class ProcessingTimeSource final : public Source<R> {
     return batch;
   }
 
+  absl::Status status() const override { return source_->status(); }
+  SourceFindings findings() const override { return source_->findings(); }
   bool Ready() override { return source_->Ready() || clock_->WallMillis() - read_ms_ >= kStepMs; }
 
  private:

@@ -18,7 +18,9 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "engine/progress/event_time.h"
@@ -36,6 +38,13 @@ struct SourceBatch {
   bool ended = false;                           // no further batch will come
 };
 
+/// What a source has met in its input besides records. What was skipped is in no batch.
+struct SourceFindings {
+  std::uint64_t bad_records = 0;      // skipped: they could not be read
+  std::string first_bad_record;       // where the first of them is, and why; empty without
+  std::uint64_t outside_records = 0;  // skipped: they say that they lie outside the time the input covers
+};
+
 template <typename R>
 class Source {
  public:
@@ -46,6 +55,12 @@ class Source {
 
   /// Whether Poll would have something to say. Cheap: an idle executor asks every round.
   virtual bool Ready() { return true; }
+
+  /// Why the stream ended. Asked after the batch that has `ended` set; an error ends the run with its message.
+  virtual absl::Status status() const { return absl::OkStatus(); }
+
+  /// Up to date after every Poll; asked at the end of the run.
+  virtual SourceFindings findings() const { return {}; }
 };
 
 /// What an executor's source may know when it is opened.

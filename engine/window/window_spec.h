@@ -14,7 +14,7 @@ struct Tumbling {
 };
 
 /// Windows of one length, a new one every `slide`, which is at most `size`. A leader keeps a table for each slide of a
-/// window, of 256 KiB at least. Some 2^19 slides in a window of 1 ms slides are the most: event times until 2248 fit
+/// window, of 4 KiB at least. Some 2^19 slides in a window of 1 ms slides are the most: event times until 2248 fit
 /// then.
 struct Sliding {
   absl::Duration size;

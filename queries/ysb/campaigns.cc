@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "queries/ysb/hash.h"
+#include "queries/common/random.h"
 #include "rdma/base/check.h"
 
 namespace glaive::queries::ysb {

@@ -1,55 +1,39 @@
 // YsbProgram: the flags of the `ysb` binary, the run they describe, and its check.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 
-#include "engine/cluster/query_program.h"
-#include "engine/source/block_source.h"
-#include "queries/ysb/generator.h"
-#include "queries/ysb/oracle.h"
+#include "queries/common/generated_program.h"
 #include "queries/ysb/ysb_query.h"
 
 namespace glaive::queries::ysb {
 
-/// The flags as given. Zeros stand for defaults that depend on the others.
-struct YsbFlags {
-  Profile profile = Profile::kSlash;
-  std::uint64_t records = 10'000'000;             // of an executor: all, or with `seconds` the block that is repeated
-  absl::Duration seconds = absl::ZeroDuration();  // how long to read; 0: until `records` are read
-  std::uint64_t seed = 1;
-  std::uint64_t keys = 10'000'000;               // slash only
-  absl::Duration window = absl::ZeroDuration();  // 0: the profile's
-  std::uint64_t event_rate = 0;                  // records a second of event time; 0: 10 windows a block
-  double rate = 0;                               // records a second of real time; 0: no limit
-  double hot_key_share = 0;
-};
-
-class YsbProgram final : public engine::QueryProgram {
+class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
  public:
   std::string name() const override { return "ysb"; }
   std::string summary() const override;
-  void RegisterFlags(engine::FlagSet& flags) override;
-  absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
-                                                       std::uint32_t executor_count) override;
-  std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
-  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts,
-                                        const std::function<absl::Status()>& watch) override;
-  absl::Status CheckRun(std::span<const std::string> nodes) override;
 
-  /// The input that the flags describe.
-  GeneratorOptions MakeGenerator() const;
-  engine::BlockSourceOptions MakeBlock() const;
+ protected:
+  void SetDefaults(InputFlags& input) const override { input.keys = 10'000'000; }
+  void RegisterQueryFlags(engine::FlagSet& flags, const std::string& group) override;
+  Shape shape() const override;
+  std::unique_ptr<Generator<YsbEvent>> MakeGenerator(const InputOptions& input) const override;
+  std::unique_ptr<engine::Query> BuildQuery(const Events& events, const ResultSinks& sinks) const override;
+  Verdict Recompute(const Recomputation<YsbEvent>& run) const override;
+  std::string column_names() const override { return "ad_id,event_type"; }
+  void AppendColumns(std::string& line, const YsbEvent& event) const override;
+  absl::Status ExportTables() const override;
+  std::string file_format() const override { return "files of JSON lines as Yahoo's generator writes them"; }
+  Events ReadFiles(const std::vector<std::string>& files, const engine::LineSourceOptions& options) const override;
 
  private:
-  YsbFlags flags_;
-  std::vector<std::vector<YsbRow>> rows_;  // by executor, this node's only; empty without --verify
+  Profile profile_ = Profile::kSlash;
+  absl::Duration window_ = absl::ZeroDuration();  // 0: the profile's
+  std::string export_ads_;                        // CSV file, or empty
 };
 
 }  // namespace glaive::queries::ysb

@@ -11,19 +11,28 @@ function(glaive_add_layer folder)
   target_link_libraries(glaive_${folder} PUBLIC glaive_options ${ARGN})
 endfunction()
 
-# glaive_add_queries(): for every queries/<name>/main.cc the library glaive_query_<name> and the executable <name>.
+# glaive_add_queries(): the library glaive_queries_common of queries/common, and for every queries/<name>/main.cc the
+# library glaive_query_<name>, for tests and benchmarks, and the executable <name>, of main.cc and *_program.cc. The
+# sanitizers' presets build the executable ysb alone, which is what tests/cli runs there: all run the same engine.
 function(glaive_add_queries)
+  file(GLOB common CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/common/*.cc")
+  add_library(glaive_queries_common STATIC ${common})
+  target_link_libraries(glaive_queries_common PUBLIC glaive_engine)
   file(GLOB mains CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/*/main.cc")
   foreach(main IN LISTS mains)
     cmake_path(GET main PARENT_PATH folder)
     cmake_path(GET folder FILENAME name)
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
-    list(REMOVE_ITEM sources "${main}")
+    file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
+    file(GLOB program CONFIGURE_DEPENDS "${folder}/main.cc" "${folder}/*_program.cc")
+    list(REMOVE_ITEM sources ${program})
     add_library(glaive_query_${name} STATIC ${sources})
-    target_link_libraries(glaive_query_${name} PUBLIC glaive_engine)
-    add_executable(${name} "${main}")
-    target_link_libraries(${name} PRIVATE glaive_query_${name})
+    target_link_libraries(glaive_query_${name} PUBLIC glaive_queries_common)
     set_property(GLOBAL APPEND PROPERTY GLAIVE_QUERY_LIBRARIES glaive_query_${name})
+    add_executable(${name} ${program})
+    target_link_libraries(${name} PRIVATE glaive_query_${name})
+    if(GLAIVE_SANITIZE AND NOT name STREQUAL "ysb")
+      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    endif()
   endforeach()
 endfunction()
 
@@ -58,14 +67,14 @@ function(glaive_add_benchmarks)
   endforeach()
 endfunction()
 
-# glaive_add_tests(): the tests of every folder below tests/. Those of tests/state start no thread, so ThreadSanitizer
-# is spared them.
+# glaive_add_tests(): the tests of every folder below tests/. ThreadSanitizer is spared those of tests/state, which start
+# no thread, and of tests/queries, whose threads are those of tests/engine.
 function(glaive_add_tests)
   file(GLOB folders LIST_DIRECTORIES TRUE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*")
   foreach(folder IN LISTS folders)
     cmake_path(GET folder FILENAME name)
     if(IS_DIRECTORY "${folder}" AND (GLAIVE_LINT OR NOT name STREQUAL "lint"))
-      if(GLAIVE_UNIT_TESTS AND NOT (GLAIVE_SANITIZE STREQUAL "thread" AND name STREQUAL "state"))
+      if(GLAIVE_UNIT_TESTS AND NOT (GLAIVE_SANITIZE STREQUAL "thread" AND name MATCHES "^(state|queries)$"))
         glaive_add_test_program(${name} "${folder}")
       endif()
       glaive_add_test_scripts(${name} "${folder}")

@@ -1,7 +1,10 @@
 #include "engine/source/block_source.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -122,6 +125,95 @@ TEST_F(BlockSourceTest, AfterSoManyRecordsItIsSilentForSoLongAndThenEnds) {
   const SourceBatch<Tick> batch = source->Poll();
   EXPECT_TRUE(batch.records.empty());
   EXPECT_TRUE(batch.ended);
+}
+
+/// What Poll said, batch by batch, until the stream ended.
+struct Read {
+  std::vector<std::size_t> sizes;
+  std::vector<std::int64_t> watermarks_ms;
+};
+
+Read ReadAll(Source<Tick>& source) {
+  Read read;
+  for (bool ended = false; !ended;) {
+    const SourceBatch<Tick> batch = source.Poll();
+    read.sizes.push_back(batch.records.size());
+    read.watermarks_ms.push_back(batch.watermark_ms);
+    ended = batch.ended;
+  }
+  return read;
+}
+
+// Event times out of order, in a block that repeats.
+class DisorderedBlockTest : public BlockSourceTest {
+ protected:
+  std::unique_ptr<Source<Tick>> MakeDisordered(BlockSourceOptions options) {
+    options.block_records = kTimesMs.size();
+    options.span_ms = 100;
+    const auto generate = [](std::uint64_t first, std::span<Tick> ticks) {
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        ticks[i] = {.time_ms = kTimesMs.at(first + i), .number = first + i};
+      }
+    };
+    auto source = BlockSource<Tick, TickTime>::Create(options, clock_, generate, TickTime{});
+    EXPECT_TRUE(source.ok()) << source.status();
+    return *std::move(source);
+  }
+
+  static constexpr std::array<std::int64_t, 7> kTimesMs = {10, 40, 20, 30, 35, 50, 45};
+};
+
+TEST_F(DisorderedBlockTest, TheWatermarkIsTheLatestTimeSoFarAndMovesOnAtMultiplesOnly) {
+  const Read read = ReadAll(*MakeDisordered({.total_records = 11, .watermark_every = 3}));
+  // Cut at multiples of 3, and where the block repeats.
+  EXPECT_EQ(read.sizes, (std::vector<std::size_t>{3, 3, 1, 2, 2}));
+  EXPECT_EQ(read.watermarks_ms, (std::vector<std::int64_t>{40, 50, 50, 140, 140}));
+}
+
+TEST_F(DisorderedBlockTest, SmallerBatchesSayTheOldWatermarkUntilTheNextMultiple) {
+  const Read read = ReadAll(*MakeDisordered({.total_records = 10, .batch_records = 2, .watermark_every = 5}));
+  EXPECT_EQ(read.sizes, (std::vector<std::size_t>{2, 2, 1, 2, 2, 1}));
+  EXPECT_EQ(read.watermarks_ms, (std::vector<std::int64_t>{kMinEventTimeMs, kMinEventTimeMs, 40, 40, 40, 140}));
+}
+
+TEST_F(DisorderedBlockTest, AfterEveryRecordTheWatermarkIsTheLatestTimeSoFar) {
+  const Read read = ReadAll(*MakeDisordered({.total_records = 9, .watermark_every = 1}));
+  EXPECT_EQ(read.sizes, std::vector<std::size_t>(9, 1));
+  EXPECT_EQ(read.watermarks_ms, (std::vector<std::int64_t>{10, 40, 40, 40, 40, 50, 50, 110, 140}));
+}
+
+TEST_F(DisorderedBlockTest, WhenRecordsWereReadDoesNotMatterToTheWatermarkThatHeldBeforeThem) {
+  const auto before_each_record = [&](double records_per_second, std::int64_t step_ns) {
+    clock_.now_ns = 0;
+    const auto source =
+        MakeDisordered({.total_records = 20, .records_per_second = records_per_second, .watermark_every = 3});
+    std::vector<std::int64_t> watermarks_ms;
+    std::int64_t watermark_ms = kMinEventTimeMs;
+    for (bool ended = false; !ended; clock_.now_ns += step_ns) {
+      const SourceBatch<Tick> batch = source->Poll();
+      watermarks_ms.insert(watermarks_ms.end(), batch.records.size(), watermark_ms);
+      const std::size_t read = watermarks_ms.size();
+      EXPECT_TRUE(batch.watermark_ms == watermark_ms || (read % 3 == 0 && !batch.records.empty()))
+          << "moved on after " << read << " records";
+      EXPECT_GE(batch.watermark_ms, watermark_ms);
+      EXPECT_TRUE(batch.records.empty() || (read - batch.records.size()) / 3 == (read - 1) / 3)
+          << "a batch of " << batch.records.size() << " straddles a multiple before record " << read;
+      watermark_ms = batch.watermark_ms;
+      ended = batch.ended;
+    }
+    return watermarks_ms;
+  };
+  const std::vector<std::int64_t> unpaced = before_each_record(0, 0);
+  EXPECT_EQ(unpaced.size(), 20U);
+  for (const std::int64_t step_ns : {300'000, 1'000'000, 1'700'000, 4'000'000, 50'000'000}) {
+    EXPECT_EQ(before_each_record(1'000, step_ns), unpaced) << "polled every " << step_ns << " ns";
+  }
+}
+
+TEST_F(DisorderedBlockTest, WithoutMultiplesABatchsLastRecordIsItsWatermark) {
+  const Read read = ReadAll(*MakeDisordered({.total_records = 7, .batch_records = 3, .watermark_every = 0}));
+  EXPECT_EQ(read.sizes, (std::vector<std::size_t>{3, 3, 1}));
+  EXPECT_EQ(read.watermarks_ms, (std::vector<std::int64_t>{20, 50, 45}));
 }
 
 TEST_F(BlockSourceTest, ABlockThatNoMachineHoldsIsAnErrorThatSaysHowMuchWasWanted) {

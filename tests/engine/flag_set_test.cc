@@ -27,6 +27,7 @@ struct Program {
     flags.AddSize({.name = "slot-bytes", .group = "Second", .help = "slot"}, slot_bytes, {.min = 256, .max = 1 << 24});
     flags.AddDuration({.name = "epoch-interval", .group = "Second", .help = "time"}, interval,
                       {.min = absl::Microseconds(1), .max = absl::Hours(1)});
+    flags.AddDuration({.name = "deadline", .group = "Second", .help = "end"}, deadline, {.max = absl::Hours(2)});
     flags.AddDouble({.name = "share", .group = "Second", .help = "share"}, share, {.min = 0, .max = 1});
     flags.AddSwitch({.name = "verify", .group = "Second", .help = "check"}, verify);
     flags.AddString({.name = "output", .group = "Second", .help = "results", .scope = FlagScope::kPerRank}, output,
@@ -57,6 +58,7 @@ struct Program {
   std::optional<std::uint32_t> rank;
   std::uint32_t slot_bytes = 65536;
   absl::Duration interval = absl::Milliseconds(10);
+  std::optional<absl::Duration> deadline;
   double share = 0.5;
   bool verify = false;
   std::string output;
@@ -154,6 +156,22 @@ TEST(FlagSet, IntegersMayEndInAUnit) {
   EXPECT_EQ(program.keys, 18446744073709551615U);
 }
 
+TEST(FlagSet, ATimeWithoutADefaultIsAbsentUnlessGiven) {
+  Program program;
+  EXPECT_EQ(program.Run({}), std::nullopt);
+  EXPECT_EQ(program.deadline, std::nullopt);
+  EXPECT_FALSE(program.flags.Settings().contains("deadline"));
+  EXPECT_EQ(program.Run({"--deadline=0"}), std::nullopt) << program.err.str();
+  EXPECT_EQ(program.deadline, absl::ZeroDuration());
+  EXPECT_EQ(program.flags.Settings().at("deadline"), "0");
+  EXPECT_EQ(program.Run({"--deadline=1500ms"}), std::nullopt) << program.err.str();
+  EXPECT_EQ(program.deadline, absl::Milliseconds(1500));
+  EXPECT_EQ(program.flags.Settings().at("deadline"), "1.5s");
+  EXPECT_THAT(program.Complaint({"--deadline=3h"}), HasSubstr("--deadline=3h: out of range; it must be 0 to 2h"));
+  EXPECT_THAT(program.Complaint({"--deadline=soon"}), HasSubstr("--deadline=soon: not a time"));
+  EXPECT_EQ(program.deadline, absl::Milliseconds(1500)) << "what is refused changes nothing";
+}
+
 TEST(FlagSet, AnEmptyStringIsAValue) {
   Program program;
   program.output = "default";
@@ -222,6 +240,7 @@ TEST(FlagSet, HelpListsEveryFlagByGroupWithUnitAndDefault) {
   EXPECT_THAT(help, HasSubstr(HelpRow("--keys=N", "distinct keys [default: 10000000]")));
   EXPECT_THAT(help, HasSubstr(HelpRow("--slot-bytes=SIZE", "slot [default: 64KiB]")));
   EXPECT_THAT(help, HasSubstr(HelpRow("--epoch-interval=TIME", "time [default: 10ms]")));
+  EXPECT_THAT(help, HasSubstr(HelpRow("--deadline=TIME", "end [default: none]")));
   EXPECT_THAT(help, HasSubstr(HelpRow("--verify", "check [default: false]")));
   EXPECT_THAT(help, HasSubstr(HelpRow("--output=FILE", "results [default: none]")));
   EXPECT_THAT(help, HasSubstr(HelpRow("--color=red|blue", "paint [default: red]")));

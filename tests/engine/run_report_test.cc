@@ -31,6 +31,7 @@ ExecutorMetrics Sample(std::uint32_t executor) {
   metrics.executor = executor;
   std::uint64_t value = 1000 * (executor + 1);
   for (const CounterField& field : kCounterFields) metrics.*field.member = value++;
+  metrics.first_bad_record = executor == 0 ? "" : "events.csv:7:3: a number is expected";
   metrics.first_batch_ns = 1'000'000'000 + executor;
   metrics.last_result_ns = 3'000'000'000 + executor * 1'000'000'000;
   metrics.window_latency.Add(2'000'000 * (executor + 1));
@@ -70,6 +71,7 @@ TEST(RunReport, AddsUpCountersAndTakesTheLargestOfMaxima) {
     const std::uint64_t expected = field.is_maximum ? second.*field.member : first.*field.member + second.*field.member;
     EXPECT_EQ(report.total.*field.member, expected) << field.name;
   }
+  EXPECT_EQ(report.first_bad_record, second.first_bad_record) << "executor 0 has none";
   EXPECT_EQ(report.nodes, 2U);
   EXPECT_EQ(report.executors_per_node, 1U);
   EXPECT_EQ(report.peak_memory_bytes, 300U);
@@ -133,6 +135,7 @@ TEST(RunReportJson, IsOneLineWithTheValuesOfTheReport) {
   EXPECT_EQ(json["devices"], Json({"rxe0 port 1", "rxe1 port 1"}));
   EXPECT_EQ(json["settings"]["slot-bytes"], "64KiB");
   EXPECT_EQ(json["records"], 3000U);
+  EXPECT_EQ(json["first_bad_record"], "events.csv:7:3: a number is expected");
   EXPECT_EQ(json["verification"], "passed");
   EXPECT_EQ(json["machine"]["rdma_devices"], Json({"mlx5_0"}));
   EXPECT_EQ(json["executors"].size(), 2U);
@@ -208,10 +211,21 @@ TEST(RunReportJson, TheFileIsWholeOrAbsent) {
 TEST(RunReportTable, ShowsTheFiguresWithTheirTransport) {
   std::ostringstream out;
   PrintTable(FullReport(), out);
-  EXPECT_THAT(out.str(),
-              AllOf(HasSubstr("transport shm"), HasSubstr("records/s"), HasSubstr("idle "), HasSubstr("credit stalls"),
-                    HasSubstr("executor 1"), HasSubstr("verification       passed"),
-                    HasSubstr("pages              rings over shm base+huge, state base")));
+  EXPECT_THAT(
+      out.str(),
+      AllOf(HasSubstr("transport shm"), HasSubstr("records/s"), HasSubstr("idle "), HasSubstr("credit stalls"),
+            HasSubstr("executor 1"), HasSubstr("verification       passed"),
+            HasSubstr("skipped, first: events.csv:7:3: a number is expected\n"), HasSubstr("outside the input's time"),
+            HasSubstr("pages              rings over shm base+huge, state base")));
+}
+
+TEST(RunReportTable, SaysNothingOfSkippedRecordsWhenThereAreNone) {
+  RunReport report = FullReport();
+  report.total.bad_records = 0;
+  report.total.outside_records = 0;
+  std::ostringstream out;
+  PrintTable(report, out);
+  EXPECT_THAT(out.str(), testing::Not(HasSubstr("skipped")));
 }
 
 TEST(NodeMetrics, ArriveAsTheyWereSent) {
@@ -231,6 +245,7 @@ TEST(NodeMetrics, ArriveAsTheyWereSent) {
     EXPECT_EQ(executor.*field.member, sent.executors[0].*field.member) << field.name;
   }
   EXPECT_EQ(executor.executor, 1U);
+  EXPECT_EQ(executor.first_bad_record, sent.executors[0].first_bad_record);
   EXPECT_EQ(executor.first_batch_ns, sent.executors[0].first_batch_ns);
   EXPECT_EQ(executor.last_result_ns, sent.executors[0].last_result_ns);
   EXPECT_EQ(executor.window_latency.count(), 1U);
@@ -249,7 +264,7 @@ TEST(NodeMetrics, NeitherMissingNorWrongFieldsAreTaken) {
   }
   for (const auto& field : good["executors"][0].items()) {
     Json bad = good;
-    bad["executors"][0][field.key()] = "text";
+    bad["executors"][0][field.key()] = nullptr;
     EXPECT_THAT(DecodeNodeMetrics(bad.dump()).status().message(), HasSubstr(field.key()));
   }
   for (const auto& field : good["regions"][0].items()) {

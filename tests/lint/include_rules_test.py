@@ -41,7 +41,7 @@ class IncludeRulesTest(unittest.TestCase):
 
     def test_libraries_outside_their_place_are_refused(self):
         lines = ["<infiniband/verbs.h>", "<rdma/rdma_cma.h>", "<boost/context/fiber.hpp>", '"CLI/CLI.hpp"',
-                 '"nlohmann/json.hpp"', "<nlohmann/json_fwd.hpp>"]
+                 '"nlohmann/json.hpp"', "<nlohmann/json_fwd.hpp>", "<zlib.h>"]
         text = "".join(f"#include {line}\n" for line in lines)
         tree = temporary_tree(self, {"rdma/transport/a.h": text, "tests/rdma/b_test.cc": text})
         findings = include_rules.check_confinement(tree)
@@ -52,6 +52,8 @@ class IncludeRulesTest(unittest.TestCase):
             "rdma/verbs/a.cc": "#include <infiniband/verbs.h>\n#include <rdma/rdma_cma.h>\n",
             "engine/fiber/b.cc": "#include <boost/context/fiber.hpp>\n",
             "engine/flags/c.cc": '#include "CLI/CLI.hpp"\n',
+            "engine/source/e.cc": "#include <zlib.h>\n",
+            "queries/ysb/ysb_json.cc": '#include "nlohmann/json.hpp"\n',
             "rdma/bootstrap/d.cc": '#include "nlohmann/json.hpp"\n#include "rdma/rdma_names.h"\n',
         })
         self.assertEqual(include_rules.check_confinement(tree), [])

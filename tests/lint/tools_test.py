@@ -7,7 +7,7 @@ import unittest
 from source_tree import temporary_tree, this_project
 
 SHELL_SCRIPTS = [
-    "scripts/run", "scripts/test", "scripts/format", "scripts/softroce", "scripts/lib/softroce/init", ".ci/run"]
+    "scripts/run", "scripts/test", "scripts/verify", "scripts/format", "scripts/softroce", "scripts/lib/softroce/init", ".ci/run"]
 
 
 def run(*command, cwd):

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "queries/common/random.h"
 #include "queries/ysb/campaigns.h"
-#include "queries/ysb/hash.h"
 
 namespace glaive::queries::ysb {
 namespace {

@@ -1,67 +1,56 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "queries/ysb/generator.h"
+#include "queries/ysb/ysb_query.h"
+#include "tests/queries/generator_checks.h"
+#include "tests/queries/statistics.h"
 
 namespace glaive::queries::ysb {
 namespace {
 
 constexpr std::uint64_t kRecords = 60'000;
-constexpr EventRate kRate{.records = kRecords, .span_ms = 10 * kSlashWindowMs};
 
-std::vector<YsbEvent> Generate(const GeneratorOptions& options, std::uint32_t executor = 0,
+// Ten million keys, and ten windows.
+InputOptions TenWindows() {
+  InputOptions input{.keys = {.count = 10'000'000}};
+  input.timeline.rate = {.records = kRecords, .span_ms = 10 * kSlashWindowMs};
+  return input;
+}
+
+std::vector<YsbEvent> Generate(Profile profile, const InputOptions& input, std::uint32_t executor = 0,
                                std::uint64_t records = kRecords) {
-  std::vector<YsbEvent> events(records);
-  Generator(options).Fill(executor, 0, events);
-  return events;
+  return FirstRecords<YsbEvent>(YsbGenerator(profile, input), records, executor);
 }
 
-bool SameBytes(const YsbEvent& a, const YsbEvent& b) { return std::memcmp(&a, &b, sizeof(a)) == 0; }
+class YsbGeneratorTest : public testing::TestWithParam<Profile> {};
 
-// `count` of `draws` draws with probability `share` is within five standard deviations of what is expected.
-void ExpectShare(std::uint64_t count, std::uint64_t draws, double share, const std::string& what) {
-  const double mean = static_cast<double>(draws) * share;
-  const double deviation = std::sqrt(mean * (1 - share));
-  EXPECT_NEAR(static_cast<double>(count), mean, 5 * deviation) << what;
-}
-
-class GeneratorTest : public testing::TestWithParam<Profile> {};
-
-INSTANTIATE_TEST_SUITE_P(Profiles, GeneratorTest, testing::Values(Profile::kSlash, Profile::kYahoo),
+INSTANTIATE_TEST_SUITE_P(Profiles, YsbGeneratorTest, testing::Values(Profile::kSlash, Profile::kYahoo),
                          [](const auto& profile) { return profile.param == Profile::kSlash ? "slash" : "yahoo"; });
 
-TEST_P(GeneratorTest, AnyPartCanBeGeneratedInAnyOrderAndIsAlwaysTheSame) {
-  // An awkward rate, so that the event times of a Fill and of an At are computed in different ways.
-  const Generator generator({.profile = GetParam(), .seed = 7, .rate = {.records = 7'919, .span_ms = 104'729}});
-  std::vector<YsbEvent> whole(10'000);
-  generator.Fill(3, 0, whole);
-  for (std::uint64_t number = whole.size(); number-- > 0;) {
-    EXPECT_TRUE(SameBytes(whole[number], generator.At(3, number))) << "record " << number;
-  }
-  std::vector<YsbEvent> part(100);
-  for (const std::uint64_t first : {0, 1, 4'321, 9'900}) {
-    generator.Fill(3, first, part);
-    EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(first), SameBytes))
-        << "first " << first;
-  }
+TEST_P(YsbGeneratorTest, AnyPartCanBeGeneratedInAnyOrderAndIsAlwaysTheSame) {
+  // An awkward rate, so that the event times of a whole Fill and of single records are computed in different ways.
+  InputOptions input{.seed = 7, .keys = {.count = 10'000'000}};
+  input.timeline.rate = {.records = 7'919, .span_ms = 104'729};
+  input.timeline.disorder_ms = 50;
+  ExpectAnyPartInAnyOrderIsTheSame<YsbEvent>(YsbGenerator(GetParam(), input));
 }
 
-TEST_P(GeneratorTest, SeedsAndExecutorsDrawDifferentRecords) {
+TEST_P(YsbGeneratorTest, SeedsAndExecutorsDrawDifferentRecords) {
   std::set<std::string> users;
   for (const std::uint64_t seed : {0, 1, 2}) {
     for (const std::uint32_t executor : {0, 1, 159}) {
-      for (const YsbEvent& event : Generate({.profile = GetParam(), .seed = seed, .rate = kRate}, executor, 1'000)) {
+      for (const YsbEvent& event : Generate(GetParam(), {.seed = seed}, executor, 1'000)) {
         users.emplace(std::begin(event.user_id), std::end(event.user_id));
       }
     }
@@ -69,34 +58,23 @@ TEST_P(GeneratorTest, SeedsAndExecutorsDrawDifferentRecords) {
   EXPECT_EQ(users.size(), 9'000u);
 }
 
-TEST_P(GeneratorTest, EventTimeRisesEvenlyFromTheStartAndABlockSpansExactlyTheRate) {
-  const Generator generator({.profile = GetParam(), .rate = kRate});
-  EXPECT_EQ(generator.start_time_ms() % kSlashWindowMs, 0);
-  std::int64_t last_ms = generator.start_time_ms();
-  for (const YsbEvent& event : Generate(generator.options())) {
-    const std::int64_t event_time_ms = event.event_time_ms;
-    EXPECT_GE(event_time_ms, last_ms);
-    EXPECT_LE(event_time_ms, last_ms + 100);  // 10 windows in 60,000 records
-    last_ms = event_time_ms;
-  }
-  EXPECT_EQ(generator.EventTimeMs(0), generator.start_time_ms());
-  EXPECT_LT(generator.EventTimeMs(kRecords - 1), generator.start_time_ms() + kRate.span_ms);
-  EXPECT_EQ(generator.EventTimeMs(kRecords), generator.start_time_ms() + kRate.span_ms);
-  EXPECT_EQ(generator.EventTimeMs(1'000 * kRecords), generator.start_time_ms() + 1'000 * kRate.span_ms);
+TEST_P(YsbGeneratorTest, EventTimesAreTheTimelines) {
+  ExpectEventTimesOfTheTimeline<YsbEvent>(
+      [](const InputOptions& input) { return std::make_unique<YsbGenerator>(GetParam(), input); }, YsbEventTime{});
 }
 
-TEST_P(GeneratorTest, RecordsCarryTheirNumber) {
+TEST_P(YsbGeneratorTest, RecordsCarryTheirNumber) {
   std::vector<YsbEvent> events(10);
-  Generator({.profile = GetParam()}).Fill(0, std::uint64_t{1} << 40, events);
+  YsbGenerator(GetParam(), {}).Fill(0, std::uint64_t{1} << 40, events);
   EXPECT_EQ(std::uint64_t{events.front().record_number}, std::uint64_t{1} << 40);
   EXPECT_EQ(std::uint64_t{events.back().record_number}, (std::uint64_t{1} << 40) + 9);
 }
 
-TEST_P(GeneratorTest, AThirdOfTheRecordsAreViewsAndAdTypesAreEven) {
+TEST_P(YsbGeneratorTest, AThirdOfTheRecordsAreViewsAndAdTypesAreEven) {
   std::array<std::uint64_t, kEventTypes> events{};
   std::array<std::uint64_t, kAdTypes> ads{};
   std::array<std::array<std::uint64_t, kAdTypes>, kEventTypes> both{};
-  for (const YsbEvent& event : Generate({.profile = GetParam(), .rate = kRate})) {
+  for (const YsbEvent& event : Generate(GetParam(), TenWindows())) {
     const auto event_type = static_cast<std::size_t>(event.event_type);
     const auto ad_type = static_cast<std::size_t>(event.ad_type);
     ASSERT_LT(event_type, kEventTypes);
@@ -116,13 +94,15 @@ TEST_P(GeneratorTest, AThirdOfTheRecordsAreViewsAndAdTypesAreEven) {
   }
 }
 
-TEST_P(GeneratorTest, TheHotKeyTakesItsShareAmongViewsToo) {
+TEST_P(YsbGeneratorTest, TheHotKeyTakesItsShareAmongViewsToo) {
   for (const double share : {0.0, 0.25, 0.9, 1.0}) {
     const std::uint64_t hot_id = GetParam() == Profile::kSlash ? 1 : AllAds().front().id;
     const double cold_share = GetParam() == Profile::kSlash ? 1.0 / 10'000'000 : 1.0 / 1'000;
     std::uint64_t hot = 0;
     std::uint64_t views = 0;
-    for (const YsbEvent& event : Generate({.profile = GetParam(), .rate = kRate, .hot_key_share = share})) {
+    InputOptions input = TenWindows();
+    input.keys.hot_share = share;
+    for (const YsbEvent& event : Generate(GetParam(), input)) {
       if (event.event_type == EventType::kView) {
         ++views;
         hot += event.ad_id == hot_id ? 1 : 0;
@@ -133,10 +113,10 @@ TEST_P(GeneratorTest, TheHotKeyTakesItsShareAmongViewsToo) {
   }
 }
 
-TEST(GeneratorSlashTest, KeysAreUniformFromOneToTheirNumber) {
+TEST(YsbGeneratorSlashTest, KeysAreUniformFromOneToTheirNumber) {
   constexpr std::uint64_t kKeys = 50;
   std::map<std::uint64_t, std::uint64_t> counts;
-  for (const YsbEvent& event : Generate({.keys = kKeys, .rate = kRate})) {
+  for (const YsbEvent& event : Generate(Profile::kSlash, {.keys = {.count = kKeys}})) {
     ++counts[event.ad_id];
   }
   ASSERT_EQ(counts.size(), kKeys);
@@ -147,10 +127,10 @@ TEST(GeneratorSlashTest, KeysAreUniformFromOneToTheirNumber) {
   }
 }
 
-TEST(GeneratorSlashTest, TenMillionKeysAreHardlyEverRepeatedInAFewRecords) {
+TEST(YsbGeneratorSlashTest, TenMillionKeysAreHardlyEverRepeatedInAFewRecords) {
   std::set<std::uint64_t> keys;
   std::uint64_t largest = 0;
-  for (const YsbEvent& event : Generate({.rate = kRate})) {
+  for (const YsbEvent& event : Generate(Profile::kSlash, TenWindows())) {
     keys.insert(event.ad_id);
     largest = std::max<std::uint64_t>(largest, event.ad_id);
   }
@@ -160,19 +140,19 @@ TEST(GeneratorSlashTest, TenMillionKeysAreHardlyEverRepeatedInAFewRecords) {
   EXPECT_GE(*keys.begin(), 1u);
 }
 
-TEST(GeneratorSlashTest, OneKeyIsEnough) {
-  for (const YsbEvent& event : Generate({.keys = 1, .rate = kRate}, 0, 100)) {
+TEST(YsbGeneratorSlashTest, OneKeyIsEnough) {
+  for (const YsbEvent& event : Generate(Profile::kSlash, {.keys = {.count = 1}}, 0, 100)) {
     EXPECT_EQ(std::uint64_t{event.ad_id}, 1u);
   }
 }
 
-TEST(GeneratorYahooTest, EveryRecordNamesOneOfTheAdsByIdAndUuid) {
+TEST(YsbGeneratorYahooTest, EveryRecordNamesOneOfTheAdsByIdAndUuid) {
   std::map<std::uint64_t, Ad> ads;
   for (const Ad& ad : AllAds()) {
     ads.emplace(ad.id, ad);
   }
   std::map<std::uint64_t, std::uint64_t> counts;
-  for (const YsbEvent& event : Generate({.profile = Profile::kYahoo, .rate = kRate})) {
+  for (const YsbEvent& event : Generate(Profile::kYahoo, TenWindows())) {
     const auto ad = ads.find(event.ad_id);
     ASSERT_NE(ad, ads.end());
     EXPECT_EQ(std::memcmp(event.ad_uuid, ad->second.uuid.data(), 16), 0);
@@ -184,24 +164,20 @@ TEST(GeneratorYahooTest, EveryRecordNamesOneOfTheAdsByIdAndUuid) {
   }
 }
 
-TEST(GeneratorOptionsTest, TheStartIsRoundedDownToAWindow) {
-  const Generator generator({.rate = kRate, .window_ms = 7'000, .start_time_ms = 20'999});
-  EXPECT_EQ(generator.start_time_ms(), 14'000);
-  EXPECT_EQ(generator.At(0, 0).event_time_ms, 14'000);
-}
-
-TEST(GeneratorOptionsTest, WhatIsOutOfRangeIsRefusedByName) {
-  const auto message = [](const GeneratorOptions& options) { return Validate(options).ToString(); };
-  EXPECT_TRUE(Validate({}).ok());
-  EXPECT_THAT(message({.keys = 0}), testing::HasSubstr("the number of keys is 0; it must be from 1 to"));
-  EXPECT_THAT(message({.keys = UINT64_MAX}), testing::HasSubstr("the number of keys"));
-  EXPECT_THAT(message({.rate = {.records = 0}}), testing::HasSubstr("number of records is 0"));
-  EXPECT_THAT(message({.rate = {.span_ms = 0}}), testing::HasSubstr("span in ms is 0"));
-  EXPECT_THAT(message({.window_ms = 0}), testing::HasSubstr("the window in ms is 0"));
-  EXPECT_THAT(message({.window_ms = -5}), testing::HasSubstr("the window in ms is -5"));
-  EXPECT_THAT(message({.start_time_ms = -1}), testing::HasSubstr("the start time in ms is -1"));
-  EXPECT_THAT(message({.hot_key_share = 1.5}), testing::HasSubstr("the hot key's share is 1.5"));
-  EXPECT_THAT(message({.hot_key_share = std::nan("")}), testing::HasSubstr("the hot key's share is nan"));
+TEST(YsbGeneratorLawTest, KeysFollowTheLawInBothProfiles) {
+  const InputOptions input{.keys = {.count = 1'000, .law = {.kind = KeyLaw::Kind::kZipf, .exponent = 1}}};
+  constexpr double kSum = 7.485470860550343;  // of 1 / k up to 1,000
+  const std::vector<Ad> ads = AllAds();
+  std::uint64_t slash_second = 0;
+  for (const YsbEvent& event : Generate(Profile::kSlash, input)) {
+    slash_second += event.ad_id == 2 ? 1 : 0;
+  }
+  std::uint64_t yahoo_second = 0;
+  for (const YsbEvent& event : Generate(Profile::kYahoo, input)) {
+    yahoo_second += event.ad_id == ads[1].id ? 1 : 0;
+  }
+  ExpectShare(slash_second, kRecords, 0.5 / kSum, "key 2");
+  ExpectShare(yahoo_second, kRecords, 0.5 / kSum, "the second ad");
 }
 
 }  // namespace

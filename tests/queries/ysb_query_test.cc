@@ -3,152 +3,149 @@
 
 #include "queries/ysb/ysb_query.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <string>
-#include <tuple>
-#include <vector>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
-#include "engine/sink/collect.h"
-#include "queries/ysb/leader_check.h"
-#include "queries/ysb/oracle.h"
-#include "tests/engine/cluster_harness.h"
+#include "tests/queries/query_cluster.h"
 
 namespace glaive::queries::ysb {
 namespace {
 
-using engine::ExecutorMetrics;
-using engine::Workload;
+std::int64_t WindowMs(Profile profile) { return profile == Profile::kSlash ? kSlashWindowMs : kYahooWindowMs; }
 
-/// A run of YSB: what it was and what each leader emitted.
-struct YsbRun {
-  GeneratorOptions generator;
-  engine::BlockSourceOptions block;
-  absl::Status status;
-  std::vector<std::vector<YsbRow>> rows;  // by leader
-  std::vector<ExecutorMetrics> metrics;
-};
-
-YsbRun RunYsb(Profile profile, const Workload& cluster, std::uint64_t repetitions) {
-  YsbRun run;
-  run.generator.profile = profile;
-  run.generator.seed = cluster.seed;
-  run.generator.keys = cluster.keys;
-  run.generator.hot_key_share = cluster.hot_share;
-  run.generator.window_ms = profile == Profile::kSlash ? kSlashWindowMs : kYahooWindowMs;
-  run.generator.rate = {.records = cluster.records, .span_ms = 10 * run.generator.window_ms};
-  run.block = {.block_records = cluster.records,
-               .total_records = cluster.records * repetitions,
-               .span_ms = run.generator.rate.span_ms};
-  run.rows.resize(cluster.executor_count());
-  const auto query =
-      BuildYsb(run.generator, run.block, engine::AllOf<YsbRow>({engine::Collect(run.rows).Factory<YsbRow>()}));
-  Workload shape = cluster;
-  shape.max_lead_ms = 4 * run.generator.window_ms;
-  run.status = engine::RunNodes(shape, *query, run.metrics);
-  return run;
+/// A run over ten windows, and as many for each repetition.
+QueryRun<YsbEvent> RunYsb(Profile profile, const engine::Workload& cluster, Reading reading,
+                          std::int64_t disorder_ms = 0) {
+  const std::int64_t window_ms = WindowMs(profile);
+  InputOptions input{.seed = cluster.seed, .keys = {.count = cluster.keys, .hot_share = cluster.hot_share}};
+  input.timeline = {.rate = {.records = cluster.records, .span_ms = 10 * window_ms},
+                    .align_ms = window_ms,
+                    .disorder_ms = disorder_ms};
+  reading.span_ms = 10 * window_ms;
+  engine::Workload shape = cluster;
+  shape.max_lead_ms = 4 * window_ms;
+  const YsbOptions options{.profile = profile,
+                           .window = absl::Milliseconds(window_ms),
+                           .allowed_lateness = absl::Milliseconds(reading.allowed_lateness_ms)};
+  return RunQuery<YsbEventTime, YsbEvent>(
+      shape, std::make_shared<YsbGenerator>(profile, input), reading,
+      [&](const auto& events, const auto& sinks) { return BuildYsb(options, events, sinks); });
 }
 
-/// What --verify does: every leader's rows, then the totals.
-absl::Status Verify(const YsbRun& run) {
-  OracleOptions options;
-  options.generator = run.generator;
-  options.block_records = run.block.block_records;
-  options.block_span_ms = run.block.span_ms;
-  for (const ExecutorMetrics& metrics : run.metrics) {
-    options.record_counts.push_back(metrics.records);
+CheckedWindows WindowsOf(Profile profile) { return {.size_ms = WindowMs(profile), .slide_ms = WindowMs(profile)}; }
+
+/// What the benchmark counts an event by.
+Oracle<YsbEvent>::KeyOf KeyOf(Profile profile) {
+  std::map<std::uint64_t, std::uint64_t> campaigns;
+  for (const Ad& ad : AllAds()) {
+    campaigns.emplace(ad.id, ad.campaign);
   }
-  const Oracle oracle(options);
-  Totals expected;
-  Totals emitted;
-  for (std::uint32_t executor = 0; executor < run.rows.size(); ++executor) {
-    const Oracle::Verdict verdict = CheckLeaders(oracle, run.rows, std::vector{ExecutorId{executor}});
-    if (!verdict.status.ok()) {
-      return verdict.status;
+  return [profile, campaigns](const YsbEvent& event) -> std::optional<std::uint64_t> {
+    if (event.event_type != EventType::kView) {
+      return std::nullopt;
     }
-    expected = verdict.expected;
-    emitted.Merge(verdict.emitted);
-  }
-  return CheckTotals(expected, emitted);
+    return profile == Profile::kSlash ? event.ad_id : campaigns.at(event.ad_id);
+  };
 }
 
-class YsbCluster : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t, Profile>> {};
+absl::Status VerifyYsb(Profile profile, const QueryRun<YsbEvent>& run) {
+  return Verify<CountAccount<YsbEvent>>(run, WindowsOf(profile), KeyOf(profile));
+}
+
+class YsbCluster : public ::testing::TestWithParam<ClusterShape<Profile>> {};
 
 TEST_P(YsbCluster, EveryWindowKeyAndCountIsThatOfASequentialRun) {
   const auto [nodes, executors, profile] = GetParam();
   for (const std::uint64_t seed : {1U, 2U}) {
-    const YsbRun run =
+    const QueryRun<YsbEvent> run =
         RunYsb(profile, {.nodes = nodes, .executors = executors, .seed = seed, .records = 20'000, .keys = 3'000},
-               /*repetitions=*/2);
+               {.repetitions = 2});
     ASSERT_TRUE(run.status.ok()) << run.status;
-    const absl::Status verdict = Verify(run);
-    EXPECT_TRUE(verdict.ok()) << verdict;
+    EXPECT_EQ(VerifyYsb(profile, run), absl::OkStatus());
+    EXPECT_EQ(run.Total(&engine::ExecutorMetrics::late_records), 0U);
   }
+}
+
+TEST_P(YsbCluster, EventsOutOfOrderCountUnlessTheyAreLate) {
+  const auto [nodes, executors, profile] = GetParam();
+  const QueryRun<YsbEvent> run =
+      RunYsb(profile, {.nodes = nodes, .executors = executors, .seed = 4, .records = 10'000, .keys = 3'000},
+             {.repetitions = 2, .watermark_every = 64, .allowed_lateness_ms = WindowMs(profile) / 4},
+             /*disorder_ms=*/2 * WindowMs(profile));
+  ASSERT_TRUE(run.status.ok()) << run.status;
+  EXPECT_EQ(VerifyYsb(profile, run), absl::OkStatus());
+  const std::uint64_t late = CountLateRecords(run, WindowsOf(profile), KeyOf(profile));
+  EXPECT_GT(late, 0U);
+  EXPECT_EQ(run.Total(&engine::ExecutorMetrics::late_records), late);
 }
 
 TEST_P(YsbCluster, AHotKeyAndSmallSlotsStayExact) {
   const auto [nodes, executors, profile] = GetParam();
-  const YsbRun run = RunYsb(profile,
-                            {.nodes = nodes,
-                             .executors = executors,
-                             .seed = 3,
-                             .records = 10'000,
-                             .keys = 100'000,
-                             .hot_share = 0.8,
-                             .slot_bytes = 256,
-                             .credits = 2,
-                             .fragment_bytes = 8192},
-                            /*repetitions=*/1);
+  const QueryRun<YsbEvent> run = RunYsb(profile,
+                                        {.nodes = nodes,
+                                         .executors = executors,
+                                         .seed = 3,
+                                         .records = 10'000,
+                                         .keys = 100'000,
+                                         .hot_share = 0.8,
+                                         .slot_bytes = 256,
+                                         .credits = 2,
+                                         .fragment_bytes = 8192},
+                                        {.repetitions = 1});
   ASSERT_TRUE(run.status.ok()) << run.status;
-  const absl::Status verdict = Verify(run);
-  EXPECT_TRUE(verdict.ok()) << verdict;
+  EXPECT_EQ(VerifyYsb(profile, run), absl::OkStatus());
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, YsbCluster,
                          ::testing::Combine(::testing::Values(1U, 2U, 3U, 4U), ::testing::Values(1U, 2U),
                                             ::testing::Values(Profile::kSlash, Profile::kYahoo)),
                          [](const auto& shape) {
-                           return "Nodes" + std::to_string(std::get<0>(shape.param)) + "Executors" +
-                                  std::to_string(std::get<1>(shape.param)) +
-                                  (std::get<2>(shape.param) == Profile::kSlash ? "Slash" : "Yahoo");
+                           const bool slash = std::get<2>(shape.param) == Profile::kSlash;
+                           return NameOfShape(shape.param, slash ? "Slash" : "Yahoo");
                          });
 
-class PlantedWrongResult : public ::testing::Test {
+class YsbWrongResult : public ::testing::Test {
  protected:
   void SetUp() override {
-    run_ = RunYsb(Profile::kSlash, {.nodes = 2, .executors = 1, .records = 5'000, .keys = 500}, /*repetitions=*/1);
+    run_ = RunYsb(Profile::kSlash, {.nodes = 2, .executors = 1, .records = 5'000, .keys = 500}, {.repetitions = 1});
     ASSERT_TRUE(run_.status.ok()) << run_.status;
-    ASSERT_TRUE(Verify(run_).ok());
+    ASSERT_EQ(Verdict(), absl::OkStatus());
     ASSERT_GT(run_.rows[0].size(), 10U);
   }
 
-  YsbRun run_;
+  absl::Status Verdict() const { return VerifyYsb(Profile::kSlash, run_); }
+
+  QueryRun<YsbEvent> run_;
 };
 
-TEST_F(PlantedWrongResult, ACountThatIsOffByOneIsCaught) {
+TEST_F(YsbWrongResult, ACountThatIsOffByOneIsCaught) {
   ++run_.rows[0][5].value;
-  EXPECT_TRUE(absl::IsDataLoss(Verify(run_)));
+  EXPECT_TRUE(absl::IsDataLoss(Verdict()));
 }
 
-TEST_F(PlantedWrongResult, AMissingRowIsNamed) {
-  const YsbRow row = run_.rows[1].back();
+TEST_F(YsbWrongResult, AMissingRowIsNamed) {
+  const ResultRow row = run_.rows[1].back();
   run_.rows[1].pop_back();
-  const absl::Status verdict = Verify(run_);
+  const absl::Status verdict = Verdict();
   EXPECT_TRUE(absl::IsDataLoss(verdict));
-  EXPECT_TRUE(absl::StrContains(verdict.message(), absl::StrCat("window ", row.window_start_ms, " key ", row.key,
-                                                                " count ", row.value, ": missing")))
+  EXPECT_TRUE(
+      absl::StrContains(verdict.message(), absl::StrCat("window ", row.window_start_ms, " to ", row.window_end_ms,
+                                                        " key ", row.key, " value ", row.value, ": missing")))
       << verdict;
 }
 
-TEST_F(PlantedWrongResult, ARowThatAnotherLeaderHasToEmitIsNamed) {
-  const YsbRow row = run_.rows[1].back();
+TEST_F(YsbWrongResult, ARowThatAnotherLeaderHasToEmitIsNamed) {
+  const ResultRow row = run_.rows[1].back();
   run_.rows[1].pop_back();
   run_.rows[0].push_back(row);
-  const absl::Status verdict = Verify(run_);
+  const absl::Status verdict = Verdict();
   EXPECT_TRUE(absl::IsDataLoss(verdict));
   EXPECT_TRUE(absl::StrContains(verdict.message(),
                                 absl::StrCat("executor 0 emitted window ", row.window_start_ms, " key ", row.key)))
@@ -156,19 +153,19 @@ TEST_F(PlantedWrongResult, ARowThatAnotherLeaderHasToEmitIsNamed) {
   EXPECT_TRUE(absl::StrContains(verdict.message(), "executor 1 leads that key")) << verdict;
 }
 
-TEST_F(PlantedWrongResult, ARowThatTwoLeadersEmitIsCaughtEvenIfAnotherOfTheSameCountIsMissing) {
+TEST_F(YsbWrongResult, ARowThatTwoLeadersEmitIsCaughtEvenIfAnotherOfTheSameCountIsMissing) {
   for (std::size_t i = 0; i < run_.rows[1].size(); ++i) {
     if (run_.rows[1][i].value == run_.rows[0][0].value) {
       run_.rows[1][i] = run_.rows[0][0];
       break;
     }
   }
-  EXPECT_TRUE(absl::IsDataLoss(Verify(run_)));
+  EXPECT_TRUE(absl::IsDataLoss(Verdict()));
 }
 
-TEST_F(PlantedWrongResult, ARowInTheWrongWindowIsCaught) {
-  run_.rows[0][0].window_start_ms += run_.generator.window_ms;
-  EXPECT_TRUE(absl::IsDataLoss(Verify(run_)));
+TEST_F(YsbWrongResult, ARowInTheWrongWindowIsCaught) {
+  run_.rows[0][0].window_start_ms += kSlashWindowMs;
+  EXPECT_TRUE(absl::IsDataLoss(Verdict()));
 }
 
 }  // namespace

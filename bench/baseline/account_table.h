@@ -1,0 +1,154 @@
+// AccountTable: an account per key by open addressing with linear probing, as one would write it by hand.
+//
+// Slots of a key and its account on huge pages where the system has them, hashed by multiplication, about six tenths
+// full at most. Grows by doubling and never shrinks, so that scanning it stays cheap while few keys are in use; all
+// memory it can grow into is mapped and touched at creation. Move-only, used by one thread.
+//
+//   absl::StatusOr<AccountTable<Count>> counts = AccountTable<Count>::Create(/*keys=*/1'000);
+//   counts->Fold(keys, std::identity{}, [](Count& account, std::uint64_t) { ++account.count; });
+//   counts->Drain([](std::uint64_t key, const Count& account) { ... });
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#include "bench/baseline/table_memory.h"
+#include "rdma/base/check.h"
+
+namespace glaive::bench {
+
+template <typename Account>
+class AccountTable {
+  static_assert(std::is_trivially_copyable_v<Account>);
+
+ public:
+  /// Room for `keys` distinct keys.
+  static absl::StatusOr<AccountTable> Create(std::uint64_t keys) {
+    constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 32;
+    if (keys == 0 || keys > kMostKeys) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the baseline cannot keep ", keys, " keys; it takes 1 to ", kMostKeys));
+    }
+    int most_bits = kSmallestBits;
+    while (LimitOf(most_bits) < keys) {
+      ++most_bits;
+    }
+    absl::StatusOr<TableMemory> largest = TableMemory::Map(sizeof(Slot) << most_bits);
+    absl::StatusOr<TableMemory> second_largest = TableMemory::Map(sizeof(Slot) << (most_bits - 1));
+    if (!largest.ok() || !second_largest.ok()) {
+      return largest.ok() ? second_largest.status() : largest.status();
+    }
+    if (most_bits % 2 != 0) {
+      std::swap(largest, second_largest);
+    }
+    return AccountTable(*std::move(largest), *std::move(second_largest), most_bits);
+  }
+
+  /// The most records that one call of Fold takes.
+  static constexpr std::size_t kRecordsAtOnce = 256;
+
+  /// Calls `update(account, record)` for each record, with the account of `key_of(record)`, which is not 0; one of
+  /// zeros if the key is new. More keys than the table was made for end the process.
+  template <typename R, typename KeyOf, typename Update>
+  void Fold(std::span<const R> records, const KeyOf& key_of, const Update& update) {
+    if (used_ + records.size() > limit_) [[unlikely]] {
+      GrowFor(records.size());
+    }
+    // The compiler cannot know that accounts don't overlap the table's own fields.
+    Slot* const slots = slots_;
+    const std::size_t mask = mask_;
+    const int shift = shift_;
+    std::size_t new_keys = 0;
+    for (const R& record : records) {
+      const std::uint64_t key = key_of(record);
+      std::size_t i = Home(key, shift);
+      while (slots[i].key != key && slots[i].key != 0) {
+        i = (i + 1) & mask;
+      }
+      new_keys += slots[i].key == 0 ? 1 : 0;
+      slots[i].key = key;
+      update(slots[i].account, record);
+    }
+    used_ += new_keys;
+  }
+
+  /// Calls `emit(key, account)` for every key, and empties the table.
+  template <typename Emit>
+  void Drain(Emit emit) {
+    for (std::size_t i = 0; i <= mask_; ++i) {
+      if (slots_[i].key != 0) {
+        emit(slots_[i].key, slots_[i].account);
+        slots_[i] = {};
+      }
+    }
+    used_ = 0;
+  }
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0;  // 0: empty
+    Account account = {};
+  };
+
+  static constexpr int kSmallestBits = 10;
+
+  AccountTable(TableMemory even, TableMemory odd, int most_bits)
+      : memory_{std::move(even), std::move(odd)}, most_bits_(most_bits) {
+    Resize(kSmallestBits);
+  }
+
+  static std::size_t LimitOf(int bits) { return (std::size_t{1} << bits) * 6 / 10; }
+  static std::size_t Home(std::uint64_t key, int shift) { return (key * 0x9e3779b97f4a7c15) >> shift; }
+
+  void Resize(int bits) {
+    bits_ = bits;
+    shift_ = 64 - bits;
+    mask_ = (std::size_t{1} << bits) - 1;
+    limit_ = LimitOf(bits);
+    slots_ = static_cast<Slot*>(memory_[static_cast<std::size_t>(bits % 2)].data());
+  }
+
+  void GrowFor(std::size_t keys) {
+    GLAIVE_CHECK(keys <= kRecordsAtOnce, keys, " records were added at once");
+    while (used_ + keys > limit_ && bits_ < most_bits_) {
+      Grow();
+    }
+    // Some of `keys` may be known already, so the largest table is only full once it has more. The slots above the
+    // limit hold any kRecordsAtOnce keys.
+    GLAIVE_CHECK(used_ <= limit_, "more than ", limit_, " keys in a window of the baseline");
+  }
+
+  void Grow() {
+    const std::span<Slot> old(slots_, mask_ + 1);
+    Resize(bits_ + 1);
+    for (Slot& slot : old) {
+      if (slot.key == 0) {
+        continue;
+      }
+      std::size_t i = Home(slot.key, shift_);
+      while (slots_[i].key != 0) {
+        i = (i + 1) & mask_;
+      }
+      slots_[i] = std::exchange(slot, {});
+    }
+  }
+
+  std::array<TableMemory, 2> memory_;  // tables of 2^n slots use the one of n % 2: growing moves from one to the other
+  int most_bits_;
+  int bits_ = 0;
+  int shift_ = 0;
+  std::size_t mask_ = 0;
+  std::size_t used_ = 0;
+  std::size_t limit_ = 0;  // six tenths of the slots
+  Slot* slots_ = nullptr;
+};
+
+}  // namespace glaive::bench

@@ -1,0 +1,123 @@
+// WindowLoop: the hand-written loop that the engine is measured against: one thread, no engine code, no prefetching.
+//
+// It does what a query does, on the same bytes: fold each record into the account of its key, emit every (window, key,
+// value) at a tumbling window's end, or at the end where there is no window, to a sink that keeps totals, and start the
+// next window empty. How a chunk of records is folded is the query's (folds.h). Everything is mapped and touched before
+// the first record.
+//
+// Requires: event times never decrease within a block, keys are never 0. Owned and used by one thread.
+//
+//   auto loop = WindowLoop<BidFold>::Create({}, {.window_ms = 60'000, .keys = 1'000'000});
+//   LoopResult result = loop->Run(bids, /*repetitions=*/4, /*block_span_ms=*/600'000);
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#include "bench/baseline/account_table.h"
+#include "queries/common/result_row.h"
+#include "rdma/base/check.h"
+
+namespace glaive::bench {
+
+struct LoopOptions {
+  std::int64_t window_ms = 0;  // 0: no window, one result a key at the end
+  std::uint64_t keys = 1;      // the most distinct keys of a window; reserves up to five times their slots
+};
+
+struct LoopResult {
+  std::uint64_t records = 0;
+  queries::Totals emitted;
+};
+
+/// `Fold` has a Record, an Account with value(), TimeMs(record), and FoldChunk(records, table) for at most
+/// AccountTable::kRecordsAtOnce records.
+template <typename Fold>
+class WindowLoop {
+ public:
+  using Record = typename Fold::Record;
+
+  static absl::StatusOr<WindowLoop> Create(Fold fold, const LoopOptions& options) {
+    if (options.window_ms < 0) {
+      return absl::InvalidArgumentError(absl::StrCat("a window of ", options.window_ms, " ms; it cannot be below 0"));
+    }
+    absl::StatusOr<Table> table = Table::Create(options.keys);
+    if (!table.ok()) {
+      return table.status();
+    }
+    return WindowLoop(std::move(fold), options, *std::move(table));
+  }
+
+  /// Runs the query over `block`, `repetitions` times, and ends the stream. Event time moves on by `block_span_ms`, a
+  /// multiple of the window, with each repetition.
+  LoopResult Run(std::span<const Record> block, std::uint64_t repetitions, std::int64_t block_span_ms) {
+    LoopResult result;
+    if (block.empty()) {
+      return result;
+    }
+    const std::int64_t window_ms = options_.window_ms;
+    GLAIVE_CHECK(window_ms == 0 || block_span_ms % window_ms == 0, "a block spans ", block_span_ms,
+                 " ms, no multiple of ", window_ms);
+    std::int64_t window_start_ms = std::numeric_limits<std::int64_t>::min();
+    // In the block's own time, which starts over with each repetition. The first record opens its window.
+    std::int64_t window_end_ms = window_ms == 0 ? std::numeric_limits<std::int64_t>::max() : window_start_ms;
+    for (std::uint64_t repetition = 0; repetition < repetitions; ++repetition) {
+      const std::int64_t moved_on_ms = static_cast<std::int64_t>(repetition) * block_span_ms;
+      for (std::span<const Record> rest = block; !rest.empty();) {
+        if (Fold::TimeMs(rest.front()) >= window_end_ms) {
+          Fire(window_start_ms, result);
+          const std::int64_t time_ms = Fold::TimeMs(rest.front());
+          window_end_ms = time_ms - time_ms % window_ms + window_ms;
+          window_start_ms = window_end_ms - window_ms + moved_on_ms;
+        }
+        const std::span<const Record> chunk = ChunkBefore(window_end_ms, rest);
+        rest = rest.subspan(chunk.size());
+        fold_.FoldChunk(chunk, table_);
+      }
+      window_end_ms -= window_ms == 0 ? 0 : block_span_ms;
+    }
+    result.records = block.size() * repetitions;
+    Fire(window_start_ms, result);
+    return result;
+  }
+
+ private:
+  using Table = AccountTable<typename Fold::Account>;
+
+  WindowLoop(Fold fold, const LoopOptions& options, Table table)
+      : fold_(std::move(fold)), options_(options), table_(std::move(table)) {}
+
+  static std::span<const Record> ChunkBefore(std::int64_t end_ms, std::span<const Record> records) {
+    const std::span<const Record> chunk = records.first(std::min(records.size(), Table::kRecordsAtOnce));
+    if (Fold::TimeMs(chunk.back()) < end_ms) {
+      return chunk;
+    }
+    const auto in_window = [&](const Record& record) { return Fold::TimeMs(record) < end_ms; };
+    const auto end = std::partition_point(chunk.begin(), chunk.end(), in_window);
+    return chunk.first(static_cast<std::size_t>(end - chunk.begin()));
+  }
+
+  void Fire(std::int64_t start_ms, LoopResult& result) {
+    const std::int64_t end_ms =
+        options_.window_ms == 0 ? std::numeric_limits<std::int64_t>::max() : start_ms + options_.window_ms;
+    table_.Drain([&](std::uint64_t key, const typename Fold::Account& account) {
+      result.emitted.Add({.window_start_ms = start_ms,
+                          .window_end_ms = end_ms,
+                          .key = key,
+                          .value = queries::ValueBits(account.value())});
+    });
+  }
+
+  Fold fold_;
+  LoopOptions options_;
+  Table table_;
+};
+
+}  // namespace glaive::bench

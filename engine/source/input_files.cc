@@ -1,0 +1,140 @@
+#include "engine/source/input_files.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace glaive::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status NoSuchFile(const std::string& specification) {
+  std::error_code ignored;
+  const fs::path here = fs::current_path(ignored);
+  return absl::NotFoundError(absl::StrCat("there is no input file or folder '", specification,
+                                          "'; check the path: relative ones start at ", here.string()));
+}
+
+absl::Status Unreadable(const std::string& path, const std::error_code& error) {
+  return absl::FailedPreconditionError(absl::StrCat("cannot examine the input '", path, "': ", error.message()));
+}
+
+/// Whether `path` is a file; false for a folder and for what is neither. A broken link is an error: its data would be
+/// missing in silence.
+absl::StatusOr<bool> IsFile(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    return absl::NotFoundError(absl::StrCat("the input '", path, "' is a broken link; remove or mend it"));
+  }
+  if (error) {
+    return Unreadable(path, error);
+  }
+  return status.type() == fs::file_type::regular;
+}
+
+absl::StatusOr<std::vector<std::string>> KeepFiles(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    const absl::StatusOr<bool> is_file = IsFile(path);
+    if (!is_file.ok()) {
+      return is_file.status();
+    }
+    if (*is_file) {
+      files.push_back(path);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+absl::StatusOr<std::vector<std::string>> FilesIn(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> paths;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    if (entry->path().filename().string().front() != '.') {
+      paths.push_back(entry->path().string());
+    }
+  }
+  if (error) {
+    return Unreadable(folder, error);
+  }
+  absl::StatusOr<std::vector<std::string>> files = KeepFiles(paths);
+  if (files.ok() && files->empty()) {
+    return absl::NotFoundError(absl::StrCat("the input folder '", folder,
+                                            "' has no files; hidden ones and folders inside it do not count. Put the "
+                                            "parts into it, or name another"));
+  }
+  return files;
+}
+
+absl::StatusOr<std::vector<std::string>> FilesLike(const std::string& pattern) {
+  glob_t found{};
+  const int error = ::glob(pattern.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &found);
+  const std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (error != 0 && error != GLOB_NOMATCH) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot look for the input '", pattern, "': a folder of it cannot be read"));
+  }
+  absl::StatusOr<std::vector<std::string>> files = KeepFiles(paths);
+  if (files.ok() && files->empty()) {
+    return absl::NotFoundError(absl::StrCat("the input pattern '", pattern,
+                                            "' matches no file; quote it against the shell, and check it with ls"));
+  }
+  return files;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> FindInputFiles(const std::string& specification) {
+  std::error_code error;
+  const fs::file_status status = fs::status(specification, error);
+  switch (status.type()) {
+    case fs::file_type::regular:
+      return std::vector<std::string>{specification};
+    case fs::file_type::directory:
+      return FilesIn(specification);
+    case fs::file_type::not_found:
+      return specification.find_first_of("*?[") == std::string::npos ? NoSuchFile(specification)
+                                                                     : FilesLike(specification);
+    case fs::file_type::none:
+      return Unreadable(specification, error);
+    default:
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the input '", specification, "' is a pipe or a device; only files are read: write it to one first"));
+  }
+}
+
+std::vector<std::string> FilesOf(std::span<const std::string> files, ExecutorId executor,
+                                 std::uint32_t executor_count) {
+  std::vector<std::string> mine;
+  for (std::size_t i = Value(executor); i < files.size(); i += executor_count) {
+    mine.push_back(files[i]);
+  }
+  return mine;
+}
+
+std::string DescribeSplit(std::size_t files, std::uint32_t executor_count) {
+  const std::string all = absl::StrCat(files, files == 1 ? " part" : " parts", " among ", executor_count,
+                                       executor_count == 1 ? " executor: " : " executors: ");
+  if (executor_count == 1) {
+    return absl::StrCat(all, "executor 0 reads ", files == 1 ? "it" : "one after the other");
+  }
+  if (files > executor_count) {
+    return absl::StrCat(all, "executor e reads parts e, e+", executor_count, ", ... one after the other");
+  }
+  const std::string idle = files + 1 == executor_count
+                               ? absl::StrCat("; executor ", files, " reads nothing")
+                               : absl::StrCat("; executors ", files, " to ", executor_count - 1, " read nothing");
+  return absl::StrCat(all, "executor e reads part e", files == executor_count ? "" : idle);
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,23 @@
+#include "queries/common/file_flags.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace glaive::queries {
+
+void RegisterFileFlags(engine::FlagSet& flags, FileFlags& values, const std::string& format) {
+  const std::string group = "Input";
+  flags.AddString(
+      {.name = "input",
+       .group = group,
+       .help = absl::StrCat("reads ", format,
+                            ", plain or gzip, in place of generated records: a file, a "
+                            "folder, or a pattern in quotes; executor e of n reads the parts e, e + n, ...")},
+      values.input, "PATH");
+  flags.AddChoice(
+      {.name = "on-bad-record",
+       .group = group,
+       .help = "what a line of --input that cannot be read does: it ends the run, or is skipped and counted"},
+      values.on_bad_record, {{"fail", engine::OnBadRecord::kFail}, {"skip", engine::OnBadRecord::kSkip}});
+}
+
+}  // namespace glaive::queries

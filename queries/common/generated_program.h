@@ -1,0 +1,238 @@
+// GeneratedProgram: what the programs of all queries over generated input have in common: the flags of the input, the
+// source that reads it from memory, the sinks, --export-input and --verify. A query adds the rest:
+//
+//   class Nb7Program final : public GeneratedProgram<Bid, BidTime> {
+//     Shape shape() const override { return {.window_ms = ...}; }
+//     std::unique_ptr<Generator<Bid>> MakeGenerator(const InputOptions& input) const override;
+//     std::unique_ptr<engine::Query> BuildQuery(Events bids, const ResultSinks& sinks) const override;
+//     Verdict Recompute(const Recomputation<Bid>& run) const override;
+//     ...
+//   };
+//
+// Results have one integer key and one value (ResultRow). All calls come from the main thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/cluster/query_program.h"
+#include "engine/sink/whole_file.h"
+#include "engine/source/block_source.h"
+#include "engine/source/input_files.h"
+#include "engine/source/line_source.h"
+#include "queries/common/file_flags.h"
+#include "queries/common/input_flags.h"
+#include "queries/common/leader_rows.h"
+#include "queries/common/oracle.h"
+#include "queries/common/result_sinks.h"
+#include "rdma/base/check.h"
+
+namespace glaive::queries {
+
+/// A check of one node's rows: the oracle, and what it is to be asked for.
+template <typename R>
+class Recomputation {
+ public:
+  Recomputation(const Oracle<R>& oracle, const LeaderRows& rows, std::function<absl::Status()> watch)
+      : oracle_(&oracle), rows_(&rows), watch_(std::move(watch)) {}
+
+  /// See Oracle::Check.
+  template <typename Account>
+  Verdict As(const typename Oracle<R>::KeyOf& key_of) const {
+    return oracle_->template Check<Account>(key_of, rows_->rows, rows_->leads, watch_);
+  }
+
+ private:
+  const Oracle<R>* oracle_;
+  const LeaderRows* rows_;
+  std::function<absl::Status()> watch_;
+};
+
+/// `EventTime` is a stateless callable from `const R&` to milliseconds.
+template <typename R, typename EventTime>
+class GeneratedProgram : public engine::QueryProgram {
+ public:
+  void RegisterFlags(engine::FlagSet& flags) final {
+    SetDefaults(input_);
+    RegisterQueryFlags(flags, absl::StrCat("Query (", name(), ")"));
+    RegisterInputFlags(flags, input_);
+    if (!file_format().empty()) {
+      RegisterFileFlags(flags, files_, file_format());
+    }
+    flags.AddCheck([this] { return Validate(input_options()); });
+  }
+
+  absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
+                                                       std::uint32_t executor_count) final {
+    if (!files_.input.empty() && (options.output.verify || !input_.export_input.empty())) {
+      return absl::InvalidArgumentError(
+          "--verify and --export-input go with generated input; scripts/verify checks runs over files, too");
+    }
+    const bool is_coordinator = options.cluster.rank.value_or(0) == 0;
+    if (is_coordinator) {
+      absl::Status status = ExportTables();
+      if (status.ok() && !input_.export_input.empty()) {
+        status = ExportInput(executor_count);
+      }
+      if (!status.ok()) {
+        return status;
+      }
+    }
+    sinks_.emplace(ResultSinksOptions{.output = options.output.output,
+                                      .keep = options.output.verify,
+                                      .max_rows = verify_memory_bytes(executor_count) / kVerifyBytesPerRow},
+                   executor_count);
+    if (files_.input.empty()) {
+      return BuildQuery(MakeSource(), *sinks_);
+    }
+    const absl::StatusOr<std::vector<std::string>> files = engine::FindInputFiles(files_.input);
+    if (!files.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("--input: ", files.status().message()));
+    }
+    if (is_coordinator) {
+      std::cout << "input " << files_.input << ": " << engine::DescribeSplit(files->size(), executor_count) << "\n";
+    }
+    return BuildQuery(
+        ReadFiles(*files, {.on_bad_record = files_.on_bad_record, .watermark_every = input_.watermark_every}), *sinks_);
+  }
+
+  std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const final {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // also of a stream whose length is not known
+    const double rows =
+        static_cast<double>(executor_count) * (static_cast<double>(input_.records) + 1000) * shape().rows_a_record;
+    const bool open_ended = input_.seconds != absl::ZeroDuration();
+    return open_ended ? kMostBytes
+                      : static_cast<std::uint64_t>(std::min(rows * kVerifyBytesPerRow, double{kMostBytes}));
+  }
+
+  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts,
+                                        const std::function<absl::Status()>& watch) final {
+    const absl::StatusOr<LeaderRows> rows =
+        RowsOfLeaders(name(), sinks_->kept(), facts.leaders, shape().keyed ? Keys::kLed : Keys::kNone);
+    if (!rows.ok()) {
+      return rows.status();
+    }
+    const std::unique_ptr<Generator<R>> generator = MakeGenerator(input_options());
+    const engine::BlockSourceOptions block = MakeBlock(input_, shape().window_ms);
+    const CheckedInput<R> input{.generator = generator.get(),
+                                .event_time_ms = EventTime{},
+                                .record_counts = facts.records_read,
+                                .block_records = block.block_records,
+                                .block_span_ms = block.span_ms,
+                                .watermark_every = input_.watermark_every,
+                                .allowed_lateness_ms = input_.allowed_lateness_ms()};
+    const Oracle<R> oracle(name(), input, shape().checked_windows());
+    const Verdict verdict = Recompute(Recomputation<R>(oracle, *rows, watch));
+    if (!verdict.status.ok()) {
+      return verdict.status;
+    }
+    return EncodeTotals(verdict);
+  }
+
+  absl::Status CheckRun(std::span<const std::string> nodes) final { return CheckAllTotals(name(), nodes); }
+
+ protected:
+  using Events = engine::SourceSpec<R, EventTime>;
+
+  /// The query's windows, and what follows from them.
+  struct Shape {
+    std::int64_t window_ms = 0;  // what the default event rate and repetitions of the input are made for
+    std::int64_t slide_ms = 0;   // 0: the windows are tumbling
+    CheckedWindows::Kind kind = CheckedWindows::Kind::kRegular;
+    bool at_the_end = false;   // one result a key, for the whole stream
+    bool keyed = true;         // else the query has no KeyBy, and any leader may emit a result
+    double rows_a_record = 1;  // an upper bound, for the memory of --verify
+
+    CheckedWindows checked_windows() const {
+      return at_the_end ? CheckedWindows{} : CheckedWindows{window_ms, slide_ms == 0 ? window_ms : slide_ms, kind};
+    }
+  };
+
+  /// Defaults other than those of InputFlags.
+  virtual void SetDefaults(InputFlags& /*input*/) const {}
+  virtual void RegisterQueryFlags(engine::FlagSet& flags, const std::string& group) = 0;
+  virtual Shape shape() const = 0;
+  virtual std::unique_ptr<Generator<R>> MakeGenerator(const InputOptions& input) const = 0;
+  virtual std::unique_ptr<engine::Query> BuildQuery(const Events& events, const ResultSinks& sinks) const = 0;
+  /// What the query has to emit, from its definition: `run.As<Account>(key_of)`.
+  virtual Verdict Recompute(const Recomputation<R>& run) const = 0;
+  /// A record's columns in --export-input, behind executor, number and event_time_ms: their names, and their values.
+  virtual std::string column_names() const = 0;
+  virtual void AppendColumns(std::string& line, const R& record) const = 0;
+
+  /// What --input reads, for --help; empty: the query takes no files.
+  virtual std::string file_format() const { return ""; }
+  virtual Events ReadFiles(const std::vector<std::string>& /*files*/,
+                           const engine::LineSourceOptions& /*options*/) const {
+    GLAIVE_CHECK(false, name(), " has no --input");
+  }
+  /// Writes what else a check needs, at rank 0 before the run.
+  virtual absl::Status ExportTables() const { return absl::OkStatus(); }
+
+  InputOptions input_options() const { return MakeInput(input_, shape().window_ms); }
+  absl::Duration allowed_lateness() const { return absl::Milliseconds(input_.allowed_lateness_ms()); }
+
+ private:
+  static constexpr std::uint64_t kVerifyBytesPerRow = 3 * sizeof(ResultRow);  // kept, copied and expected
+
+  Events MakeSource() const {
+    const engine::BlockSourceOptions block = MakeBlock(input_, shape().window_ms);
+    const std::shared_ptr<const Generator<R>> generator = MakeGenerator(input_options());
+    const auto open = [flags = input_, block, generator](const engine::SourceContext& context) {
+      engine::BlockSourceOptions options = block;
+      if (FallsSilent(flags, Value(context.executor), context.executor_count)) {
+        options.silent_after_records = RecordsBeforeSilence(flags);
+        options.silent_ns = absl::ToInt64Nanoseconds(flags.idle_for);
+      }
+      const auto generate = [&](std::uint64_t first, std::span<R> records) {
+        generator->Fill(Value(context.executor), first, records);
+      };
+      return engine::BlockSource<R, EventTime>::Create(options, *context.clock, generate, EventTime{});
+    };
+    return {.open = open, .event_time_ms = {}, .memory_bytes = block.block_records * sizeof(R)};
+  }
+
+  absl::Status ExportInput(std::uint32_t executor_count) const {
+    absl::StatusOr<engine::WholeFile> file = engine::WholeFile::Create(input_.export_input);
+    if (!file.ok()) {
+      return file.status();
+    }
+    absl::Status status = file->Write(absl::StrCat("executor,number,event_time_ms,", column_names(), "\n"));
+    const std::unique_ptr<Generator<R>> generator = MakeGenerator(input_options());
+    std::vector<R> records(1024);
+    std::string lines;
+    for (std::uint32_t executor = 0; executor < executor_count; ++executor) {
+      const std::uint64_t count =
+          FallsSilent(input_, executor, executor_count) ? RecordsBeforeSilence(input_) : input_.records;
+      for (std::uint64_t first = 0; first < count && status.ok(); first += records.size()) {
+        records.resize(std::min<std::uint64_t>(records.size(), count - first));
+        generator->Fill(executor, first, records);
+        lines.clear();
+        for (std::uint64_t i = 0; i < records.size(); ++i) {
+          absl::StrAppend(&lines, executor, ",", first + i, ",", EventTime{}(records[i]), ",");
+          AppendColumns(lines, records[i]);
+          lines += '\n';
+        }
+        status = file->Write(lines);
+      }
+      records.resize(1024);
+    }
+    return status.ok() ? file->Commit() : status;
+  }
+
+  InputFlags input_;
+  FileFlags files_;
+  std::optional<ResultSinks> sinks_;
+};
+
+}  // namespace glaive::queries

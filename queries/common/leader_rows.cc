@@ -1,0 +1,78 @@
+#include "queries/common/leader_rows.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+#include "state/index/key_hash.h"
+
+namespace glaive::queries {
+namespace {
+
+absl::StatusOr<std::vector<std::uint64_t>> DecodeNumbers(const std::string& text, std::size_t count) {
+  const std::vector<std::string> words = absl::StrSplit(text, ' ');
+  std::vector<std::uint64_t> numbers(words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words.size() != count || !absl::SimpleAtoi(words[i], &numbers[i])) {
+      return absl::InvalidArgumentError(absl::StrCat("a node's totals cannot be read: '", text, "'"));
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+absl::StatusOr<LeaderRows> RowsOfLeaders(const std::string& query,
+                                         std::span<const std::vector<ResultRow>> rows_by_executor,
+                                         std::span<const ExecutorId> leaders, Keys keys) {
+  const auto leader_of = [executors = static_cast<std::uint32_t>(rows_by_executor.size())](std::uint64_t key) {
+    return state::LeaderOf(state::HashKey(key), executors);
+  };
+  LeaderRows result;
+  for (const ExecutorId leader : leaders) {
+    for (const ResultRow& row : rows_by_executor[Value(leader)]) {
+      if (keys == Keys::kLed && leader_of(row.key) != leader) {
+        return absl::DataLossError(absl::StrCat(query, " results are wrong: executor ", Value(leader),
+                                                " emitted window ", row.window_start_ms, " key ", row.key,
+                                                ", and executor ", Value(leader_of(row.key)), " leads that key"));
+      }
+      result.rows.push_back(row);
+    }
+  }
+  if (keys == Keys::kNone) {
+    return result;
+  }
+  result.leads = [leader_of, all = std::vector(leaders.begin(), leaders.end())](std::uint64_t key) {
+    return std::ranges::find(all, leader_of(key)) != all.end();
+  };
+  return result;
+}
+
+std::string EncodeTotals(const Verdict& verdict) {
+  const Totals& expected = verdict.expected;
+  const Totals& emitted = verdict.emitted;
+  return absl::StrJoin(
+      {expected.rows, expected.value_sum, expected.checksum, emitted.rows, emitted.value_sum, emitted.checksum}, " ");
+}
+
+absl::Status CheckAllTotals(const std::string& query, std::span<const std::string> nodes) {
+  Totals expected;
+  Totals emitted;
+  for (const std::string& node : nodes) {
+    const absl::StatusOr<std::vector<std::uint64_t>> numbers = DecodeNumbers(node, 6);
+    if (!numbers.ok()) {
+      return numbers.status();
+    }
+    const std::vector<std::uint64_t>& n = *numbers;
+    expected = Totals{.rows = n[0], .value_sum = n[1], .checksum = n[2]};
+    emitted.Merge(Totals{.rows = n[3], .value_sum = n[4], .checksum = n[5]});
+  }
+  return CheckTotals(query, expected, emitted);
+}
+
+}  // namespace glaive::queries

@@ -1,0 +1,24 @@
+// QueryMain: the `main` of every query's binary: gives the program the clock and the randomness that only `main` may
+// take.
+//
+//   int main(int argc, char** argv) { return glaive::queries::QueryMain<Nb7Program>(argc, argv); }
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "engine/cluster/run_program.h"
+#include "rdma/base/steady_clock.h"
+
+namespace glaive::queries {
+
+template <typename Program>
+int QueryMain(int argc, char** argv) {
+  const SteadyClock clock;
+  std::random_device entropy;
+  const std::uint64_t run_token = (std::uint64_t{entropy()} << 32) | entropy();
+  Program program;
+  return engine::RunProgram(argc, argv, program, {.clock = &clock, .run_token = run_token});
+}
+
+}  // namespace glaive::queries

@@ -1,0 +1,96 @@
+// ResultRow and Totals: what a query emits, and a summary of many rows that does not depend on their order.
+//
+// Totals of several leaders add up to the totals of the run. A missing row, an extra row, or a row with another window,
+// key or value changes the checksum; so does one row missing here and another one emitted twice there.
+//
+//   Totals totals;
+//   totals.Add({.window_start_ms = 0, .window_end_ms = 1000, .key = 17, .value = ValueBits(3)});
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "absl/numeric/int128.h"
+
+#include "engine/sink/sink.h"
+#include "queries/common/random.h"
+#include "rdma/base/check.h"
+
+namespace glaive::queries {
+
+/// Any aggregate's result as 64 bits, equal if and only if the results are: integers as they are, floating-point
+/// numbers as the bits of a double. Windows without a record have no row, so a result is never empty.
+template <std::integral T>
+constexpr std::uint64_t ValueBits(T value) {
+  return static_cast<std::uint64_t>(value);
+}
+template <std::floating_point T>
+constexpr std::uint64_t ValueBits(T value) {
+  return std::bit_cast<std::uint64_t>(static_cast<double>(value));
+}
+inline std::uint64_t ValueBits(absl::int128 value) {
+  GLAIVE_CHECK(value >= INT64_MIN && value <= INT64_MAX, "a sum beyond 64 bits cannot be compared");
+  return ValueBits(static_cast<std::int64_t>(value));
+}
+/// The key of a query without KeyBy.
+constexpr std::uint64_t ValueBits(engine::AllRecords /*key*/) { return 0; }
+template <typename T>
+std::uint64_t ValueBits(const std::optional<T>& value) {
+  return ValueBits(value.value());
+}
+
+/// Of several results and of lists: a hash of all of them.
+template <typename T>
+std::uint64_t ValueBits(const std::vector<T>& values) {
+  std::uint64_t bits = values.size();
+  for (const T& value : values) {
+    bits = Mix(bits) + ValueBits(value);
+  }
+  return bits;
+}
+template <typename... Ts>
+std::uint64_t ValueBits(const std::tuple<Ts...>& values) {
+  std::uint64_t bits = sizeof...(Ts);
+  std::apply([&](const Ts&... value) { ((bits = Mix(bits) + ValueBits(value)), ...); }, values);
+  return bits;
+}
+
+/// The aggregate of one key in one window.
+struct ResultRow {
+  std::int64_t window_start_ms = 0;
+  std::int64_t window_end_ms = 0;
+  std::uint64_t key = 0;
+  std::uint64_t value = 0;  ///< ValueBits of the result
+
+  friend auto operator<=>(const ResultRow&, const ResultRow&) = default;
+};
+
+/// See the head of this file.
+struct Totals {
+  std::uint64_t rows = 0;
+  std::uint64_t value_sum = 0;  // modulo 2^64
+  std::uint64_t checksum = 0;   // sum over the rows of a 64-bit hash of all fields, modulo 2^64
+
+  /// About 2 ns.
+  void Add(const ResultRow& row) {
+    rows += 1;
+    value_sum += row.value;
+    const std::uint64_t window =
+        Mix(static_cast<std::uint64_t>(row.window_start_ms)) + static_cast<std::uint64_t>(row.window_end_ms);
+    checksum += Mix(Mix(Mix(window) + row.key) + row.value);
+  }
+  void Merge(const Totals& other) {
+    rows += other.rows;
+    value_sum += other.value_sum;
+    checksum += other.checksum;
+  }
+
+  friend bool operator==(const Totals&, const Totals&) = default;
+};
+
+}  // namespace glaive::queries

@@ -1,0 +1,91 @@
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+#include "queries/common/generated_program.h"
+#include "queries/common/query_main.h"
+#include "queries/swa/generator.h"
+#include "queries/swa/swa_query.h"
+
+namespace glaive::queries::swa {
+namespace {
+
+class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
+ public:
+  std::string name() const override { return "swa"; }
+  std::string summary() const override {
+    return "AIR's simple windowed aggregation: how many events of 136 bytes there are in each window of 10 s.";
+  }
+
+ protected:
+  void SetDefaults(InputFlags& input) const override { input.keys = 1'000; }
+  void RegisterQueryFlags(engine::FlagSet& flags, const std::string& group) override {
+    flags.AddChoice({.name = "windows", .group = group, .help = "their kind"}, options_.windows,
+                    {{"tumbling", WindowKind::kTumbling},
+                     {"sliding", WindowKind::kSliding},
+                     {"session", WindowKind::kSession},
+                     {"unbounded", WindowKind::kUnbounded}});
+    flags.AddChoice({.name = "group-by", .group = group, .help = "count all events together, or those of each ad"},
+                    options_.group_by, {{"all", GroupBy::kAll}, {"ad", GroupBy::kAd}});
+    AddWindowFlag(flags,
+                  {.name = "window",
+                   .group = group,
+                   .help = "length of a window; the gap of sessions; the time between two results of unbounded ones"},
+                  options_.window);
+    AddWindowFlag(flags, {.name = "slide", .group = group, .help = "time between two sliding windows' starts"},
+                  options_.slide);
+    flags.AddString({.name = "late-output", .group = group, .help = "CSV file of late events, a part an executor"},
+                    late_output_, "FILE");
+    flags.AddCheck([this]() -> absl::Status {
+      return options_.windows == WindowKind::kSliding && options_.slide > options_.window
+                 ? absl::InvalidArgumentError("--slide must be at most --window")
+                 : absl::OkStatus();
+    });
+  }
+  Shape shape() const override {
+    const std::int64_t window_ms = absl::ToInt64Milliseconds(options_.window);
+    Shape shape{.window_ms = window_ms, .keyed = options_.group_by == GroupBy::kAd};
+    switch (options_.windows) {
+      case WindowKind::kSliding:
+        shape.slide_ms = absl::ToInt64Milliseconds(options_.slide);
+        shape.rows_a_record = static_cast<double>(window_ms / shape.slide_ms + 1);
+        break;
+      case WindowKind::kSession:
+        shape.kind = CheckedWindows::Kind::kSession;
+        break;
+      case WindowKind::kUnbounded:
+        shape.kind = CheckedWindows::Kind::kUnbounded;
+        break;
+      case WindowKind::kTumbling:
+        break;
+    }
+    return shape;
+  }
+  std::unique_ptr<Generator<AirEvent>> MakeGenerator(const InputOptions& input) const override {
+    return std::make_unique<AirEventGenerator>(input);
+  }
+  std::unique_ptr<engine::Query> BuildQuery(const Events& events, const ResultSinks& sinks) const override {
+    SwaOptions options = options_;
+    options.allowed_lateness = allowed_lateness();
+    return late_output_.empty() ? BuildSwa(options, events, sinks, engine::Discard{})
+                                : BuildSwa(options, events, sinks, engine::Csv{late_output_});
+  }
+  Verdict Recompute(const Recomputation<AirEvent>& run) const override {
+    return run.As<CountAccount<AirEvent>>(
+        [this](const AirEvent& event) { return std::optional(options_.group_by == GroupBy::kAd ? event.ad_id : 0); });
+  }
+  std::string column_names() const override { return "ad_id"; }
+  void AppendColumns(std::string& line, const AirEvent& event) const override { absl::StrAppend(&line, event.ad_id); }
+
+ private:
+  SwaOptions options_;
+  std::string late_output_;
+};
+
+}  // namespace
+}  // namespace glaive::queries::swa
+
+int main(int argc, char** argv) { return glaive::queries::QueryMain<glaive::queries::swa::SwaProgram>(argc, argv); }

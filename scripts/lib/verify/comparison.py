@@ -1,0 +1,83 @@
+"""One comparison of a query's result with what DuckDB computes from its input."""
+
+import duckdb
+
+SHOWN = 3
+
+Error = duckdb.Error
+
+
+class Comparison:
+    """Tables of one scenario: result (the query's), input and others, and expected (DuckDB's); a context manager."""
+
+    def __init__(self, files, parameters):
+        self.database = duckdb.connect()
+        self.database.execute("SET threads = 2")
+        for name, value in parameters.items():
+            self.database.execute(f"SET VARIABLE {name} = {value}")
+        for table, paths in files.items():
+            as_text = "true" if table == "result" else "false"
+            self.database.execute(f"CREATE TABLE {table} AS FROM read_csv(?, header = true, all_varchar = {as_text})",
+                                  [[str(path) for path in paths]])
+        self.types = {}
+        self.columns = [row[0] for row in self.database.execute("DESCRIBE result").fetchall()]
+        self.input_rows = self.count("input")
+        self.result_rows = self.count("result")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.database.close()
+
+    def count(self, table):
+        return self.database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+
+    def expect(self, progress, statement):
+        """Computes `expected`: the view `timed` first, then the query's own statement, whose columns are the result's."""
+        self.database.execute(progress)
+        self.database.execute(f"CREATE TABLE expected AS {statement}")
+        # A CSV file has no types: the result gets those of what is expected. A list is one field, separated by spaces.
+        self.types = dict(row[:2] for row in self.database.execute("DESCRIBE expected").fetchall())
+        for column in self.columns:
+            if column not in self.types:
+                raise Error(f"the result has a column {column}; expected are {', '.join(self.types)}")
+            text = f"string_split(\"{column}\", ' ')" if self.types[column].endswith("[]") else f'"{column}"'
+            self.database.execute(f'ALTER TABLE result ALTER "{column}" TYPE {self.types[column]} USING {text}::{self.types[column]}')
+
+    def differences(self):
+        """What is wrong with the result, as lines; empty when every row is right."""
+        findings = []
+        for title, there, elsewhere in [("missing", "expected", "result"), ("wrong or unexpected", "result", "expected")]:
+            rows = self.database.execute(f"FROM {there} EXCEPT ALL FROM {elsewhere} ORDER BY ALL").fetchall()
+            if rows:
+                findings.append(f"{len(rows)} {title} of {self.count(there)}, the first: "
+                                + "; ".join(str(row) for row in rows[:SHOWN]))
+        if not findings and not self.count("expected"):
+            findings.append("there is nothing to compare: DuckDB expects no row")
+        return findings
+
+    def scalar(self, statement):
+        return self.database.execute(statement).fetchone()[0]
+
+    def missed_plants(self):
+        """Plants wrong results, one at a time; returns those that the comparison does not find."""
+        some_row = "(SELECT max(rowid) // 2 FROM result)"
+        plants = {f"a changed {column}": f'UPDATE result SET "{column}" = {self.another(column)} WHERE rowid = {some_row}'
+                  for column in self.columns}
+        plants["a missing row"] = f"DELETE FROM result WHERE rowid = {some_row}"
+        plants["an extra row"] = f"INSERT INTO result SELECT * FROM result WHERE rowid = {some_row}"
+        missed = []
+        for title, statement in plants.items():
+            self.database.execute("BEGIN")
+            self.database.execute(statement)
+            if not self.differences():
+                missed.append(f"planted and not found: {title}")
+            self.database.execute("ROLLBACK")
+        return missed
+
+    def another(self, column):
+        """An expression for another value than the column's."""
+        if self.types[column].endswith("[]"):
+            return f'list_append("{column}", 1)'
+        return f'coalesce("{column}", 0) + 1'

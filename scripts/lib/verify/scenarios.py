@@ -1,0 +1,74 @@
+"""The runs that scripts/verify compares: each query with disorder, late records, skew, and over several nodes."""
+
+import dataclasses
+
+RECORDS = 60_000  # of an executor
+KEYS = 2_000
+WATERMARK_EVERY = 256
+
+
+@dataclasses.dataclass
+class Scenario:
+    """A run of a query, the statement that says what it has to emit, and the statement's parameters."""
+
+    query: str
+    statement: str  # the SQL's name in queries/README.md
+    flags: list[str]
+    parameters: dict[str, int]
+    late: bool  # whether records have to be late
+    output: str = "output"  # the flag that takes the result's file
+    # Nodes of a second run that reads the first one's input from files of the Google trace; 0: there is none.
+    file_readers: int = 0
+    flags_over_files: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()  # further ones that the query exports, each by the flag --export-NAME
+
+    @property
+    def title(self):
+        return " ".join([*self.statement.split("/"), *["late"] * self.late, *["from files"] * bool(self.file_readers)])
+
+    def unmet(self, compared):
+        """What the run was to show and did not."""
+        late = compared.scalar("SELECT count(*) FROM timed WHERE event_time_ms < watermark_ms")
+        return [] if bool(late) == self.late else [f"{late} records lie behind their flow's watermark"]
+
+
+def both(statement, *flags, window_ms, slide_ms=None, nodes=3, event_rate=0, **others):
+    """The query in order of event time, and with disorder so that some records are late."""
+    slide_ms = slide_ms or window_ms
+    lateness_ms = window_ms // 4
+    common = [f"--records={RECORDS}", f"--keys={KEYS}", f"--event-rate={event_rate}", *flags]
+    disorder = ["--seed=2", f"--watermark-every={WATERMARK_EVERY}", f"--disorder={2 * window_ms}ms",
+                f"--allowed-lateness={lateness_ms}ms"]
+    windows = {"window_ms": window_ms, "slide_ms": slide_ms, "watermark_every": WATERMARK_EVERY}
+    query = statement.split("/")[0]
+    return [
+        Scenario(query, statement, ["--nodes=2", *common], windows | {"allowed_lateness_ms": 0}, late=False, **others),
+        Scenario(query, statement, [f"--nodes={nodes}", "--executors=2", *common, *disorder],
+                 windows | {"allowed_lateness_ms": lateness_ms}, late=True, **others),
+    ]
+
+
+ALL = [
+    *both("swa/all", window_ms=10_000),
+    *both("swa/all", "--windows=sliding", "--window=10s", "--slide=3s", window_ms=10_000, slide_ms=3_000),
+    *both("swa/ad", "--group-by=ad", "--windows=sliding", "--slide=2500ms", "--key-distribution=zipf:1",
+          window_ms=10_000, slide_ms=2_500),
+    *both("swa/session", "--group-by=ad", "--windows=session", "--window=3s", window_ms=3_000, event_rate=1_000),
+    both("swa/late", "--group-by=ad", "--windows=sliding", "--slide=5s", window_ms=10_000, slide_ms=5_000,
+         output="late-output")[1],  # in order there is none
+    *both("swa/unbounded", "--group-by=ad", "--windows=unbounded", window_ms=10_000),
+    *both("ysb/slash", "--profile=slash", "--key-distribution=zipf:0.8", window_ms=600_000),
+    *both("ysb/yahoo", "--profile=yahoo", window_ms=10_000, tables=("ads",)),
+    *both("nb7", window_ms=60_000),
+    both("nb7", "--idle-flows=2", "--idle-for=600ms", "--idle-timeout=100ms", window_ms=60_000)[1],
+    *both("nb7", "--key-distribution=zipf:1.16", "--window=7s", window_ms=7_000),
+    *both("cm/slash", window_ms=2_000),
+    *both("cm/cm1", "--profile=cm1", window_ms=60_000, slide_ms=1_000),
+    *both("cm/cm2", "--profile=cm2", window_ms=60_000, slide_ms=1_000, nodes=2),
+    # Executors that read several parts go back in time at each: what has closed by then is late.
+    both("cm/slash", window_ms=2_000, file_readers=4,
+         flags_over_files=("--allowed-lateness=500ms", f"--watermark-every={WATERMARK_EVERY}"))[1],
+    *both("cm/machines", "--profile=machines", window_ms=2_000),
+    *both("cm/all", "--profile=all", window_ms=2_000),
+    *both("ro", window_ms=60_000),
+]

@@ -1,0 +1,118 @@
+#include "engine/source/input_files.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/temporary_folder.h"
+#include "tests/engine/text_files.h"
+
+namespace glaive::engine {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+namespace fs = std::filesystem;
+
+class InputFilesTest : public ::testing::Test {
+ protected:
+  std::string Path(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string Write(const std::string& name) const { return WriteText(folder_.path() / name, "x\n"); }
+
+  /// What FindInputFiles says of a path in the folder that it refuses.
+  std::string Refusal(const std::string& name) const {
+    const auto files = FindInputFiles(Path(name));
+    EXPECT_FALSE(files.ok());
+    return std::string(files.status().message());
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(InputFilesTest, AFileIsItself) {
+  const std::string file = Write("events.csv");
+  const auto files = FindInputFiles(file);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(*files, ElementsAre(file));
+}
+
+TEST_F(InputFilesTest, AFolderIsItsFilesSortedWithoutHiddenOnesAndFolders) {
+  const std::string b = Write("part-10");
+  const std::string a = Write("part-02");
+  const std::string c = Write("part-1a");
+  Write(".part-00.crc");
+  fs::create_directory(Path("part-00"));
+  WriteText(folder_.path() / "part-00" / "inner", "x\n");
+  const auto files = FindInputFiles(folder_.path().string());
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(*files, ElementsAre(a, b, c));
+}
+
+TEST_F(InputFilesTest, APatternIsTheFilesThatItMatchesSorted) {
+  const std::string b = Write("part-1.csv");
+  const std::string a = Write("part-0.csv");
+  Write("part-0.txt");
+  Write("other.csv");
+  fs::create_directory(Path("part-2.csv"));
+  const auto files = FindInputFiles(Path("part-[0-9].*sv"));
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(*files, ElementsAre(a, b));
+}
+
+TEST_F(InputFilesTest, AFileWhoseNameLooksLikeAPatternIsThatFile) {
+  Write("a1.csv");
+  const std::string file = Write("a[1].csv");
+  const auto files = FindInputFiles(file);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(*files, ElementsAre(file));
+}
+
+TEST_F(InputFilesTest, WhatIsMissingIsNamedAndWhatToDoIsSaid) {
+  EXPECT_THAT(Refusal("events.csv"), AllOf(HasSubstr("no input file or folder '" + Path("events.csv") + "'"),
+                                           HasSubstr("relative ones start at " + fs::current_path().string())));
+  EXPECT_THAT(Refusal("events-*.csv"),
+              AllOf(HasSubstr("'" + Path("events-*.csv") + "' matches no file"), HasSubstr("quote it")));
+  fs::create_directory(Path("empty"));
+  WriteText(folder_.path() / "empty" / ".hidden", "x\n");
+  EXPECT_THAT(Refusal("empty"), AllOf(HasSubstr("'" + Path("empty") + "' has no files"), HasSubstr("name another")));
+}
+
+TEST_F(InputFilesTest, ABrokenLinkIsNotLeftOutInSilence) {
+  Write("part-0");
+  fs::create_symlink("nowhere", Path("part-1"));
+  EXPECT_THAT(Refusal(""), AllOf(HasSubstr(Path("part-1")), HasSubstr("broken link")));
+  EXPECT_THAT(Refusal("part-*"), HasSubstr("broken link"));
+}
+
+TEST_F(InputFilesTest, APipeIsRefused) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(Refusal("pipe"), AllOf(HasSubstr(Path("pipe")), HasSubstr("only files are read")));
+}
+
+TEST(FilesOf, DealsThePartsRoundAndLeavesSomeExecutorsWithout) {
+  const std::vector<std::string> files = {"a", "b", "c", "d", "e", "f", "g"};
+  EXPECT_THAT(FilesOf(files, ExecutorId{0}, 3), ElementsAre("a", "d", "g"));
+  EXPECT_THAT(FilesOf(files, ExecutorId{1}, 3), ElementsAre("b", "e"));
+  EXPECT_THAT(FilesOf(files, ExecutorId{2}, 3), ElementsAre("c", "f"));
+  EXPECT_THAT(FilesOf({files.data(), 2}, ExecutorId{2}, 3), IsEmpty());
+}
+
+TEST(DescribeSplit, SaysWhoReadsWhat) {
+  EXPECT_EQ(DescribeSplit(1, 1), "1 part among 1 executor: executor 0 reads it");
+  EXPECT_EQ(DescribeSplit(4, 1), "4 parts among 1 executor: executor 0 reads one after the other");
+  EXPECT_EQ(DescribeSplit(3, 2), "3 parts among 2 executors: executor e reads parts e, e+2, ... one after the other");
+  EXPECT_EQ(DescribeSplit(2, 2), "2 parts among 2 executors: executor e reads part e");
+  EXPECT_EQ(DescribeSplit(1, 2), "1 part among 2 executors: executor e reads part e; executor 1 reads nothing");
+  EXPECT_EQ(DescribeSplit(3, 8), "3 parts among 8 executors: executor e reads part e; executors 3 to 7 read nothing");
+}
+
+}  // namespace
+}  // namespace glaive::engine

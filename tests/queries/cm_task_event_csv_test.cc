@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <bit>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <xxhash.h>
+
+#include "engine/source/line_source.h"
+#include "queries/cm/task_event_csv.h"
+#include "tests/engine/temporary_folder.h"
+#include "tests/engine/text_files.h"
+#include "tests/queries/event_lines.h"
+
+namespace glaive::queries::cm {
+namespace {
+
+using engine::OnBadRecord;
+using engine::Parsed;
+using ::testing::HasSubstr;
+
+// The kinds of rows that the trace has.
+constexpr std::string_view kScheduled =
+    "600025907,,6251812952,1761,2902878580,1,H9h1jEnt25gY0A+l+uJGnvtcUqNsOIEeRYYF2Vv26tk=,2,9,0.02499,0.07959,"
+    "0.0003862,0";
+constexpr std::string_view kBeforeTheTrace = "0,2,3418309,0,4155527081,0,70s3v5qRyCO=,3,9,,,,";
+
+struct Outcome {
+  Parsed parsed;
+  TaskEvent event{};
+  engine::ParseError error;
+};
+
+Outcome Parse(std::string_view line) {
+  Outcome outcome;
+  outcome.parsed = ParseTaskEvent{}(line, outcome.event, outcome.error);
+  return outcome;
+}
+
+/// "COLUMN: reason" of a line that is bad.
+std::string Refusal(std::string_view line) {
+  const Outcome outcome = Parse(line);
+  EXPECT_EQ(outcome.parsed, Parsed::kBad) << line;
+  return absl::StrCat(outcome.error.column, ": ", outcome.error.reason);
+}
+
+std::int32_t HashOf(std::string_view user) { return std::bit_cast<std::int32_t>(XXH32(user.data(), user.size(), 0)); }
+
+TEST(ParseTaskEvent, ReadsEveryFieldOfARow) {
+  const Outcome outcome = Parse(kScheduled);
+  ASSERT_EQ(outcome.parsed, Parsed::kRecord) << outcome.error.reason;
+  EXPECT_EQ(outcome.event.timestamp_us, 600'025'907);
+  EXPECT_EQ(outcome.event.job_id, 6'251'812'952);
+  EXPECT_EQ(outcome.event.task_index, 1761);
+  EXPECT_EQ(outcome.event.machine_id, 2'902'878'580) << "more than 32 bits";
+  EXPECT_EQ(outcome.event.event_type, TaskEventType::kSchedule);
+  EXPECT_EQ(outcome.event.user, HashOf("H9h1jEnt25gY0A+l+uJGnvtcUqNsOIEeRYYF2Vv26tk="));
+  EXPECT_EQ(outcome.event.category, 2);
+  EXPECT_EQ(outcome.event.priority, 9);
+  EXPECT_EQ(outcome.event.cpu, 0.02499F);
+  EXPECT_EQ(outcome.event.ram, 0.07959F);
+  EXPECT_EQ(outcome.event.disk, 0.0003862F);
+  EXPECT_EQ(outcome.event.constraint, 0);
+  EXPECT_EQ(TaskEventTime{}(outcome.event), 600'025) << "milliseconds, rounded down";
+}
+
+TEST(ParseTaskEvent, AUserIsTheSameNumberEverywhere) {
+  EXPECT_EQ(HashOf("70s3v5qRyCO="), Parse(kBeforeTheTrace).event.user);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(HashOf("a")), 0x550d7456U) << "XXH32's published value";
+}
+
+TEST(ParseTaskEvent, ARowFromBeforeTheTraceStaysAtTimeZeroAndItsEmptyFieldsAreZero) {
+  const Outcome outcome = Parse(kBeforeTheTrace);
+  ASSERT_EQ(outcome.parsed, Parsed::kRecord) << outcome.error.reason;
+  EXPECT_EQ(TaskEventTime{}(outcome.event), 0);
+  EXPECT_EQ(outcome.event.cpu, 0);
+  EXPECT_EQ(outcome.event.ram, 0);
+  EXPECT_EQ(outcome.event.disk, 0);
+  EXPECT_EQ(outcome.event.constraint, 0);
+}
+
+TEST(ParseTaskEvent, EveryFieldThatTheTraceMayLeaveEmptyIsZero) {
+  TaskEvent zero{};
+  zero.timestamp_us = 5;
+  zero.job_id = 6;
+  zero.task_index = 7;
+  zero.event_type = TaskEventType::kFail;
+  zero.priority = 11;
+  const Outcome outcome = Parse("5,,6,7,,3,,,11,,,,");
+  ASSERT_EQ(outcome.parsed, Parsed::kRecord) << outcome.error.reason;
+  EXPECT_EQ(outcome.event, zero);
+}
+
+TEST(ParseTaskEvent, EveryFieldThatTheTraceRequiresIsRequired) {
+  EXPECT_EQ(Refusal(",,6,7,,3,,,11,,,,"), "1: time is empty; a whole number from 0 to 9223372036854775807 is expected");
+  EXPECT_THAT(Refusal("5,,,7,,3,,,11,,,,"), HasSubstr("4: job ID is empty"));
+  EXPECT_THAT(Refusal("5,,6,,,3,,,11,,,,"), HasSubstr("6: task index is empty"));
+  EXPECT_THAT(Refusal("5,,6,7,,,,,11,,,,"), HasSubstr("9: event type is empty"));
+  EXPECT_THAT(Refusal("5,,6,7,,3,,,,,,,"), HasSubstr("13: priority is empty"));
+}
+
+TEST(ParseTaskEvent, ATimeAfterTheTracesEndIsOutsideAndMovesNoWatermark) {
+  EXPECT_EQ(Parse("9223372036854775807,,6,7,,3,,,11,,,,").parsed, Parsed::kOutside);
+  EXPECT_EQ(Parse("9223372036854775806,,6,7,,3,,,11,,,,").parsed, Parsed::kRecord);
+  EXPECT_THAT(Refusal("9223372036854775808,,6,7,,3,,,11,,,,"), HasSubstr("1: time is '9223372036854775808'"));
+  EXPECT_THAT(Refusal("9223372036854775807,,6,7,,3,,,11,,,,2"), HasSubstr("different machines")) << "bad comes first";
+
+  const engine::TemporaryFolder folder;
+  const std::string row(kScheduled);
+  const std::string path = engine::WriteText(folder.path() / "part",
+                                             absl::StrCat(row, "\n9223372036854775807,,6,7,,3,,,11,,,,\n", row, "\n"));
+  engine::LineSource<TaskEvent, ParseTaskEvent, TaskEventTime> source({path}, {}, {}, {.watermark_every = 1});
+  engine::SourceBatch<TaskEvent> batch;
+  std::size_t records = 0;
+  do {
+    batch = source.Poll();
+    records += batch.records.size();
+    EXPECT_EQ(batch.watermark_ms, 600'025);
+  } while (!batch.ended);
+  EXPECT_EQ(records, 2U);
+  EXPECT_EQ(source.findings().outside_records, 1U);
+  EXPECT_EQ(source.findings().bad_records, 0U);
+}
+
+TEST(ParseTaskEvent, AFieldOfTheWrongTypeIsNamedWithItsColumn) {
+  const auto replace = [](const char* old, const char* with) {
+    return absl::StrReplaceAll(std::string(kScheduled), {{old, with}});
+  };
+  const std::size_t cpu = kScheduled.find("0.02499") + 1;
+  EXPECT_EQ(Refusal(replace("0.02499", "much")),
+            absl::StrCat(cpu, ": CPU request is 'much'; a number that is not negative is expected"));
+  EXPECT_THAT(Refusal(replace("0.07959", "nan")), HasSubstr(absl::StrCat(cpu + 8, ": memory request is 'nan'")));
+  EXPECT_THAT(Refusal(replace("0.07959", "inf")), HasSubstr("memory request is 'inf'"));
+  EXPECT_THAT(Refusal(replace("0.07959", "-1")), HasSubstr("memory request is '-1'"));
+  EXPECT_THAT(Refusal(replace("0.07959", "1e300")), HasSubstr("memory request is '1e300'"));
+  EXPECT_THAT(Refusal(replace("600025907", "600025907.5")), HasSubstr("1: time is '600025907.5'"));
+  EXPECT_THAT(Refusal(replace("600025907", "-1")), HasSubstr("1: time is '-1'"));
+  EXPECT_THAT(Refusal(replace("600025907", " 1")), HasSubstr("1: time is ' 1'"));
+  EXPECT_THAT(Refusal(replace(",1,", ",9,")), HasSubstr("39: event type is '9'; a whole number from 0 to 8"));
+  EXPECT_THAT(Refusal(replace("0.0003862,0", "0.0003862,2")), HasSubstr("different machines restriction is '2'"));
+  EXPECT_THAT(Refusal(replace("907,,", "907,x,")), HasSubstr("11: missing info is 'x'"));
+  EXPECT_THAT(Refusal(replace("1761", std::string(100, '\x01').c_str())), HasSubstr("'" +
+                                                                                    [] {
+                                                                                      std::string escaped;
+                                                                                      for (int i = 0; i < 40; ++i) {
+                                                                                        escaped += "\\x01";
+                                                                                      }
+                                                                                      return escaped;
+                                                                                    }() +
+                                                                                    "'"))
+      << "cut and made printable";
+}
+
+TEST(ParseTaskEvent, ALineThatIsCutOffAnywhereIsRefusedUntilItsLastField) {
+  for (std::size_t size = 0; size + 1 < kScheduled.size(); ++size) {
+    EXPECT_EQ(Parse(kScheduled.substr(0, size)).parsed, Parsed::kBad) << kScheduled.substr(0, size);
+  }
+  EXPECT_EQ(Refusal("600025907,,6251812952,17"),
+            "25: the line ends before its field 5 of 13 (machine ID); is it cut off?");
+  EXPECT_THAT(Refusal(""), HasSubstr("1: time is empty"));
+}
+
+TEST(ParseTaskEvent, ALineThatGoesOnIsRefused) {
+  EXPECT_EQ(Refusal("5,,6,7,,3,,,11,,,,,"), "20: the line goes on behind its 13 fields");
+  EXPECT_EQ(Refusal("5,,6,7,,3,,,11,,,,0,1"), "21: the line goes on behind its 13 fields");
+}
+
+TEST(ParseTaskEvent, ReadsBackWhatIsWritten) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string user = absl::StrCat("user", random());
+    const auto share = [&] { return static_cast<float>(random() % 100'000) / 100'000; };
+    const TaskEvent event{.timestamp_us = static_cast<std::int64_t>(random() >> 2),
+                          .job_id = static_cast<std::int64_t>(random() >> 1),
+                          .task_index = static_cast<std::int64_t>(random() % 1000),
+                          .machine_id = static_cast<std::int64_t>(random() >> 1),
+                          .event_type = static_cast<TaskEventType>(random() % kTaskEventTypes),
+                          .user = HashOf(user),
+                          .category = static_cast<std::int32_t>(random() % 4),
+                          .priority = static_cast<std::int32_t>(random() % 12),
+                          .cpu = share(),
+                          .ram = share(),
+                          .disk = share(),
+                          .constraint = static_cast<std::int32_t>(random() % 2)};
+    const Outcome outcome = Parse(CsvLine(event, user));
+    ASSERT_EQ(outcome.parsed, Parsed::kRecord) << outcome.error.reason;
+    EXPECT_EQ(outcome.event, event) << CsvLine(event, user);
+  }
+}
+
+TEST(ParseTaskEvent, RandomDamageIsRefusedOrReadAndNeverCrashes) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string line(kScheduled);
+    for (std::uint64_t damage = 1 + random() % 5; damage > 0; --damage) {
+      line[random() % line.size()] = static_cast<char>(random());
+    }
+    const Outcome outcome = Parse(line);
+    if (outcome.parsed == Parsed::kBad) {
+      EXPECT_GE(outcome.error.column, 1U);
+      EXPECT_LE(outcome.error.column, line.size() + 1);
+      EXPECT_FALSE(outcome.error.reason.empty());
+    }
+    std::string noise(random() % 200, '\0');
+    std::generate(noise.begin(), noise.end(), [&] { return static_cast<char>(random()); });
+    EXPECT_EQ(Parse(noise).parsed, Parsed::kBad);
+  }
+}
+
+}  // namespace
+}  // namespace glaive::queries::cm

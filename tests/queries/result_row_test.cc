@@ -1,0 +1,56 @@
+#include "queries/common/result_row.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/numeric/int128.h"
+#include <gtest/gtest.h>
+
+namespace glaive::queries {
+namespace {
+
+TEST(ValueBitsTest, AreEqualIfAndOnlyIfTheResultsAre) {
+  EXPECT_EQ(ValueBits(std::uint64_t{7}), 7U);
+  EXPECT_EQ(ValueBits(std::int32_t{-1}), ValueBits(std::int64_t{-1}));
+  EXPECT_EQ(ValueBits(absl::int128(-5)), ValueBits(std::int64_t{-5}));
+  EXPECT_EQ(ValueBits(0.25F), ValueBits(0.25));
+  EXPECT_NE(ValueBits(1.0), ValueBits(1));
+  EXPECT_NE(ValueBits(0.1F), ValueBits(0.1));
+  EXPECT_EQ(ValueBits(std::optional<std::uint64_t>(3)), 3U);
+}
+
+TEST(ValueBitsDeathTest, ASumBeyond64BitsEndsTheProcess) {
+  EXPECT_EQ(ValueBits(absl::int128(INT64_MIN)), std::uint64_t{1} << 63);
+  EXPECT_DEATH(ValueBits(absl::int128(INT64_MAX) + 1), "a sum beyond 64 bits cannot be compared");
+  EXPECT_DEATH(ValueBits(absl::int128(INT64_MIN) - 1), "a sum beyond 64 bits cannot be compared");
+}
+
+Totals TotalsOf(const ResultRow& row) {
+  Totals totals;
+  totals.Add(row);
+  return totals;
+}
+
+TEST(TotalsTest, TheChecksumTellsFieldsApart) {
+  const Totals totals = TotalsOf({3, 4, 5, 6});
+  for (const ResultRow other : {ResultRow{4, 3, 5, 6}, ResultRow{3, 5, 4, 6}, ResultRow{3, 4, 6, 5},
+                                ResultRow{2, 5, 5, 6}, ResultRow{3, 3, 6, 6}, ResultRow{3, 4, 5, 7}}) {
+    EXPECT_NE(TotalsOf(other).checksum, totals.checksum);
+  }
+}
+
+TEST(TotalsTest, AddUpInAnyOrder) {
+  const ResultRow one{0, 10, 1, 100};
+  const ResultRow two{10, 20, 2, 200};
+  Totals forward = TotalsOf(one);
+  forward.Add(two);
+  Totals merged = TotalsOf(two);
+  merged.Merge(TotalsOf(one));
+  EXPECT_EQ(forward, merged);
+  EXPECT_EQ(forward.rows, 2U);
+  EXPECT_EQ(forward.value_sum, 300U);
+  EXPECT_NE(forward, TotalsOf(one));
+}
+
+}  // namespace
+}  // namespace glaive::queries

@@ -1,0 +1,192 @@
+// The hand-written loops of the benchmarks emit what the oracle does: speeds of two right programs are compared.
+#include "bench/baseline/window_loop.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/baseline/folds.h"
+#include "queries/cm/generator.h"
+#include "queries/common/oracle.h"
+#include "queries/common/random.h"
+#include "queries/nb7/generator.h"
+#include "queries/ro/generator.h"
+#include "queries/ysb/ysb_query.h"
+
+namespace glaive::bench {
+namespace {
+
+using queries::CheckTotals;
+using queries::CountAccount;
+using queries::InputOptions;
+using queries::Oracle;
+using queries::Totals;
+using queries::ysb::CampaignTable;
+using queries::ysb::EventType;
+using queries::ysb::Profile;
+using queries::ysb::YsbEvent;
+using queries::ysb::YsbEventTime;
+using queries::ysb::YsbGenerator;
+
+TEST(AccountTableTest, CountsAndDrainsAcrossGrowth) {
+  absl::StatusOr<AccountTable<CountOf>> table = AccountTable<CountOf>::Create(100'000);
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (const std::uint64_t keys : {1u, 600u, 615u, 100'000u, 10u}) {
+    std::map<std::uint64_t, std::uint64_t> expected;
+    for (std::uint64_t i = 0; i < 2 * keys; ++i) {
+      const std::uint64_t key = queries::Mix(1 + i % keys);
+      CountKeys({&key, 1}, *table);
+      ++expected[key];
+    }
+    std::map<std::uint64_t, std::uint64_t> drained;
+    table->Drain([&](std::uint64_t key, CountOf account) { EXPECT_TRUE(drained.emplace(key, account.count).second); });
+    EXPECT_EQ(drained, expected) << keys << " keys";
+  }
+  std::vector<std::uint64_t> many(256, 9);
+  CountKeys(many, *table);
+  table->Drain([](std::uint64_t key, CountOf account) { EXPECT_EQ(key + account.count, 9u + 256u); });
+  table->Drain([](std::uint64_t key, CountOf) { ADD_FAILURE() << "key " << key << " is still there"; });
+}
+
+TEST(AccountTableTest, AnAbsurdNumberOfKeysIsRefused) {
+  EXPECT_EQ(AccountTable<CountOf>::Create(0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(AccountTable<CountOf>::Create(UINT64_MAX).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+constexpr std::int64_t kSpanMs = 120'000;
+
+struct Case {
+  Profile profile;
+  std::uint64_t keys;
+  std::uint64_t records;
+  std::int64_t windows;
+  std::uint64_t repetitions;
+};
+
+class WindowLoopTest : public testing::TestWithParam<Case> {};
+
+INSTANTIATE_TEST_SUITE_P(Cases, WindowLoopTest,
+                         testing::Values(Case{Profile::kSlash, 1, 1, 1, 1}, Case{Profile::kSlash, 7, 2'560, 1, 3},
+                                         Case{Profile::kSlash, 500, 10'001, 3, 4},
+                                         Case{Profile::kSlash, 10'000'000, 20'000, 10, 2},
+                                         Case{Profile::kSlash, 40, 300, 1'000, 2},
+                                         Case{Profile::kYahoo, 1, 10'000, 1, 1},
+                                         Case{Profile::kYahoo, 1, 9'999, 10, 5}));
+
+TEST_P(WindowLoopTest, EmitsWhatTheOracleExpects) {
+  const Case& c = GetParam();
+  const std::int64_t window_ms = 10'000;
+  const std::int64_t span_ms = c.windows * window_ms;
+  InputOptions input{.keys = {.count = c.keys}};
+  input.timeline.rate = {.records = c.records, .span_ms = span_ms};
+  const YsbGenerator generator(c.profile, input);
+  std::vector<YsbEvent> block(c.records);
+  generator.Fill(0, 0, block);
+  const bool yahoo = c.profile == Profile::kYahoo;
+  auto loop = WindowLoop<YsbFold>::Create({yahoo ? std::make_shared<const CampaignTable>() : nullptr},
+                                          {.window_ms = window_ms, .keys = yahoo ? 100 : c.records});
+  ASSERT_TRUE(loop.ok()) << loop.status();
+  const LoopResult result = loop->Run(block, c.repetitions, span_ms);
+
+  const Oracle<YsbEvent> oracle("ysb",
+                                {.generator = &generator,
+                                 .event_time_ms = YsbEventTime{},
+                                 .record_counts = {c.records * c.repetitions},
+                                 .block_records = c.records,
+                                 .block_span_ms = span_ms},
+                                {.size_ms = window_ms, .slide_ms = window_ms});
+  const CampaignTable campaigns;
+  const auto key_of = [&](const YsbEvent& event) -> std::optional<std::uint64_t> {
+    if (event.event_type != EventType::kView) {
+      return std::nullopt;
+    }
+    return c.profile == Profile::kYahoo ? campaigns.Find(event.ad_id) : event.ad_id;
+  };
+  const Totals expected = oracle.Check<CountAccount<YsbEvent>>(key_of, {}).expected;
+  EXPECT_EQ(CheckTotals("loop", expected, result.emitted), absl::OkStatus());
+  EXPECT_EQ(result.records, c.records * c.repetitions);
+  EXPECT_EQ(loop->Run(block, c.repetitions, span_ms).emitted, expected) << "a second run starts empty";
+}
+
+/// One flow of some records, in two repetitions, through a loop and through the oracle.
+template <typename Account, typename Fold, typename Generator, typename EventTime>
+void ExpectTheOraclesRows(const Generator& generator, EventTime event_time_ms, std::int64_t window_ms,
+                          const typename Oracle<typename Fold::Record>::KeyOf& key_of) {
+  using R = typename Fold::Record;
+  std::vector<R> block(20'000);
+  generator.Fill(0, 0, block);
+  auto loop = WindowLoop<Fold>::Create({}, {.window_ms = window_ms, .keys = block.size()});
+  ASSERT_TRUE(loop.ok()) << loop.status();
+  const Oracle<R> oracle("loop",
+                         {.generator = &generator,
+                          .event_time_ms = event_time_ms,
+                          .record_counts = {2 * block.size()},
+                          .block_records = block.size(),
+                          .block_span_ms = kSpanMs},
+                         {.size_ms = window_ms, .slide_ms = window_ms});
+  const Totals expected = oracle.template Check<Account>(key_of, {}).expected;
+  EXPECT_GT(expected.rows, 500u);
+  EXPECT_EQ(CheckTotals("loop", expected, loop->Run(block, 2, kSpanMs).emitted), absl::OkStatus());
+}
+
+struct OracleOfBids {
+  void Add(const queries::nb7::Bid& bid) { price = std::max(price, bid.price); }
+  std::uint64_t value() const { return price; }
+
+  std::uint64_t price = 0;
+};
+
+struct OracleOfCpu {
+  void Add(const queries::cm::TaskEvent& event) {
+    sum += double{event.cpu};
+    count += 1;
+  }
+  double value() const { return sum / count; }
+
+  double sum = 0;
+  double count = 0;
+};
+
+TEST(WindowLoopTest, OfBidsTaskEventsAndItemsEmitWhatTheOracleExpects) {
+  InputOptions input{.keys = {.count = 1'000}};
+  input.timeline = {.rate = {.records = 20'000, .span_ms = kSpanMs}, .align_ms = kSpanMs};
+  ExpectTheOraclesRows<OracleOfBids, BidFold>(queries::nb7::BidGenerator(input), queries::nb7::BidTime{}, 60'000,
+                                              [](const auto& bid) { return std::optional(bid.auction); });
+  ExpectTheOraclesRows<OracleOfCpu, CpuMeanFold>(
+      queries::cm::TaskEventGenerator(input), queries::cm::TaskEventTime{}, 2'000,
+      [](const auto& event) { return std::optional(static_cast<std::uint64_t>(event.job_id)); });
+  ExpectTheOraclesRows<CountAccount<queries::ro::Item>, ItemFold>(
+      queries::ro::ItemGenerator(input), queries::ro::ItemTime{}, 0,
+      [](const auto& item) { return std::optional(item.key); });
+}
+
+TEST(WindowLoopTest, AnEmptyBlockEmitsNothing) {
+  auto loop = WindowLoop<YsbFold>::Create({}, {.window_ms = 1'000, .keys = 10});
+  ASSERT_TRUE(loop.ok()) << loop.status();
+  EXPECT_EQ(loop->Run({}, 5, 10'000).emitted, Totals{});
+}
+
+TEST(WindowLoopTest, AWindowOfLessThanNoLengthIsRefused) {
+  EXPECT_EQ(WindowLoop<YsbFold>::Create({}, {.window_ms = -1}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(AccountTableDeathTest, MoreKeysThanItWasMadeForEndTheProcess) {
+  absl::StatusOr<AccountTable<CountOf>> table = AccountTable<CountOf>::Create(10);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_DEATH(
+      {
+        for (std::uint64_t key = 1; key < 2'000; ++key) {
+          CountKeys({&key, 1}, *table);
+        }
+      },
+      "more than 614 keys in a window of the baseline");
+}
+
+}  // namespace
+}  // namespace glaive::bench
