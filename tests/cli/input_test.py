@@ -42,7 +42,7 @@ class InputTest(unittest.TestCase):
         (self.folder / "bad.csv").write_text(GOOD + GOOD.replace("0.0625", "much"))
         done = self.cm("--input=bad.csv", "--output=means.csv")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("bad.csv:2:34: ", done.stderr)
+        self.assertIn("bad.csv:2:30: ", done.stderr)
         self.assertFalse(list(self.folder.glob("means.csv*")))
 
     def test_bad_lines_are_skipped_and_counted_on_request(self):
