@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +29,7 @@
 #include "queries/cm/cm_query.h"
 #include "queries/cm/generator.h"
 #include "queries/common/generator.h"
+#include "queries/common/result_sinks.h"
 #include "queries/nb7/generator.h"
 #include "queries/nb7/nb7_query.h"
 #include "queries/ro/generator.h"
@@ -63,40 +63,6 @@ struct Measurement {
   engine::ExecutorMetrics metrics;  // of the engine
 };
 
-/// A sink that adds rows to totals, as the loops' does.
-class TotalsSink {
- public:
-  explicit TotalsSink(Totals& totals) : totals_(&totals) {}
-
-  template <typename Row>
-  engine::SinkFactory<Row> Factory() const {
-    return [totals = totals_](const engine::SinkContext&) -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
-      return std::make_unique<Adder<Row>>(*totals);
-    };
-  }
-
- private:
-  template <typename Row>
-  class Adder final : public engine::Sink<Row> {
-   public:
-    explicit Adder(Totals& totals) : totals_(&totals) {}
-    absl::Status Write(std::span<const Row> rows) override {
-      for (const Row& row : rows) {
-        totals_->Add({.window_start_ms = row.window_start_ms,
-                      .window_end_ms = row.window_end_ms,
-                      .key = row.key,
-                      .value = queries::ValueBits(row.value)});
-      }
-      return absl::OkStatus();
-    }
-
-   private:
-    Totals* totals_;
-  };
-
-  Totals* totals_;
-};
-
 /// What is measured: some records, and the query over them.
 template <typename R, typename EventTime>
 struct Case {
@@ -108,7 +74,7 @@ struct Case {
   std::int64_t window_ms = 0;
   std::int64_t span_ms = 0;  // of the records
   std::unique_ptr<queries::Generator<R>> generator;
-  std::function<QueryPtr(const Events&, const TotalsSink&)> build;
+  std::function<QueryPtr(const Events&, const queries::ResultSinks&)> build;
 };
 
 template <typename R, typename EventTime>
@@ -120,7 +86,8 @@ absl::StatusOr<Measurement> MeasureEngine(const Case<R, EventTime>& c, std::uint
     return engine::BlockSource<R, EventTime>::Create(block, *context.clock, generate, EventTime{});
   };
   Measurement result;
-  const QueryPtr query = c.build({.open = open, .event_time_ms = {}}, TotalsSink(result.totals));
+  const queries::ResultSinks sinks({.output = "", .totals = &result.totals}, /*executor_count=*/1);
+  const QueryPtr query = c.build({.open = open, .event_time_ms = {}}, sinks);
   engine::ExecutorConfig config;
   config.max_lead_ms = 4 * query->window_ms();
   config.fragment_bytes = 1 << 20;
@@ -215,7 +182,7 @@ absl::Status CompareWithTumbling(const Settings& settings, const C& sliding, con
   return absl::OkStatus();
 }
 
-/// A case of the settings: `keys` and `law` are the workload's own, `window_ms` 0 where it has no window.
+/// A case of the settings: `keys` is the workload's own, `window_ms` 0 where it has no window.
 template <typename R, typename EventTime>
 Case<R, EventTime> MakeCase(const Settings& settings, std::uint64_t keys, std::int64_t window_ms) {
   Case<R, EventTime> c;
@@ -246,9 +213,9 @@ absl::Status CompareYsb(const Settings& settings, queries::ysb::Profile profile)
     return input.status();
   }
   c.generator = std::make_unique<queries::ysb::YsbGenerator>(profile, *input);
-  c.build = [&](const auto& events, const TotalsSink& sink) {
+  c.build = [&](const auto& events, const queries::ResultSinks& sinks) {
     return BuildYsb({.profile = profile, .window = absl::Milliseconds(c.window_ms), .allowed_lateness = {}}, events,
-                    sink);
+                    sinks);
   };
   return CompareWithLoop(settings, c, YsbFold{yahoo ? std::make_shared<const queries::ysb::CampaignTable>() : nullptr});
 }
@@ -260,8 +227,8 @@ absl::Status CompareNb7(const Settings& settings) {
     return input.status();
   }
   c.generator = std::make_unique<queries::nb7::BidGenerator>(*input);
-  c.build = [&](const auto& bids, const TotalsSink& sink) {
-    return BuildNb7(bids, absl::Milliseconds(c.window_ms), absl::ZeroDuration(), sink);
+  c.build = [&](const auto& bids, const queries::ResultSinks& sinks) {
+    return BuildNb7(bids, absl::Milliseconds(c.window_ms), absl::ZeroDuration(), sinks);
   };
   return CompareWithLoop(settings, c, BidFold{});
 }
@@ -276,7 +243,9 @@ absl::StatusOr<CmCase> MakeCm(const Settings& settings, const queries::cm::CmOpt
     return input.status();
   }
   c.generator = std::make_unique<queries::cm::TaskEventGenerator>(*input);
-  c.build = [options](const auto& events, const TotalsSink& sink) { return BuildCm(options, events, sink); };
+  c.build = [options](const auto& events, const queries::ResultSinks& sinks) {
+    return BuildCm(options, events, sinks);
+  };
   return c;
 }
 
@@ -301,7 +270,7 @@ absl::Status CompareRo(const Settings& settings) {
     return input.status();
   }
   c.generator = std::make_unique<queries::ro::ItemGenerator>(*input);
-  c.build = [](const auto& items, const TotalsSink& sink) { return queries::ro::BuildRo(items, sink); };
+  c.build = [](const auto& items, const queries::ResultSinks& sinks) { return queries::ro::BuildRo(items, sinks); };
   return CompareWithLoop(settings, c, ItemFold{});
 }
 
@@ -345,7 +314,7 @@ int Main(int argc, char** argv) {
                    {.min = 1, .max = 1'000'000});
   flags.AddInteger({.name = "runs", .group = group, .help = "runs of each"}, settings.runs, {.min = 1, .max = 1000});
   flags.AddInteger({.name = "keys", .group = group, .help = "distinct keys; 0: the workload's"}, settings.keys,
-                   {.min = 0});
+                   {.min = 0, .max = 1ULL << 32});
   flags.AddString({.name = "key-distribution", .group = group, .help = "uniform, zipf:Z or pareto:A; the workload's"},
                   settings.key_distribution, "LAW");
   if (const std::optional<int> exit_code = flags.Parse(argc, argv, std::cout, std::cerr)) {

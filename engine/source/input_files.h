@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<std::string>> FindInputFiles(const std::string& speci
 /// The part of `files` that an executor reads, in its order.
 std::vector<std::string> FilesOf(std::span<const std::string> files, ExecutorId executor, std::uint32_t executor_count);
 
-/// The same in words, as one line: "3 parts among 2 executors: executor e reads parts e, e+2, ... in turn".
+/// The same in words, as one line: "3 parts among 2 executors: ...".
 std::string DescribeSplit(std::size_t files, std::uint32_t executor_count);
 
 }  // namespace glaive::engine

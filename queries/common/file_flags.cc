@@ -20,4 +20,20 @@ void RegisterFileFlags(engine::FlagSet& flags, FileFlags& values, const std::str
       values.on_bad_record, {{"fail", engine::OnBadRecord::kFail}, {"skip", engine::OnBadRecord::kSkip}});
 }
 
+absl::Status CheckFileFlags(const engine::FlagSet& flags, const FileFlags& values) {
+  if (values.input.empty()) {
+    return flags.WasGiven("on-bad-record")
+               ? absl::InvalidArgumentError("--on-bad-record is about the lines of --input; leave it out without")
+               : absl::OkStatus();
+  }
+  for (const char* flag : {"records", "seconds", "seed", "keys", "key-distribution", "hot-key-share", "event-rate",
+                           "rate", "disorder", "idle-flows", "idle-for"}) {
+    if (flags.WasGiven(flag)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, " describes generated records; leave it out with --input"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace glaive::queries

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
+
 #include "engine/flags/flag_set.h"
 #include "engine/source/line_source.h"
 
@@ -19,5 +21,9 @@ struct FileFlags {
 
 /// `format` says what the files are.
 void RegisterFileFlags(engine::FlagSet& flags, FileFlags& values, const std::string& format);
+
+/// InvalidArgument naming a flag that was given and has no effect: those of generated input where files are read, and
+/// the other way round.
+absl::Status CheckFileFlags(const engine::FlagSet& flags, const FileFlags& values);
 
 }  // namespace glaive::queries

@@ -68,6 +68,7 @@ class GeneratedProgram : public engine::QueryProgram {
     RegisterInputFlags(flags, input_);
     if (!file_format().empty()) {
       RegisterFileFlags(flags, files_, file_format());
+      flags.AddCheck([this, &flags] { return CheckFileFlags(flags, files_); });
     }
     flags.AddCheck([this] { return Validate(input_options()); });
   }
@@ -77,6 +78,10 @@ class GeneratedProgram : public engine::QueryProgram {
     if (!files_.input.empty() && (options.output.verify || !input_.export_input.empty())) {
       return absl::InvalidArgumentError(
           "--verify and --export-input go with generated input; scripts/verify checks runs over files, too");
+    }
+    if (options.output.verify && holds_records() && input_.seconds != absl::ZeroDuration()) {
+      return absl::InvalidArgumentError(
+          "--verify of these windows holds all records, so it does not go with --seconds");
     }
     const bool is_coordinator = options.cluster.rank.value_or(0) == 0;
     if (is_coordinator) {
@@ -111,8 +116,9 @@ class GeneratedProgram : public engine::QueryProgram {
     const double rows =
         static_cast<double>(executor_count) * (static_cast<double>(input_.records) + 1000) * shape().rows_a_record;
     const bool open_ended = input_.seconds != absl::ZeroDuration();
-    return open_ended ? kMostBytes
-                      : static_cast<std::uint64_t>(std::min(rows * kVerifyBytesPerRow, double{kMostBytes}));
+    const std::uint64_t row_bytes =
+        open_ended ? kMostBytes : static_cast<std::uint64_t>(std::min(rows * kVerifyBytesPerRow, double{kMostBytes}));
+    return row_bytes + (holds_records() ? executor_count * input_.records * (sizeof(R) + kNodeBytes) : 0);
   }
 
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts,
@@ -179,11 +185,16 @@ class GeneratedProgram : public engine::QueryProgram {
   /// Writes what else a check needs, at rank 0 before the run.
   virtual absl::Status ExportTables() const { return absl::OkStatus(); }
 
+  bool reads_files() const { return !files_.input.empty(); }
   InputOptions input_options() const { return MakeInput(input_, shape().window_ms); }
   absl::Duration allowed_lateness() const { return absl::Milliseconds(input_.allowed_lateness_ms()); }
 
  private:
   static constexpr std::uint64_t kVerifyBytesPerRow = 3 * sizeof(ResultRow);  // kept, copied and expected
+  static constexpr std::uint64_t kNodeBytes = 64;                             // of a record's container
+
+  /// Whether the oracle does (oracle.h).
+  bool holds_records() const { return shape().kind != CheckedWindows::Kind::kRegular; }
 
   Events MakeSource() const {
     const engine::BlockSourceOptions block = MakeBlock(input_, shape().window_ms);

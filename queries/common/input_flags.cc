@@ -56,7 +56,7 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values) {
       values.allowed_lateness);
   flags.AddInteger({.name = "watermark-every",
                     .group = group,
-                    .help = "records of an executor between two watermarks, when there is disorder"},
+                    .help = "records of an executor between two watermarks, with --disorder or --input"},
                    values.watermark_every, {.min = 1, .max = 1ULL << 40});
   flags.AddInteger(
       {.name = "idle-flows",

@@ -69,7 +69,12 @@ absl::Status CheckAllTotals(const std::string& query, std::span<const std::strin
       return numbers.status();
     }
     const std::vector<std::uint64_t>& n = *numbers;
-    expected = Totals{.rows = n[0], .value_sum = n[1], .checksum = n[2]};
+    const Totals at_node{.rows = n[0], .value_sum = n[1], .checksum = n[2]};
+    if (&node != nodes.data() && at_node != expected) {
+      return absl::DataLossError(
+          absl::StrCat(query, ": the nodes have recomputed different results from their inputs"));
+    }
+    expected = at_node;
     emitted.Merge(Totals{.rows = n[3], .value_sum = n[4], .checksum = n[5]});
   }
   return CheckTotals(query, expected, emitted);

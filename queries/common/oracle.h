@@ -64,11 +64,9 @@ class Oracle {
     RowCheck check(query_, std::floating_point<Value> ? ValueKind::kReal : ValueKind::kInteger, emitted, leads);
     switch (windows_.kind) {
       case CheckedWindows::Kind::kSession:
-        CheckSessions<Account>(key_of, check);
-        return check.Finish();
+        return Finish(CheckSessions<Account>(key_of, watch, check), check);
       case CheckedWindows::Kind::kUnbounded:
-        CheckUnbounded<Account>(key_of, check);
-        return check.Finish();
+        return Finish(CheckUnbounded<Account>(key_of, watch, check), check);
       case CheckedWindows::Kind::kRegular:
         break;
     }
@@ -82,7 +80,7 @@ class Oracle {
       }
       Read<Account>(key_of, last, open);
       if (absl::Status status = turn % kTurnsBetweenWatches == 0 && watch ? watch() : absl::OkStatus(); !status.ok()) {
-        return {.status = std::move(status), .expected = {}, .emitted = {}};
+        return Finish(std::move(status), check);
       }
     }
     return check.Finish();
@@ -93,10 +91,34 @@ class Oracle {
   using Accounts = std::unordered_map<std::uint64_t, Account>;
 
   static constexpr std::uint64_t kTurnsBetweenWatches = 64;
+  static constexpr std::uint64_t kRecordsBetweenWatches = std::uint64_t{1} << 16;
   static constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
   static bool IsBusy(const FlowReader<R>& flow) { return !flow.done(); }
+
+  /// The verdict, or what ended the check.
+  static Verdict Finish(absl::Status status, RowCheck& check) {
+    return status.ok() ? check.Finish() : Verdict{.status = std::move(status), .expected = {}, .emitted = {}};
+  }
+
+  /// Calls `visit(key, flow)` for each record that the query keeps, until the watch ends it.
+  template <typename Visit>
+  absl::Status ForEachRecord(const KeyOf& key_of, const Watch& watch, const Visit& visit) const {
+    std::uint64_t records = 0;
+    for (FlowReader<R>& flow : OpenFlows()) {
+      for (; !flow.done(); flow.Advance()) {
+        if (const std::optional<std::uint64_t> key = key_of(flow.record())) {
+          visit(*key, flow);
+        }
+        if (absl::Status status = ++records % kRecordsBetweenWatches == 0 && watch ? watch() : absl::OkStatus();
+            !status.ok()) {
+          return status;
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
 
   std::vector<FlowReader<R>> OpenFlows() const {
     std::vector<FlowReader<R>> flows;
@@ -108,16 +130,13 @@ class Oracle {
 
   /// Holds all records: for streams that fit the memory.
   template <typename Account>
-  void CheckSessions(const KeyOf& key_of, RowCheck& check) const {
+  absl::Status CheckSessions(const KeyOf& key_of, const Watch& watch, RowCheck& check) const {
     std::map<std::uint64_t, std::multimap<std::int64_t, R>> records;  // by key and time
-    for (FlowReader<R>& flow : OpenFlows()) {
-      for (; !flow.done(); flow.Advance()) {
-        const std::optional<std::uint64_t> key = key_of(flow.record());
-        if (key && flow.event_time_ms() >= flow.watermark_ms()) {
-          records[*key].emplace(flow.event_time_ms(), flow.record());
-        }
+    const absl::Status read = ForEachRecord(key_of, watch, [&](std::uint64_t key, const FlowReader<R>& flow) {
+      if (flow.event_time_ms() >= flow.watermark_ms()) {
+        records[key].emplace(flow.event_time_ms(), flow.record());
       }
-    }
+    });
     std::vector<ResultRow> rows;
     for (const auto& [key, of_key] : records) {
       for (auto record = of_key.begin(); record != of_key.end();) {
@@ -133,20 +152,17 @@ class Oracle {
       }
     }
     CheckAll(std::move(rows), check);
+    return read;
   }
 
   /// Holds all records, too.
   template <typename Account>
-  void CheckUnbounded(const KeyOf& key_of, RowCheck& check) const {
+  absl::Status CheckUnbounded(const KeyOf& key_of, const Watch& watch, RowCheck& check) const {
     std::map<std::int64_t, std::vector<std::pair<std::uint64_t, R>>> records;  // by the first result that has them
-    for (FlowReader<R>& flow : OpenFlows()) {
-      for (; !flow.done(); flow.Advance()) {
-        if (const std::optional<std::uint64_t> key = key_of(flow.record())) {
-          const std::int64_t time_ms = std::max(flow.event_time_ms(), flow.watermark_ms());
-          records[(time_ms / windows_.size_ms + 1) * windows_.size_ms].emplace_back(*key, flow.record());
-        }
-      }
-    }
+    const absl::Status read = ForEachRecord(key_of, watch, [&](std::uint64_t key, const FlowReader<R>& flow) {
+      const std::int64_t time_ms = std::max(flow.event_time_ms(), flow.watermark_ms());
+      records[(time_ms / windows_.size_ms + 1) * windows_.size_ms].emplace_back(key, flow.record());
+    });
     Accounts<Account> accounts;
     std::vector<ResultRow> rows;
     for (const auto& [end_ms, added] : records) {
@@ -161,6 +177,7 @@ class Oracle {
       }
     }
     CheckAll(std::move(rows), check);
+    return read;
   }
 
   /// Hands over rows of any windows.

@@ -1,4 +1,5 @@
-// ResultSinks: where a query's results go: the CSV file of --output, the memory of --verify, both, or nowhere.
+// ResultSinks: where a query's results go: the CSV file of --output, the memory of --verify, both, a benchmark's
+// totals, or nowhere. One type for all, so that a query's pipeline is compiled once.
 //
 // Made once a process; the rows kept for --verify have a vector for each leader, which alone writes it.
 //
@@ -23,6 +24,14 @@
 
 namespace glaive::queries {
 
+template <typename Row>
+ResultRow ToResultRow(const Row& row) {
+  return {.window_start_ms = row.window_start_ms,
+          .window_end_ms = row.window_end_ms,
+          .key = ValueBits(row.key),
+          .value = ValueBits(row.value)};
+}
+
 /// The rows of a process's leaders: each has a vector of its own, and all together a limit.
 struct KeptRows {
   KeptRows(std::uint32_t executor_count, std::uint64_t max_rows) : by_executor(executor_count), rows_left(max_rows) {}
@@ -45,10 +54,7 @@ class KeepRows final : public engine::Sink<Row> {
           "more results than planned for would have to be kept in memory: verify a shorter stream");
     }
     for (const Row& row : rows) {
-      rows_->push_back({.window_start_ms = row.window_start_ms,
-                        .window_end_ms = row.window_end_ms,
-                        .key = ValueBits(row.key),
-                        .value = ValueBits(row.value)});
+      rows_->push_back(ToResultRow(row));
     }
     return absl::OkStatus();
   }
@@ -58,10 +64,28 @@ class KeepRows final : public engine::Sink<Row> {
   std::vector<ResultRow>* rows_;
 };
 
+/// Adds rows up.
+template <typename Row>
+class AddRows final : public engine::Sink<Row> {
+ public:
+  explicit AddRows(Totals& totals) : totals_(&totals) {}
+
+  absl::Status Write(std::span<const Row> rows) override {
+    for (const Row& row : rows) {
+      totals_->Add(ToResultRow(row));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Totals* totals_;
+};
+
 struct ResultSinksOptions {
   std::string output;          // CSV file, or empty
   bool keep = false;           // for --verify
   std::uint64_t max_rows = 0;  // to be kept by the process; more end the run
+  Totals* totals = nullptr;    // to be added up by the one leader of a benchmark, or null
 };
 
 class ResultSinks {
@@ -82,6 +106,12 @@ class ResultSinks {
           [kept = kept_](const engine::SinkContext& context) -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
             return std::make_unique<KeepRows<Row>>(kept, context.executor);
           });
+    }
+    if (options_.totals != nullptr) {
+      sinks.push_back([totals = options_.totals](const engine::SinkContext& /*context*/)
+                          -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
+        return std::make_unique<AddRows<Row>>(*totals);
+      });
     }
     if (sinks.empty()) {
       return engine::Discard{}.Factory<Row>();

@@ -19,8 +19,7 @@ bool IsOfEarlierWindow(const ResultRow& a, const ResultRow& b) {
 }
 
 std::string ToString(const Totals& totals) {
-  return absl::StrCat(totals.rows, " rows with a sum of values of ", totals.value_sum, " and checksum ",
-                      absl::Hex(totals.checksum, absl::kZeroPad16));
+  return absl::StrCat(totals.rows, " rows with the checksum ", absl::Hex(totals.checksum, absl::kZeroPad16));
 }
 
 }  // namespace

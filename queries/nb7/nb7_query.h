@@ -7,20 +7,15 @@
 
 #include "absl/time/time.h"
 
-#include "engine/api/stream.h"
+#include "engine/api/query.h"
+#include "engine/source/source.h"
+#include "queries/common/result_sinks.h"
 #include "queries/nb7/bid.h"
 
 namespace glaive::queries::nb7 {
 
-template <typename Events, typename Sink>
-std::unique_ptr<engine::Query> BuildNb7(const Events& bids, absl::Duration window, absl::Duration allowed_lateness,
-                                        const Sink& sink) {
-  return engine::From(bids)
-      .KeyBy(&Bid::auction)
-      .Window(engine::Tumbling{window})
-      .AllowedLateness(allowed_lateness)
-      .Aggregate(engine::Max{&Bid::price})
-      .To(sink);
-}
+/// Rows of {window, auction, price}.
+std::unique_ptr<engine::Query> BuildNb7(const engine::SourceSpec<Bid, BidTime>& bids, absl::Duration window,
+                                        absl::Duration allowed_lateness, const ResultSinks& sinks);
 
 }  // namespace glaive::queries::nb7

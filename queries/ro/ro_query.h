@@ -5,14 +5,14 @@
 
 #include <memory>
 
-#include "engine/api/stream.h"
+#include "engine/api/query.h"
+#include "engine/source/source.h"
+#include "queries/common/result_sinks.h"
 #include "queries/ro/item.h"
 
 namespace glaive::queries::ro {
 
-template <typename Events, typename Sink>
-std::unique_ptr<engine::Query> BuildRo(const Events& items, const Sink& sink) {
-  return engine::From(items).KeyBy(&Item::key).Window(engine::Unbounded{}).Aggregate(engine::Count{}).To(sink);
-}
+/// Rows of {key, count}.
+std::unique_ptr<engine::Query> BuildRo(const engine::SourceSpec<Item, ItemTime>& items, const ResultSinks& sinks);
 
 }  // namespace glaive::queries::ro

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"

@@ -38,11 +38,14 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
     AddWindowFlag(flags, {.name = "slide", .group = group, .help = "time between two sliding windows' starts"},
                   options_.slide);
     flags.AddString({.name = "late-output", .group = group, .help = "CSV file of late events, a part an executor"},
-                    late_output_, "FILE");
-    flags.AddCheck([this]() -> absl::Status {
-      return options_.windows == WindowKind::kSliding && options_.slide > options_.window
-                 ? absl::InvalidArgumentError("--slide must be at most --window")
-                 : absl::OkStatus();
+                    options_.late_output, "FILE");
+    flags.AddCheck([this, &flags]() -> absl::Status {
+      if (options_.windows != WindowKind::kSliding) {
+        return flags.WasGiven("slide") ? absl::InvalidArgumentError("--slide goes with --windows=sliding alone")
+                                       : absl::OkStatus();
+      }
+      return options_.slide > options_.window ? absl::InvalidArgumentError("--slide must be at most --window")
+                                              : absl::OkStatus();
     });
   }
   Shape shape() const override {
@@ -70,8 +73,7 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
   std::unique_ptr<engine::Query> BuildQuery(const Events& events, const ResultSinks& sinks) const override {
     SwaOptions options = options_;
     options.allowed_lateness = allowed_lateness();
-    return late_output_.empty() ? BuildSwa(options, events, sinks, engine::Discard{})
-                                : BuildSwa(options, events, sinks, engine::Csv{late_output_});
+    return BuildSwa(options, events, sinks);
   }
   Verdict Recompute(const Recomputation<AirEvent>& run) const override {
     return run.As<CountAccount<AirEvent>>(
@@ -82,7 +84,6 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
 
  private:
   SwaOptions options_;
-  std::string late_output_;
 };
 
 }  // namespace

@@ -24,6 +24,13 @@ void YsbProgram::RegisterQueryFlags(engine::FlagSet& flags, const std::string& g
                    .group = group,
                    .help = "writes the yahoo profile's static table of ads and campaigns to a CSV file before the run"},
                   export_ads_, "FILE");
+  flags.AddCheck([this] {
+    return profile_ == Profile::kYahoo && reads_files()
+               ? absl::InvalidArgumentError(
+                     "--profile=yahoo joins the generated events' ads, which files don't have; "
+                     "with --input use --profile=slash, which counts by ad")
+               : absl::OkStatus();
+  });
 }
 
 YsbProgram::Shape YsbProgram::shape() const {

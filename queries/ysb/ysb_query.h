@@ -7,12 +7,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "absl/time/time.h"
 
-#include "engine/api/stream.h"
-#include "queries/ysb/campaigns.h"
+#include "engine/api/query.h"
+#include "engine/source/source.h"
+#include "queries/common/result_sinks.h"
 #include "queries/ysb/generator.h"
 #include "queries/ysb/ysb_event.h"
 
@@ -29,32 +29,9 @@ struct YsbEventTime {
   std::int64_t operator()(const YsbEvent& event) const { return event.event_time_ms; }
 };
 
-/// An event that survived the filter, projected to what it is counted by.
-struct View {
-  std::uint64_t key;
-};
-
 /// Counts views by ad (slash) or campaign (yahoo): rows of {window, key, count}.
-template <typename Events, typename Sink>
-std::unique_ptr<engine::Query> BuildYsb(const YsbOptions& options, const Events& events, const Sink& sink) {
-  const auto is_view = [](const YsbEvent& event) { return event.event_type == EventType::kView; };
-  const auto count = [&](auto views) {
-    return std::move(views)
-        .KeyBy(&View::key)
-        .Window(engine::Tumbling{options.window})
-        .AllowedLateness(options.allowed_lateness)
-        .Aggregate(engine::Count{})
-        .To(sink);
-  };
-  if (options.profile == Profile::kSlash) {
-    return count(engine::From(events).Filter(is_view).Map([](const YsbEvent& event) { return View{event.ad_id}; }));
-  }
-  const auto campaigns = std::make_shared<const CampaignTable>();
-  return count(
-      engine::From(events).Filter(is_view).FilterMap([campaigns](const YsbEvent& event) -> std::optional<View> {
-        const std::uint64_t campaign = campaigns->Find(event.ad_id);
-        return campaign == 0 ? std::nullopt : std::optional<View>(View{campaign});
-      }));
-}
+std::unique_ptr<engine::Query> BuildYsb(const YsbOptions& options,
+                                        const engine::SourceSpec<YsbEvent, YsbEventTime>& events,
+                                        const ResultSinks& sinks);
 
 }  // namespace glaive::queries::ysb

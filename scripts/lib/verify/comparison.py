@@ -39,16 +39,20 @@ class Comparison:
         self.database.execute(f"CREATE TABLE expected AS {statement}")
         # A CSV file has no types: the result gets those of what is expected. A list is one field, separated by spaces.
         self.types = dict(row[:2] for row in self.database.execute("DESCRIBE expected").fetchall())
-        for column in self.columns:
-            if column not in self.types:
-                raise Error(f"the result has a column {column}; expected are {', '.join(self.types)}")
-            text = f"string_split(\"{column}\", ' ')" if self.types[column].endswith("[]") else f'"{column}"'
-            self.database.execute(f'ALTER TABLE result ALTER "{column}" TYPE {self.types[column]} USING {text}::{self.types[column]}')
+        if self.columns != list(self.types):
+            raise Error(f"the result's columns are {', '.join(self.columns)}; expected are {', '.join(self.types)}")
+        for column, wanted in self.types.items():
+            if wanted.endswith(("INT", "INTEGER")) and self.scalar(
+                    f"SELECT count(*) FROM result WHERE NOT regexp_full_match(\"{column}\", '-?[0-9]+')"):
+                raise Error(f"the result's column {column} has other values than integers")
+            text = f"string_split(\"{column}\", ' ')" if wanted.endswith("[]") else f'"{column}"'
+            self.database.execute(f'ALTER TABLE result ALTER "{column}" TYPE {wanted} USING {text}::{wanted}')
 
     def differences(self):
         """What is wrong with the result, as lines; empty when every row is right."""
         findings = []
-        for title, there, elsewhere in [("missing", "expected", "result"), ("wrong or unexpected", "result", "expected")]:
+        for title, there, elsewhere in [("missing", "expected", "result"),
+                                        ("wrong or unexpected", "result", "expected")]:
             rows = self.database.execute(f"FROM {there} EXCEPT ALL FROM {elsewhere} ORDER BY ALL").fetchall()
             if rows:
                 findings.append(f"{len(rows)} {title} of {self.count(there)}, the first: "

@@ -6,7 +6,9 @@ and the comparison has to find each: a changed value, a missing row, an extra ro
 """
 
 import argparse
+import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,16 +34,16 @@ def run_query(binary, scenario, folder):
     """Runs the query; returns the paths of what it wrote, by table: a list each, since a result may have parts."""
     tables = ("input", *scenario.tables)
     exports = [f"--export-{table}={folder / table}.csv" for table in tables]
-    output = f"--{scenario.output}={folder / 'result.csv'}"
+    output = [f"--{scenario.output}={folder / 'result.csv'}", f"--json={folder / 'report.json'}"]
     if scenario.file_readers:
         run(binary, *scenario.flags, *exports)
         parts = folder / "parts"
         parts.mkdir()
         trace_files.write(folder / "input.csv", parts)
         trace_files.renumber(folder / "input.csv", scenario.file_readers)
-        run(binary, f"--nodes={scenario.file_readers}", f"--input={parts}", output, *scenario.flags_over_files)
+        run(binary, f"--nodes={scenario.file_readers}", f"--input={parts}", *output, *scenario.flags_over_files)
     else:
-        run(binary, *scenario.flags, *exports, output)
+        run(binary, *scenario.flags, *exports, *output)
     return {"result": sorted(folder.glob("result.csv*")), **{table: [folder / f"{table}.csv"] for table in tables}}
 
 
@@ -50,7 +52,7 @@ def verify(binary, scenario, folder, statements):
     files = run_query(binary, scenario, folder)
     with comparison.Comparison(files, scenario.parameters) as compared:
         compared.expect(statements["progress"], statements[scenario.statement])
-        findings = compared.differences() + scenario.unmet(compared)
+        findings = compared.differences() + scenario.unmet(json.loads((folder / "report.json").read_text()))
         if not findings:
             findings = compared.missed_plants()
         return findings, compared.input_rows, compared.result_rows
@@ -71,12 +73,13 @@ def main():
     statements = sql.read(ROOT / "queries" / "README.md")
     failed = 0
     chosen = [scenario for scenario in scenarios.ALL if not arguments.queries or scenario.query in arguments.queries]
-    for scenario in chosen:
+    for index, scenario in enumerate(chosen):
         with tempfile.TemporaryDirectory(prefix="glaive-verify-") as temporary:
             folder = pathlib.Path(temporary)
             if arguments.keep:
-                folder = arguments.keep / scenario.title.replace(" ", "_")
-                folder.mkdir(parents=True, exist_ok=True)
+                folder = arguments.keep / f"{index:02}_{scenario.title.replace(' ', '_')}"
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir(parents=True)
             start = time.monotonic()
             try:
                 findings, input_rows, result_rows = verify(arguments.bin / scenario.query, scenario, folder, statements)
