@@ -52,9 +52,9 @@ inline double NearestQuotient(Int128 numerator, Int128 denominator) {
 
 /// All aggregates of the profile, in the order of the query. The variance is of integers in units of 2^-16, rounded
 /// once.
-struct CpuEverything : CpuAccount {
+struct CpuEverything {
   void Add(const TaskEvent& event) {
-    CpuAccount::Add(event);
+    cpu.Add(event);
     const auto units = static_cast<std::int64_t>(event.cpu * 0x1p16F);
     of_units += units;
     of_squares += Int128{units} * units;
@@ -63,13 +63,15 @@ struct CpuEverything : CpuAccount {
     by_time.insert({event.timestamp_us, event.task_index});
   }
   auto value() const {
-    const auto n = static_cast<std::int64_t>(count);
+    const auto n = static_cast<std::int64_t>(cpu.count);
     const double variance = NearestQuotient(n * of_squares - of_units * of_units, Int128{n} * n);
     std::vector<std::int64_t> top(tasks.rbegin(), std::next(tasks.rbegin(), std::min<std::int64_t>(3, n)));
-    return std::tuple(count, sum, *requests.begin(), *requests.rbegin(), sum / static_cast<double>(count),
-                      variance * 0x1p-32, by_time.begin()->second, by_time.rbegin()->second, top);
+    return std::tuple(cpu.count, cpu.sum, *requests.begin(), *requests.rbegin(),
+                      cpu.sum / static_cast<double>(cpu.count), variance * 0x1p-32, by_time.begin()->second,
+                      by_time.rbegin()->second, top);
   }
 
+  CpuAccount cpu;
   Int128 of_units = 0;
   Int128 of_squares = 0;
   std::multiset<float> requests;

@@ -38,7 +38,8 @@ constexpr Shares<std::int32_t, 6> kPriorities = {.values = {0, 4, 2, 9, 1, 11},
 
 float Request(std::uint64_t random) {
   const std::uint64_t uniform = random >> 56;  // of 256
-  return static_cast<float>(uniform * uniform / 4) / 65536;
+  const std::uint64_t units = uniform * uniform / 4;
+  return static_cast<float>(units) / 65536;
 }
 
 }  // namespace

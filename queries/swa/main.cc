@@ -50,11 +50,13 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
   }
   Shape shape() const override {
     const std::int64_t window_ms = absl::ToInt64Milliseconds(options_.window);
+    std::int64_t overlapping = 1;
     Shape shape{.window_ms = window_ms, .keyed = options_.group_by == GroupBy::kAd};
     switch (options_.windows) {
       case WindowKind::kSliding:
         shape.slide_ms = absl::ToInt64Milliseconds(options_.slide);
-        shape.rows_a_record = static_cast<double>(window_ms / shape.slide_ms + 1);
+        overlapping = window_ms / shape.slide_ms + 1;
+        shape.rows_a_record = static_cast<double>(overlapping);
         break;
       case WindowKind::kSession:
         shape.kind = CheckedWindows::Kind::kSession;

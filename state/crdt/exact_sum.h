@@ -137,23 +137,21 @@ class ExactSum<float> {
     if (IsFinite(a.head_) && IsFinite(b.head_)) {
       return a.Total() == b.Total();
     }
-    return a.head_ == b.head_ || (a.head_ != a.head_ && b.head_ != b.head_);
+    return a.head_ == b.head_ || (__builtin_isnan(a.head_) && __builtin_isnan(b.head_));
   }
 
  private:
   using Parts = FloatParts<float>;
   using Fixed = FixedPoint<(Parts::kBits + kSpareBits) / 64 + 1>;
 
-  static constexpr bool IsFinite(double value) { return value - value == 0; }
+  static constexpr bool IsFinite(double value) { return __builtin_isfinite(value); }
 
   /// `value` is a multiple of the least float.
   constexpr void AddDouble(double value) {
     const double sum = head_ + value;
     const double of_value = sum - head_;
     const double error = (head_ - (sum - of_value)) + (value - of_value);
-    if (error == 0) [[likely]] {
-      head_ = sum;
-    } else if (!IsFinite(sum)) {  // the error is NaN then
+    if (error == 0 || !IsFinite(sum)) [[likely]] {
       head_ = sum;
     } else {
       AddTo(fixed_, head_);
