@@ -17,7 +17,7 @@ namespace {
 
 using Row = WindowResult<std::uint64_t, std::uint64_t>;
 
-const std::string kHeader = "window_start_ms,window_end_ms,key,value\n";
+std::string Header() { return "window_start_ms,window_end_ms,key,value\n"; }
 
 template <typename R>
 absl::Status Finish(Sink<R>& sink) {
@@ -65,7 +65,7 @@ TEST_F(CsvTest, AFileHasItsFinalNameOnlyAfterCommit) {
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004.tmp"});
   ASSERT_TRUE(sink->Commit().ok());
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004"});
-  EXPECT_EQ(Read(folder_.path() / "counts.csv.part-002-of-004"), kHeader + "-10,0,7,3\n");
+  EXPECT_EQ(Read(folder_.path() / "counts.csv.part-002-of-004"), Header() + "-10,0,7,3\n");
 }
 
 TEST_F(CsvTest, AnEndWithoutCommitLeavesNothing) {
@@ -77,7 +77,7 @@ TEST_F(CsvTest, AnEndWithoutCommitLeavesNothing) {
 
 TEST_F(CsvTest, RowsThatFillManyBuffersArriveInOrder) {
   auto sink = Open(0, 1);
-  std::string expected = kHeader;
+  std::string expected = Header();
   std::vector<Row> rows(4096);
   std::uint64_t key = 0;
   for (int i = 0; i < 60; ++i) {  // about 6 MiB
@@ -116,7 +116,7 @@ TEST_F(CsvTest, JoiningPutsAllPartsIntoOneFileWithOneHeader) {
   const absl::Status joined = JoinParts(path_, 3);
   ASSERT_TRUE(joined.ok()) << joined;
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv"});
-  EXPECT_EQ(Read(path_), kHeader + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
+  EXPECT_EQ(Read(path_), Header() + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
 }
 
 TEST_F(CsvTest, AMissingPartIsNamedAndNothingIsJoined) {
@@ -151,7 +151,7 @@ TEST_F(CsvTest, AWindowWithoutABeginningOrAnEndLeavesTheFieldEmpty) {
       sink->Write(std::vector<Row>{{kMinEventTimeMs, 10, 1, 2}, {kMinEventTimeMs, kMaxEventTimeMs, 1, 3}}).ok());
   ASSERT_TRUE(Finish(*sink).ok());
   ASSERT_TRUE(sink->Commit().ok());
-  EXPECT_EQ(Read(PartPath(path_, ExecutorId{0}, 1)), kHeader + ",10,1,2\n,,1,3\n");
+  EXPECT_EQ(Read(PartPath(path_, ExecutorId{0}, 1)), Header() + ",10,1,2\n,,1,3\n");
 }
 
 // A record that says itself how it is written.

@@ -171,7 +171,7 @@ TEST_F(FiberDeathTest, AnEscapingExceptionEndsTheProcessWithTheFibersName) {
   });
   scheduler.RunRound();
   EXPECT_DEATH(scheduler.RunRound(), "fiber merge from executor 3 ended with an exception: out of luck");
-  Spawn(scheduler, "odd", [](Fiber&) { throw 7; });
+  Spawn(scheduler, "odd", [](Fiber&) { throw 7; });  // NOLINT(bugprone-std-exception-baseclass): it is odd
   EXPECT_DEATH(scheduler.RunRound(), "fiber (merge from executor 3|odd) ended with an exception");
 }
 

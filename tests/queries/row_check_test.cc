@@ -186,7 +186,8 @@ TEST(CheckTotalsTest, AllLeadersTogetherShowARowMissingHereAndOneTwiceThere) {
   EXPECT_EQ(emitted.value_sum, expected.value_sum);
   const absl::Status status = CheckTotals("q", expected, emitted);
   EXPECT_TRUE(absl::IsDataLoss(status));
-  EXPECT_THAT(status.ToString(), HasSubstr("q results of all executors together are wrong: 12 rows with a sum of "));
+  EXPECT_THAT(status.ToString(),
+              HasSubstr("q results of all executors together are wrong: 12 rows with the checksum "));
 }
 
 }  // namespace
