@@ -30,6 +30,7 @@ std::vector<R> FirstRecords(const Generator<R>& generator, std::uint64_t count, 
 template <typename R>
 bool SameBytes(const R& a, const R& b) {
   static_assert(std::is_trivially_copyable_v<R>);
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bytes are what is compared, also of floats
   return std::memcmp(&a, &b, sizeof(R)) == 0;
 }
 
