@@ -36,7 +36,7 @@ struct BackoffOptions {
   std::uint32_t spin_rounds = 64;   // first: stay on the processor, one burst of pauses a round
   std::uint32_t yield_rounds = 16;  // then: sched_yield, for whoever shares the processor
   std::int64_t first_sleep_ns = 50'000;
-  std::int64_t max_sleep_ns = 2'000'000;  // sleeps double from first to max
+  std::int64_t max_sleep_ns = 4'000'000;  // sleeps double from first to max
 };
 
 /// One step of the back-off.

@@ -70,6 +70,9 @@ endfunction()
 # glaive_add_tests(): the tests of every folder below tests/. ThreadSanitizer is spared those of tests/state, which start
 # no thread, and of tests/queries, whose threads are those of tests/engine.
 function(glaive_add_tests)
+  if(GLAIVE_PRECOMPILE)
+    glaive_add_precompiled_headers()
+  endif()
   file(GLOB folders LIST_DIRECTORIES TRUE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*")
   foreach(folder IN LISTS folders)
     cmake_path(GET folder FILENAME name)
@@ -80,6 +83,18 @@ function(glaive_add_tests)
       glaive_add_test_scripts(${name} "${folder}")
     endif()
   endforeach()
+endfunction()
+
+# glaive_add_precompiled_headers(): what nearly every test includes, parsed once for all of them.
+function(glaive_add_precompiled_headers)
+  set(source "${PROJECT_BINARY_DIR}/generated/precompiled.cc")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "// The compiler wants a source; what is precompiled stands in Targets.cmake.\n")
+  add_library(glaive_precompiled OBJECT "${source}")
+  target_link_libraries(glaive_precompiled PRIVATE glaive_bench GTest::gmock)
+  target_precompile_headers(glaive_precompiled PRIVATE
+    <gmock/gmock.h> <gtest/gtest.h>
+    <absl/functional/function_ref.h> <absl/status/statusor.h> <absl/strings/str_cat.h> <absl/strings/str_format.h>
+    <algorithm> <filesystem> <iostream> <map> <memory> <random> <sstream> <string> <thread> <vector>)
 endfunction()
 
 # glaive_add_test_program(<name> <folder>): the executable <name>_tests and each of its cases with the label <name>.
@@ -94,6 +109,9 @@ function(glaive_add_test_program name folder)
   endif()
   add_executable(${name}_tests ${sources})
   target_link_libraries(${name}_tests PRIVATE glaive_bench GTest::gmock_main)
+  if(GLAIVE_PRECOMPILE)
+    target_precompile_headers(${name}_tests REUSE_FROM glaive_precompiled)
+  endif()
   set(common DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     PROPERTIES TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
   gtest_discover_tests(${name}_tests TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS ${name})

@@ -3,6 +3,8 @@
 
 # Another checkout of the same sources, CI's for one, finds what this one has compiled.
 export CCACHE_BASEDIR="$PROJECT_ROOT" CCACHE_NOHASHDIR=true
+# Precompiled headers (GLAIVE_PRECOMPILE) are hashed as they are, which ccache has to be told is good enough.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 
 # build_preset PRESET [TARGET...]: configures where needed and builds, without a word when nothing is to be done.
 # Scripts build side by side (two nodes of a run started by hand, say), so a lock lets one of them work at a time.
