@@ -24,11 +24,13 @@ namespace glaive::engine {
 
 /// What a step is: of records of type In it makes records of type Out.
 ///
-///   Selects(in)     whether the filters at the chain's start keep the record
+///   kSelects        whether there are filters at the chain's start
+///   Selects(in)     whether they keep the record
 ///   Push(in, emit)  runs the rest of the chain on a selected record; calls emit(out) once or never
 template <typename S>
 concept Step = requires(const S& step, const typename S::In& record) {
   typename S::Out;
+  { S::kSelects } -> std::convertible_to<bool>;
   { step.Selects(record) } -> std::same_as<bool>;
 };
 
@@ -38,6 +40,7 @@ struct SourceStep {
   using In = R;
   using Out = R;
   static constexpr bool kOnlyFilters = true;  // so far the chain has only filtered
+  static constexpr bool kSelects = false;     // so far nothing was filtered before all else
 
   bool Selects(const In&) const { return true; }
 
@@ -53,6 +56,7 @@ struct FilterStep {
   using In = typename Previous::In;
   using Out = typename Previous::Out;
   static constexpr bool kOnlyFilters = Previous::kOnlyFilters;
+  static constexpr bool kSelects = kOnlyFilters || Previous::kSelects;
 
   bool Selects(const In& record) const {
     if constexpr (kOnlyFilters) {
@@ -85,6 +89,7 @@ struct MapStep {
   using In = typename Previous::In;
   using Out = std::remove_cvref_t<std::invoke_result_t<const Function&, const typename Previous::Out&>>;
   static constexpr bool kOnlyFilters = false;
+  static constexpr bool kSelects = Previous::kSelects;
 
   bool Selects(const In& record) const { return previous.Selects(record); }
 
@@ -109,6 +114,7 @@ struct FilterMapStep {
   using Out =
       typename std::remove_cvref_t<std::invoke_result_t<const Function&, const typename Previous::Out&>>::value_type;
   static constexpr bool kOnlyFilters = false;
+  static constexpr bool kSelects = Previous::kSelects;
 
   bool Selects(const In& record) const { return previous.Selects(record); }
 

@@ -50,6 +50,7 @@ struct KeptState<Distinct<Field>, R, K> {
 template <typename SpecT, typename ChainT, typename KeyT, typename WindowT, typename AggregateT,
           bool KeepsLateT = false>
 struct AggregationPlan {
+  using Chain = ChainT;
   using Input = typename ChainT::In;
   using Record = typename ChainT::Out;
   using Window = WindowT;

@@ -219,14 +219,19 @@ class AggregationTask final : public QueryTask {
     live.idle.store(progress_.idleness().idle(), std::memory_order_relaxed);
   }
 
-  /// The records that the chain's leading filters keep. Every one is written and the kept ones stay: no branch.
-  std::span<const typename Plan::Input* const> Select(std::span<const typename Plan::Input> records) {
-    std::size_t count = 0;
-    for (const typename Plan::Input& record : records) {
-      selected_[count] = &record;
-      count += plan_->chain.Selects(record) ? 1 : 0;
+  /// The records that the chain's leading filters keep: pointers to them, or all of them as they lie where there are no
+  /// such filters. Every pointer is written and those of the kept ones stay: no branch.
+  auto Select(std::span<const typename Plan::Input> records) {
+    if constexpr (!Plan::Chain::kSelects) {
+      return records;
+    } else {
+      std::size_t count = 0;
+      for (const typename Plan::Input& record : records) {
+        selected_[count] = &record;
+        count += plan_->chain.Selects(record) ? 1 : 0;
+      }
+      return std::span<const typename Plan::Input* const>(selected_).first(count);
     }
-    return std::span(selected_).first(count);
   }
 
   /// Folds a group into the store, ending the epoch early when the fragment is full.
@@ -333,7 +338,7 @@ class AggregationTask final : public QueryTask {
   DeltaShipper shipper_;
   FlowProgress progress_;
   WindowTrigger<Plan> trigger_;
-  std::array<const typename Plan::Input*, kSelectStep> selected_;
+  std::array<const typename Plan::Input*, Plan::Chain::kSelects ? kSelectStep : 0> selected_;
 };
 
 }  // namespace glaive::engine

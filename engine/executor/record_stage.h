@@ -1,17 +1,16 @@
 // RecordStage: the stateful end of a fused pipeline: gathers the records that survive it into groups for the store.
 //
-// Owned by a query task, used by its source fiber. It takes selected records some hundred at a time, and each of its
-// steps is a loop over all of them with nothing to mispredict: run the chain, hash the key, note the event time.
-// Whether all of them lie in the current slice is decided once, by their least and greatest event time; if not, each
-// finds its own.
+// Owned by a query task, used by its source fiber. It takes some records at a time, and each of its steps is a loop
+// over all of them with nothing to mispredict: run the chain, hash the key, look whether the event time lies in the
+// current slice. Records of which it does not are put aside, and find their own one by one.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
-//      plan keeps late records, it is run through the chain again and handed out.
+//      plan keeps late records, what the chain makes of it is handed out.
 //   3. A group is of one piece of a slice (window/windows.h).
 //
 //   stage.BeginBatch(watermark_ms);
-//   stage.Add(selected, shift_ms, prefetch, flush, late);   // calls flush(slice, updates) for each full group
+//   stage.Add(records, shift_ms, prefetch, flush, late);   // calls flush(slice, updates) for each full group
 //   stage.Flush(flush);
 #pragma once
 
@@ -19,7 +18,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 
@@ -35,8 +33,8 @@ class RecordStage {
   // A group of them lies on a fiber's stack, twice.
   static_assert(sizeof(Update) <= 256,
                 "glaive: what an aggregate takes of a record is larger than 200 bytes; Map() the record to less first");
-  /// The most records of one Add: their bytes stay in the first-level cache from being selected to being gathered.
-  static constexpr std::size_t kMaxRecords = 128;
+  /// The most records of one Add. So few that the processor still reads the next ones while it updates these.
+  static constexpr std::size_t kMaxRecords = 32;
 
   /// For plans that keep no late records.
   struct NoLate {};
@@ -51,19 +49,17 @@ class RecordStage {
     }
   }
 
-  /// Runs the chain on records that its leading filters have kept, at most kMaxRecords. `prefetch(hash)` is called as
-  /// soon as a key is known, so that its index bucket is on its way while the rest of the group is still being read.
-  /// `flush(slice, updates)` is called for each full group; it may suspend the fiber. If the plan keeps late records,
-  /// `late(event_time_ms, record)` is called for each, with what the chain emits.
-  template <typename PrefetchFn, typename FlushFn, typename LateFn = NoLate>
-  void Add(std::span<const typename Plan::Input* const> selected, std::int64_t event_time_shift_ms,
-           const PrefetchFn& prefetch, FlushFn&& flush, const LateFn& late = {}) {
-    const Gathered gathered = Gather(selected, event_time_shift_ms, prefetch);
-    if (gathered.count > 0 && (gathered.min_ms < place_.start_ms || gathered.max_ms >= place_.end_ms)) [[unlikely]] {
-      SortIntoSlices(gathered.count, flush, late);
-    } else {
-      staged_count_ += gathered.count;
-      FlushGroups(flush);
+  /// Runs the chain on at most kMaxRecords that its leading filters have kept; `records` are of them or point to them.
+  /// `prefetch(hash)` is called as soon as a key is known, so that its index bucket is on its way while the rest of the
+  /// group is still being read. `flush(slice, updates)` is called for each full group; it may suspend the fiber. If the
+  /// plan keeps late records, `late(event_time_ms, record)` is called for each, with what the chain emits.
+  template <typename Item, typename PrefetchFn, typename FlushFn, typename LateFn = NoLate>
+  void Add(std::span<const Item> records, std::int64_t event_time_shift_ms, const PrefetchFn& prefetch, FlushFn&& flush,
+           const LateFn& late = {}) {
+    const std::size_t elsewhere = Gather(records, event_time_shift_ms, prefetch);
+    FlushGroups(flush);
+    for (std::size_t i = 0; i < elsewhere; ++i) {
+      FindPlace(*elsewhere_[i], event_time_shift_ms, flush, late);
     }
   }
 
@@ -84,65 +80,67 @@ class RecordStage {
   std::uint64_t partly_late() const { return partly_late_; }
 
  private:
-  /// What a call has added behind the staged updates.
-  struct Gathered {
-    std::size_t count = 0;
-    std::int64_t min_ms = kMaxEventTimeMs;  // of their event times
-    std::int64_t max_ms = kMinEventTimeMs;
-  };
+  static const typename Plan::Input* PointerTo(const typename Plan::Input& record) { return &record; }
+  static const typename Plan::Input* PointerTo(const typename Plan::Input* record) { return record; }
 
-  /// Writes the survivors' updates behind what is staged, as if they were all of the current slice.
-  template <typename PrefetchFn>
-  Gathered Gather(std::span<const typename Plan::Input* const> selected, std::int64_t shift_ms,
-                  const PrefetchFn& prefetch) {
-    Gathered gathered;
-    Update* const updates = staged_.data() + staged_count_;
-    for (const typename Plan::Input* record : selected) {
-      plan_->chain.Push(*record, [&](const typename Plan::Record& survivor) {
-        const std::int64_t event_time_ms = plan_->source.event_time_ms(*record) + shift_ms;
-        const typename Plan::Key key = plan_->MakeKey(survivor);
-        const std::uint64_t hash = state::HashKey(key);
-        prefetch(hash);
-        updates[gathered.count] = Update{.hash = hash, .key = key, .input = plan_->MakeInput(survivor, event_time_ms)};
-        event_times_ms_[gathered.count] = event_time_ms;
-        if constexpr (Plan::kKeepsLate) {
-          inputs_[gathered.count] = record;
-        }
-        ++gathered.count;
-        gathered.min_ms = std::min(gathered.min_ms, event_time_ms);
-        gathered.max_ms = std::max(gathered.max_ms, event_time_ms);
-      });
-    }
-    return gathered;
+  Update MakeUpdate(const typename Plan::Record& survivor, std::int64_t event_time_ms) const {
+    const typename Plan::Key key = plan_->MakeKey(survivor);
+    return Update{.hash = state::HashKey(key), .key = key, .input = plan_->MakeInput(survivor, event_time_ms)};
   }
 
-  /// The rare case: some of the `count` gathered updates are not of the current slice. Each finds its own.
+  /// Stages the updates of the current piece. The records that belong elsewhere are put aside; returns how many.
+  template <typename Item, typename PrefetchFn>
+  std::size_t Gather(std::span<const Item> records, std::int64_t shift_ms, const PrefetchFn& prefetch) {
+    // What is hoisted here the compiler would have to read again after each update that it writes.
+    const std::uint64_t start_ms = static_cast<std::uint64_t>(place_.start_ms) - static_cast<std::uint64_t>(shift_ms);
+    const std::uint64_t span_ms =
+        static_cast<std::uint64_t>(place_.end_ms) - static_cast<std::uint64_t>(place_.start_ms);
+    Update* const updates = staged_.data() + staged_count_;
+    std::size_t staged = 0;
+    std::size_t elsewhere = 0;
+    for (const Item& item : records) {
+      const typename Plan::Input& record = *PointerTo(item);
+      plan_->chain.Push(record, [&](const typename Plan::Record& survivor) {
+        const std::int64_t event_time_ms = plan_->source.event_time_ms(record);
+        if (static_cast<std::uint64_t>(event_time_ms) - start_ms >= span_ms) [[unlikely]] {
+          elsewhere_[elsewhere++] = &record;
+          return;
+        }
+        updates[staged] = MakeUpdate(survivor, event_time_ms + shift_ms);
+        prefetch(updates[staged].hash);
+        ++staged;
+      });
+    }
+    staged_count_ += staged;
+    return elsewhere;
+  }
+
+  /// Stages a record that is not of the piece that was current when it came.
   template <typename FlushFn, typename LateFn>
-  void SortIntoSlices(std::size_t count, FlushFn& flush, const LateFn& late) {
-    std::copy_n(staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), count, unsorted_.begin());
-    for (std::size_t i = 0; i < count; ++i) {
-      if (event_times_ms_[i] < place_.start_ms || event_times_ms_[i] >= place_.end_ms) {
+  void FindPlace(const typename Plan::Input& record, std::int64_t shift_ms, FlushFn& flush, const LateFn& late) {
+    plan_->chain.Push(record, [&](const typename Plan::Record& survivor) {
+      const std::int64_t event_time_ms = plan_->source.event_time_ms(record) + shift_ms;
+      if (event_time_ms < place_.start_ms || event_time_ms >= place_.end_ms) {
         Flush(flush);
-        if (!Enter(event_times_ms_[i])) {
+        if (!Enter(event_time_ms)) {
           if constexpr (Plan::kKeepsLate) {
-            plan_->chain.Push(*inputs_[i],
-                              [&](const typename Plan::Record& record) { late(event_times_ms_[i], record); });
+            late(event_time_ms, survivor);
           }
-          continue;
+          return;
         }
       }
-      staged_[staged_count_++] = unsorted_[i];
+      staged_[staged_count_++] = MakeUpdate(survivor, event_time_ms);
       FlushGroups(flush);
-    }
+    });
   }
 
   /// Hands over all full groups; what is left moves to the front.
   template <typename FlushFn>
   void FlushGroups(FlushFn&& flush) {
-    std::size_t done = 0;
     if (staged_count_ < state::kGroupSize) {
       return;
     }
+    std::size_t done = 0;
     for (; staged_count_ - done >= state::kGroupSize; done += state::kGroupSize) {
       flush(place_.piece, std::span<const Update>(staged_.data() + done, state::kGroupSize));
     }
@@ -176,10 +174,8 @@ class RecordStage {
   std::uint64_t kept_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t partly_late_ = 0;
-  std::size_t staged_count_ = 0;  // fewer than a group between calls
-  std::array<std::int64_t, kMaxRecords> event_times_ms_;
-  std::array<const typename Plan::Input*, Plan::kKeepsLate ? kMaxRecords : 0> inputs_;  // of the gathered updates
-  std::array<Update, kMaxRecords> unsorted_;
+  std::size_t staged_count_ = 0;                                    // fewer than a group between calls
+  std::array<const typename Plan::Input*, kMaxRecords> elsewhere_;  // not of the current piece
   std::array<Update, kMaxRecords + state::kGroupSize> staged_;
 };
 

@@ -39,6 +39,9 @@ struct ParseError {
   }
 };
 
+/// The start of a wrong value as an error quotes it: short and printable, whatever bytes it is of.
+std::string Quoted(std::string_view value);
+
 template <typename P, typename R>
 concept LineParser = requires(P& parse, std::string_view line, R& record, ParseError& error) {
   { parse(line, record, error) } -> std::same_as<Parsed>;

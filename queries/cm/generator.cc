@@ -44,28 +44,22 @@ float Request(std::uint64_t random) {
 
 }  // namespace
 
-void TaskEventGenerator::Fill(std::uint32_t executor, std::uint64_t first, std::span<TaskEvent> events) const {
-  const std::uint64_t stream = StreamOf(seed_, executor);
-  Timeline::Cursor time = timeline_.From(stream, first);
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const RecordDraws<6> draw(stream, first + i);
-    const std::uint64_t job = jobs_.Draw(draw(0));
-    const TaskEventType type = kEventTypes.Draw(draw(1));
-    const std::uint64_t requests = draw(2);
-    events[i] = {
-        .timestamp_us = time.Next() * 1000,
-        .job_id = static_cast<std::int64_t>(job),
-        .task_index = static_cast<std::int64_t>(Below(kTasksOfAJob, draw(3))),
-        .machine_id = type == TaskEventType::kSubmit ? 0 : 1 + static_cast<std::int64_t>(Below(kMachines, draw(4))),
-        .event_type = type,
-        .user = static_cast<std::int32_t>(Below(kUsers, Mix(job))),
-        .category = kSchedulingClasses.Draw(draw(5)),
-        .priority = kPriorities.Draw(Mix(draw(5))),
-        .cpu = Request(requests),
-        .ram = Request(requests << 8),
-        .disk = Request(requests << 16),
-        .constraint = (requests & 0xff) == 0 ? 1 : 0};
-  }
+TaskEvent TaskEventGenerator::Make(std::int64_t event_time_ms, const Draws& draw) const {
+  const std::uint64_t job = keys().Draw(draw(0));
+  const TaskEventType type = kEventTypes.Draw(draw(1));
+  const std::uint64_t requests = draw(2);
+  return {.timestamp_us = event_time_ms * 1000,
+          .job_id = static_cast<std::int64_t>(job),
+          .task_index = static_cast<std::int64_t>(Below(kTasksOfAJob, draw(3))),
+          .machine_id = type == TaskEventType::kSubmit ? 0 : 1 + static_cast<std::int64_t>(Below(kMachines, draw(4))),
+          .event_type = type,
+          .user = static_cast<std::int32_t>(Below(kUsers, Mix(job))),
+          .category = kSchedulingClasses.Draw(draw(5)),
+          .priority = kPriorities.Draw(Mix(draw(5))),
+          .cpu = Request(requests),
+          .ram = Request(requests << 8),
+          .disk = Request(requests << 16),
+          .constraint = (requests & 0xff) == 0 ? 1 : 0};
 }
 
 }  // namespace glaive::queries::cm

@@ -9,25 +9,19 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "queries/cm/task_event.h"
 #include "queries/common/generator.h"
 
 namespace glaive::queries::cm {
 
-class TaskEventGenerator final : public Generator<TaskEvent> {
+class TaskEventGenerator final : public DrawnGenerator<TaskEvent, 6> {
  public:
   /// `options` must be valid.
-  explicit TaskEventGenerator(const InputOptions& options)
-      : seed_(options.seed), timeline_(options.timeline), jobs_(options.keys) {}
-
-  void Fill(std::uint32_t executor, std::uint64_t first, std::span<TaskEvent> events) const override;
+  explicit TaskEventGenerator(const InputOptions& options) : DrawnGenerator(options) {}
 
  private:
-  std::uint64_t seed_;
-  Timeline timeline_;
-  KeyDistribution jobs_;
+  TaskEvent Make(std::int64_t event_time_ms, const Draws& draw) const override;
 };
 
 }  // namespace glaive::queries::cm

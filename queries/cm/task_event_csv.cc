@@ -9,7 +9,6 @@
 #include <string>
 #include <system_error>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include <xxhash.h>
 
@@ -17,7 +16,6 @@ namespace glaive::queries::cm {
 namespace {
 
 constexpr std::size_t kFields = 13;
-constexpr std::size_t kQuotedBytes = 40;  // of a wrong field, in a message
 
 /// The time of what happened after the trace's end.
 constexpr std::int64_t kAfterTheEnd = std::numeric_limits<std::int64_t>::max();
@@ -85,8 +83,7 @@ class Row {
   }
 
   void Refuse(std::string_view name, std::string_view field, std::string_view wanted) {
-    const std::string quoted =
-        field.empty() ? "empty" : absl::StrCat("'", absl::CHexEscape(std::string(field.substr(0, kQuotedBytes))), "'");
+    const std::string quoted = field.empty() ? "empty" : engine::Quoted(field);
     Fail(begin_ + 1, absl::StrCat(std::string(name), " is ", quoted, "; ", std::string(wanted), " is expected"));
   }
 

@@ -38,12 +38,16 @@ template <std::uint64_t kDraws>
 class RecordDraws {
  public:
   constexpr RecordDraws(std::uint64_t stream, std::uint64_t number)
-      : counter_(stream + number * kDraws * kCounterStep) {}
+      : number_(number), counter_(stream + number * kDraws * kCounterStep) {}
 
   /// 64 random bits, the same whenever asked; `which` is below kDraws.
   constexpr std::uint64_t operator()(std::uint64_t which) const { return Mix(counter_ + which * kCounterStep); }
 
+  /// Of the record, in its executor's input.
+  constexpr std::uint64_t number() const { return number_; }
+
  private:
+  std::uint64_t number_;
   std::uint64_t counter_;
 };
 

@@ -1,7 +1,6 @@
 #include "queries/nb7/generator.h"
 
 #include <cmath>
-#include <cstddef>
 
 #include "queries/common/random.h"
 
@@ -12,16 +11,11 @@ constexpr std::uint64_t kBidders = 1'000'000;
 
 }  // namespace
 
-void BidGenerator::Fill(std::uint32_t executor, std::uint64_t first, std::span<Bid> bids) const {
-  const std::uint64_t stream = StreamOf(seed_, executor);
-  Timeline::Cursor time = timeline_.From(stream, first);
-  for (std::size_t i = 0; i < bids.size(); ++i) {
-    const RecordDraws<3> draw(stream, first + i);
-    bids[i] = {.auction = keys_.Draw(draw(0)),
-               .bidder = 1 + Below(kBidders, draw(1)),
-               .price = static_cast<std::uint64_t>(std::llround(std::pow(10, 6 * Unit(draw(2))) * 100)),
-               .event_time_ms = time.Next()};
-  }
+Bid BidGenerator::Make(std::int64_t event_time_ms, const Draws& draw) const {
+  return {.auction = keys().Draw(draw(0)),
+          .bidder = 1 + Below(kBidders, draw(1)),
+          .price = static_cast<std::uint64_t>(std::llround(std::pow(10, 6 * Unit(draw(2))) * 100)),
+          .event_time_ms = event_time_ms};
 }
 
 }  // namespace glaive::queries::nb7

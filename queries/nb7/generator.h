@@ -3,25 +3,19 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "queries/common/generator.h"
 #include "queries/nb7/bid.h"
 
 namespace glaive::queries::nb7 {
 
-class BidGenerator final : public Generator<Bid> {
+class BidGenerator final : public DrawnGenerator<Bid, 3> {
  public:
   /// `options` must be valid.
-  explicit BidGenerator(const InputOptions& options)
-      : seed_(options.seed), timeline_(options.timeline), keys_(options.keys) {}
-
-  void Fill(std::uint32_t executor, std::uint64_t first, std::span<Bid> bids) const override;
+  explicit BidGenerator(const InputOptions& options) : DrawnGenerator(options) {}
 
  private:
-  std::uint64_t seed_;
-  Timeline timeline_;
-  KeyDistribution keys_;
+  Bid Make(std::int64_t event_time_ms, const Draws& draw) const override;
 };
 
 }  // namespace glaive::queries::nb7

@@ -1,17 +1,9 @@
 #include "queries/ro/generator.h"
 
-#include <cstddef>
-
-#include "queries/common/random.h"
-
 namespace glaive::queries::ro {
 
-void ItemGenerator::Fill(std::uint32_t executor, std::uint64_t first, std::span<Item> items) const {
-  const std::uint64_t stream = StreamOf(seed_, executor);
-  Timeline::Cursor time = timeline_.From(stream, first);
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    items[i] = {.key = keys_.Draw(RecordDraws<1>(stream, first + i)(0)), .event_time_ms = time.Next()};
-  }
+Item ItemGenerator::Make(std::int64_t event_time_ms, const Draws& draw) const {
+  return {.key = keys().Draw(draw(0)), .event_time_ms = event_time_ms};
 }
 
 }  // namespace glaive::queries::ro

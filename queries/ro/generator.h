@@ -2,25 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "queries/common/generator.h"
 #include "queries/ro/item.h"
 
 namespace glaive::queries::ro {
 
-class ItemGenerator final : public Generator<Item> {
+class ItemGenerator final : public DrawnGenerator<Item, 1> {
  public:
   /// `options` must be valid.
-  explicit ItemGenerator(const InputOptions& options)
-      : seed_(options.seed), timeline_(options.timeline), keys_(options.keys) {}
-
-  void Fill(std::uint32_t executor, std::uint64_t first, std::span<Item> items) const override;
+  explicit ItemGenerator(const InputOptions& options) : DrawnGenerator(options) {}
 
  private:
-  std::uint64_t seed_;
-  Timeline timeline_;
-  KeyDistribution keys_;
+  Item Make(std::int64_t event_time_ms, const Draws& draw) const override;
 };
 
 }  // namespace glaive::queries::ro

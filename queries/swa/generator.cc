@@ -36,26 +36,21 @@ void SetUuid(char (&field)[36], std::uint64_t high, std::uint64_t low) {
 
 }  // namespace
 
-void AirEventGenerator::Fill(std::uint32_t executor, std::uint64_t first, std::span<AirEvent> events) const {
-  const std::uint64_t stream = StreamOf(seed_, executor);
-  Timeline::Cursor time = timeline_.From(stream, first);
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const RecordDraws<6> draw(stream, first + i);
-    const std::uint64_t kinds = draw(5);
-    AirEvent event{.ad_id = ads_.Draw(draw(0)),
-                   .event_time_ms = time.Next(),
-                   .user_id = {},
-                   .page_id = {},
-                   .ad_type = {},
-                   .event_type = {},
-                   .ip_address = {}};
-    SetUuid(event.user_id, draw(1), draw(2));
-    SetUuid(event.page_id, draw(3), draw(4));
-    SetText(event.ad_type, kAdTypes[Below(kAdTypes.size(), kinds)]);
-    SetText(event.event_type, kEventTypes[Below(kEventTypes.size(), kinds << 16)]);
-    SetText(event.ip_address, absl::StrCat("10.", kinds & 255, ".", kinds >> 8 & 255, ".", kinds >> 16 & 255));
-    events[i] = event;
-  }
+AirEvent AirEventGenerator::Make(std::int64_t event_time_ms, const Draws& draw) const {
+  const std::uint64_t kinds = draw(5);
+  AirEvent event{.ad_id = keys().Draw(draw(0)),
+                 .event_time_ms = event_time_ms,
+                 .user_id = {},
+                 .page_id = {},
+                 .ad_type = {},
+                 .event_type = {},
+                 .ip_address = {}};
+  SetUuid(event.user_id, draw(1), draw(2));
+  SetUuid(event.page_id, draw(3), draw(4));
+  SetText(event.ad_type, kAdTypes[Below(kAdTypes.size(), kinds)]);
+  SetText(event.event_type, kEventTypes[Below(kEventTypes.size(), kinds << 16)]);
+  SetText(event.ip_address, absl::StrCat("10.", kinds & 255, ".", kinds >> 8 & 255, ".", kinds >> 16 & 255));
+  return event;
 }
 
 }  // namespace glaive::queries::swa

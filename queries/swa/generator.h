@@ -2,25 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "queries/common/generator.h"
 #include "queries/swa/air_event.h"
 
 namespace glaive::queries::swa {
 
-class AirEventGenerator final : public Generator<AirEvent> {
+class AirEventGenerator final : public DrawnGenerator<AirEvent, 6> {
  public:
   /// `options` must be valid.
-  explicit AirEventGenerator(const InputOptions& options)
-      : seed_(options.seed), timeline_(options.timeline), ads_(options.keys) {}
-
-  void Fill(std::uint32_t executor, std::uint64_t first, std::span<AirEvent> events) const override;
+  explicit AirEventGenerator(const InputOptions& options) : DrawnGenerator(options) {}
 
  private:
-  std::uint64_t seed_;
-  Timeline timeline_;
-  KeyDistribution ads_;
+  AirEvent Make(std::int64_t event_time_ms, const Draws& draw) const override;
 };
 
 }  // namespace glaive::queries::swa

@@ -12,42 +12,32 @@ void SetBytes(std::uint8_t (&bytes)[16], std::uint64_t random) {
   std::memcpy(bytes, halves, sizeof(halves));
 }
 
-KeyOptions KeysOf(Profile profile, KeyOptions keys) {
+InputOptions OptionsOf(Profile profile, InputOptions options) {
   if (profile == Profile::kYahoo) {
-    keys.count = kAds;
+    options.keys.count = kAds;
   }
-  return keys;
+  return options;
 }
 
 }  // namespace
 
-YsbGenerator::YsbGenerator(Profile profile, const InputOptions& options)
-    : seed_(options.seed), timeline_(options.timeline), keys_(KeysOf(profile, options.keys)) {
+YsbGenerator::YsbGenerator(Profile profile, const InputOptions& options) : DrawnGenerator(OptionsOf(profile, options)) {
   if (profile == Profile::kYahoo) {
     ads_ = AllAds();
   }
 }
 
-void YsbGenerator::Fill(std::uint32_t executor, std::uint64_t first, std::span<YsbEvent> events) const {
-  const std::uint64_t stream = StreamOf(seed_, executor);
-  Timeline::Cursor time = timeline_.From(stream, first);
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    events[i] = Draw(stream, first + i);
-    events[i].event_time_ms = time.Next();
-  }
-}
-
-inline YsbEvent YsbGenerator::Draw(std::uint64_t stream, std::uint64_t number) const {
-  const RecordDraws<6> draw(stream, number);
+YsbEvent YsbGenerator::Make(std::int64_t event_time_ms, const Draws& draw) const {
   const std::uint64_t misc = draw(1);
   YsbEvent event;
-  event.record_number = number;
+  event.record_number = draw.number();
+  event.event_time_ms = event_time_ms;
   event.event_type = static_cast<EventType>(Below(kEventTypes, draw(0)));
   event.ad_type = static_cast<AdType>(Below(kAdTypes, misc));
   event.ip = static_cast<std::uint32_t>(misc);
   SetBytes(event.user_id, draw(2));
   SetBytes(event.page_id, draw(3));
-  const std::uint64_t key = keys_.Draw(draw(4));
+  const std::uint64_t key = keys().Draw(draw(4));
   if (ads_.empty()) {
     event.ad_id = key;
     SetBytes(event.ad_uuid, draw(5));

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "queries/common/generator.h"
@@ -26,20 +25,14 @@ inline constexpr std::int64_t kSlashWindowMs = 600'000;
 inline constexpr std::int64_t kYahooWindowMs = 10'000;
 
 /// See the head of this file.
-class YsbGenerator final : public Generator<YsbEvent> {
+class YsbGenerator final : public DrawnGenerator<YsbEvent, 6> {
  public:
   /// `options` must be valid. The yahoo profile has keys of its own: their number is not looked at.
   YsbGenerator(Profile profile, const InputOptions& options);
 
-  /// About 20 ns a record.
-  void Fill(std::uint32_t executor, std::uint64_t first, std::span<YsbEvent> events) const override;
-
  private:
-  YsbEvent Draw(std::uint64_t stream, std::uint64_t number) const;
+  YsbEvent Make(std::int64_t event_time_ms, const Draws& draw) const override;
 
-  std::uint64_t seed_;
-  Timeline timeline_;
-  KeyDistribution keys_;
   std::vector<Ad> ads_;  // yahoo only
 };
 

@@ -21,7 +21,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kQuotedBytes = 40;      // of a wrong value, in a message
 constexpr std::size_t kComplaintBytes = 200;  // of the JSON parser's own message
 
 constexpr std::int64_t kMaxEventTimeMs = 253'402'300'799'999;  // the end of the year 9999
@@ -234,8 +233,7 @@ class Handler {
   }
 
   bool RefuseValue(std::string_view text) {
-    return Refuse(absl::StrCat(std::string(kFieldNames[field_]), " is '",
-                               absl::CHexEscape(std::string(text.substr(0, kQuotedBytes))), "'; ", Wanted(field_),
+    return Refuse(absl::StrCat(std::string(kFieldNames[field_]), " is ", engine::Quoted(text), "; ", Wanted(field_),
                                " is expected"));
   }
 

@@ -147,16 +147,21 @@ class ExactSum<float> {
   static constexpr bool IsFinite(double value) { return __builtin_isfinite(value); }
 
   /// `value` is a multiple of the least float.
-  constexpr void AddDouble(double value) {
+  [[gnu::always_inline]] constexpr void AddDouble(double value) {
     const double sum = head_ + value;
     const double of_value = sum - head_;
     const double error = (head_ - (sum - of_value)) + (value - of_value);
     if (error == 0 || !IsFinite(sum)) [[likely]] {
       head_ = sum;
     } else {
-      AddTo(fixed_, head_);
-      head_ = value;
+      StartOver(value);
     }
+  }
+
+  /// Moves the head to the fixed point, and takes `value` in its place. Rare, and too large to stand in a loop.
+  [[gnu::noinline]] constexpr void StartOver(double value) {
+    AddTo(fixed_, head_);
+    head_ = value;
   }
 
   /// Exact: a finite multiple of the least float has no bits below its unit.

@@ -31,7 +31,7 @@ class HashIndex {
 
   void Release(StateMemory& memory);
 
-  void Prefetch(std::uint64_t hash) const {
+  [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
     table_.Prefetch(hash);
     if (growing()) {
       old_.Prefetch(hash);
@@ -39,7 +39,7 @@ class HashIndex {
   }
 
   /// See BucketTable::Guess.
-  std::uint32_t Guess(std::uint64_t hash) const {
+  [[gnu::always_inline]] std::uint32_t Guess(std::uint64_t hash) const {
     const std::uint32_t entry = table_.Guess(hash);
     return entry == kNoEntry && growing() ? old_.Guess(hash) : entry;
   }

@@ -65,7 +65,7 @@ class PartitionedStore {
       const SliceTable<K, V>* table = store.primary_.last_opened();
       index_ = table == nullptr ? nullptr : table->prefetch_index();
     }
-    void operator()(std::uint64_t hash) const {
+    [[gnu::always_inline]] void operator()(std::uint64_t hash) const {
       if (index_ != nullptr && LeaderOf(hash, executor_count_) == self_) {
         index_->Prefetch(hash);
       }

@@ -1,16 +1,20 @@
-// Events as the lines of text that their parsers read, for tests that need input files.
+// Events as the lines of text that their parsers read, for tests that need input files; and what no parser may fail on.
 //
 //   std::string line = JsonLine(generator.At(executor, number));
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include <gtest/gtest.h>
 
+#include "engine/source/line_parser.h"
 #include "queries/cm/task_event.h"
 #include "queries/ysb/ysb_event.h"
 
@@ -45,6 +49,28 @@ inline std::string CsvLine(const cm::TaskEvent& event, std::string_view user) {
                       static_cast<std::int32_t>(event.event_type), ",", std::string(user), ",", event.category, ",",
                       event.priority, ",", absl::StrFormat("%.9g,%.9g,%.9g", event.cpu, event.ram, event.disk), ",",
                       event.constraint);
+}
+
+/// A `line` with some random bytes changed is refused with a place in it, or read; noise is refused. `parse(line)`
+/// returns what has `parsed` and `error`.
+template <typename ParseLine>
+void ExpectDamageIsRefusedOrRead(std::string_view line, const ParseLine& parse) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string damaged(line);
+    for (std::uint64_t damage = 1 + random() % 5; damage > 0; --damage) {
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    }
+    const auto outcome = parse(damaged);
+    if (outcome.parsed == engine::Parsed::kBad) {
+      EXPECT_GE(outcome.error.column, 1U);
+      EXPECT_LE(outcome.error.column, damaged.size() + 1);
+      EXPECT_FALSE(outcome.error.reason.empty());
+    }
+    std::string noise(random() % 200, '\0');
+    std::generate(noise.begin(), noise.end(), [&] { return static_cast<char>(random()); });
+    EXPECT_EQ(parse(noise).parsed, engine::Parsed::kBad);
+  }
 }
 
 }  // namespace glaive::queries

@@ -134,7 +134,7 @@ TEST(Fragment, FoldsRecordsOfAKeyIntoOneEntry) {
     }
     helper.Apply(i % 3, updates);
   }
-  EXPECT_EQ(helper.fragment().updates(), 6400U);
+  EXPECT_EQ(helper.fragment().updates(), 100 * kGroupSize);
   EXPECT_EQ(helper.fragment().entries(), expected.size());
   helper.EndEpoch([] { FAIL() << "there are segments enough"; });
   Sums received;
@@ -325,7 +325,7 @@ INSTANTIATE_TEST_SUITE_P(AllToOneLeader, FragmentRoom,
 
 // Every leader's open segment is full when a group brings each of them one more key.
 TEST(Fragment, TheWorstGroupFindsRoom) {
-  constexpr std::uint32_t kExecutors = 40;
+  constexpr std::uint32_t kExecutors = 24;
   Helper helper(kExecutors, kMinSlotBytes, 0);
   std::vector<std::vector<Update>> by_leader(kExecutors);
   for (std::uint64_t key = 0; key < 20'000; ++key) {

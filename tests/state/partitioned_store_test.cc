@@ -238,7 +238,7 @@ TEST(PartitionedStoreDeathTest, AGroupIsNoLargerThanItsLimit) {
   rdma::SegmentPool pool = rdma::SegmentPool::Create(1024, geometry.pool_segments).value();
   auto store = ClusterStore::Create(memory, pool, ExecutorId{0}, 2, geometry).value();
   const std::vector<Update> updates(kGroupSize + 1, Of(1, 1));
-  EXPECT_DEATH((void)store.Apply(SliceId{1}, updates), "a group of 65 updates");
+  EXPECT_DEATH((void)store.Apply(SliceId{1}, updates), "a group of 33 updates, at most 32");
 }
 
 }  // namespace
