@@ -127,9 +127,9 @@ absl::StatusOr<Measurement> MeasureLoop(const C& c, Fold fold, std::uint64_t rep
     return loop.status();
   }
   const std::int64_t begin_ns = clock.NowNanos();
-  const LoopResult result = loop->Run(block, repetitions, c.span_ms);
+  const queries::Totals emitted = loop->Run(block, repetitions, c.span_ms);
   return Measurement{
-      .seconds = static_cast<double>(clock.NowNanos() - begin_ns) * 1e-9, .totals = result.emitted, .metrics = {}};
+      .seconds = static_cast<double>(clock.NowNanos() - begin_ns) * 1e-9, .totals = emitted, .metrics = {}};
 }
 
 void PrintRatios(std::vector<double> ratios, const char* what) {
@@ -323,7 +323,8 @@ int Main(int argc, char** argv) {
     return *exit_code;
   }
   // Loop and engine on the same processor: one may have a busier neighbour than another.
-  absl::Status status = engine::PinThisThread(engine::AllowedCpus().front());
+  const std::vector<int> cpus = engine::AllowedCpus();
+  absl::Status status = cpus.empty() ? absl::OkStatus() : engine::PinThisThread(cpus.back());
   if (status.ok()) {
     status = Compare(settings);
   }

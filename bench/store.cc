@@ -2,6 +2,8 @@
 //
 // All cases count the same 64-byte records with uniform keys:
 //   *Update    every key is known: each record finds its key and adds one
+//   *Line(s)   what memory alone allows an update: a random line for each record, as in a table of keys and values, or
+//              two, as in an index over a log, with nothing hashed, compared or looked for
 //   *Window    windows of two million records, from the first record to the last result: most keys of a wide key
 //              space are new, then all are read and dropped
 //   Fragment   what a helper folds in an epoch, sealing and clearing included; the argument is the number of executors
@@ -30,6 +32,8 @@
 #include "state/crdt/count.h"
 #include "state/epoch/delta_outbox.h"
 #include "state/epoch/delta_reader.h"
+#include "state/index/bucket.h"
+#include "state/index/bucket_table.h"
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
 #include "state/store/fragment.h"
@@ -167,6 +171,63 @@ void BM_SliceUpdate(benchmark::State& state) {
   ReportPasses(state);
 }
 BENCHMARK(BM_SliceUpdate)->Apply(KeyCounts);
+
+// Memory for `count` values of T, touched.
+template <typename T>
+class Values {
+ public:
+  explicit Values(std::uint64_t count) : region_(OrDie(rdma::PageRegion::Map(count * sizeof(T)))) {
+    std::fill(region_.bytes().begin(), region_.bytes().end(), std::byte{0});
+  }
+  T& operator[](std::uint64_t i) { return reinterpret_cast<T*>(region_.data())[i]; }
+
+ private:
+  rdma::PageRegion region_;
+};
+
+struct KeyAndCount {
+  Key key;
+  std::uint64_t count;
+};
+
+void BM_OneLine(benchmark::State& state) {
+  const auto keys = static_cast<std::uint64_t>(state.range(0));
+  Input input(keys);
+  Values<KeyAndCount> table(2 * keys);
+  for (auto _ : state) {
+    input.Pass([&](std::span<const Key> group) {
+      for (const Key key : group) {
+        ++table[2 * key - 1].count;
+      }
+    });
+  }
+  ReportPasses(state);
+}
+BENCHMARK(BM_OneLine)->Apply(KeyCounts);
+
+void BM_TwoLines(benchmark::State& state) {
+  const auto keys = static_cast<std::uint64_t>(state.range(0));
+  Input input(keys);
+  Values<Bucket> index(keys / BucketTable::kPlannedLoad + 1);
+  Values<KeyAndCount> log(keys + 1);
+  for (auto _ : state) {
+    input.Pass([&](std::span<const Key> group) {
+      std::array<KeyAndCount*, kGroupSize> entries;
+      for (const Key key : group) {
+        __builtin_prefetch(&index[key / BucketTable::kPlannedLoad]);
+      }
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        entries[i] = &log[group[i] + index[group[i] / BucketTable::kPlannedLoad].overflow];  // which is 0
+        __builtin_prefetch(entries[i], 1);
+      }
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        ++entries[i]->count;
+      }
+    });
+  }
+  ReportPasses(state);
+}
+BENCHMARK(BM_TwoLines)->Apply(KeyCounts);
 
 void BM_HandWrittenWindow(benchmark::State& state) {
   const auto keys = static_cast<std::uint64_t>(state.range(0));

@@ -8,7 +8,7 @@
 // Requires: event times never decrease within a block, keys are never 0. Owned and used by one thread.
 //
 //   auto loop = WindowLoop<BidFold>::Create({}, {.window_ms = 60'000, .keys = 1'000'000});
-//   LoopResult result = loop->Run(bids, /*repetitions=*/4, /*block_span_ms=*/600'000);
+//   queries::Totals emitted = loop->Run(bids, /*repetitions=*/4, /*block_span_ms=*/600'000);
 #pragma once
 
 #include <algorithm>
@@ -32,11 +32,6 @@ struct LoopOptions {
   std::uint64_t keys = 1;      // the most distinct keys of a window; reserves up to five times their slots
 };
 
-struct LoopResult {
-  std::uint64_t records = 0;
-  queries::Totals emitted;
-};
-
 /// `Fold` has a Record, an Account with value(), TimeMs(record), and FoldChunk(records, table) for at most
 /// AccountTable::kRecordsAtOnce records.
 template <typename Fold>
@@ -55,12 +50,12 @@ class WindowLoop {
     return WindowLoop(std::move(fold), options, *std::move(table));
   }
 
-  /// Runs the query over `block`, `repetitions` times, and ends the stream. Event time moves on by `block_span_ms`, a
-  /// multiple of the window, with each repetition.
-  LoopResult Run(std::span<const Record> block, std::uint64_t repetitions, std::int64_t block_span_ms) {
-    LoopResult result;
+  /// Runs the query over `block`, `repetitions` times, and ends the stream; returns what it emitted. Event time moves
+  /// on by `block_span_ms`, a multiple of the window, with each repetition.
+  queries::Totals Run(std::span<const Record> block, std::uint64_t repetitions, std::int64_t block_span_ms) {
+    queries::Totals emitted;
     if (block.empty()) {
-      return result;
+      return emitted;
     }
     const std::int64_t window_ms = options_.window_ms;
     GLAIVE_CHECK(window_ms == 0 || block_span_ms % window_ms == 0, "a block spans ", block_span_ms,
@@ -72,7 +67,7 @@ class WindowLoop {
       const std::int64_t moved_on_ms = static_cast<std::int64_t>(repetition) * block_span_ms;
       for (std::span<const Record> rest = block; !rest.empty();) {
         if (Fold::TimeMs(rest.front()) >= window_end_ms) {
-          Fire(window_start_ms, result);
+          Fire(window_start_ms, emitted);
           const std::int64_t time_ms = Fold::TimeMs(rest.front());
           window_end_ms = time_ms - time_ms % window_ms + window_ms;
           window_start_ms = window_end_ms - window_ms + moved_on_ms;
@@ -83,9 +78,8 @@ class WindowLoop {
       }
       window_end_ms -= window_ms == 0 ? 0 : block_span_ms;
     }
-    result.records = block.size() * repetitions;
-    Fire(window_start_ms, result);
-    return result;
+    Fire(window_start_ms, emitted);
+    return emitted;
   }
 
  private:
@@ -104,14 +98,14 @@ class WindowLoop {
     return chunk.first(static_cast<std::size_t>(end - chunk.begin()));
   }
 
-  void Fire(std::int64_t start_ms, LoopResult& result) {
+  void Fire(std::int64_t start_ms, queries::Totals& emitted) {
     const std::int64_t end_ms =
         options_.window_ms == 0 ? std::numeric_limits<std::int64_t>::max() : start_ms + options_.window_ms;
     table_.Drain([&](std::uint64_t key, const typename Fold::Account& account) {
-      result.emitted.Add({.window_start_ms = start_ms,
-                          .window_end_ms = end_ms,
-                          .key = key,
-                          .value = queries::ValueBits(account.value())});
+      emitted.Add({.window_start_ms = start_ms,
+                   .window_end_ms = end_ms,
+                   .key = key,
+                   .value = queries::ValueBits(account.value())});
     });
   }
 

@@ -8,7 +8,7 @@
 // records survive at random, that is worth a factor of about 1.5 on small state.
 //
 // Steps are immutable and shared by the executors of a process: what a user passes in must be safe to call from
-// several threads (pure functions, lookups in constant tables).
+// several threads (pure functions, lookups in constant tables). They may be called twice for a record.
 //
 //   FilterStep step{SourceStep<Event>{}, is_view};
 //   if (step.Selects(event)) step.Push(event, [&](const Event& view) { ... });

@@ -1,8 +1,8 @@
 // RecordStage: the stateful end of a fused pipeline: gathers the records that survive it into groups for the store.
 //
-// Owned by a query task, used by its source fiber. It takes some records at a time, and each of its steps is a loop
-// over all of them with nothing to mispredict: run the chain, hash the key, look whether the event time lies in the
-// current slice. Records of which it does not are put aside, and find their own one by one.
+// Owned by a query task, used by its source fiber. It takes a few records at a time: runs the chain on them, hashes
+// their keys and stages their updates, all in one loop. Records that are not of the current slice are put aside in that
+// loop, and find their own one by one behind it.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
@@ -22,6 +22,7 @@
 #include <span>
 
 #include "engine/window/windows.h"
+#include "rdma/base/check.h"
 #include "state/store/partitioned_store.h"
 
 namespace glaive::engine {
@@ -49,13 +50,15 @@ class RecordStage {
     }
   }
 
-  /// Runs the chain on at most kMaxRecords that its leading filters have kept; `records` are of them or point to them.
-  /// `prefetch(hash)` is called as soon as a key is known, so that its index bucket is on its way while the rest of the
-  /// group is still being read. `flush(slice, updates)` is called for each full group; it may suspend the fiber. If the
-  /// plan keeps late records, `late(event_time_ms, record)` is called for each, with what the chain emits.
+  /// Runs the chain on at most kMaxRecords records that its leading filters have kept; `records` are of them or point
+  /// to them. `prefetch(hash)` is called as soon as a key is known, so that its index bucket is on its way while the
+  /// rest of the group is still being read; not for records that were put aside, on which the chain runs twice.
+  /// `flush(slice, updates)` is called for each full group; it may suspend the fiber. If the plan keeps late records,
+  /// `late(event_time_ms, record)` is called for each, with what the chain emits.
   template <typename Item, typename PrefetchFn, typename FlushFn, typename LateFn = NoLate>
   void Add(std::span<const Item> records, std::int64_t event_time_shift_ms, const PrefetchFn& prefetch, FlushFn&& flush,
            const LateFn& late = {}) {
+    GLAIVE_CHECK(records.size() <= kMaxRecords, records.size(), " records in a step, at most ", kMaxRecords);
     const std::size_t elsewhere = Gather(records, event_time_shift_ms, prefetch);
     FlushGroups(flush);
     for (std::size_t i = 0; i < elsewhere; ++i) {
@@ -155,12 +158,15 @@ class RecordStage {
     partly_late_ += place_.partly_late ? records : 0;
   }
 
-  /// Makes the place of an event time the current one; false, and counted, if the record is late.
+  /// Makes the place of an event time the current one; false, and counted, if the record is late. Nothing is staged.
   bool Enter(std::int64_t event_time_ms) {
     const std::optional<Windows::Place> place = windows_.PlaceOf(event_time_ms, watermark_ms_);
-    place_ = place.value_or(kNowhere);
-    late_ += place ? 0 : 1;
-    return place.has_value();
+    if (!place) {
+      ++late_;
+      return false;  // the current one stays: most records are of it
+    }
+    place_ = *place;
+    return true;
   }
 
   /// No event time is in it.

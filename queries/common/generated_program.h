@@ -83,6 +83,9 @@ class GeneratedProgram : public engine::QueryProgram {
       return absl::InvalidArgumentError(
           "--verify of these windows holds all records, so it does not go with --seconds");
     }
+    if (absl::Status status = LoadTables(); !status.ok()) {
+      return status;
+    }
     const bool is_coordinator = options.cluster.rank.value_or(0) == 0;
     if (is_coordinator) {
       absl::Status status = ExportTables();
@@ -183,6 +186,8 @@ class GeneratedProgram : public engine::QueryProgram {
     GLAIVE_CHECK(false, name(), " has no --input");
   }
   /// Writes what else a check needs, at rank 0 before the run.
+  /// Reads what the query joins from files, if anything; on every node.
+  virtual absl::Status LoadTables() { return absl::OkStatus(); }
   virtual absl::Status ExportTables() const { return absl::OkStatus(); }
 
   bool reads_files() const { return !files_.input.empty(); }

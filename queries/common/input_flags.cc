@@ -31,7 +31,7 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values) {
       {.name = "seed", .group = group, .help = "the input is a function of it, the executor and the record's number"},
       values.seed);
   flags.AddInteger({.name = "keys", .group = group, .help = "distinct keys, where the profile does not fix them"},
-                   values.keys, {.min = 1, .max = 1ULL << 40});
+                   values.keys, {.min = 1, .max = kMaxKeys});
   flags.AddString(
       {.name = "key-distribution", .group = group, .help = "uniform, zipf:Z or pareto:A; key 1 is the most frequent"},
       values.key_distribution, "LAW");

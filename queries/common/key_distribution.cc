@@ -5,7 +5,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 
 #include "queries/common/random.h"
@@ -14,7 +13,6 @@
 namespace glaive::queries {
 namespace {
 
-constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 48;
 constexpr double kMaxExponent = 10;
 
 }  // namespace
@@ -39,12 +37,6 @@ absl::StatusOr<KeyLaw> KeyLaw::Parse(const std::string& text) {
                                                    "with Z from 0 to 10, and pareto:A with A above 0 up to 10"));
   }
   return law;
-}
-
-std::string KeyLaw::ToString() const {
-  // 17 digits tell any two doubles apart.
-  return kind == Kind::kUniform ? "uniform"
-                                : absl::StrFormat("%s:%.17g", kind == Kind::kZipf ? "zipf" : "pareto", exponent);
 }
 
 absl::Status Validate(const KeyOptions& options) {

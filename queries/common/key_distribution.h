@@ -25,14 +25,15 @@ struct KeyLaw {
 
   /// InvalidArgument with the forms that there are.
   static absl::StatusOr<KeyLaw> Parse(const std::string& text);
-  std::string ToString() const;
 
   Kind kind = Kind::kUniform;
   double exponent = 0;  // of zipf from 0 to 10, of pareto above 0 to 10
 };
 
+inline constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 48;
+
 struct KeyOptions {
-  std::uint64_t count = 1;  // 1 .. 2^48
+  std::uint64_t count = 1;  // 1 .. kMaxKeys
   KeyLaw law = {};
   double hot_share = 0;  // 0 .. 1 of all draws are key 1, whatever the law says for the others
 };

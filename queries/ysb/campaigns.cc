@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "queries/common/random.h"
+#include "queries/ysb/uuid.h"
 #include "rdma/base/check.h"
 
 namespace glaive::queries::ysb {
@@ -22,7 +23,7 @@ std::vector<Ad> AllAds() {
     std::memcpy(ad.uuid.data(), halves, sizeof(halves));
     ad.uuid[6] = static_cast<std::uint8_t>((ad.uuid[6] & 0x0f) | 0x40);  // version 4: random
     ad.uuid[8] = static_cast<std::uint8_t>((ad.uuid[8] & 0x3f) | 0x80);  // variant of RFC 4122
-    std::memcpy(&ad.id, ad.uuid.data(), sizeof(ad.id));
+    ad.id = IdOf(ad.uuid);
     ad.campaign = i / kAdsPerCampaign + 1;
   }
   return ads;
@@ -40,6 +41,13 @@ CampaignTable::CampaignTable() {
     if (!ads.empty()) {
       Place(ads);
     }
+  }
+}
+
+CampaignTable::CampaignTable(std::span<const Ad> others) {
+  GLAIVE_CHECK(!others.empty(), "a table of no ads");
+  for (const Ad& ad : others) {
+    others_.emplace(ad.id, ad.campaign);
   }
 }
 

@@ -4,7 +4,8 @@
 // the 64 bits. Campaigns are numbered 1 .. 100.
 //
 // CampaignTable is immutable after construction and safe to share. It is built once and then only looked up, so it
-// hashes without collisions: two loads from 18 KiB and no branch that depends on the ad.
+// hashes without collisions: two loads from 18 KiB and no branch that depends on the ad. Ads that come from elsewhere,
+// however many, are kept in a standard hash table.
 //
 //   CampaignTable campaigns;
 //   if (const std::uint64_t campaign = campaigns.Find(event.ad_id); campaign != 0) ...
@@ -13,6 +14,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace glaive::queries::ysb {
@@ -25,7 +28,7 @@ inline constexpr std::uint32_t kAds = kCampaigns * kAdsPerCampaign;
 struct Ad {
   std::array<std::uint8_t, 16> uuid;
   std::uint64_t id;        // the first 8 bytes of `uuid`
-  std::uint64_t campaign;  // 1 .. kCampaigns
+  std::uint64_t campaign;  // 1 .. kCampaigns, or of other ads the first 8 bytes of its UUID; not 0
 };
 
 /// All ads; ad i belongs to campaign i / kAdsPerCampaign + 1.
@@ -34,10 +37,17 @@ std::vector<Ad> AllAds();
 /// Joins ad ids to campaigns; see the head of this file.
 class CampaignTable {
  public:
+  /// Of AllAds().
   CampaignTable();
+  /// Of others, of which there is at least one; no two have the same id.
+  explicit CampaignTable(std::span<const Ad> others);
 
   /// The campaign of `ad_id`, or 0 for an id that is no ad's.
   std::uint64_t Find(std::uint64_t ad_id) const {
+    if (!others_.empty()) [[unlikely]] {
+      const auto other = others_.find(ad_id);
+      return other == others_.end() ? 0 : other->second;
+    }
     const Slot& slot = slots_[SlotOf(ad_id, displacements_[BucketOf(ad_id)])];
     return slot.ad_id == ad_id ? slot.campaign : 0;
   }
@@ -64,6 +74,7 @@ class CampaignTable {
 
   std::array<std::uint16_t, 1u << kBucketBits> displacements_{};
   std::array<Slot, 1u << kSlotBits> slots_{};
+  std::unordered_map<std::uint64_t, std::uint64_t> others_;  // campaigns by ad
 };
 
 }  // namespace glaive::queries::ysb

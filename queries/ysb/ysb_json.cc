@@ -5,7 +5,6 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
-#include <cstring>
 #include <iterator>
 #include <string>
 #include <system_error>
@@ -15,6 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
+
+#include "queries/ysb/uuid.h"
 
 namespace glaive::queries::ysb {
 namespace {
@@ -56,27 +57,6 @@ struct Cursor {
 bool ReadInteger(std::string_view text, std::int64_t max, std::int64_t& value) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   return failure == std::errc() && end == text.data() + text.size() && value >= 0 && value <= max;
-}
-
-/// 8-4-4-4-12 hexadecimal digits.
-bool ReadUuid(std::string_view text, std::uint8_t* bytes) {
-  if (text.size() != 36) {
-    return false;
-  }
-  std::size_t at = 0;
-  for (std::size_t byte = 0; byte < 16; ++byte) {
-    if (at == 8 || at == 13 || at == 18 || at == 23) {
-      if (text[at++] != '-') {
-        return false;
-      }
-    }
-    const auto [end, failure] = std::from_chars(text.data() + at, text.data() + at + 2, bytes[byte], 16);
-    if (failure != std::errc() || end != text.data() + at + 2) {
-      return false;
-    }
-    at += 2;
-  }
-  return true;
 }
 
 /// Four numbers from 0 to 255 between dots.
@@ -191,12 +171,12 @@ class Handler {
     std::uint32_t address = 0;
     switch (field_) {
       case kUserId:
-        return ReadUuid(text, event_->user_id);
+        return ParseUuid(text, event_->user_id);
       case kPageId:
-        return ReadUuid(text, event_->page_id);
+        return ParseUuid(text, event_->page_id);
       case kAdId: {
-        const bool read = ReadUuid(text, event_->ad_uuid);
-        std::memcpy(&event_->ad_id, event_->ad_uuid, sizeof(event_->ad_id));
+        const bool read = ParseUuid(text, event_->ad_uuid);
+        event_->ad_id = IdOf(event_->ad_uuid);
         return read;
       }
       case kAdType:

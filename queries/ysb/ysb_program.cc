@@ -6,12 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "queries/ysb/ad_file.h"
 #include "queries/ysb/ysb_json.h"
 
 namespace glaive::queries::ysb {
 
 std::string YsbProgram::summary() const {
-  return "The Yahoo Streaming Benchmark: views per key and event-time window, over generated events of 78 bytes.\n"
+  return "The Yahoo Streaming Benchmark: views per key and event-time window, over events of 78 bytes.\n"
          "  --profile=slash: 10 M uniform keys, windows of 10 min   --profile=yahoo: 1000 ads of 100 campaigns, 10 s";
 }
 
@@ -24,13 +25,44 @@ void YsbProgram::RegisterQueryFlags(engine::FlagSet& flags, const std::string& g
                    .group = group,
                    .help = "writes the yahoo profile's static table of ads and campaigns to a CSV file before the run"},
                   export_ads_, "FILE");
-  flags.AddCheck([this] {
-    return profile_ == Profile::kYahoo && reads_files()
-               ? absl::InvalidArgumentError(
-                     "--profile=yahoo joins the generated events' ads, which files don't have; "
-                     "with --input use --profile=slash, which counts by ad")
-               : absl::OkStatus();
-  });
+  flags.AddString(
+      {.name = "ads",
+       .group = group,
+       .help = "with --profile=yahoo --input: the campaigns of the files' ads, as Yahoo's generator writes them "
+               "to ad-to-campaign-ids.txt; each node reads the file, which has to be the same everywhere"},
+      ads_, "FILE");
+  flags.AddCheck([this] { return CheckAds(); });
+}
+
+absl::Status YsbProgram::CheckAds() const {
+  const bool needs_ads = profile_ == Profile::kYahoo && reads_files();
+  if (needs_ads && ads_.empty()) {
+    return absl::InvalidArgumentError(
+        "--profile=yahoo joins ads to campaigns, and those of files are not known: give them with "
+        "--ads=ad-to-campaign-ids.txt, or use --profile=slash, which counts by ad");
+  }
+  if (!needs_ads && !ads_.empty()) {
+    return absl::InvalidArgumentError(
+        "--ads goes with --profile=yahoo --input=...: the slash profile counts by ad, and generated events have ads of "
+        "their own");
+  }
+  if (reads_files() && !export_ads_.empty()) {
+    return absl::InvalidArgumentError(
+        "--export-ads writes the ads of generated events, so it does not go with --input");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status YsbProgram::LoadTables() {
+  if (ads_.empty()) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<std::vector<Ad>> ads = ReadAds(ads_);
+  if (!ads.ok()) {
+    return absl::Status(ads.status().code(), absl::StrCat("--ads: ", ads.status().message()));
+  }
+  campaigns_ = std::make_shared<const CampaignTable>(*ads);
+  return absl::OkStatus();
 }
 
 YsbProgram::Shape YsbProgram::shape() const {
@@ -45,9 +77,11 @@ std::unique_ptr<Generator<YsbEvent>> YsbProgram::MakeGenerator(const InputOption
 }
 
 std::unique_ptr<engine::Query> YsbProgram::BuildQuery(const Events& events, const ResultSinks& sinks) const {
-  return BuildYsb(
-      {.profile = profile_, .window = absl::Milliseconds(shape().window_ms), .allowed_lateness = allowed_lateness()},
-      events, sinks);
+  return BuildYsb({.profile = profile_,
+                   .window = absl::Milliseconds(shape().window_ms),
+                   .allowed_lateness = allowed_lateness(),
+                   .campaigns = campaigns_},
+                  events, sinks);
 }
 
 Verdict YsbProgram::Recompute(const Recomputation<YsbEvent>& run) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 
 #include "queries/common/generated_program.h"
@@ -26,14 +27,19 @@ class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
   Verdict Recompute(const Recomputation<YsbEvent>& run) const override;
   std::string column_names() const override { return "ad_id,event_type"; }
   void AppendColumns(std::string& line, const YsbEvent& event) const override;
+  absl::Status LoadTables() override;
   absl::Status ExportTables() const override;
   std::string file_format() const override { return "files of JSON lines as Yahoo's generator writes them"; }
   Events ReadFiles(const std::vector<std::string>& files, const engine::LineSourceOptions& options) const override;
 
  private:
+  absl::Status CheckAds() const;
+
   Profile profile_ = Profile::kSlash;
-  absl::Duration window_ = absl::ZeroDuration();  // 0: the profile's
-  std::string export_ads_;                        // CSV file, or empty
+  absl::Duration window_ = absl::ZeroDuration();    // 0: the profile's
+  std::string export_ads_;                          // CSV file, or empty
+  std::string ads_;                                 // file of the ads that --input has, or empty
+  std::shared_ptr<const CampaignTable> campaigns_;  // of these; null without
 };
 
 }  // namespace glaive::queries::ysb

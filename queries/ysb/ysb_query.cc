@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/api/stream.h"
-#include "queries/ysb/campaigns.h"
 
 namespace glaive::queries::ysb {
 namespace {
@@ -32,7 +31,7 @@ std::unique_ptr<engine::Query> BuildYsb(const YsbOptions& options,
   if (options.profile == Profile::kSlash) {
     return count(engine::From(events).Filter(is_view).Map([](const YsbEvent& event) { return View{event.ad_id}; }));
   }
-  const auto campaigns = std::make_shared<const CampaignTable>();
+  const auto campaigns = options.campaigns != nullptr ? options.campaigns : std::make_shared<const CampaignTable>();
   return count(
       engine::From(events).Filter(is_view).FilterMap([campaigns](const YsbEvent& event) -> std::optional<View> {
         const std::uint64_t campaign = campaigns->Find(event.ad_id);

@@ -13,6 +13,7 @@
 #include "engine/api/query.h"
 #include "engine/source/source.h"
 #include "queries/common/result_sinks.h"
+#include "queries/ysb/campaigns.h"
 #include "queries/ysb/generator.h"
 #include "queries/ysb/ysb_event.h"
 
@@ -22,6 +23,7 @@ struct YsbOptions {
   Profile profile = Profile::kSlash;
   absl::Duration window = absl::Milliseconds(kSlashWindowMs);
   absl::Duration allowed_lateness = absl::ZeroDuration();
+  std::shared_ptr<const CampaignTable> campaigns = nullptr;  // yahoo: of the events' ads; null: the generator's
 };
 
 /// Where an event keeps its time, for sources.

@@ -1,10 +1,9 @@
 // SliceTable: an executor's primary state for one window slice: a dense log of {key, value} entries and a
 // growing hash index over it (paper section 7.2.1).
 //
-// Owned by one executor, used by its thread alone. Keys are found in groups: hash all, prefetch the index
-// buckets, prefetch the entries the tags point to, then update; a group keeps as many cache misses in flight
-// where a loop over single keys waits for each. State that fits the cache skips the prefetching, which
-// would only cost.
+// Owned by one executor, used by its thread alone. Keys are found in groups: hash all, prefetch the index buckets,
+// prefetch the entries the tags point to, then update; the cache misses of a group overlap, where a loop over single
+// keys waits for each. State that fits the cache skips the prefetching, which would only cost.
 //
 //   1. A key has one entry.
 //   2. Apply either applies its function to every item of the group, or returns an error that ends the run.
@@ -126,8 +125,8 @@ class SliceTable {
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::uint32_t guess = index_.Guess(items[i].hash);
       guesses[i] = guess == HashIndex::kNoEntry ? nullptr : &log_.At(guess);
-      if constexpr (kPrefetch) {
-        __builtin_prefetch(guesses[i], 1);  // of no entry: nothing happens
+      if (kPrefetch && guesses[i] != nullptr) {
+        __builtin_prefetch(guesses[i], 1);
       }
     }
     for (std::size_t i = 0; i < items.size(); ++i) {

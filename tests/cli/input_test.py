@@ -1,10 +1,14 @@
 """Queries read files: parts are split among executors, and a bad line is named or skipped as the user wants."""
 
+import collections
 import gzip
+import json
 import pathlib
 import subprocess
 import tempfile
 import unittest
+import uuid
+from random import Random
 
 from ysb_process import BIN, PATIENCE_SECONDS, SANITIZED
 
@@ -65,6 +69,65 @@ class InputTest(unittest.TestCase):
             done = self.cm("--input=good.csv", flag)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn("generated input", done.stderr)
+
+
+class YahooTest(unittest.TestCase):
+    """Events, and their ads' campaigns, as the benchmark's own generator writes them."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="glaive_input_")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        random = Random(1)
+        campaigns = [self.uuid(random) for _ in range(3)]
+        self.ads = {self.uuid(random): campaigns[i % 3] for i in range(30)}
+        self.counts = collections.Counter()
+        (self.folder / "events").mkdir()
+        for part in range(3):
+            with open(self.folder / "events" / f"part-{part}.json", "w", encoding="utf-8") as file:
+                for number in range(2_000):
+                    self.write_event(file, random, time_ms=1_480_452_800_000 + 10 * number)
+
+    @staticmethod
+    def uuid(random):
+        return str(uuid.UUID(int=random.getrandbits(128), version=4))
+
+    def write_event(self, file, random, time_ms):
+        ad = random.choice([*self.ads, self.uuid(random)])  # some ads are nobody's
+        kind = random.choice(["view", "click", "purchase"])
+        print(json.dumps({"user_id": self.uuid(random), "page_id": self.uuid(random), "ad_id": ad, "ad_type": "mail",
+                          "event_type": kind, "event_time": str(time_ms), "ip_address": "1.2.3.4"}), file=file)
+        if kind == "view" and ad in self.ads:
+            start_ms = time_ms // 10_000 * 10_000
+            campaign = int.from_bytes(uuid.UUID(self.ads[ad]).bytes[:8], "little")
+            self.counts[start_ms, start_ms + 10_000, campaign] += 1
+
+    def ysb(self, *flags):
+        return subprocess.run([BIN / "ysb", "--profile=yahoo", *flags], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+
+    def test_views_are_counted_by_campaign(self):
+        lines = [f'{{ "{ad}": "{campaign}"}}\n' for ad, campaign in self.ads.items()]
+        (self.folder / "ad-to-campaign-ids.txt").write_text("".join(lines))
+        done = self.ysb("--nodes=3", "--input=events", "--ads=ad-to-campaign-ids.txt", "--output=views.csv",
+                        "--join-output")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = (self.folder / "views.csv").read_text().splitlines()[1:]
+        self.assertEqual({tuple(map(int, row.split(","))) for row in rows},
+                         {(*group, count) for group, count in self.counts.items()})
+        self.assertEqual(len(rows), 6)
+
+    def test_the_ads_have_to_be_known(self):
+        done = self.ysb("--input=events")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--ads=", done.stderr)
+        (self.folder / "ads.txt").write_text("no ad\n")
+        done = self.ysb("--nodes=2", "--input=events", "--ads=ads.txt")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("--ads: ads.txt:1:1: ", done.stderr)
+        done = self.ysb("--ads=ads.txt")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("goes with", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 // The stateless steps and the stage they feed: what is kept, what is grouped, what is late.
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,8 +74,16 @@ using CountPlan = AggregationPlan<Spec, SourceStep<Reading>, std::uint64_t Readi
 class RecordStageTest : public ::testing::Test {
  protected:
   /// Adds readings of {sensor, event time}, all in one call.
-  void Add(const std::vector<Reading>& readings) {
-    stage_.Add(std::span<const Reading>(readings), /*event_time_shift_ms=*/0, [](std::uint64_t) {}, flush_);
+  void Add(const std::vector<Reading>& readings, std::int64_t event_time_shift_ms = 0) {
+    stage_.Add(std::span<const Reading>(readings), event_time_shift_ms, [](std::uint64_t) {}, flush_);
+  }
+  /// Likewise, by pointers to them, as where filters lead the chain.
+  void AddPointers(const std::vector<Reading>& readings) {
+    std::vector<const Reading*> pointers;
+    for (const Reading& reading : readings) {
+      pointers.push_back(&reading);
+    }
+    stage_.Add(std::span<const Reading* const>(pointers), 0, [](std::uint64_t) {}, flush_);
   }
 
   CountPlan plan_{.source = {},
@@ -114,6 +124,35 @@ TEST_F(RecordStageTest, AGroupNeverMixesWindowsEvenWhenRecordsAreOutOfOrder) {
   EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{115}));
   EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{125}));
   EXPECT_EQ(folded_[-1], (std::vector<std::uint64_t>{99}));
+}
+
+TEST_F(RecordStageTest, AStepMayFillAGroupAndHaveRecordsOfOtherSlicesBeside) {
+  stage_.BeginBatch(kMinEventTimeMs);
+  Add(std::vector<Reading>(31, {.sensor = 1, .value = 3}));  // one short of a group
+  Add({{2, 3}, {3, 17}, {4, 9}, {5, -4}, {6, 0}, {7, 10}});
+  AddPointers({{8, 19}, {9, 20}, {10, 11}});
+  stage_.Flush(flush_);
+  EXPECT_EQ(group_sizes_.front(), 32U);
+  EXPECT_EQ(folded_[-1], (std::vector<std::uint64_t>{5}));
+  std::vector<std::uint64_t> first(31, 1);
+  first.insert(first.end(), {2, 4, 6});
+  EXPECT_EQ(folded_[0], first);
+  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{3, 7, 8, 10}));
+  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{9}));
+  EXPECT_EQ(stage_.kept(), 40U);
+}
+
+TEST_F(RecordStageTest, EventTimesAreShifted) {
+  stage_.BeginBatch(kMinEventTimeMs);
+  for (const std::int64_t shift_ms : {1'000, -1'000}) {
+    Add({{1, 5}}, shift_ms);  // its slice becomes the current one
+    Add({{2, 0}, {3, 9}, {4, 10}, {5, -1}}, shift_ms);
+    stage_.Flush(flush_);
+    const std::int64_t slice = shift_ms / 10;
+    EXPECT_EQ(folded_[slice], (std::vector<std::uint64_t>{1, 2, 3}));
+    EXPECT_EQ(folded_[slice + 1], (std::vector<std::uint64_t>{4}));
+    EXPECT_EQ(folded_[slice - 1], (std::vector<std::uint64_t>{5}));
+  }
 }
 
 TEST_F(RecordStageTest, ARecordIsLateOnlyOnceItsWindowIsClosed) {

@@ -21,26 +21,16 @@ struct Tick {
 inline std::int64_t TickTime(const Tick& tick) { return tick.time_ms; }
 
 /// Ticks by the options' keys and timeline. Prices are multiples of 1/64, so their sums are exact in any order.
-class TickGenerator final : public Generator<Tick> {
+class TickGenerator final : public DrawnGenerator<Tick, 2> {
  public:
-  explicit TickGenerator(const InputOptions& options)
-      : seed_(options.seed), timeline_(options.timeline), keys_(options.keys) {}
-
-  void Fill(std::uint32_t executor, std::uint64_t first, std::span<Tick> ticks) const override {
-    const std::uint64_t stream = StreamOf(seed_, executor);
-    Timeline::Cursor time = timeline_.From(stream, first);
-    for (std::size_t i = 0; i < ticks.size(); ++i) {
-      const RecordDraws<2> draw(stream, first + i);
-      ticks[i] = {.key = keys_.Draw(draw(0)),
-                  .time_ms = time.Next(),
-                  .price = static_cast<double>(Below(1'000, draw(1))) / 64 - 5};
-    }
-  }
+  explicit TickGenerator(const InputOptions& options) : DrawnGenerator(options) {}
 
  private:
-  std::uint64_t seed_;
-  Timeline timeline_;
-  KeyDistribution keys_;
+  Tick Make(std::int64_t event_time_ms, const Draws& draw) const override {
+    return {.key = keys().Draw(draw(0)),
+            .time_ms = event_time_ms,
+            .price = static_cast<double>(Below(1'000, draw(1))) / 64 - 5};
+  }
 };
 
 /// The same list of event times for every executor; keys are the records' numbers.
