@@ -193,6 +193,10 @@ TEST(KeyLawTest, ReadsEveryForm) {
   EXPECT_EQ(LawOf("pareto:0.5").exponent, 0.5);
   EXPECT_EQ(LawOf("zipf:0.1234567890123456").exponent, 0.1234567890123456);
   EXPECT_EQ(LawOf("zipf:1e-17").exponent, 1e-17);
+  EXPECT_EQ(LawOf("zipf:0").kind, KeyLaw::Kind::kZipf);
+  EXPECT_EQ(LawOf("zipf:0").exponent, 0);
+  EXPECT_EQ(LawOf("zipf:10").exponent, 10);
+  EXPECT_EQ(LawOf("pareto:9.999999999999998").exponent, 9.999999999999998);
 }
 
 TEST(KeyLawTest, WhatIsNoLawIsRefusedWithTheFormsThatThereAre) {
