@@ -308,7 +308,7 @@ class Helper {
   }
 
   void EndEpoch() {
-    const EpochMarker marker{.epoch = ++epoch_, .watermark_ms = 0, .executor = 0, .stage_count = 1};
+    const EpochMarker marker{.epoch = ++epoch_, .watermark_ms = 0, .executor = 0};
     for (std::uint32_t leader = 1; leader < executors_; ++leader) {
       while (!fragment_->TrySeal(ExecutorId{leader}, marker, *outbox_)) {
         Drain();

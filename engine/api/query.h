@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -36,14 +37,14 @@ class Query {
  public:
   virtual ~Query() = default;
 
-  /// Bytes of one entry of the deltas that executors exchange.
-  virtual std::size_t delta_entry_bytes() const = 0;
-  /// Bytes of memory that an executor's source holds.
+  /// For each input of the query's stages, the bytes of one entry of the deltas that executors exchange.
+  virtual std::vector<std::size_t> delta_entry_bytes() const = 0;
+  /// Bytes of memory that an executor's sources hold.
   virtual std::uint64_t source_memory_bytes() const = 0;
-  /// The window, ms, but no more than some slides of it: what the default of --max-lead is a multiple of.
+  /// The longest window, ms, but no more than some slides of it: what the default of --max-lead is a multiple of.
   virtual std::int64_t window_ms() const = 0;
 
-  /// Opens source, state and sink of an executor, on its own thread. `context` outlives the task.
+  /// Opens sources, state and sink of an executor, on its own thread. `context` outlives the task.
   virtual absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const = 0;
 };
 

@@ -1,13 +1,16 @@
 // The query API: a query is a chain of steps, each returning the stage that knows what may come next.
 //
-//   From(source)                        Stream        Filter, Map, FilterMap, then KeyBy, or Window at once
+//   From(source)                        Stream        Filter, Map, FilterMap, JoinTable, Split, then KeyBy, or Window
+//   at
+//                                                     once; joins of two streams are in api/join.h
 //     .KeyBy(key)                       KeyedStream   Window
 //     .Window(Tumbling{...})            WindowedStream AllowedLateness, LateTo, then Aggregate
-//     .Aggregate(Count{})               Results       To
+//     .Aggregate(Count{})               Stream        of the results: as above, or To
 //     .To(sink)                         std::unique_ptr<Query>
 //
-// Everything up to the window fuses into one loop at compile time. A step that comes too early or too late does not
-// compile, and the message says what to write instead.
+// Everything up to the window fuses into one loop at compile time. The results of a window are a stream again, with the
+// windows' last milliseconds as event times: they can be mapped, and grouped and aggregated again. A step that comes
+// too early or too late does not compile, and the message says what to write instead.
 //
 //   std::unique_ptr<Query> query = From(source)
 //       .Filter([](const Event& e) { return e.type == EventType::kView; })
@@ -20,100 +23,57 @@
 // Functions passed in are shared by the executors of a process: pure ones, or lookups in constant tables.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "absl/time/time.h"
 
 #include "engine/api/aggregates.h"
+#include "engine/api/origin.h"
 #include "engine/api/query.h"
+#include "engine/api/static_table.h"
 #include "engine/api/steps.h"
 #include "engine/api/wrong_order.h"
-#include "engine/executor/aggregation_plan.h"
-#include "engine/executor/aggregation_task.h"
-#include "engine/window/windows.h"
+#include "engine/graph/graph_query.h"
+#include "engine/graph/sink_writer.h"
+#include "engine/graph/source_reader.h"
+#include "engine/stage/aggregation_plan.h"
+#include "engine/stage/aggregation_stage.h"
+#include "engine/window/window_spec.h"
 #include "rdma/base/check.h"
 
 namespace glaive::engine {
 
-/// A Query over one AggregationPlan.
-template <typename Plan>
-class AggregationQuery final : public Query {
- public:
-  explicit AggregationQuery(Plan plan) : plan_(std::move(plan)) {}
+template <typename Origin, Step Chain>
+class Stream;
 
-  std::size_t delta_entry_bytes() const override { return sizeof(typename Plan::Store::Entry); }
-  std::uint64_t source_memory_bytes() const override { return plan_.source.memory_bytes; }
-  std::int64_t window_ms() const override {
-    constexpr std::int64_t kMaxSlides = 16;  // a leader keeps a table for each, and of each slide that flows lead by
-    constexpr std::int64_t kMostMs = kMaxEventTimeMs / kMaxSlides;  // some of them still fit 64 bits
-    const Windows windows(plan_.window);
-    return std::min({kMostMs, windows.size_ms(), kMaxSlides * std::min(kMostMs, windows.slide_ms())});
-  }
-
-  absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override {
-    return AggregationTask<Plan>::Open(plan_, context);
-  }
-
- private:
-  Plan plan_;
-};
-
-/// After Aggregate: rows of {window, key, value}, ready for a sink.
-template <typename Plan>
-class Results {
- public:
-  using Row = typename Plan::Row;
-
-  explicit Results(Plan plan) : plan_(std::move(plan)) {}
-
-  /// Ends the query. `sink` is Csv, Collect, Discard, AllOf, or your own (engine/sink/sink.h).
-  template <typename S>
-  std::unique_ptr<Query> To(const S& sink) && {
-    constexpr bool kIsSink = SinkSpecFor<S, Row>;
-    static_assert(kIsSink, "glaive: To() takes a sink for this query's rows, such as Csv{path} or Discard{}");
-    if constexpr (kIsSink) {
-      plan_.sink = sink.template Factory<Row>();
-      return std::make_unique<AggregationQuery<Plan>>(std::move(plan_));
-    } else {
-      return nullptr;
-    }
-  }
-
-  GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after Aggregate() comes To(sink)")
-  GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after Aggregate() comes To(sink)")
-  GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after Aggregate() comes To(sink)")
-  GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes before Window(); after Aggregate() comes To(sink)")
-  GLAIVE_WRONG_ORDER(Window, "glaive: Window() comes before Aggregate(); after it comes To(sink)")
-  GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes between Window() and Aggregate()")
-  GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes between Window() and Aggregate()")
-  GLAIVE_WRONG_ORDER(Aggregate, "glaive: a query has one Aggregate(); after it comes To(sink)")
-
- private:
-  Plan plan_;
-};
+/// The stream of a stage's results: `node` is its part of the graph.
+template <typename Row, bool kHasTime>
+auto ResultsOf(std::shared_ptr<const ProducerNode<Row>> node) {
+  return Stream<StageOrigin<Row, kHasTime>, SourceStep<Row>>({.node = std::move(node), .event_time_ms = {}}, {});
+}
 
 /// After Window. `kKeepsLate` says whether LateTo was called.
-template <typename Spec, typename Chain, typename Key, typename W, bool kKeepsLate = false>
+template <typename Origin, typename Chain, typename Key, typename W, bool kKeepsLate = false>
 class WindowedStream {
  public:
   using Record = typename Chain::Out;
 
-  WindowedStream(Spec source, Chain chain, Key key, W window)
-      : source_(std::move(source)), chain_(std::move(chain)), key_(std::move(key)), window_(window) {}
+  WindowedStream(Origin origin, Chain chain, Key key, W window)
+      : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)), window_(window) {}
 
   /// How long windows wait for records behind the watermark: they fire, once, that much later in event time, and a
   /// record is late that much later. (Other engines fire on time and again for each late record.) Whole milliseconds,
   /// not negative, else the process ends with a message; 0 if it isn't called.
   WindowedStream AllowedLateness(absl::Duration lateness) && {
-    allowed_lateness_ms_ = absl::ToInt64Milliseconds(lateness);
-    GLAIVE_CHECK(allowed_lateness_ms_ >= 0 && absl::Milliseconds(allowed_lateness_ms_) == lateness,
-                 "an allowed lateness of ", absl::FormatDuration(lateness),
-                 "; it must be whole milliseconds, not negative");
+    static_assert(Origin::kFromSource,
+                  "glaive: AllowedLateness() is for records of a source; results of a stage are never late");
+    allowed_lateness_ms_ = WholeLateness(lateness);
     return std::move(*this);
   }
 
@@ -125,8 +85,10 @@ class WindowedStream {
     static_assert(kIsSink,
                   "glaive: LateTo() takes a sink for LateRecord<...> of the stream's records, such as Csv{path}");
     static_assert(!kKeepsLate, "glaive: a query has one LateTo()");
+    static_assert(Origin::kFromSource,
+                  "glaive: LateTo() is for records of a source; results of a stage are never late");
     if constexpr (kIsSink && !kKeepsLate) {
-      WindowedStream<Spec, Chain, Key, W, true> next(std::move(source_), std::move(chain_), std::move(key_), window_);
+      WindowedStream<Origin, Chain, Key, W, true> next(std::move(origin_), std::move(chain_), std::move(key_), window_);
       next.allowed_lateness_ms_ = allowed_lateness_ms_;
       next.late_sink_ = sink.template Factory<LateRecord<Record>>();
       return next;
@@ -151,15 +113,15 @@ class WindowedStream {
                      "Distinct{} with Unbounded{.every = ", absl::FormatDuration(window_.every),
                      "}; it has results at the end only");
       }
-      using Plan = AggregationPlan<Spec, Chain, Key, W, A, kKeepsLate>;
-      return Results<Plan>(Plan{.source = std::move(source_),
-                                .chain = std::move(chain_),
-                                .key = std::move(key_),
-                                .window = window_,
-                                .allowed_lateness_ms = allowed_lateness_ms_,
-                                .aggregate = aggregate,
-                                .sink = nullptr,
-                                .late_sink = std::move(late_sink_)});
+      using Plan = AggregationPlan<Origin, Chain, Key, W, A, kKeepsLate>;
+      return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(
+          std::make_shared<const AggregationNode<Plan>>(Plan{.origin = std::move(origin_),
+                                                             .chain = std::move(chain_),
+                                                             .key = std::move(key_),
+                                                             .window = window_,
+                                                             .allowed_lateness_ms = allowed_lateness_ms_,
+                                                             .aggregate = aggregate,
+                                                             .late_sink = std::move(late_sink_)}));
     } else {
       return WrongOrder{};
     }
@@ -176,7 +138,7 @@ class WindowedStream {
   template <typename, typename, typename, typename, bool>
   friend class WindowedStream;
 
-  Spec source_;
+  Origin origin_;
   Chain chain_;
   Key key_;
   W window_;
@@ -185,22 +147,22 @@ class WindowedStream {
 };
 
 /// After KeyBy.
-template <typename Spec, typename Chain, typename Key>
+template <typename Origin, typename Chain, typename Key>
 class KeyedStream {
  public:
-  KeyedStream(Spec source, Chain chain, Key key)
-      : source_(std::move(source)), chain_(std::move(chain)), key_(std::move(key)) {}
+  KeyedStream(Origin origin, Chain chain, Key key)
+      : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)) {}
 
   /// Groups each key's records by event time: Tumbling{size}, Sliding{size, slide} or Session{gap}, of at least 1 ms,
   /// or not at all: Unbounded{every}.
   template <typename W>
   auto Window(const W& window) && {
-    constexpr bool kIsWindow = std::is_same_v<W, Tumbling> || std::is_same_v<W, Sliding> ||
-                               std::is_same_v<W, Session> || std::is_same_v<W, Unbounded>;
-    static_assert(kIsWindow,
+    static_assert(kIsWindow<W>,
                   "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{every}");
-    if constexpr (kIsWindow) {
-      return WindowedStream<Spec, Chain, Key, W>(std::move(source_), std::move(chain_), std::move(key_), window);
+    static_assert(Origin::kHasTime,
+                  "glaive: results of Unbounded{} have no time to be grouped by; what follows is To()");
+    if constexpr (kIsWindow<W> && Origin::kHasTime) {
+      return WindowedStream<Origin, Chain, Key, W>(std::move(origin_), std::move(chain_), std::move(key_), window);
     } else {
       return WrongOrder{};
     }
@@ -216,7 +178,7 @@ class KeyedStream {
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Window(...) and Aggregate(...) after KeyBy()")
 
  private:
-  Spec source_;
+  Origin origin_;
   Chain chain_;
   Key key_;
 };
@@ -229,13 +191,13 @@ struct OneKeyForAll {
   }
 };
 
-/// A stream of records of type `Chain::Out`.
-template <typename Spec, Step Chain>
+/// A stream of records of type `Chain::Out`. A value: a copy is the same stream, whose source is read once for both.
+template <typename Origin, Step Chain>
 class Stream {
  public:
   using Record = typename Chain::Out;
 
-  Stream(Spec source, Chain chain) : source_(std::move(source)), chain_(std::move(chain)) {}
+  Stream(Origin origin, Chain chain) : origin_(std::move(origin)), chain_(std::move(chain)) {}
 
   /// Keeps the records for which `predicate` holds.
   template <typename Predicate>
@@ -259,6 +221,26 @@ class Stream {
     return Then(FilterMapStep<Chain, Function>{std::move(chain_), std::move(function)});
   }
 
+  /// Joins each record with the table's entry under its key, `key(record)`: the stream is then of what
+  /// `combine(record, value)` makes of both. Records whose key the table doesn't have are dropped.
+  template <typename K, typename V, typename Key, typename Combine>
+    requires std::invocable<const Key&, const Record&> && std::invocable<const Combine&, const Record&, const V&>
+  auto JoinTable(std::shared_ptr<const StaticTable<K, V>> table, Key key, Combine combine) && {
+    using Joined = std::remove_cvref_t<std::invoke_result_t<const Combine&, const Record&, const V&>>;
+    return std::move(*this).FilterMap([table = std::move(table), key = std::move(key),
+                                       combine = std::move(combine)](const Record& record) -> std::optional<Joined> {
+      const V* value = table->Find(std::invoke(key, record));
+      return value == nullptr ? std::nullopt : std::optional<Joined>(std::invoke(combine, record, *value));
+    });
+  }
+
+  /// Two streams of the same source, which is read once: a record goes to each whose predicate holds.
+  template <typename First, typename Second>
+    requires std::predicate<const First&, const Record&> && std::predicate<const Second&, const Record&>
+  auto Split(First first, Second second) const& {
+    return std::pair(Stream(*this).Filter(std::move(first)), Stream(*this).Filter(std::move(second)));
+  }
+
   /// Says what records are grouped by: a callable or a member pointer. The key is hashed and shipped as its bytes, so
   /// its type has no padding and no pointers.
   template <typename Key>
@@ -266,35 +248,58 @@ class Stream {
   auto KeyBy(Key key) && {
     static_assert(state::StateKey<std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>>,
                   "glaive: KeyBy() needs a key without padding, pointers or floating-point numbers");
-    return KeyedStream<Spec, Chain, Key>(std::move(source_), std::move(chain_), std::move(key));
+    return KeyedStream<Origin, Chain, Key>(std::move(origin_), std::move(chain_), std::move(key));
   }
 
   /// Groups all records by event time, as KeyedStream::Window does those of each key: one result a window, over all
   /// flows, whose key is AllRecords.
   template <typename W>
   auto Window(const W& window) && {
-    return KeyedStream<Spec, Chain, OneKeyForAll>(std::move(source_), std::move(chain_), {}).Window(window);
+    return KeyedStream<Origin, Chain, OneKeyForAll>(std::move(origin_), std::move(chain_), {}).Window(window);
+  }
+
+  /// Ends the query. `sink` is Csv, Collect, Discard, AllOf, or your own (engine/sink/sink.h).
+  template <typename S>
+  std::unique_ptr<Query> To(const S& sink) && {
+    constexpr bool kIsSink = SinkSpecFor<S, Record>;
+    static_assert(!Origin::kFromSource,
+                  "glaive: To() needs results: call KeyBy(...), Window(...) and Aggregate(...) first");
+    static_assert(Origin::kFromSource || kIsSink,
+                  "glaive: To() takes a sink for this query's rows, such as Csv{path} or Discard{}");
+    if constexpr (kIsSink && !Origin::kFromSource) {
+      return std::make_unique<GraphQuery>(std::make_shared<const SinkNode<Origin, Chain>>(
+          std::move(origin_), std::move(chain_), sink.template Factory<Record>()));
+    } else {
+      return nullptr;
+    }
   }
 
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
   GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs windows: call Window(...) first, and KeyBy(...) before it")
-  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call KeyBy(...), Window(...) and Aggregate(...) first")
 
  private:
+  template <typename, Step>
+  friend class JoinInput;
+
   template <typename Next>
   auto Then(Next next) {
-    return Stream<Spec, Next>(std::move(source_), std::move(next));
+    return Stream<Origin, Next>(std::move(origin_), std::move(next));
   }
 
-  Spec source_;
+  Origin origin_;
   Chain chain_;
 };
 
 /// Starts a query. `source` is a SourceSpec (engine/source/source.h).
 template <typename Spec>
 auto From(Spec source) {
-  return Stream<Spec, SourceStep<typename Spec::Record>>(std::move(source), {});
+  using R = typename Spec::Record;
+  using Origin = SourceOrigin<R, decltype(source.event_time_ms)>;
+  return Stream<Origin, SourceStep<R>>(
+      Origin{.node = std::make_shared<const SourceNode<R>>(std::move(source.open), source.memory_bytes),
+             .event_time_ms = std::move(source.event_time_ms)},
+      {});
 }
 
 }  // namespace glaive::engine

@@ -114,22 +114,23 @@ absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() {
 }
 
 absl::StatusOr<MemoryPlan> NodeSession::PlanNodeMemory(const rdma::MeshOptions& mesh) const {
-  const absl::StatusOr<state::FragmentGeometry> geometry = state::FragmentGeometry::Plan(
+  const absl::StatusOr<std::vector<state::FragmentGeometry>> fragments = state::FragmentGeometry::PlanAll(
       executor_count(), mesh.channel.slot_bytes, query_->delta_entry_bytes(), options_->state.fragment_bytes);
-  if (!geometry.ok()) {
-    return geometry.status();
+  if (!fragments.ok()) {
+    return fragments.status();
   }
   const absl::StatusOr<rdma::ChannelPlan> channels = rdma::PlanChannels(mesh);
   if (!channels.ok()) {
     return channels.status();
   }
-  const MemoryNeeds needs{.executors = options_->cluster.executors,
-                          .nodes_on_host = nodes_on_host_,
-                          .source_bytes = query_->source_memory_bytes(),
-                          .segment_bytes = std::uint64_t{geometry->pool_segments} * mesh.channel.slot_bytes,
-                          .ring_bytes = channels->node_ring_bytes / options_->cluster.executors,
-                          .verify_bytes = options_->output.verify ? program_->verify_memory_bytes(executor_count()) : 0,
-                          .limit_bytes = options_->state.memory_limit_bytes};
+  const MemoryNeeds needs{
+      .executors = options_->cluster.executors,
+      .nodes_on_host = nodes_on_host_,
+      .source_bytes = query_->source_memory_bytes(),
+      .segment_bytes = std::uint64_t{state::FragmentGeometry::PoolSegments(*fragments)} * mesh.channel.slot_bytes,
+      .ring_bytes = channels->node_ring_bytes / options_->cluster.executors,
+      .verify_bytes = options_->output.verify ? program_->verify_memory_bytes(executor_count()) : 0,
+      .limit_bytes = options_->state.memory_limit_bytes};
   absl::StatusOr<MemoryPlan> plan = PlanMemory(needs, AvailableMemoryBytes());
   if (plan.ok() && is_coordinator()) {
     std::cout << plan->Describe() << (channels->note.empty() ? "" : absl::StrCat("  ", channels->note, "\n"))

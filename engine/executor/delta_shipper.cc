@@ -13,8 +13,8 @@ constexpr std::size_t kBytesPerTurn = std::size_t{128} << 10;
 
 }  // namespace
 
-DeltaShipper::DeltaShipper(TaskContext& context)
-    : context_(&context), outbox_(context.executor_count, context.mesh->segments().size()) {}
+DeltaShipper::DeltaShipper(TaskContext& context, std::uint32_t input_count)
+    : context_(&context), outbox_(context.executor_count, context.mesh->segments().size()), open_inputs_(input_count) {}
 
 absl::Status DeltaShipper::Spawn(Scheduler& scheduler) {
   for (std::uint32_t turn = 0; turn < context_->peer_count(); ++turn) {
@@ -32,7 +32,7 @@ void DeltaShipper::Ship(Fiber& fiber, ExecutorId leader) {
   rdma::ChannelSender& channel = context_->mesh->sender(leader);
   const std::size_t messages_per_turn = std::max<std::size_t>(1, kBytesPerTurn / channel.options().slot_bytes);
   while (true) {
-    fiber.WaitUntil([&] { return outbox_.HasPending(leader) || closed_; });
+    fiber.WaitUntil([&] { return outbox_.HasPending(leader) || open_inputs_ == 0; });
     if (!outbox_.HasPending(leader)) {
       break;
     }

@@ -3,11 +3,13 @@
 // Owned by a query task, used by its executor's thread. A fiber sleeps while its leader's queue is empty or its
 // channel has no credit; the others go on meanwhile.
 //
-//   DeltaShipper shipper(context);
+//   DeltaShipper shipper(context, input_count);
 //   status = shipper.Spawn(scheduler);
 //   fragment.TrySeal(leader, marker, shipper.outbox());
-//   shipper.Close();          // after the last epoch: the fibers end when all is delivered
+//   shipper.EndInput();       // after an input's last epoch: the fibers end when all has been delivered of all inputs
 #pragma once
+
+#include <cstdint>
 
 #include "absl/status/status.h"
 
@@ -19,16 +21,16 @@ namespace glaive::engine {
 
 class DeltaShipper {
  public:
-  /// `context` outlives the shipper.
-  explicit DeltaShipper(TaskContext& context);
+  /// `context` outlives the shipper; the query has `input_count` inputs.
+  DeltaShipper(TaskContext& context, std::uint32_t input_count);
 
   /// Adds a fiber for each other executor.
   absl::Status Spawn(Scheduler& scheduler);
 
   state::DeltaOutbox& outbox() { return outbox_; }
 
-  /// Says that nothing more will be queued.
-  void Close() { closed_ = true; }
+  /// Says that nothing more will be queued of one of the inputs.
+  void EndInput() { --open_inputs_; }
 
   /// Brings the context's counters of messages, bytes, stalls and laps up to date.
   void Measure() const;
@@ -38,7 +40,7 @@ class DeltaShipper {
 
   TaskContext* context_;
   state::DeltaOutbox outbox_;
-  bool closed_ = false;
+  std::uint32_t open_inputs_;
 };
 
 }  // namespace glaive::engine

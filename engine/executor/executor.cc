@@ -13,20 +13,20 @@ constexpr std::int64_t kPeerCheckIntervalNanos = 20'000'000;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const ExecutorConfig& config, const Query& query) {
-  const absl::StatusOr<state::FragmentGeometry> geometry = state::FragmentGeometry::Plan(
+  absl::StatusOr<std::vector<state::FragmentGeometry>> geometries = state::FragmentGeometry::PlanAll(
       config.mesh.executor_count, config.mesh.channel.slot_bytes, query.delta_entry_bytes(), config.fragment_bytes);
-  if (!geometry.ok()) {
-    return geometry.status();
+  if (!geometries.ok()) {
+    return geometries.status();
   }
   absl::StatusOr<std::unique_ptr<rdma::ExecutorMesh>> mesh =
-      rdma::ExecutorMesh::Prepare(config.mesh, geometry->pool_segments);
+      rdma::ExecutorMesh::Prepare(config.mesh, state::FragmentGeometry::PoolSegments(*geometries));
   if (!mesh.ok()) {
     return mesh.status();
   }
-  return std::unique_ptr<Executor>(new Executor(config, query, *geometry, *std::move(mesh)));
+  return std::unique_ptr<Executor>(new Executor(config, query, *std::move(geometries), *std::move(mesh)));
 }
 
-Executor::Executor(const ExecutorConfig& config, const Query& query, const state::FragmentGeometry& geometry,
+Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector<state::FragmentGeometry> geometries,
                    std::unique_ptr<rdma::ExecutorMesh> mesh)
     : query_(&query),
       mesh_(std::move(mesh)),
@@ -39,7 +39,7 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, const state
   context_.epoch_policy = config.epoch_policy;
   context_.max_lead_ms = config.max_lead_ms;
   context_.idle_timeout_ns = config.idle_timeout_ns;
-  context_.geometry = geometry;
+  context_.geometries = std::move(geometries);
   context_.mesh = mesh_.get();
   context_.memory = &memory_;
   context_.metrics = &metrics_;

@@ -80,7 +80,7 @@ class Executor {
   ExecutorId id() const { return context_.self; }
 
  private:
-  Executor(const ExecutorConfig& config, const Query& query, const state::FragmentGeometry& geometry,
+  Executor(const ExecutorConfig& config, const Query& query, std::vector<state::FragmentGeometry> geometries,
            std::unique_ptr<rdma::ExecutorMesh> mesh);
 
   void End();

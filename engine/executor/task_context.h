@@ -2,12 +2,14 @@
 //
 // Owned by the Executor, used by its thread alone.
 //
-//   if (!status.ok()) context.FailAndPark(fiber, status);   // does not return
+//   if (!status.ok()) context.Fail(fiber, status);   // does not return
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 #include "engine/fiber/fiber.h"
 #include "engine/metrics/live_progress.h"
@@ -28,18 +30,26 @@ struct TaskContext {
   EpochPolicy epoch_policy;
   std::int64_t max_lead_ms = 0;
   std::int64_t idle_timeout_ns = 0;
-  state::FragmentGeometry geometry;
+  std::vector<state::FragmentGeometry> geometries;  // of the query's inputs, by number
   rdma::ExecutorMesh* mesh = nullptr;
   state::StateMemory* memory = nullptr;
   ExecutorMetrics* metrics = nullptr;
   LiveProgress* live = nullptr;
   absl::Status failure;  // the first one; ends the executor after the round
 
-  /// Records what ends the run, and never returns: the executor unwinds its fibers.
-  [[noreturn]] void FailAndPark(Fiber& fiber, const absl::Status& status) {
-    failure.Update(status);
+  /// Ends the run with an error that says who met it and when. It never returns: the executor unwinds its fibers.
+  [[noreturn]] void Fail(Fiber& fiber, const absl::Status& status) {
+    failure.Update(absl::Status(
+        status.code(), absl::StrCat("executor ", Value(self), ", epoch ",
+                                    live->epochs.load(std::memory_order_relaxed) + 1, ": ", status.message())));
     while (true) {
       fiber.WaitUntil([] { return false; });
+    }
+  }
+  /// Fails unless the status is OK.
+  void Require(Fiber& fiber, const absl::Status& status) {
+    if (!status.ok()) [[unlikely]] {
+      Fail(fiber, status);
     }
   }
 

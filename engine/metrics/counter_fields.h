@@ -42,6 +42,8 @@ inline constexpr CounterField kCounterFields[] = {
     {"max_ring_laps", &ExecutorMetrics::max_ring_laps, true},
     {"index_growths", &ExecutorMetrics::index_growths},
     {"state_bytes", &ExecutorMetrics::state_bytes},
+    {"kept_tuples", &ExecutorMetrics::kept_tuples},
+    {"kept_tuple_bytes", &ExecutorMetrics::kept_tuple_bytes},
     {"windows_fired", &ExecutorMetrics::windows_fired},
     {"windows_fired_early", &ExecutorMetrics::windows_fired_early},
     {"results", &ExecutorMetrics::results},

@@ -50,6 +50,8 @@ struct ExecutorMetrics {
 
   std::uint64_t index_growths = 0;        ///< times an index was enlarged
   std::uint64_t state_bytes = 0;          ///< most bytes of primary and fragment state at one time
+  std::uint64_t kept_tuples = 0;          ///< most tuples that its joins kept at one time
+  std::uint64_t kept_tuple_bytes = 0;     ///< state then, of everything the executor keeps
   std::uint64_t windows_fired = 0;        ///< windows this leader completed
   std::uint64_t windows_fired_early = 0;  ///< of these, before all executors had reached the end of the stream
   std::uint64_t results = 0;              ///< rows this leader handed to the sink

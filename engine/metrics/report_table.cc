@@ -104,6 +104,11 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   Line(out, "memory",
        absl::StrFormat("peak %s, state %s, index grown %s times", FormatBytes(report.peak_memory_bytes),
                        FormatBytes(total.state_bytes), Grouped(total.index_growths)));
+  if (total.kept_tuples > 0) {
+    Line(out, "kept tuples",
+         absl::StrFormat("at most %s at one time, %.1f bytes of state each", Grouped(total.kept_tuples),
+                         static_cast<double>(total.kept_tuple_bytes) / static_cast<double>(total.kept_tuples)));
+  }
   Line(out, "pages", PagesText(report.regions));
   Line(out, "verification", VerificationText(report.verification));
 }

@@ -6,8 +6,12 @@
 
 namespace glaive::engine {
 
-FlowProgress::FlowProgress(const FlowProgressOptions& options, const Windows& windows)
-    : options_(options), windows_(windows), clock_(options.executor_count), idleness_(options.idle_timeout_ns) {}
+FlowProgress::FlowProgress(const FlowProgressOptions& options, const Windows& windows, StageProgress& stage)
+    : options_(options),
+      windows_(windows),
+      stage_(&stage),
+      flow_(stage.FlowOf(options.input, options.self)),
+      idleness_(options.idle_timeout_ns) {}
 
 void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms,
                            std::int64_t read_ns) {
@@ -28,38 +32,26 @@ void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int6
     boundary_read_ns_ = boundary_read_ns_ == 0 ? read_ns : boundary_read_ns_;
     window_end_ms_ = windows_.NextEndMs(watermark_ms);
   }
-  AdvanceClock(options_.self, watermark_ms, read_ns);
+  stage_->Advance(flow_, watermark_ms, read_ns);
 }
 
 void FlowProgress::OnMarker(ExecutorId executor, const state::EpochMarker& marker) {
-  AdvanceClock(executor, marker.watermark_ms, marker.boundary_read_ns);
-  clock_.SetIdle(executor, marker.idle == 1);
-  if (idleness_.idle()) {
-    follow_ms_ = clock_.MinOfActiveBeside(options_.self);
-  }
+  const std::size_t flow = stage_->FlowOf(options_.input, executor);
+  stage_->Advance(flow, marker.watermark_ms, marker.boundary_read_ns);
+  stage_->SetIdle(flow, marker.idle == 1);
 }
 
 void FlowProgress::OnSilence(std::int64_t now_ns) {
   if (idleness_.OnSilence(now_ns)) {
-    follow_ms_ = clock_.MinOfActiveBeside(options_.self);
+    stage_->SetIdle(flow_, true);
     epoch_.has_news = true;  // other idle flows need not wait for this one
   }
-  if (idleness_.idle() && follow_ms_ > watermark_ms_) {
-    OnBatch(0, 0, follow_ms_, now_ns);
+  if (!idleness_.idle()) {
+    return;
   }
-}
-
-void FlowProgress::AdvanceClock(ExecutorId executor, std::int64_t watermark_ms, std::int64_t read_ns) {
-  if (clock_.Advance(executor, watermark_ms) && clock_.Min() >= min_window_end_ms_) {
-    passed_.push_back({.min_ms = clock_.Min(), .read_ns = read_ns});
-    min_window_end_ms_ = windows_.NextEndMs(clock_.Min());
+  if (const std::int64_t follow_ms = stage_->MinOfActiveBeside(flow_); follow_ms > watermark_ms_) {
+    OnBatch(0, 0, follow_ms, now_ns);
   }
-}
-
-std::int64_t FlowProgress::PassedReadNanos(std::int64_t window_end_ms) const {
-  const auto passing = std::ranges::lower_bound(passed_, window_end_ms, {}, &Passing::min_ms);
-  GLAIVE_CHECK(passing != passed_.end(), "no batch has passed the window's end at ", window_end_ms, " ms");
-  return passing->read_ns;
 }
 
 bool FlowProgress::ShouldEndEpoch(std::int64_t now_ns) const {
@@ -76,7 +68,6 @@ state::EpochMarker FlowProgress::EndEpoch(std::int64_t now_ns) {
   marker.boundary_read_ns = boundary_read_ns_;
   marker.records_read = records_read_;
   marker.executor = Value(options_.self);
-  marker.stage_count = 1;
   marker.idle = idleness_.idle() ? 1 : 0;
   epoch_ = EpochProgress{};
   epoch_started_ns_ = now_ns;
@@ -89,7 +80,8 @@ bool FlowProgress::LeadsTooFar() const {
     return false;
   }
   // Before everybody has reported, the lead is measured from where this flow began.
-  const std::int64_t slowest_ms = clock_.Min() == kMinEventTimeMs ? first_watermark_ms_ : clock_.Min();
+  const std::int64_t known_ms = stage_->slowest_source_ms();
+  const std::int64_t slowest_ms = known_ms == kMinEventTimeMs ? first_watermark_ms_ : known_ms;
   return slowest_ms<watermark_ms_&& static_cast<std::uint64_t>(watermark_ms_) -
                     static_cast<std::uint64_t>(slowest_ms)> static_cast<std::uint64_t>(options_.max_lead_ms);
 }

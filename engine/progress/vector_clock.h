@@ -1,16 +1,17 @@
-// VectorClock: one leader's view of how far every executor has come (paper section 5.1, "Progress Tracking").
+// VectorClock: one leader's view of how far every flow of a stage has come (paper section 5.1, "Progress Tracking").
 //
-// Entry e is a watermark: executor e will send no further change to a window that ends at or before it. So a
-// window may fire once Min() has reached its end (invariant I4), and not before.
+// A stage that takes in one stream has a flow for each executor; a join has two. Entry f is a watermark: flow f will
+// send no further change to a window that ends at or before it. So a window may fire once Min() has reached its end
+// (invariant I4), and not before.
 //
 // A pure value: no thread, no I/O. Owned by one executor.
 //
 //   1. No entry ever goes back.
 //
-// Costs: Advance is O(1), or O(executors) when it moves the one that was last.
+// Costs: Advance is O(1), or O(flows) when it moves the one that was last.
 //
 //   VectorClock clock(executor_count);
-//   clock.Advance(ExecutorId{2}, watermark_ms);
+//   clock.Advance(2, watermark_ms);
 //   if (clock.Min() >= window_end_ms) Fire();
 #pragma once
 
@@ -21,23 +22,20 @@
 
 #include "engine/progress/event_time.h"
 #include "rdma/base/check.h"
-#include "rdma/base/ids.h"
 
 namespace glaive::engine {
 
 class VectorClock {
  public:
-  /// All `executor_count` entries (at least 1) start at kMinEventTimeMs.
-  explicit VectorClock(std::uint32_t executor_count)
-      : entries_(executor_count, kMinEventTimeMs), idle_(executor_count, false) {
-    GLAIVE_CHECK(executor_count > 0, "a vector clock needs an executor");
+  /// All `flow_count` entries (at least 1) start at kMinEventTimeMs.
+  explicit VectorClock(std::size_t flow_count) : entries_(flow_count, kMinEventTimeMs), idle_(flow_count, false) {
+    GLAIVE_CHECK(flow_count > 0, "a vector clock needs a flow");
   }
 
-  /// Moves an executor's entry to `watermark_ms`. True when that moved the minimum.
-  bool Advance(ExecutorId executor, std::int64_t watermark_ms) {
-    std::int64_t& entry = entries_[Value(executor)];
-    GLAIVE_CHECK(watermark_ms >= entry, "the clock of executor ", Value(executor), " goes back from ", entry, " to ",
-                 watermark_ms);
+  /// Moves a flow's entry to `watermark_ms`. True when that moved the minimum.
+  bool Advance(std::size_t flow, std::int64_t watermark_ms) {
+    std::int64_t& entry = entries_[flow];
+    GLAIVE_CHECK(watermark_ms >= entry, "the clock of flow ", flow, " goes back from ", entry, " to ", watermark_ms);
     const bool was_last = entry == min_;
     entry = watermark_ms;
     if (!was_last) {
@@ -48,20 +46,24 @@ class VectorClock {
     return min_ != before;
   }
 
-  /// Notes whether an executor's flow is idle: its entry then follows those of the others.
-  void SetIdle(ExecutorId executor, bool idle) { idle_[Value(executor)] = idle; }
+  /// Notes whether a flow is idle: its entry then follows those of the others.
+  void SetIdle(std::size_t flow, bool idle) { idle_[flow] = idle; }
 
   std::int64_t Min() const { return min_; }
   /// The least entry of the flows beside `self` that are neither idle nor at their end, what an idle flow follows;
-  /// kMinEventTimeMs if there is none. O(executors).
-  std::int64_t MinOfActiveBeside(ExecutorId self) const {
+  /// kMinEventTimeMs if there is none. O(flows).
+  std::int64_t MinOfActiveBeside(std::size_t self) const {
     std::int64_t least = kMaxEventTimeMs;
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      least = i == Value(self) || idle_[i] ? least : std::min(least, entries_[i]);
+    for (std::size_t flow = 0; flow < entries_.size(); ++flow) {
+      least = flow == self || idle_[flow] ? least : std::min(least, entries_[flow]);
     }
     return least == kMaxEventTimeMs ? kMinEventTimeMs : least;
   }
-  std::int64_t At(ExecutorId executor) const { return entries_[Value(executor)]; }
+  /// The least entry of `count` flows from `first` on. O(count).
+  std::int64_t MinOf(std::size_t first, std::size_t count) const {
+    const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(first);
+    return *std::min_element(begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
 
  private:
   std::vector<std::int64_t> entries_;

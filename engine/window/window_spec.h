@@ -4,7 +4,12 @@
 // cover its event time. Lengths are whole milliseconds, at least 1. Anything else is a defect of the query.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include "absl/time/time.h"
+
+#include "rdma/base/check.h"
 
 namespace glaive::engine {
 
@@ -34,5 +39,27 @@ struct Session {
 struct Unbounded {
   absl::Duration every = absl::InfiniteDuration();
 };
+
+/// What Window() takes.
+template <typename W>
+inline constexpr bool kIsWindow = std::is_same_v<W, Tumbling> || std::is_same_v<W, Sliding> ||
+                                  std::is_same_v<W, Session> || std::is_same_v<W, Unbounded>;
+
+/// A window's kind, for messages.
+template <typename W>
+constexpr const char* WindowName() {
+  return std::is_same_v<W, Tumbling>  ? "tumbling"
+         : std::is_same_v<W, Sliding> ? "sliding"
+         : std::is_same_v<W, Session> ? "session"
+                                      : "unwindowed";
+}
+
+/// An allowed lateness in ms. Whole milliseconds, not negative, else the process ends with a message.
+inline std::int64_t WholeLateness(absl::Duration lateness) {
+  const std::int64_t millis = absl::ToInt64Milliseconds(lateness);
+  GLAIVE_CHECK(millis >= 0 && absl::Milliseconds(millis) == lateness, "an allowed lateness of ",
+               absl::FormatDuration(lateness), "; it must be whole milliseconds, not negative");
+  return millis;
+}
 
 }  // namespace glaive::engine

@@ -151,6 +151,20 @@ state::SliceRange Windows::OpenAt(std::int64_t watermark_ms) const {
 
 state::SliceId Windows::FirstPieceOf(std::int64_t window) const { return state::SliceId{window * slices_}; }
 
+std::int64_t Windows::ResultsUntil(std::int64_t watermark_ms) const {
+  if (kind_ != Kind::kSessions || watermark_ms == kMaxEventTimeMs || watermark_ms < kMinEventTimeMs + slide_ms_) {
+    return watermark_ms;
+  }
+  // A session whose last record is in the last slice that is complete goes on until the next one is.
+  return FloorDivide(watermark_ms, slide_ms_) * slide_ms_ - 1;
+}
+
+std::int64_t Windows::KeptMs() const {
+  constexpr std::int64_t kMaxSlides = 16;
+  constexpr std::int64_t kMostMs = kMaxEventTimeMs / kMaxSlides;  // some of them still fit 64 bits
+  return std::min({kMostMs, size_ms_, kMaxSlides * std::min(kMostMs, slide_ms_)});
+}
+
 std::int64_t Windows::NextEndMs(std::int64_t event_time_ms) const {
   return EndMs(std::min(FirstEndingAfter(event_time_ms), last_window_));
 }

@@ -73,6 +73,12 @@ class Windows {
   /// The end of the first window that ends after a time; the first and the last window stand for times beside them.
   std::int64_t NextEndMs(std::int64_t event_time_ms) const;
 
+  /// How far results have come once all windows that end at or before `watermark_ms` have fired: none that is still to
+  /// come has an event time, its window's end - 1, before this.
+  std::int64_t ResultsUntil(std::int64_t watermark_ms) const;
+  /// The window's length, but no more than 16 slides: what leaders keep for each flow that leads by a window.
+  std::int64_t KeptMs() const;
+
   std::int64_t size_ms() const { return size_ms_; }
   std::int64_t slide_ms() const { return slide_ms_; }
 

@@ -10,12 +10,14 @@
 //        0     8  epoch        from 1                  0     8  epoch            the same as the tag's
 //        8     4  entry_count                          8     8  watermark_ms     event time, INT64_MAX: ended
 //       12     4  entry_bytes  size of an entry       16     8  boundary_read_ns see below
-//       16     4  has_marker   0 or 1                 24     8  records_read     the source's position
-//       20     4  stage        of the query, 0        32     8  checkpoint       0: none
+//       16     4  has_marker   0 or 1                 24     8  records_read     the flow's position
+//       20     4  input        of the query's, from 0 32     8  checkpoint       0: none
 //                                                     40     4  executor         the sender
-//                                                     44     4  stage_count      1
-//                                                     48     4  idle             0 or 1
-//                                                     52    12  reserved         zero
+//                                                     44     4  idle             0 or 1
+//                                                     48    16  reserved         zero
+//
+// A query has as many inputs as streams that its stages take in: one an aggregation, two a join. Each has epochs and
+// watermarks of its own; all travel over the same channels.
 //
 // idle says that the sender's source has nothing to read, and that its watermark only follows those of the others.
 // boundary_read_ns is when the sender read the batch that first moved its watermark past a window's end in
@@ -33,7 +35,7 @@ struct DeltaTag {
   std::uint32_t entry_count = 0;
   std::uint32_t entry_bytes = 0;
   std::uint32_t has_marker = 0;
-  std::uint32_t stage = 0;
+  std::uint32_t input = 0;
 };
 
 struct EpochMarker {
@@ -43,16 +45,15 @@ struct EpochMarker {
   std::uint64_t records_read = 0;
   std::uint64_t checkpoint = 0;
   std::uint32_t executor = 0;
-  std::uint32_t stage_count = 0;
   std::uint32_t idle = 0;
-  std::uint8_t reserved[12] = {};
+  std::uint8_t reserved[16] = {};
 };
 
 static_assert(sizeof(DeltaTag) == 24 && std::is_trivially_copyable_v<DeltaTag>);
 static_assert(offsetof(DeltaTag, entry_count) == 8 && offsetof(DeltaTag, has_marker) == 16);
 static_assert(sizeof(EpochMarker) == 64 && std::is_trivially_copyable_v<EpochMarker>);
 static_assert(offsetof(EpochMarker, records_read) == 24 && offsetof(EpochMarker, executor) == 40);
-static_assert(offsetof(EpochMarker, idle) == 48);
+static_assert(offsetof(EpochMarker, idle) == 44);
 
 /// Room that every segment keeps for the marker: it may turn out to be the epoch's last.
 inline constexpr std::size_t kMarkerBytes = sizeof(EpochMarker);

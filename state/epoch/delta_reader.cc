@@ -17,8 +17,9 @@ absl::Status DeltaReader::Check(const DeltaTag& tag, std::size_t payload_bytes) 
   if (tag.epoch != Value(ended_) + 1) {
     return Refuse(absl::StrCat("it belongs to epoch ", tag.epoch, ", expected ", Value(ended_) + 1));
   }
-  if (tag.stage != 0 || tag.has_marker > 1) {
-    return Refuse(absl::StrCat("stage ", tag.stage, " and marker flag ", tag.has_marker, " are unknown"));
+  if (tag.input != input_ || tag.has_marker > 1) {
+    return Refuse(
+        absl::StrCat("input ", tag.input, " and marker flag ", tag.has_marker, " are not those of input ", input_));
   }
   if (tag.entry_bytes != entry_bytes_) {
     return Refuse(absl::StrCat("its entries have ", tag.entry_bytes, " bytes, expected ", entry_bytes_));
@@ -34,9 +35,8 @@ absl::Status DeltaReader::Check(const DeltaTag& tag, std::size_t payload_bytes) 
 }
 
 absl::Status DeltaReader::CheckMarker(const EpochMarker& marker, const DeltaTag& tag) const {
-  if (marker.epoch != tag.epoch || marker.executor != Value(sender_) || marker.stage_count != 1) {
-    return Refuse(absl::StrCat("its marker speaks of epoch ", marker.epoch, ", executor ", marker.executor, " and ",
-                               marker.stage_count, " stages"));
+  if (marker.epoch != tag.epoch || marker.executor != Value(sender_)) {
+    return Refuse(absl::StrCat("its marker speaks of epoch ", marker.epoch, " and executor ", marker.executor));
   }
   if (marker.idle > 1) {
     return Refuse(absl::StrCat("its marker's idle flag is ", marker.idle));

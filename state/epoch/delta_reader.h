@@ -1,8 +1,8 @@
 // DeltaReader: checks what one helper sends to its leader before anything of it is used (paper section 7.2.2,
 // "Properties").
 //
-// One for each sender, owned by the leader, used by its thread alone. The channel has already proven that a message
-// is whole and in its place in the ring; this proves that it is the right thing to merge:
+// One for each sender and input of the query, owned by the leader, used by its thread alone. The channel has already
+// proven that a message is whole and in its place in the ring; this proves that it is the right thing to merge:
 //
 //   1. Epochs follow each other without gap, and chunks belong to the current one (invariant I2).
 //   2. A sender's watermark never goes back (invariant I3).
@@ -39,9 +39,9 @@ struct DeltaChunk {
 
 class DeltaReader {
  public:
-  /// Reads what `sender` sends to `leader`; entries have `entry_bytes`.
-  DeltaReader(ExecutorId sender, ExecutorId leader, std::uint32_t entry_bytes)
-      : sender_(sender), leader_(leader), entry_bytes_(entry_bytes) {}
+  /// Reads what `sender` sends to `leader` for one of the query's inputs; its entries have `entry_bytes`.
+  DeltaReader(ExecutorId sender, ExecutorId leader, std::uint32_t entry_bytes, std::uint32_t input = 0)
+      : sender_(sender), leader_(leader), entry_bytes_(entry_bytes), input_(input) {}
 
   /// The message's content. It is valid as long as the message. DataLoss names sender, epoch and what is wrong.
   absl::StatusOr<DeltaChunk> Read(const rdma::Message& message);
@@ -62,6 +62,7 @@ class DeltaReader {
   ExecutorId sender_;
   ExecutorId leader_;
   std::uint32_t entry_bytes_;
+  std::uint32_t input_;
   EpochId current_{0};
   EpochId ended_{0};
   std::int64_t watermark_ms_ = std::numeric_limits<std::int64_t>::min();

@@ -44,4 +44,34 @@ absl::StatusOr<FragmentGeometry> FragmentGeometry::Plan(std::uint32_t executor_c
   return geometry;
 }
 
+absl::StatusOr<std::vector<FragmentGeometry>> FragmentGeometry::PlanAll(std::uint32_t executor_count,
+                                                                        std::size_t slot_bytes,
+                                                                        const std::vector<std::size_t>& entry_bytes,
+                                                                        std::uint64_t fragment_bytes) {
+  std::vector<FragmentGeometry> fragments;
+  for (const std::size_t bytes : entry_bytes) {
+    const absl::StatusOr<FragmentGeometry> fragment = Plan(executor_count, slot_bytes, bytes, fragment_bytes);
+    if (!fragment.ok()) {
+      return fragment.status();
+    }
+    fragments.push_back(*fragment);
+  }
+  for (const FragmentGeometry& fragment : fragments) {
+    if (PoolSegments(fragments) > fragment.MaxPoolSegments()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the ", fragments.size(), " inputs of this query over ", executor_count,
+                       " executors have too many entries to address: lower --fragment-bytes"));
+    }
+  }
+  return fragments;
+}
+
+std::uint32_t FragmentGeometry::PoolSegments(const std::vector<FragmentGeometry>& fragments) {
+  std::uint32_t segments = 0;
+  for (const FragmentGeometry& fragment : fragments) {
+    segments += fragment.pool_segments;
+  }
+  return segments;
+}
+
 }  // namespace glaive::state

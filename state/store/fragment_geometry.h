@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -20,13 +21,21 @@ struct FragmentGeometry {
   std::uint32_t remote_leaders = 0;  // executors other than this one
   std::uint32_t entries_per_segment = 0;
   std::uint32_t capacity_segments = 0;  // of one fragment
-  std::uint32_t pool_segments = 0;      // what the executor's pool must have
+  std::uint32_t pool_segments = 0;      // what the executor's pool must have for it
 
   /// The geometry for `executor_count` executors, segments of `slot_bytes`, delta entries of `entry_bytes`, and
   /// fragments of about `fragment_bytes` (rounded up to what a group of updates may need). InvalidArgument
   /// when not even one entry fits a slot beside the marker, or when the addresses do not fit 32 bits.
   static absl::StatusOr<FragmentGeometry> Plan(std::uint32_t executor_count, std::size_t slot_bytes,
                                                std::size_t entry_bytes, std::uint64_t fragment_bytes);
+
+  /// The geometries of several fragments that share a pool, of entries of `entry_bytes` each. Errors as above.
+  static absl::StatusOr<std::vector<FragmentGeometry>> PlanAll(std::uint32_t executor_count, std::size_t slot_bytes,
+                                                               const std::vector<std::size_t>& entry_bytes,
+                                                               std::uint64_t fragment_bytes);
+  /// What the pool that fragments share must have. Each of them can then fill up while others' segments are on their
+  /// way.
+  static std::uint32_t PoolSegments(const std::vector<FragmentGeometry>& fragments);
 
   /// Segments that a group of `items` may need beyond those in use.
   std::uint32_t WorstCaseSegments(std::size_t items) const {

@@ -25,25 +25,29 @@
 #include "rdma/base/ids.h"
 #include "state/crdt/crdt.h"
 #include "state/epoch/delta_reader.h"
-#include "state/store/fragment.h"
 #include "state/store/primary_partition.h"
 #include "state/store/staged_update.h"
+#include "state/store/state_kind.h"
 
 namespace glaive::state {
 
-template <StateKey K, CrdtValue V>
+template <StateKey K, typename V>
+  requires CrdtValue<V> || kIsAppended<V>
 class PartitionedStore {
  public:
+  using Table = typename StateKind<K, V>::Table;
+  using Fragment = typename StateKind<K, V>::Fragment;
   using Update = StagedUpdate<K, typename V::Input>;
   using Entry = DeltaEntry<K, V>;
 
-  /// The store of executor `self` of `executor_count`. `memory` and `pool` outlive it; the pool has
-  /// geometry.pool_segments. ResourceExhausted when the fragment's index does not fit the budget.
+  /// The store of executor `self` of `executor_count`, for one of the query's inputs. `memory` and `pool` outlive it;
+  /// the pool has at least geometry.pool_segments. ResourceExhausted when the fragment's index does not fit the budget.
   static absl::StatusOr<PartitionedStore> Create(StateMemory& memory, rdma::SegmentPool& pool, ExecutorId self,
-                                                 std::uint32_t executor_count, const FragmentGeometry& geometry) {
+                                                 std::uint32_t executor_count, const FragmentGeometry& geometry,
+                                                 std::uint32_t input = 0) {
     PartitionedStore store(memory, self, executor_count);
     if (executor_count > 1) {
-      auto fragment = Fragment<K, V>::Create(memory, pool, executor_count, geometry);
+      auto fragment = Fragment::Create(memory, pool, executor_count, geometry, input);
       if (!fragment.ok()) {
         return fragment.status();
       }
@@ -62,7 +66,7 @@ class PartitionedStore {
   class Prefetcher {
    public:
     explicit Prefetcher(const PartitionedStore& store) : self_(store.self_), executor_count_(store.executor_count_) {
-      const SliceTable<K, V>* table = store.primary_.last_opened();
+      const Table* table = store.primary_.last_opened();
       index_ = table == nullptr ? nullptr : table->prefetch_index();
     }
     [[gnu::always_inline]] void operator()(std::uint64_t hash) const {
@@ -133,8 +137,8 @@ class PartitionedStore {
   PrimaryPartition<K, V>& primary() { return primary_; }
   const PrimaryPartition<K, V>& primary() const { return primary_; }
   /// Null in a run of one executor.
-  Fragment<K, V>* fragment() { return fragment_ ? &*fragment_ : nullptr; }
-  const Fragment<K, V>* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
+  Fragment* fragment() { return fragment_ ? &*fragment_ : nullptr; }
+  const Fragment* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
   /// Entries of other executors merged so far.
   std::uint64_t merged_entries() const { return merged_entries_; }
 
@@ -150,7 +154,7 @@ class PartitionedStore {
 
   template <typename Item, typename Applier>
   absl::Status ApplyToPrimary(SliceId slice, std::span<const Item> items, Applier&& apply) {
-    absl::StatusOr<SliceTable<K, V>*> table = primary_.Open(slice);
+    absl::StatusOr<Table*> table = primary_.Open(slice);
     return table.ok() ? (*table)->Apply(*memory_, items, apply) : table.status();
   }
 
@@ -183,7 +187,7 @@ class PartitionedStore {
   ExecutorId self_;
   std::uint32_t executor_count_;
   PrimaryPartition<K, V> primary_;
-  std::optional<Fragment<K, V>> fragment_;
+  std::optional<Fragment> fragment_;
   std::uint64_t merged_entries_ = 0;
 };
 

@@ -19,18 +19,18 @@
 #include "rdma/base/check.h"
 #include "state/log/state_memory.h"
 #include "state/store/slice_id.h"
-#include "state/store/slice_table.h"
+#include "state/store/state_kind.h"
 
 namespace glaive::state {
 
 template <StateKey K, typename V>
 class PrimaryPartition {
  public:
-  using Table = SliceTable<K, V>;
+  using Table = typename StateKind<K, V>::Table;
 
   explicit PrimaryPartition(StateMemory& memory) : memory_(&memory) {}
 
-  /// The slice's table, opened if it is new, with an index of the size that the last slice needed. The pointer
+  /// The slice's table, opened if it is new, and as large as the last slice needed it. The pointer
   /// holds until the slice is dropped. ResourceExhausted past the budget.
   absl::StatusOr<Table*> Open(SliceId slice) {
     if (last_table_ != nullptr && slice == last_opened_) [[likely]] {
@@ -83,6 +83,14 @@ class PrimaryPartition {
 
   SliceId first_open() const { return first_open_; }
   std::size_t open_slices() const { return slices_.size(); }
+  /// In all open slices.
+  std::uint64_t entries() const {
+    std::uint64_t entries = 0;
+    for (const auto& [slice, table] : slices_) {
+      entries += table.size();
+    }
+    return entries;
+  }
 
   /// How often an index has grown, in the slices that are open and those that were dropped.
   std::uint64_t index_growths() const {

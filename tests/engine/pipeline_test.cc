@@ -68,8 +68,8 @@ TEST(Aggregates, ReadTheFieldTheyAreGiven) {
 struct Time {
   std::int64_t operator()(const Reading& reading) const { return reading.value; }
 };
-using Spec = SourceSpec<Reading, Time>;
-using CountPlan = AggregationPlan<Spec, SourceStep<Reading>, std::uint64_t Reading::*, Tumbling, Count>;
+using CountPlan =
+    AggregationPlan<SourceOrigin<Reading, Time>, SourceStep<Reading>, std::uint64_t Reading::*, Tumbling, Count>;
 
 class RecordStageTest : public ::testing::Test {
  protected:
@@ -86,12 +86,8 @@ class RecordStageTest : public ::testing::Test {
     stage_.Add(std::span<const Reading* const>(pointers), 0, [](std::uint64_t) {}, flush_);
   }
 
-  CountPlan plan_{.source = {},
-                  .chain = {},
-                  .key = &Reading::sensor,
-                  .window = {absl::Milliseconds(10)},
-                  .aggregate = {},
-                  .sink = nullptr};
+  CountPlan plan_{
+      .origin = {}, .chain = {}, .key = &Reading::sensor, .window = {absl::Milliseconds(10)}, .aggregate = {}};
   RecordStage<CountPlan> stage_{plan_, Windows(plan_.window)};
   std::map<std::int64_t, std::vector<std::uint64_t>> folded_;  // by slice: the keys
   std::vector<std::size_t> group_sizes_;

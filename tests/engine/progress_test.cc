@@ -1,5 +1,7 @@
 // The pure parts of progress: clock, epoch policy, window arithmetic, and a flow's progress, with plain integers.
 
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "engine/progress/flow_progress.h"
@@ -10,24 +12,24 @@ namespace {
 TEST(VectorClock, ItsMinimumIsThatOfTheSlowest) {
   VectorClock clock(3);
   EXPECT_EQ(clock.Min(), kMinEventTimeMs);
-  EXPECT_FALSE(clock.Advance(ExecutorId{0}, 100));
-  EXPECT_FALSE(clock.Advance(ExecutorId{2}, 50));
-  EXPECT_TRUE(clock.Advance(ExecutorId{1}, 70));
+  EXPECT_FALSE(clock.Advance(0, 100));
+  EXPECT_FALSE(clock.Advance(2, 50));
+  EXPECT_TRUE(clock.Advance(1, 70));
   EXPECT_EQ(clock.Min(), 50);
-  EXPECT_TRUE(clock.Advance(ExecutorId{2}, kMaxEventTimeMs));
+  EXPECT_TRUE(clock.Advance(2, kMaxEventTimeMs));
   EXPECT_EQ(clock.Min(), 70);
 }
 
 TEST(VectorClock, StandingStillMovesNothing) {
   VectorClock clock(1);
-  EXPECT_TRUE(clock.Advance(ExecutorId{0}, 5));
-  EXPECT_FALSE(clock.Advance(ExecutorId{0}, 5));
+  EXPECT_TRUE(clock.Advance(0, 5));
+  EXPECT_FALSE(clock.Advance(0, 5));
 }
 
 TEST(VectorClockDeathTest, GoingBackIsADefect) {
   VectorClock clock(1);
-  clock.Advance(ExecutorId{0}, 5);
-  EXPECT_DEATH(clock.Advance(ExecutorId{0}, 4), "clock of executor 0 goes back from 5 to 4");
+  clock.Advance(0, 5);
+  EXPECT_DEATH(clock.Advance(0, 4), "clock of flow 0 goes back from 5 to 4");
 }
 
 constexpr EpochPolicy kPolicy{.epoch_bytes = 1000, .epoch_min_bytes = 100, .epoch_interval_ns = 50};
@@ -48,25 +50,36 @@ TEST(EpochPolicy, EndsAfterTheIntervalOnlyIfThereIsNews) {
   EXPECT_FALSE(kPolicy.ShouldEnd({.bytes = 0, .elapsed_ns = 1'000'000, .has_news = false}));
 }
 
+/// The flow of an executor into a stage of one input.
+class OneFlow : public StageProgress, public FlowProgress {
+ public:
+  OneFlow(
+      std::uint32_t executors, const FlowProgressOptions& options,
+      const std::function<void(FlowProgress&)>& begin = [](FlowProgress&) {})
+      : StageProgress(kWindows, executors), FlowProgress(options, kWindows, *this) {
+    Start(0);
+    begin(*this);
+  }
+  OneFlow(const OneFlow&) = delete;
+  OneFlow& operator=(const OneFlow&) = delete;
+
+ private:
+  inline static const Windows kWindows{Tumbling{absl::Milliseconds(10)}};
+};
+
 class FlowProgressTest : public ::testing::Test {
  protected:
-  static FlowProgress Make(std::uint32_t executors, std::int64_t max_lead_ms = 100) {
-    FlowProgress progress(
-        {.self = ExecutorId{0}, .executor_count = executors, .policy = kPolicy, .max_lead_ms = max_lead_ms},
-        Windows(Tumbling{absl::Milliseconds(10)}));
-    progress.Start(0);
-    return progress;
+  static OneFlow Make(std::uint32_t executors, std::int64_t max_lead_ms = 100) {
+    return OneFlow(executors, {.self = ExecutorId{0}, .policy = kPolicy, .max_lead_ms = max_lead_ms});
   }
   /// The flow of executor 0 of 4, idle after 100 ns of silence.
-  static FlowProgress MakeIdle() {
-    FlowProgress progress(
-        {.self = ExecutorId{0}, .executor_count = 4, .policy = kPolicy, .max_lead_ms = 100, .idle_timeout_ns = 100},
-        Windows(Tumbling{absl::Milliseconds(10)}));
-    progress.Start(0);
-    progress.OnBatch(1, 1, 5, 1);
-    (void)progress.EndEpoch(2);
-    progress.OnSilence(10);
-    return progress;
+  static OneFlow MakeIdle() {
+    return OneFlow(4, {.self = ExecutorId{0}, .policy = kPolicy, .max_lead_ms = 100, .idle_timeout_ns = 100},
+                   [](FlowProgress& progress) {
+                     progress.OnBatch(1, 1, 5, 1);
+                     (void)progress.EndEpoch(2);
+                     progress.OnSilence(10);
+                   });
   }
   static state::EpochMarker IdleMarker(std::int64_t watermark_ms) {
     state::EpochMarker marker = Marker(watermark_ms);
@@ -82,7 +95,7 @@ class FlowProgressTest : public ::testing::Test {
 };
 
 TEST_F(FlowProgressTest, AMarkerCarriesTheFlowsStateAndEpochsAreNumberedFromOne) {
-  FlowProgress progress = Make(2);
+  OneFlow progress = Make(2);
   progress.OnBatch(7, 70, 5, 1);
   state::EpochMarker marker = progress.EndEpoch(2);
   EXPECT_EQ(marker.epoch, 1U);
@@ -100,7 +113,7 @@ TEST_F(FlowProgressTest, AMarkerCarriesTheFlowsStateAndEpochsAreNumberedFromOne)
 }
 
 TEST_F(FlowProgressTest, AWindowsEndIsPassedWhetherOrNotTheWindowHeldRecords) {
-  FlowProgress progress = Make(1);
+  OneFlow progress = Make(1);
   progress.OnBatch(1, 100, 5, 1);
   EXPECT_FALSE(progress.ShouldEndEpoch(2));
   progress.OnBatch(0, 0, 10, 3);
@@ -108,7 +121,7 @@ TEST_F(FlowProgressTest, AWindowsEndIsPassedWhetherOrNotTheWindowHeldRecords) {
 }
 
 TEST_F(FlowProgressTest, TheEndOfTheFlowIsPlusInfinityAndHoldsNobodyBack) {
-  FlowProgress progress = Make(2);
+  OneFlow progress = Make(2);
   progress.OnEnd(3);
   EXPECT_EQ(progress.EndEpoch(4).watermark_ms, kMaxEventTimeMs);
   EXPECT_EQ(progress.min_ms(), kMinEventTimeMs);
@@ -117,7 +130,7 @@ TEST_F(FlowProgressTest, TheEndOfTheFlowIsPlusInfinityAndHoldsNobodyBack) {
 }
 
 TEST_F(FlowProgressTest, AFlowWaitsWhenItLeadsByMoreThanAllowedAndGoesOnWhenTheSlowestCatchesUp) {
-  FlowProgress progress = Make(2, /*max_lead_ms=*/100);
+  OneFlow progress = Make(2, /*max_lead_ms=*/100);
   progress.OnBatch(1, 1, 1000, 1);
   EXPECT_FALSE(progress.LeadsTooFar()) << "the lead is measured from where the flow began, until all have reported";
   progress.OnBatch(1, 1, 1101, 2);
@@ -129,14 +142,14 @@ TEST_F(FlowProgressTest, AFlowWaitsWhenItLeadsByMoreThanAllowedAndGoesOnWhenTheS
 }
 
 TEST_F(FlowProgressTest, TheSlowestFlowNeverWaits) {
-  FlowProgress progress = Make(2, /*max_lead_ms=*/0);
+  OneFlow progress = Make(2, /*max_lead_ms=*/0);
   progress.OnBatch(1, 1, 1000, 1);
   progress.OnMarker(ExecutorId{1}, Marker(5000));
   EXPECT_FALSE(progress.LeadsTooFar());
 }
 
 TEST_F(FlowProgressTest, LatencyIsMeasuredFromTheBatchOfWhoeverWasLast) {
-  FlowProgress progress = Make(2);
+  OneFlow progress = Make(2);
   progress.OnBatch(1, 1, 25, 7);
   EXPECT_FALSE(progress.has_passed_windows());
   progress.OnMarker(ExecutorId{1}, Marker(30, /*boundary_read_ns=*/42));
@@ -149,7 +162,7 @@ TEST_F(FlowProgressTest, LatencyIsMeasuredFromTheBatchOfWhoeverWasLast) {
 }
 
 TEST_F(FlowProgressTest, WindowsThatWaitToBeFiredKeepTheBatchThatCompletedEach) {
-  FlowProgress progress = Make(1);
+  OneFlow progress = Make(1);
   progress.OnBatch(1, 1, 5, 1);
   progress.OnBatch(1, 1, 12, 2);  // completes the window that ends at 10
   progress.OnBatch(1, 1, 19, 3);
@@ -165,7 +178,7 @@ TEST_F(FlowProgressTest, WindowsThatWaitToBeFiredKeepTheBatchThatCompletedEach) 
 }
 
 TEST_F(FlowProgressTest, AFlowIsIdleAfterSoMuchSilenceAndSaysSo) {
-  FlowProgress progress = MakeIdle();
+  OneFlow progress = MakeIdle();
   EXPECT_FALSE(progress.ShouldFollow(109)) << "silence counts from the first time that nothing was there";
   progress.OnSilence(109);
   EXPECT_FALSE(progress.idleness().idle());
@@ -186,7 +199,7 @@ TEST_F(FlowProgressTest, AFlowIsIdleAfterSoMuchSilenceAndSaysSo) {
 }
 
 TEST_F(FlowProgressTest, AnIdleFlowFollowsTheSlowestOfThoseThatAreNotIdleAndNeverGoesBack) {
-  FlowProgress progress = MakeIdle();
+  OneFlow progress = MakeIdle();
   progress.OnMarker(ExecutorId{1}, Marker(70));
   progress.OnMarker(ExecutorId{2}, Marker(90));
   progress.OnMarker(ExecutorId{3}, IdleMarker(20));
@@ -207,7 +220,7 @@ TEST_F(FlowProgressTest, AnIdleFlowFollowsTheSlowestOfThoseThatAreNotIdleAndNeve
 }
 
 TEST_F(FlowProgressTest, TimeStandsStillWhenNobodyElseReads) {
-  FlowProgress progress = MakeIdle();
+  OneFlow progress = MakeIdle();
   progress.OnMarker(ExecutorId{1}, IdleMarker(70));
   progress.OnMarker(ExecutorId{2}, IdleMarker(90));
   progress.OnMarker(ExecutorId{3}, Marker(kMaxEventTimeMs));
@@ -220,7 +233,7 @@ TEST_F(FlowProgressTest, TimeStandsStillWhenNobodyElseReads) {
 }
 
 TEST_F(FlowProgressTest, WithoutATimeoutNoFlowIsIdle) {
-  FlowProgress progress = Make(2);
+  OneFlow progress = Make(2);
   progress.OnBatch(1, 1, 5, 1);
   progress.OnMarker(ExecutorId{1}, Marker(50));
   progress.OnSilence(2);
@@ -228,8 +241,53 @@ TEST_F(FlowProgressTest, WithoutATimeoutNoFlowIsIdle) {
   EXPECT_EQ(progress.watermark_ms(), 5);
 }
 
+TEST_F(FlowProgressTest, AJoinWaitsForBothItsInputs) {
+  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 2, {FlowOrigin::kSource, FlowOrigin::kSource});
+  FlowProgress left({.self = ExecutorId{0}, .input = 0, .max_lead_ms = 100}, Windows(Tumbling{absl::Milliseconds(10)}),
+                    stage);
+  FlowProgress right({.self = ExecutorId{0}, .input = 1, .max_lead_ms = 100}, Windows(Tumbling{absl::Milliseconds(10)}),
+                     stage);
+  left.OnMarker(ExecutorId{1}, Marker(50));
+  right.OnMarker(ExecutorId{1}, Marker(60));
+  left.OnBatch(1, 1, 200, 1);
+  EXPECT_EQ(stage.min_ms(), kMinEventTimeMs) << "the right one has not begun";
+  right.OnBatch(1, 1, 20, 2);
+  EXPECT_EQ(stage.min_ms(), 20);
+  EXPECT_TRUE(left.LeadsTooFar());
+  EXPECT_FALSE(right.LeadsTooFar());
+  right.OnBatch(1, 1, 155, 3);
+  EXPECT_EQ(stage.min_ms(), 50);
+}
+
+TEST_F(FlowProgressTest, ASourceDoesNotWaitForTheResultsOfAnotherStage) {
+  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 1, {FlowOrigin::kSource, FlowOrigin::kStage});
+  FlowProgress source({.self = ExecutorId{0}, .input = 0, .max_lead_ms = 100},
+                      Windows(Tumbling{absl::Milliseconds(10)}), stage);
+  stage.Advance(stage.FlowOf(1, ExecutorId{0}), 5, 1);
+  source.OnBatch(1, 1, 10, 1);
+  source.OnBatch(1, 1, 100'000, 1);
+  EXPECT_EQ(stage.min_ms(), 5);
+  EXPECT_FALSE(source.LeadsTooFar());
+}
+
+TEST_F(FlowProgressTest, AnIdleInputFollowsTheOtherOne) {
+  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 1, {FlowOrigin::kSource, FlowOrigin::kSource});
+  FlowProgress left({.self = ExecutorId{0}, .input = 0}, Windows(Tumbling{absl::Milliseconds(10)}), stage);
+  FlowProgress right({.self = ExecutorId{0}, .input = 1, .idle_timeout_ns = 100},
+                     Windows(Tumbling{absl::Milliseconds(10)}), stage);
+  right.OnSilence(10);
+  left.OnBatch(1, 1, 70, 20);
+  EXPECT_FALSE(right.ShouldFollow(20));
+  right.OnSilence(110);
+  EXPECT_EQ(right.watermark_ms(), 70);
+  left.OnBatch(1, 1, 90, 120);
+  EXPECT_TRUE(right.ShouldFollow(120));
+  right.OnSilence(120);
+  EXPECT_EQ(stage.min_ms(), 90);
+}
+
 TEST_F(FlowProgressTest, TheEndOfAFlowThatReadNothingPassesEveryWindow) {
-  FlowProgress progress = Make(1);
+  OneFlow progress = Make(1);
   progress.OnEnd(8);
   EXPECT_EQ(progress.PassedReadNanos(0), 8);
   EXPECT_EQ(progress.PassedReadNanos(kMaxEventTimeMs), 8);

@@ -137,14 +137,14 @@ TEST_F(DeltaReaderTest, RefusesAnEntryCountThatOverflowsThePayload) {
   ExpectRefused(delta, "does not match 4294967295 entries");
 }
 
-TEST_F(DeltaReaderTest, RefusesAStageOrAMarkerFlagThatItDoesNotKnow) {
+TEST_F(DeltaReaderTest, RefusesAnotherInputAndAMarkerFlagThatItDoesNotKnow) {
   HandMadeDelta delta = Chunk(1);
-  delta.tag.stage = 1;
-  ExpectRefused(delta, "stage 1 and marker flag 0 are unknown");
+  delta.tag.input = 1;
+  ExpectRefused(delta, "input 1 and marker flag 0 are not those of input 0");
   reader_ = DeltaReader(ExecutorId{kSender}, ExecutorId{kLeader}, sizeof(Entry));
   delta = End(1);
   delta.tag.has_marker = 2;
-  ExpectRefused(delta, "stage 0 and marker flag 2 are unknown");
+  ExpectRefused(delta, "input 0 and marker flag 2 are not those of input 0");
 }
 
 TEST_F(DeltaReaderTest, RefusesAWatermarkThatGoesBack) {
@@ -154,17 +154,11 @@ TEST_F(DeltaReaderTest, RefusesAWatermarkThatGoesBack) {
 }
 
 TEST_F(DeltaReaderTest, RefusesAMarkerThatSpeaksForSomeoneElse) {
-  ExpectRefused({1, Entries(1), MarkerOf(kSender + 1, 1, 0)}, "its marker speaks of epoch 1, executor 4 and 1 stages");
+  ExpectRefused({1, Entries(1), MarkerOf(kSender + 1, 1, 0)}, "its marker speaks of epoch 1 and executor 4");
 }
 
 TEST_F(DeltaReaderTest, RefusesAMarkerThatSpeaksOfAnotherEpoch) {
-  ExpectRefused({1, Entries(1), MarkerOf(kSender, 2, 0)}, "its marker speaks of epoch 2, executor 3 and 1 stages");
-}
-
-TEST_F(DeltaReaderTest, RefusesAMarkerWithMoreStagesThanTheQuery) {
-  EpochMarker marker = MarkerOf(kSender, 1, 0);
-  marker.stage_count = 2;
-  ExpectRefused({1, Entries(1), marker}, "its marker speaks of epoch 1, executor 3 and 2 stages");
+  ExpectRefused({1, Entries(1), MarkerOf(kSender, 2, 0)}, "its marker speaks of epoch 2 and executor 3");
 }
 
 TEST_F(DeltaReaderTest, RefusesAnIdleFlagThatItDoesNotKnow) {

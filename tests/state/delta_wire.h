@@ -115,7 +115,6 @@ inline EpochMarker MarkerOf(std::uint32_t executor, std::uint64_t epoch, std::in
   marker.epoch = epoch;
   marker.watermark_ms = watermark_ms;
   marker.executor = executor;
-  marker.stage_count = 1;
   return marker;
 }
 

@@ -82,7 +82,7 @@ class Helper {
         const auto delta = wire_.Receive();
         ASSERT_TRUE(delta.has_value());
         ASSERT_EQ(delta->tag.entry_bytes, sizeof(Entry));
-        ASSERT_EQ(delta->tag.stage, 0U);
+        ASSERT_EQ(delta->tag.input, 0U);
         for (const Entry& entry : delta->Entries<Entry>()) {
           ASSERT_EQ(LeaderOfKey(entry.key, executors_), leader);
           received[{Value(entry.slice), entry.key}] += static_cast<std::int64_t>(entry.value.Result());

@@ -1,4 +1,4 @@
-// expect: glaive: LateTo() comes between Window() and Aggregate()
+// expect: glaive: LateTo() comes after Window()
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

@@ -1,4 +1,4 @@
-// expect: glaive: AllowedLateness() comes between Window() and Aggregate()
+// expect: glaive: AllowedLateness() comes after Window()
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

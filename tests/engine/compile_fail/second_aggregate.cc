@@ -1,4 +1,4 @@
-// expect: glaive: a query has one Aggregate(); after it comes To(sink)
+// expect: glaive: Aggregate() needs windows: call Window(...) first
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

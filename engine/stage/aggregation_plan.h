@@ -3,6 +3,7 @@
 // Immutable and shared by the executors of a process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
@@ -11,7 +12,6 @@
 #include "engine/api/aggregates.h"
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
-#include "engine/source/source.h"
 #include "engine/window/window_spec.h"
 #include "state/crdt/crdt.h"
 #include "state/crdt/presence.h"
@@ -44,10 +44,10 @@ struct KeptState<Distinct<Field>, R, K> {
   static state::Nothing MakeInput(const Distinct<Field>& /*aggregate*/, const R& /*record*/) { return {}; }
 };
 
-/// `SpecT` is a SourceSpec, `ChainT` a Step from its records, `KeyT` a callable or member pointer on what the chain
-/// emits, `WindowT` one of window_spec.h, `AggregateT` an aggregate of it (api/aggregates.h). `KeepsLateT` says whether
-/// late records go to a sink.
-template <typename SpecT, typename ChainT, typename KeyT, typename WindowT, typename AggregateT,
+/// `OriginT` is one of api/origin.h, `ChainT` a Step from its records, `KeyT` a callable or member pointer on what the
+/// chain emits, `WindowT` one of window_spec.h, `AggregateT` an aggregate of it (api/aggregates.h). `KeepsLateT` says
+/// whether late records go to a sink.
+template <typename OriginT, typename ChainT, typename KeyT, typename WindowT, typename AggregateT,
           bool KeepsLateT = false>
 struct AggregationPlan {
   using Chain = ChainT;
@@ -63,6 +63,8 @@ struct AggregationPlan {
   using Row = WindowResult<GroupKey, Result>;
   static constexpr bool kDistinct = !std::is_same_v<Key, GroupKey>;
   static constexpr bool kKeepsLate = KeepsLateT;
+  static constexpr bool kFromSource = OriginT::kFromSource;
+  static constexpr std::size_t kRowWork = sizeof(Value);  // what a result takes to make grows with it
   using Store = state::PartitionedStore<Key, Value>;
 
   /// Where in the state a record belongs that the chain has emitted.
@@ -77,13 +79,12 @@ struct AggregationPlan {
     }
   }
 
-  SpecT source;
+  OriginT origin;
   ChainT chain;
   KeyT key;
   WindowT window;
   std::int64_t allowed_lateness_ms = 0;  // by which watermarks are held back
   AggregateT aggregate;
-  SinkFactory<Row> sink;
   SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kKeepsLate
 };
 

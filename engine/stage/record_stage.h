@@ -1,8 +1,8 @@
 // RecordStage: the stateful end of a fused pipeline: gathers the records that survive it into groups for the store.
 //
-// Owned by a query task, used by its source fiber. It takes a few records at a time: runs the chain on them, hashes
-// their keys and stages their updates, all in one loop. Records that are not of the current slice are put aside in that
-// loop, and find their own one by one behind it.
+// Owned by the input of a stage, used by the fiber of whoever brings the records. It takes a few records at a time:
+// runs the chain on them, hashes their keys and stages their updates, all in one loop. Records that are not of the
+// current slice are put aside in that loop, and find their own one by one behind it.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
@@ -104,7 +104,7 @@ class RecordStage {
     for (const Item& item : records) {
       const typename Plan::Input& record = *PointerTo(item);
       plan_->chain.Push(record, [&](const typename Plan::Record& survivor) {
-        const std::int64_t event_time_ms = plan_->source.event_time_ms(record);
+        const std::int64_t event_time_ms = plan_->origin.event_time_ms(record);
         if (static_cast<std::uint64_t>(event_time_ms) - start_ms >= span_ms) [[unlikely]] {
           elsewhere_[elsewhere++] = &record;
           return;
@@ -122,7 +122,7 @@ class RecordStage {
   template <typename FlushFn, typename LateFn>
   void FindPlace(const typename Plan::Input& record, std::int64_t shift_ms, FlushFn& flush, const LateFn& late) {
     plan_->chain.Push(record, [&](const typename Plan::Record& survivor) {
-      const std::int64_t event_time_ms = plan_->source.event_time_ms(record) + shift_ms;
+      const std::int64_t event_time_ms = plan_->origin.event_time_ms(record) + shift_ms;
       if (event_time_ms < place_.start_ms || event_time_ms >= place_.end_ms) {
         Flush(flush);
         if (!Enter(event_time_ms)) {

@@ -1,0 +1,272 @@
+// Joins in the query API: two streams become one, of the pairs of their records that have the same key and window.
+//
+//   Join(a, b)                          also LeftJoin, FullJoin: records without a partner have a result, too
+//     .On(key_of_a, key_of_b)           callables or member pointers; both keys have the same type
+//     .Window(Tumbling{...})            Tumbling, Sliding, Session, or Unbounded{} for none
+//     .AllowedLateness(d)               optional
+//     .LateTo(sink_of_a, sink_of_b)     optional: where records go that are late for all their windows
+//     .Keep(part_of_a, part_of_b)       optional: what is kept of the records, and shipped; else all of them
+//     .To(sink), or .Map(...) and so on: the results are a stream again, as those of an aggregation (api/stream.h)
+//
+// A result is a WindowResult<Key, std::tuple<A, B>>; where A or B may be missing, it is a std::optional. A session
+// spans the records of both streams. Without windows a pair has a result as soon as both are there, once.
+//
+//   std::unique_ptr<Query> query = Join(From(auctions), From(sellers))
+//       .On(&Auction::seller, &Seller::id)
+//       .Window(Tumbling{absl::Hours(12)})
+//       .Keep(&Auction::id, &Seller::name)
+//       .To(Csv{"offers.csv"});
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "absl/time/time.h"
+
+#include "engine/api/stream.h"
+#include "engine/stage/join_plan.h"
+#include "engine/stage/join_stage.h"
+
+namespace glaive::engine {
+
+/// One of the streams that are joined, taken apart.
+template <typename OriginT, Step ChainT>
+class JoinInput {
+ public:
+  using Origin = OriginT;
+  using Chain = ChainT;
+  using Record = typename Chain::Out;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): what Join takes is a stream
+  JoinInput(Stream<Origin, Chain> stream) : origin(std::move(stream.origin_)), chain(std::move(stream.chain_)) {}
+
+  Origin origin;
+  Chain chain;
+};
+template <typename Origin, typename Chain>
+JoinInput(Stream<Origin, Chain>) -> JoinInput<Origin, Chain>;
+
+/// What is kept of a record unless Keep says less.
+struct WholeRecord {
+  template <typename R>
+  R operator()(const R& record) const {
+    return record;
+  }
+};
+
+/// Whether what a function makes of a record can be shipped as its bytes.
+template <typename Function, typename R>
+inline constexpr bool kIsPlainResult =
+    std::is_trivially_copyable_v<std::remove_cvref_t<std::invoke_result_t<const Function&, const R&>>>;
+
+/// After Window. `kKeepsLate` says whether LateTo was called.
+template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey, typename W,
+          bool kKeepsLate = false>
+class WindowedJoin {
+ public:
+  using LeftRecord = typename Left::Record;
+  using RightRecord = typename Right::Record;
+
+  WindowedJoin(Left left, Right right, LeftKey left_key, RightKey right_key, W window)
+      : left_(std::move(left)),
+        right_(std::move(right)),
+        left_key_(std::move(left_key)),
+        right_key_(std::move(right_key)),
+        window_(window) {}
+
+  /// How long windows wait for records of either stream that are behind its watermark; see WindowedStream.
+  WindowedJoin AllowedLateness(absl::Duration lateness) && {
+    static_assert(Left::Origin::kFromSource || Right::Origin::kFromSource,
+                  "glaive: AllowedLateness() is for records of a source; results of a stage are never late");
+    allowed_lateness_ms_ = WholeLateness(lateness);
+    return std::move(*this);
+  }
+
+  /// Where records of the left and of the right stream go that are late for all their windows; see WindowedStream.
+  template <typename LeftSink, typename RightSink>
+  auto LateTo(const LeftSink& left_sink, const RightSink& right_sink) && {
+    constexpr bool kAreSinks =
+        SinkSpecFor<LeftSink, LateRecord<LeftRecord>> && SinkSpecFor<RightSink, LateRecord<RightRecord>>;
+    static_assert(kAreSinks,
+                  "glaive: LateTo() takes sinks for LateRecord<...> of both streams' records, such as Csv{path}");
+    static_assert(!kKeepsLate, "glaive: a join has one LateTo()");
+    if constexpr (kAreSinks && !kKeepsLate) {
+      WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, true> next(
+          std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_), window_);
+      next.allowed_lateness_ms_ = allowed_lateness_ms_;
+      next.left_late_sink_ = left_sink.template Factory<LateRecord<LeftRecord>>();
+      next.right_late_sink_ = right_sink.template Factory<LateRecord<RightRecord>>();
+      return next;
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  /// What is kept of each record until its window fires, shipped to the leader, and shown in the results: callables or
+  /// member pointers, to plain data without pointers.
+  template <typename LeftKeep, typename RightKeep>
+    requires std::invocable<const LeftKeep&, const LeftRecord&> && std::invocable<const RightKeep&, const RightRecord&>
+  auto Keep(LeftKeep left_keep, RightKeep right_keep) && {
+    constexpr bool kIsPlain = kIsPlainResult<LeftKeep, LeftRecord> && kIsPlainResult<RightKeep, RightRecord>;
+    static_assert(kIsPlain, "glaive: Keep() takes plain data of each record: no strings, no pointers");
+    if constexpr (kIsPlain) {
+      using LeftSide = JoinSide<typename Left::Origin, typename Left::Chain, LeftKey, LeftKeep, W, kKeepsLate>;
+      using RightSide = JoinSide<typename Right::Origin, typename Right::Chain, RightKey, RightKeep, W, kKeepsLate>;
+      using Plan = JoinPlan<LeftSide, RightSide, W, kKind>;
+      return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(std::make_shared<const JoinNode<Plan>>(
+          Plan{.left = {.origin = std::move(left_.origin),
+                        .chain = std::move(left_.chain),
+                        .key = std::move(left_key_),
+                        .keep = std::move(left_keep),
+                        .allowed_lateness_ms = Left::Origin::kFromSource ? allowed_lateness_ms_ : 0,
+                        .late_sink = std::move(left_late_sink_)},
+               .right = {.origin = std::move(right_.origin),
+                         .chain = std::move(right_.chain),
+                         .key = std::move(right_key_),
+                         .keep = std::move(right_keep),
+                         .allowed_lateness_ms = Right::Origin::kFromSource ? allowed_lateness_ms_ : 0,
+                         .late_sink = std::move(right_late_sink_)},
+               .window = window_}));
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  // Without Keep, the stream of results of whole records.
+  template <typename Predicate>
+  auto Filter(Predicate predicate) && {
+    return std::move(*this).KeepAll().Filter(std::move(predicate));
+  }
+  template <typename Function>
+  auto Map(Function function) && {
+    return std::move(*this).KeepAll().Map(std::move(function));
+  }
+  template <typename Function>
+  auto FilterMap(Function function) && {
+    return std::move(*this).KeepAll().FilterMap(std::move(function));
+  }
+  template <typename Key>
+  auto KeyBy(Key key) && {
+    return std::move(*this).KeepAll().KeyBy(std::move(key));
+  }
+  template <typename S>
+  auto To(const S& sink) && {
+    return std::move(*this).KeepAll().To(sink);
+  }
+
+  GLAIVE_WRONG_ORDER(Window, "glaive: a join has one Window(); results are grouped again by KeyBy(...) first")
+  GLAIVE_WRONG_ORDER(Aggregate, "glaive: a join has no Aggregate(); group its results by KeyBy(...) and Window(...)")
+
+ private:
+  template <JoinKind, typename, typename, typename, typename, typename, bool>
+  friend class WindowedJoin;
+
+  auto KeepAll() && { return std::move(*this).Keep(WholeRecord{}, WholeRecord{}); }
+
+  Left left_;
+  Right right_;
+  LeftKey left_key_;
+  RightKey right_key_;
+  W window_;
+  std::int64_t allowed_lateness_ms_ = 0;
+  SinkFactory<LateRecord<LeftRecord>> left_late_sink_;
+  SinkFactory<LateRecord<RightRecord>> right_late_sink_;
+};
+
+/// After On.
+template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey>
+class KeyedJoin {
+ public:
+  KeyedJoin(Left left, Right right, LeftKey left_key, RightKey right_key)
+      : left_(std::move(left)),
+        right_(std::move(right)),
+        left_key_(std::move(left_key)),
+        right_key_(std::move(right_key)) {}
+
+  /// Which records meet: those of the same window. Tumbling{size}, Sliding{size, slide}, Session{gap}, or Unbounded{}:
+  /// all, and a leader then keeps all for ever.
+  template <typename W>
+  auto Window(const W& window) && {
+    static_assert(kIsWindow<W>,
+                  "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{}");
+    constexpr bool kHaveTime = Left::Origin::kHasTime && Right::Origin::kHasTime;
+    static_assert(kHaveTime, "glaive: results of Unbounded{} have no time to be grouped by; what follows is To()");
+    if constexpr (std::is_same_v<W, Unbounded>) {
+      GLAIVE_CHECK(window.every == absl::InfiniteDuration(),
+                   "a join with Unbounded{.every = ", absl::FormatDuration(window.every),
+                   "}; its pairs have results as soon as they are there");
+    }
+    if constexpr (kIsWindow<W> && kHaveTime) {
+      return WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W>(
+          std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_), window);
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
+  GLAIVE_WRONG_ORDER(To, "glaive: a join needs windows: call Window(...) after On()")
+
+ private:
+  Left left_;
+  Right right_;
+  LeftKey left_key_;
+  RightKey right_key_;
+};
+
+/// After Join.
+template <JoinKind kKind, typename Left, typename Right>
+class JoinedStreams {
+ public:
+  JoinedStreams(Left left, Right right) : left_(std::move(left)), right_(std::move(right)) {}
+
+  /// What records are joined by: callables or member pointers on those of either stream. Keys are hashed and shipped as
+  /// their bytes, so their type, the same of both, has no padding and no pointers.
+  template <typename LeftKey, typename RightKey>
+    requires std::invocable<const LeftKey&, const typename Left::Record&> &&
+             std::invocable<const RightKey&, const typename Right::Record&>
+  auto On(LeftKey left_key, RightKey right_key) && {
+    using KeyOfLeft = std::remove_cvref_t<std::invoke_result_t<const LeftKey&, const typename Left::Record&>>;
+    using KeyOfRight = std::remove_cvref_t<std::invoke_result_t<const RightKey&, const typename Right::Record&>>;
+    constexpr bool kSame = std::is_same_v<KeyOfLeft, KeyOfRight>;
+    constexpr bool kIsKey = state::StateKey<KeyOfLeft>;
+    static_assert(kSame, "glaive: On() takes keys of the same type");
+    static_assert(!kSame || kIsKey, "glaive: On() needs keys without padding, pointers or floating-point numbers");
+    if constexpr (kSame && kIsKey) {
+      return KeyedJoin<kKind, Left, Right, LeftKey, RightKey>(std::move(left_), std::move(right_), std::move(left_key),
+                                                              std::move(right_key));
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  GLAIVE_WRONG_ORDER(Window, "glaive: a join needs keys: call On(...) before Window()")
+  GLAIVE_WRONG_ORDER(To, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
+
+ private:
+  Left left_;
+  Right right_;
+};
+
+/// Pairs of records of two streams; see the head of this file.
+template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
+auto Join(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+  return JoinedStreams<JoinKind::kInner, JoinInput<LeftOrigin, LeftChain>, JoinInput<RightOrigin, RightChain>>(
+      std::move(left), std::move(right));
+}
+/// As Join, and a result for each record of the left stream without a partner.
+template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
+auto LeftJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+  return JoinedStreams<JoinKind::kLeft, JoinInput<LeftOrigin, LeftChain>, JoinInput<RightOrigin, RightChain>>(
+      std::move(left), std::move(right));
+}
+/// As Join, and a result for each record of either stream without a partner.
+template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
+auto FullJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+  return JoinedStreams<JoinKind::kFull, JoinInput<LeftOrigin, LeftChain>, JoinInput<RightOrigin, RightChain>>(
+      std::move(left), std::move(right));
+}
+
+}  // namespace glaive::engine

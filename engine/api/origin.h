@@ -1,0 +1,40 @@
+// Where a stream comes from: a source, or the results of a stage. With it goes where a record has its event time, which
+// is compiled into the pipeline.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/graph/node.h"
+
+namespace glaive::engine {
+
+/// A source's records. `EventTime` is a callable from `const R&` to milliseconds.
+template <typename R, typename EventTime>
+struct SourceOrigin {
+  using Record = R;
+  static constexpr bool kFromSource = true;
+  static constexpr bool kHasTime = true;
+
+  std::shared_ptr<const ProducerNode<R>> node;  // the same of all streams that were split from one
+  EventTime event_time_ms;
+};
+
+/// The event time of a window's result: its window's last millisecond.
+template <typename Row>
+struct ResultTime {
+  std::int64_t operator()(const Row& row) const { return row.window_end_ms - 1; }
+};
+
+/// A stage's results. `kHasTimeT` says whether they are of windows that end.
+template <typename Row, bool kHasTimeT>
+struct StageOrigin {
+  using Record = Row;
+  static constexpr bool kFromSource = false;
+  static constexpr bool kHasTime = kHasTimeT;
+
+  std::shared_ptr<const ProducerNode<Row>> node;
+  ResultTime<Row> event_time_ms;
+};
+
+}  // namespace glaive::engine

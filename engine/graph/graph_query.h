@@ -1,0 +1,48 @@
+// GraphQuery: a query as the graph of its nodes, and GraphTask: an executor's part of it, as fibers:
+//
+//   source    reads a source's batches, runs fused pipelines, folds the survivors into stores, ends epochs
+//                                                                               (source_reader.h, stage/stage_input.h)
+//   ship to e sends sealed segments to leader e                                 (executor/delta_shipper.h)
+//   merge e   takes in the deltas of executor e, each for its input, then its watermark
+//   trigger   fires a stage's windows that every executor has passed, and hands the results to the next stage or the
+//   sink
+//                                                                               (stage/window_trigger.h)
+//
+// Owned by the executor, used by its thread alone. Who may wait for whom:
+//
+//   1. merge waits for nothing but the next message (invariant I5): it uses primary memory only.
+//   2. source and trigger wait for segments, which come back once others have merged; source for slower flows, too (I6,
+//      I7); trigger for the clock and the sink.
+//   3. trigger fires a window once min_ms() has passed its end; merge and source change no such window (I4).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/api/query.h"
+#include "engine/graph/node.h"
+
+namespace glaive::engine {
+
+class GraphQuery final : public Query {
+ public:
+  /// The graph of everything upstream of `sink`.
+  explicit GraphQuery(std::shared_ptr<const Node> sink);
+
+  std::vector<std::size_t> delta_entry_bytes() const override;
+  std::uint64_t source_memory_bytes() const override;
+  std::int64_t window_ms() const override;
+  absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override;
+
+ private:
+  void AddUpstreamFirst(const Node& node);
+
+  std::shared_ptr<const Node> sink_;  // which owns those upstream
+  std::vector<const Node*> nodes_;    // each behind those upstream of it
+};
+
+}  // namespace glaive::engine

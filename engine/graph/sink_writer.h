@@ -1,0 +1,110 @@
+// SinkWriter: the end of a query on one executor: runs the steps behind the last stage on its results, and writes what
+// they make of them to the sink.
+//
+// SinkNode is the end of the query's graph.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/api/steps.h"
+#include "engine/executor/task_context.h"
+#include "engine/graph/node.h"
+#include "engine/graph/open_graph.h"
+#include "engine/sink/sink.h"
+
+namespace glaive::engine {
+
+template <Step Chain>
+class SinkWriter final : public Operator, public FlowConsumer<typename Chain::In> {
+ public:
+  using In = typename Chain::In;
+  using Row = typename Chain::Out;
+
+  /// `context` and `chain` outlive the writer.
+  SinkWriter(TaskContext& context, const Chain& chain, std::unique_ptr<Sink<Row>> sink)
+      : context_(&context), chain_(&chain), sink_(std::move(sink)) {}
+
+  void Take(Fiber& fiber, const SourceBatch<In>& batch, std::int64_t /*read_ns*/) override {
+    if constexpr (std::is_same_v<Chain, SourceStep<In>>) {
+      Write(fiber, batch.records);
+    } else {
+      rows_.clear();
+      for (const In& record : batch.records) {
+        if (chain_->Selects(record)) {
+          chain_->Push(record, [&](const Row& row) { rows_.push_back(row); });
+        }
+      }
+      Write(fiber, rows_);
+    }
+  }
+
+  void End(Fiber& fiber) override {
+    while (true) {
+      const absl::StatusOr<bool> finished = sink_->TryFinish();
+      if (!finished.ok()) {
+        context_->Fail(fiber, finished.status());
+      }
+      if (*finished) {
+        break;
+      }
+      fiber.WaitUntil([&] { return sink_->Ready(); });
+    }
+    context_->metrics->last_result_ns = context_->clock->NowNanos();
+  }
+
+  absl::Status Commit() override { return sink_->Commit(); }
+
+ private:
+  void Write(Fiber& fiber, std::span<const Row> rows) {
+    if (rows.empty()) {
+      return;
+    }
+    context_->metrics->results += rows.size();
+    if (absl::Status status = sink_->Write(rows); !status.ok()) {
+      context_->Fail(fiber, status);
+    }
+    fiber.WaitUntil([&] { return sink_->Ready(); });
+  }
+
+  TaskContext* context_;
+  const Chain* chain_;
+  std::unique_ptr<Sink<Row>> sink_;
+  std::vector<Row> rows_;  // of one batch
+};
+
+template <typename Origin, Step Chain>
+class SinkNode final : public Node {
+ public:
+  SinkNode(Origin origin, Chain chain, SinkFactory<typename Chain::Out> sink)
+      : origin_(std::move(origin)), chain_(std::move(chain)), sink_(std::move(sink)) {}
+
+  std::vector<const Node*> upstream() const override { return {origin_.node.get()}; }
+
+  absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
+    TaskContext& context = graph.context();
+    auto sink = sink_({.executor = context.self, .executor_count = context.executor_count});
+    if (!sink.ok()) {
+      return sink.status();
+    }
+    auto writer = std::make_unique<SinkWriter<Chain>>(context, chain_, *std::move(sink));
+    graph.ProducerOf(*origin_.node).AddConsumer(*writer);
+    return writer;
+  }
+
+ private:
+  Origin origin_;
+  Chain chain_;
+  SinkFactory<typename Chain::Out> sink_;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,73 @@
+// StageProgress: how far all flows of a stage have come, as one leader knows it, and which windows that completes.
+//
+// A stage takes in one stream or, a join, two; each is an input of the query, and has a flow for each executor. A pure
+// value: time comes in as numbers. Owned by one executor, used by its thread alone.
+//
+//   1. What is remembered of passed windows is bounded by how many passed since ForgetPassedWindows.
+//
+//   StageProgress progress(windows, executor_count, {.inputs = 2});
+//   progress.Advance(progress.FlowOf(input, executor), watermark_ms, read_ns);
+//   if (progress.has_passed_windows()) FireUntil(progress.min_ms());
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "engine/progress/vector_clock.h"
+#include "engine/window/windows.h"
+#include "rdma/base/ids.h"
+
+namespace glaive::engine {
+
+/// What the inputs of a stage come from: a source, or another stage's results.
+enum class FlowOrigin : std::uint8_t { kSource, kStage };
+
+class StageProgress {
+ public:
+  /// `origins` has the stage's inputs, at least one.
+  StageProgress(const Windows& windows, std::uint32_t executor_count,
+                const std::vector<FlowOrigin>& origins = {FlowOrigin::kSource});
+
+  /// The number of an executor's flow into the stage's input `input`, from 0.
+  std::size_t FlowOf(std::size_t input, ExecutorId executor) const { return input * executor_count_ + Value(executor); }
+
+  /// A flow has come to `watermark_ms`, thanks to a batch that was read at `read_ns`.
+  void Advance(std::size_t flow, std::int64_t watermark_ms, std::int64_t read_ns);
+  /// Notes whether a flow is idle; see VectorClock.
+  void SetIdle(std::size_t flow, bool idle) { clock_.SetIdle(flow, idle); }
+  std::int64_t MinOfActiveBeside(std::size_t flow) const { return clock_.MinOfActiveBeside(flow); }
+
+  /// The minimum over all flows: windows that end at or before it are complete.
+  std::int64_t min_ms() const { return clock_.Min(); }
+  /// The minimum over those that come from sources, which can wait for each other: results of another stage cannot come
+  /// sooner.
+  std::int64_t slowest_source_ms() const;
+
+  /// Whether the minimum has passed a window's end since ForgetPassedWindows.
+  bool has_passed_windows() const { return !passed_.empty(); }
+  /// When the batch was read that moved the minimum to a window's end or past it, for windows that
+  /// has_passed_windows() covers. Of another executor's epoch that passed several, it is the batch that passed the
+  /// first (see DeltaLayout's boundary_read_ns): their latency is overstated, never understated.
+  std::int64_t PassedReadNanos(std::int64_t window_end_ms) const;
+  /// All windows that the minimum has passed were fired.
+  void ForgetPassedWindows() { passed_.clear(); }
+
+ private:
+  /// The minimum was here at the end of a window or past it, thanks to a batch that was read then.
+  struct Passing {
+    std::int64_t min_ms;
+    std::int64_t read_ns;
+  };
+
+  Windows windows_;
+  std::uint32_t executor_count_;
+  std::vector<FlowOrigin> origins_;
+  bool all_from_sources_;
+  VectorClock clock_;
+  std::int64_t window_end_ms_ = kMinEventTimeMs;  // the first after the minimum
+  std::deque<Passing> passed_;                    // with ascending min_ms
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,27 @@
+// DescribedStage: what a stage says of itself when its state does not fit.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace glaive::engine {
+
+class DescribedStage {
+ public:
+  virtual ~DescribedStage() = default;
+
+  /// What it is and what it keeps, with sizes: "the tumbling join keeps ...".
+  virtual std::string Describe() const = 0;
+
+  /// The status, and where memory has run out, what for.
+  absl::Status Explain(const absl::Status& status) const {
+    if (!absl::IsResourceExhausted(status)) [[likely]] {
+      return status;
+    }
+    return absl::ResourceExhaustedError(absl::StrCat(status.message(), "; ", Describe()));
+  }
+};
+
+}  // namespace glaive::engine

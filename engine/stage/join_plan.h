@@ -1,0 +1,86 @@
+// JoinPlan: the types and parts of a windowed equi-join of two streams, as the query API collects them.
+//
+// Immutable and shared by the executors of a process. A side of it is what the input of a stage is made of, as an
+// AggregationPlan is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+
+#include "engine/sink/late_record.h"
+#include "engine/sink/sink.h"
+#include "engine/window/window_spec.h"
+#include "state/crdt/appended.h"
+#include "state/store/partitioned_store.h"
+
+namespace glaive::engine {
+
+/// Which tuples without a partner have a result, too.
+enum class JoinKind : std::uint8_t { kInner, kLeft, kFull };
+
+/// A tuple and its event time: what sessions are cut by.
+template <typename T>
+struct Timed {
+  std::int64_t time_ms = 0;
+  T tuple{};
+};
+
+/// One of the two streams. `OriginT` is one of api/origin.h, `ChainT` a Step from its records; `KeyT` and `KeepT` are
+/// callables or member pointers on what the chain emits: the key, and what is kept of a record. `KeepsLateT` says
+/// whether late records go to a sink.
+template <typename OriginT, typename ChainT, typename KeyT, typename KeepT, typename WindowT, bool KeepsLateT>
+struct JoinSide {
+  using Chain = ChainT;
+  using Input = typename ChainT::In;
+  using Record = typename ChainT::Out;
+  using Key = std::remove_cvref_t<std::invoke_result_t<const KeyT&, const Record&>>;
+  using Tuple = std::remove_cvref_t<std::invoke_result_t<const KeepT&, const Record&>>;
+  static constexpr bool kTimed = std::is_same_v<WindowT, Session>;
+  using Kept = std::conditional_t<kTimed, Timed<Tuple>, Tuple>;
+  using Store = state::PartitionedStore<Key, state::Appended<Kept>>;
+  static constexpr bool kKeepsLate = KeepsLateT;
+  static constexpr bool kFromSource = OriginT::kFromSource;
+
+  Key MakeKey(const Record& record) const { return std::invoke(key, record); }
+  Kept MakeInput(const Record& record, std::int64_t event_time_ms) const {
+    if constexpr (kTimed) {
+      return {.time_ms = event_time_ms, .tuple = std::invoke(keep, record)};
+    } else {
+      return std::invoke(keep, record);
+    }
+  }
+
+  OriginT origin;
+  ChainT chain;
+  KeyT key;
+  KeepT keep;
+  std::int64_t allowed_lateness_ms = 0;                 // by which watermarks are held back
+  SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kKeepsLate
+};
+
+/// Both sides have the same key and window.
+template <typename LeftT, typename RightT, typename WindowT, JoinKind kKindT>
+struct JoinPlan {
+  using Left = LeftT;
+  using Right = RightT;
+  using Window = WindowT;
+  using GroupKey = typename Left::Key;
+  static constexpr JoinKind kKind = kKindT;
+  static constexpr bool kKeepsLeft = kKind != JoinKind::kInner;  // without a partner
+  static constexpr bool kKeepsRight = kKind == JoinKind::kFull;
+  template <typename T, bool kOptional>
+  using Column = std::conditional_t<kOptional, std::optional<T>, T>;
+  using Result = std::tuple<Column<typename Left::Tuple, kKeepsRight>, Column<typename Right::Tuple, kKeepsLeft>>;
+  using Row = WindowResult<GroupKey, Result>;
+  static constexpr std::size_t kRowWork = sizeof(Row);
+
+  Left left;
+  Right right;
+  WindowT window;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,137 @@
+// JoinStage: a windowed join of two streams on one executor: its two inputs, and the trigger that fires its windows.
+//
+// JoinNode is the join in the query's graph.
+//
+//   auto node = std::make_shared<const JoinNode<Plan>>(std::move(plan));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#include "engine/executor/task_context.h"
+#include "engine/graph/node.h"
+#include "engine/graph/open_graph.h"
+#include "engine/progress/stage_progress.h"
+#include "engine/stage/described_stage.h"
+#include "engine/stage/join_plan.h"
+#include "engine/stage/session_join_results.h"
+#include "engine/stage/stage_input.h"
+#include "engine/stage/unwindowed_join_results.h"
+#include "engine/stage/window_join_results.h"
+#include "engine/stage/window_trigger.h"
+#include "engine/window/windows.h"
+
+namespace glaive::engine {
+
+/// Which of the kinds of results the join of a window has.
+template <typename Window, typename Plan>
+struct JoinResultsKind : std::type_identity<WindowJoinResults<Plan>> {};
+template <typename Plan>
+struct JoinResultsKind<Session, Plan> : std::type_identity<SessionJoinResults<Plan>> {};
+template <typename Plan>
+struct JoinResultsKind<Unbounded, Plan> : std::type_identity<UnwindowedJoinResults<Plan>> {};
+
+template <typename Plan>
+class JoinStage final : public Producer<typename Plan::Row>, public DescribedStage {
+ public:
+  /// Opens the state of both inputs. `plan` outlives the stage.
+  static absl::StatusOr<std::unique_ptr<Operator>> Open(const Plan& plan, OpenGraph& graph) {
+    std::unique_ptr<JoinStage> stage(new JoinStage(plan, graph.context()));
+    auto left = StageInput<typename Plan::Left>::Open(plan.left, stage->windows_, stage->progress_, 0, *stage, graph);
+    if (!left.ok()) {
+      return left.status();
+    }
+    auto right =
+        StageInput<typename Plan::Right>::Open(plan.right, stage->windows_, stage->progress_, 1, *stage, graph);
+    if (!right.ok()) {
+      return right.status();
+    }
+    stage->left_ = *std::move(left);
+    stage->right_ = *std::move(right);
+    stage->trigger_ = std::make_unique<Trigger>(graph.context(), stage->windows_, stage->progress_, stage->consumers(),
+                                                *stage, stage->left_->store(), stage->right_->store());
+    return stage;
+  }
+
+  absl::Status Spawn(Scheduler& scheduler) override {
+    left_->Start();
+    right_->Start();
+    return trigger_->Spawn(scheduler);
+  }
+
+  void Measure() override {
+    left_->Measure();
+    right_->Measure();
+    ExecutorMetrics& metrics = *context_->metrics;
+    metrics.slice_merges += trigger_->results().merges();
+    metrics.kept_tuples += trigger_->results().kept().most;
+    metrics.kept_tuple_bytes += trigger_->results().kept().state_bytes;
+  }
+
+  absl::Status Commit() override {
+    absl::Status status = left_->Commit();
+    status.Update(right_->Commit());
+    return status;
+  }
+
+  std::string Describe() const override {
+    const auto [left, right] = trigger_->results().kept_now();
+    return absl::StrCat("the ", WindowName<typename Plan::Window>(), " join keeps ",
+                        left + left_->store().primary().entries(), " tuples of ",
+                        sizeof(typename Plan::Left::Store::Table::Entry), " bytes of its left stream and ",
+                        right + right_->store().primary().entries(), " of ",
+                        sizeof(typename Plan::Right::Store::Table::Entry), " bytes of its right one");
+  }
+
+ private:
+  using Results = typename JoinResultsKind<typename Plan::Window, Plan>::type;
+  using Trigger = WindowTrigger<Plan, Results, typename Plan::Left::Store, typename Plan::Right::Store>;
+
+  static constexpr FlowOrigin OriginOf(bool from_source) {
+    return from_source ? FlowOrigin::kSource : FlowOrigin::kStage;
+  }
+
+  JoinStage(const Plan& plan, TaskContext& context)
+      : context_(&context),
+        windows_(plan.window),
+        progress_(windows_, context.executor_count,
+                  {OriginOf(Plan::Left::kFromSource), OriginOf(Plan::Right::kFromSource)}) {}
+
+  TaskContext* context_;
+  Windows windows_;
+  StageProgress progress_;
+  std::unique_ptr<StageInput<typename Plan::Left>> left_;
+  std::unique_ptr<StageInput<typename Plan::Right>> right_;
+  std::unique_ptr<Trigger> trigger_;
+};
+
+template <typename Plan>
+class JoinNode final : public ProducerNode<typename Plan::Row> {
+ public:
+  explicit JoinNode(Plan plan) : plan_(std::move(plan)) {}
+
+  std::vector<const Node*> upstream() const override {
+    return {plan_.left.origin.node.get(), plan_.right.origin.node.get()};
+  }
+  std::vector<std::size_t> delta_entry_bytes() const override {
+    return {sizeof(typename Plan::Left::Store::Entry), sizeof(typename Plan::Right::Store::Entry)};
+  }
+  std::int64_t window_ms() const override { return Windows(plan_.window).KeptMs(); }
+  absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
+    return JoinStage<Plan>::Open(plan_, graph);
+  }
+
+ private:
+  Plan plan_;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,256 @@
+// StageInput: one of the streams that a stage takes in, on one executor: its fused pipeline, its state and its epochs.
+//
+// As a consumer it runs the pipeline on batches, folds the survivors into the store, and ends epochs, in the producer's
+// fiber. As a target of deltas it merges what other executors have found out, in the merge fibers. Owned by its stage,
+// used by its executor's thread alone.
+//
+//   1. A watermark is told to others only behind everything it covers (invariant I3).
+//   2. Take waits for segments and for the sink of late records; Merge waits for nothing (I5).
+//
+//   auto input = StageInput<Plan>::Open(plan, windows, progress, /*stage_input=*/0, stage, graph);
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+#include "engine/executor/delta_shipper.h"
+#include "engine/executor/task_context.h"
+#include "engine/graph/delta_target.h"
+#include "engine/graph/flow_consumer.h"
+#include "engine/graph/open_graph.h"
+#include "engine/progress/flow_progress.h"
+#include "engine/progress/stage_progress.h"
+#include "engine/stage/described_stage.h"
+#include "engine/stage/late_output.h"
+#include "engine/stage/record_stage.h"
+#include "engine/window/windows.h"
+#include "state/epoch/delta_reader.h"
+
+namespace glaive::engine {
+
+template <typename Plan>
+class StageInput final : public FlowConsumer<typename Plan::Input>, public DeltaTarget {
+ public:
+  using Store = typename Plan::Store;
+
+  /// Opens the state of the input number `stage_input` of `stage`, and connects it with what is upstream. All outlive
+  /// it.
+  static absl::StatusOr<std::unique_ptr<StageInput>> Open(const Plan& plan, const Windows& windows,
+                                                          StageProgress& progress, std::size_t stage_input,
+                                                          const DescribedStage& stage, OpenGraph& graph) {
+    TaskContext& context = graph.context();
+    std::unique_ptr<LateSink> late_sink;
+    if constexpr (Plan::kKeepsLate) {
+      auto opened = plan.late_sink({.executor = context.self, .executor_count = context.executor_count});
+      if (!opened.ok()) {
+        return opened.status();
+      }
+      late_sink = *std::move(opened);
+    }
+    const std::uint32_t number = graph.next_input();
+    auto store = Store::Create(*context.memory, context.mesh->segments(), context.self, context.executor_count,
+                               context.geometries[number], number);
+    if (!store.ok()) {
+      return store.status();
+    }
+    std::unique_ptr<StageInput> input(
+        new StageInput(plan, windows, progress, stage_input, stage, graph, std::move(late_sink), *std::move(store)));
+    graph.AddInput(*input);
+    graph.ProducerOf(*plan.origin.node).AddConsumer(*input);
+    return input;
+  }
+
+  /// The run's clock starts.
+  void Start() { progress_.Start(context_->clock->NowNanos()); }
+
+  // ---- as a consumer -----------------------------------------------------------------------------------------------
+
+  void Take(Fiber& fiber, const SourceBatch<typename Plan::Input>& taken, std::int64_t read_ns) override {
+    SourceBatch<typename Plan::Input> batch = taken;
+    batch.watermark_ms = HeldBack(taken.watermark_ms, plan_->allowed_lateness_ms);
+    if (!batch.records.empty() || batch.watermark_ms > stream_watermark_ms_ || batch.ended) {
+      stream_watermark_ms_ = batch.watermark_ms;
+      progress_.OnActivity(read_ns);
+    } else {
+      progress_.OnSilence(read_ns);
+    }
+    if (!batch.records.empty() || batch.watermark_ms > progress_.watermark_ms()) {  // time may pass without records
+      Process(fiber, batch, read_ns);
+    }
+    if (progress_.ShouldEndEpoch(read_ns)) {
+      EndEpoch(fiber);
+    }
+  }
+
+  void Settle(Fiber& fiber) override {
+    if (progress_.has_news()) {
+      EndEpoch(fiber);
+    }
+  }
+
+  void End(Fiber& fiber) override {
+    progress_.OnEnd(context_->clock->NowNanos());
+    EndEpoch(fiber);
+    shipper_->EndInput();
+    context_->Require(fiber, late_.Finish(fiber));
+  }
+
+  bool LeadsTooFar() const override { return progress_.LeadsTooFar(); }
+  bool AttentionIsDue(std::int64_t now_ns) const override {
+    return (progress_.has_news() && progress_.ShouldEndEpoch(now_ns)) || progress_.ShouldFollow(now_ns);
+  }
+  std::int64_t watermark_ms() const override { return progress_.watermark_ms(); }
+  const Idleness* idleness() const override { return &progress_.idleness(); }
+
+  // ---- as a target of deltas ---------------------------------------------------------------------------------------
+
+  std::uint32_t delta_entry_bytes() const override { return sizeof(Entry); }
+
+  void Merge(Fiber& fiber, const state::DeltaReader& reader, std::int64_t sent_watermark_ms,
+             const state::DeltaChunk& chunk) override {
+    const state::SliceRange open = windows_.OpenAt(sent_watermark_ms);
+    std::span<const Entry> entries(reinterpret_cast<const Entry*>(chunk.entries.data()), chunk.entry_count);
+    while (!entries.empty()) {
+      const std::span<const Entry> step = entries.first(std::min(kMergeStep, entries.size()));
+      context_->Require(fiber, described_->Explain(store_.Merge(reader, step, open)));
+      entries = entries.subspan(step.size());
+      if (!entries.empty()) {
+        fiber.Yield();
+      }
+    }
+    if (chunk.marker) {
+      progress_.OnMarker(reader.sender(), *chunk.marker);
+    }
+  }
+
+  // ---- for its stage -----------------------------------------------------------------------------------------------
+
+  Store& store() { return store_; }
+  const Store& store() const { return store_; }
+
+  /// Adds its counters to the context's metrics.
+  void Measure() const {
+    ExecutorMetrics& metrics = *context_->metrics;
+    if constexpr (Plan::kFromSource) {
+      metrics.records_kept += stage_.kept();
+      metrics.late_records += stage_.late();
+      metrics.partly_late_records += stage_.partly_late();
+    }
+    metrics.epochs += progress_.epochs_ended();
+    metrics.merges += store_.merged_entries();
+    metrics.index_growths += store_.primary().index_growths();
+    if (const auto* fragment = store_.fragment()) {
+      metrics.folded_records += fragment->updates();
+      metrics.delta_entries += fragment->entries();
+    }
+  }
+
+  absl::Status Commit() { return late_.Commit(); }
+
+ private:
+  using LateSink = Sink<LateRecord<typename Plan::Record>>;
+  using Update = typename Store::Update;
+  using Entry = typename Store::Entry;
+
+  static constexpr std::size_t kSelectStep = RecordStage<Plan>::kMaxRecords;  // records filtered at a time
+  static constexpr std::size_t kMergeStep = 2048;                             // entries merged in one turn
+
+  StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
+             const DescribedStage& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
+      : plan_(&plan),
+        context_(&graph.context()),
+        shipper_(&graph.shipper()),
+        described_(&stage),
+        windows_(windows),
+        late_(std::move(late_sink)),
+        store_(std::move(store)),
+        stage_(plan, windows_),
+        progress_({.self = context_->self,
+                   .input = stage_input,
+                   .policy = context_->epoch_policy,
+                   .max_lead_ms = context_->max_lead_ms,
+                   .idle_timeout_ns = Plan::kFromSource ? context_->idle_timeout_ns : 0},
+                  windows_, stage_progress) {}
+
+  void Process(Fiber& fiber, const SourceBatch<typename Plan::Input>& batch, std::int64_t read_ns) {
+    const auto flush = [&](state::SliceId slice, std::span<const Update> updates) { Fold(fiber, slice, updates); };
+    const auto late = [&](std::int64_t event_time_ms, const typename Plan::Record& record) {
+      late_.Add({.event_time_ms = event_time_ms, .watermark_ms = progress_.watermark_ms(), .record = record});
+    };
+    stage_.BeginBatch(progress_.watermark_ms());
+    for (std::size_t first = 0; first < batch.records.size(); first += kSelectStep) {
+      const std::size_t count = std::min(kSelectStep, batch.records.size() - first);
+      stage_.Add(Select(batch.records.subspan(first, count)), batch.event_time_shift_ms,
+                 typename Store::Prefetcher(store_), flush, late);
+    }
+    stage_.Flush(flush);
+    progress_.OnBatch(batch.records.size(), batch.records.size_bytes(),
+                      std::max(batch.watermark_ms, progress_.watermark_ms()), read_ns);
+    context_->Require(fiber, late_.Write(fiber));
+  }
+
+  /// The records that the chain's leading filters keep: pointers to them, or all of them as they lie where there are no
+  /// such filters. Every pointer is written and those of the kept ones stay: no branch.
+  auto Select(std::span<const typename Plan::Input> records) {
+    if constexpr (!Plan::Chain::kSelects) {
+      return records;
+    } else {
+      std::size_t count = 0;
+      for (const typename Plan::Input& record : records) {
+        selected_[count] = &record;
+        count += plan_->chain.Selects(record) ? 1 : 0;
+      }
+      return std::span<const typename Plan::Input* const>(selected_).first(count);
+    }
+  }
+
+  /// Folds a group into the store, ending the epoch early when the fragment is full.
+  void Fold(Fiber& fiber, state::SliceId slice, std::span<const Update> updates) {
+    if (!store_.HasRoom(updates.size())) [[unlikely]] {
+      if (store_.IsFull(updates.size())) {
+        ++context_->metrics->early_epoch_ends;
+        EndEpoch(fiber);
+      }
+      fiber.WaitUntil([&] { return store_.HasRoom(updates.size()); });
+    }
+    context_->Require(fiber, described_->Explain(store_.Apply(slice, updates)));
+  }
+
+  /// Seals the fragment into the outbox, a leader at a time; waits while there is no segment for a marker.
+  void EndEpoch(Fiber& fiber) {
+    const state::EpochMarker marker = progress_.EndEpoch(context_->clock->NowNanos());
+    context_->live->epochs.fetch_add(1, std::memory_order_relaxed);
+    auto* fragment = store_.fragment();
+    if (fragment == nullptr) {
+      return;
+    }
+    for (std::uint32_t turn = 0; turn < context_->peer_count(); ++turn) {
+      while (!fragment->TrySeal(context_->Peer(turn), marker, shipper_->outbox())) {
+        fiber.WaitUntil([&] { return context_->mesh->segments().available() > 0; });
+      }
+    }
+    fragment->Clear();
+  }
+
+  const Plan* plan_;
+  TaskContext* context_;
+  DeltaShipper* shipper_;
+  const DescribedStage* described_;
+  Windows windows_;
+  LateOutput<typename Plan::Record> late_;
+  Store store_;
+  RecordStage<Plan> stage_;
+  FlowProgress progress_;
+  std::int64_t stream_watermark_ms_ = kMinEventTimeMs;  // the flow's own may be ahead of it, after it was idle
+  std::array<const typename Plan::Input*, Plan::Chain::kSelects ? kSelectStep : 0> selected_;
+};
+
+}  // namespace glaive::engine

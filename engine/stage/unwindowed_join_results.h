@@ -1,0 +1,174 @@
+// UnwindowedJoinResults: the join without windows: a pair has a result once, when the second of its tuples has reached
+// the leader; nothing is ever dropped.
+//
+// Tuples that have come since the last look are taken from the stores, one by one: each meets those of the other side
+// that are in the lists already, and joins its own (a symmetric hash join: Wilschut and Apers, 1991). At the end of the
+// stream come the tuples that never met a partner, where those are kept.
+//
+// One of the kinds of results that a WindowTrigger is made of; see there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/executor/task_context.h"
+#include "engine/fiber/fiber.h"
+#include "engine/progress/event_time.h"
+#include "engine/stage/kept_tuples.h"
+#include "engine/window/windows.h"
+#include "state/index/key_hash.h"
+#include "state/store/slice_table.h"
+#include "state/store/tuple_lists.h"
+
+namespace glaive::engine {
+
+template <typename Plan>
+class UnwindowedJoinResults {
+ public:
+  using LeftStore = typename Plan::Left::Store;
+  using RightStore = typename Plan::Right::Store;
+
+  UnwindowedJoinResults(TaskContext& context, const Windows& /*windows*/, LeftStore& left, RightStore& right)
+      : memory_(context.memory), left_(&left), right_(&right) {}
+
+  /// Whether tuples have come.
+  bool has_early() const { return left_->primary().Oldest() != nullptr || right_->primary().Oldest() != nullptr; }
+
+  template <typename Emit>
+  absl::Status EmitEarly(Fiber& fiber, const Emit& emit) {
+    absl::Status status = Take(fiber, *left_, left_tuples_, [&](Part& part, const Key& key, const LeftTuple& left) {
+      left_tuples_.Push(part.left, left);
+      return right_tuples_.ForEach(part.right,
+                                   [&](const RightTuple& right) { return EmitPair(fiber, key, &left, &right, emit); });
+    });
+    status.Update(Take(fiber, *right_, right_tuples_, [&](Part& part, const Key& key, const RightTuple& right) {
+      right_tuples_.Push(part.right, right);
+      return left_tuples_.ForEach(part.left,
+                                  [&](const LeftTuple& left) { return EmitPair(fiber, key, &left, &right, emit); });
+    }));
+    kept_.Note(left_tuples_.size() + right_tuples_.size(), memory_->mapped_bytes());
+    return status;
+  }
+
+  /// All that comes is taken before its one window could fire.
+  bool has_more(std::int64_t /*fired*/) const { return false; }
+  template <typename Emit>
+  absl::Status Fire(Fiber& /*fiber*/, std::int64_t /*window*/, const Emit& /*emit*/) {
+    return absl::OkStatus();
+  }
+
+  /// The tuples that have no partner, once all have come.
+  template <typename Emit>
+  absl::Status EmitLast(Fiber& fiber, const Emit& emit) {
+    absl::Status status;
+    for (std::uint32_t i = 0; table_ && i < table_->size() && status.ok(); ++i) {
+      Look(fiber);
+      const auto& [key, part] = table_->At(i);
+      if (Plan::kKeepsLeft && part.right.size == 0) {
+        status = left_tuples_.ForEach(part.left, [&](const LeftTuple& left) {
+          return EmitPair(fiber, key, &left, static_cast<const RightTuple*>(nullptr), emit);
+        });
+      } else if (Plan::kKeepsRight && part.left.size == 0) {
+        status = right_tuples_.ForEach(part.right, [&](const RightTuple& right) {
+          return EmitPair(fiber, key, static_cast<const LeftTuple*>(nullptr), &right, emit);
+        });
+      }
+    }
+    return status;
+  }
+
+  std::uint64_t merges() const { return 0; }
+  const KeptTuples& kept() const { return kept_; }
+  /// Tuples of the left and of the right stream that are kept here, not in the stores.
+  std::pair<std::uint64_t, std::uint64_t> kept_now() const { return {left_tuples_.size(), right_tuples_.size()}; }
+
+ private:
+  using Key = typename Plan::GroupKey;
+  using LeftTuple = typename Plan::Left::Tuple;
+  using RightTuple = typename Plan::Right::Tuple;
+  struct Part {
+    state::TupleList left;
+    state::TupleList right;
+  };
+  using Table = state::SliceTable<Key, Part>;
+  template <typename Tuple>
+  struct Item {
+    std::uint64_t hash;
+    Key key;
+    const Tuple* tuple;
+  };
+
+  static constexpr std::uint64_t kStep = 4096;  // tuples looked at in a turn
+
+  void Look(Fiber& fiber) {
+    if (++looked_at_ % kStep == 0) {
+      fiber.Yield();
+    }
+  }
+
+  template <typename Emit>
+  absl::Status EmitPair(Fiber& fiber, const Key& key, const LeftTuple* left, const RightTuple* right,
+                        const Emit& emit) {
+    Look(fiber);
+    return emit(kMinEventTimeMs, kMaxEventTimeMs, key, MakeResult<Plan>(left, right));
+  }
+
+  /// Takes what a store has; calls `meet(part, key, tuple)` for each tuple, with room for it in the lists.
+  template <typename Store, typename Tuple, typename Meet>
+  absl::Status Take(Fiber& fiber, Store& store, state::TupleLists<Tuple>& tuples, const Meet& meet) {
+    if (store.primary().Oldest() == nullptr) {
+      return absl::OkStatus();
+    }
+    if (!table_) {
+      absl::StatusOr<Table> created = Table::Create(*memory_, 0);
+      if (!created.ok()) {
+        return created.status();
+      }
+      table_ = *std::move(created);
+    }
+    auto taken = store.primary().TakeOldest();
+    absl::Status status;
+    for (const auto& log : taken.logs()) {
+      for (std::uint32_t first = 0; first < log.size() && status.ok(); first += state::kGroupSize) {
+        std::array<Item<Tuple>, state::kGroupSize> items;
+        std::size_t count = 0;
+        for (; count < items.size() && first + count < log.size(); ++count) {
+          Look(fiber);
+          const auto& entry = log.At(first + static_cast<std::uint32_t>(count));
+          items[count] = {.hash = state::HashKey(entry.key), .key = entry.key, .tuple = &entry.value.tuple};
+        }
+        status = tuples.MakeRoom(*memory_, static_cast<std::uint32_t>(count));
+        absl::Status met;
+        if (status.ok()) {
+          status = table_->Apply(*memory_, std::span<const Item<Tuple>>(items.data(), count),
+                                 [&](Part& part, const Item<Tuple>& item) {
+                                   if (met.ok()) {
+                                     met = meet(part, item.key, *item.tuple);
+                                   }
+                                 });
+        }
+        status.Update(met);
+      }
+    }
+    taken.Release(*memory_);
+    return status;
+  }
+
+  state::StateMemory* memory_;
+  LeftStore* left_;
+  RightStore* right_;
+  std::optional<Table> table_;
+  state::TupleLists<LeftTuple> left_tuples_;
+  state::TupleLists<RightTuple> right_tuples_;
+  std::uint64_t looked_at_ = 0;
+  KeptTuples kept_;
+};
+
+}  // namespace glaive::engine

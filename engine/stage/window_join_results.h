@@ -1,0 +1,232 @@
+// WindowJoinResults: the join of a tumbling or sliding window: the pairs of its left and right tuples with the same
+// key.
+//
+// The tuples lie in the pieces of the window (windows.h), as they came. When the window fires they are joined a log at
+// a time: the smaller side goes into an index, the larger one is looked up. Where the tables are split, each log and
+// its index fit the cache (state/store/append_table.h). A piece is dropped when its last window has fired.
+//
+// One of the kinds of results that a WindowTrigger is made of; see there.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/executor/task_context.h"
+#include "engine/fiber/fiber.h"
+#include "engine/stage/kept_tuples.h"
+#include "engine/window/windows.h"
+#include "state/index/group_index.h"
+
+namespace glaive::engine {
+
+template <typename Plan>
+class WindowJoinResults {
+ public:
+  using LeftStore = typename Plan::Left::Store;
+  using RightStore = typename Plan::Right::Store;
+
+  WindowJoinResults(TaskContext& context, const Windows& windows, LeftStore& left, RightStore& right)
+      : windows_(windows), memory_(context.memory), left_(left), right_(right) {}
+
+  /// Whether pieces that have fired count for the next window, too.
+  bool has_more(std::int64_t /*fired*/) const { return !left_.pieces.empty() || !right_.pieces.empty(); }
+
+  template <typename Emit>
+  absl::Status Fire(Fiber& fiber, std::int64_t window, const Emit& emit) {
+    left_.TakePieces(windows_, window);
+    right_.TakePieces(windows_, window);
+    kept_.Note(left_.tuples() + left_.store->primary().entries() + right_.tuples() + right_.store->primary().entries(),
+               memory_->mapped_bytes());
+    const bool split = left_.split() || right_.split();
+    absl::Status status = split ? left_.Split(*memory_) : absl::OkStatus();
+    status.Update(split ? right_.Split(*memory_) : absl::OkStatus());
+    const auto emit_pair = [&](const auto* left, const auto* right) {
+      const auto& key = left == nullptr ? right->key : left->key;
+      return emit(windows_.StartMs(window), windows_.EndMs(window), key, MakeResult<Plan>(Tuple(left), Tuple(right)));
+    };
+    const std::size_t logs = left_.pieces.empty() && right_.pieces.empty() ? 0 : split ? LeftTable::kSplitLogs : 1;
+    for (std::size_t log = 0; log < logs && status.ok(); ++log) {
+      const auto flipped = [&](const auto* right, const auto* left) { return emit_pair(left, right); };
+      status = left_.tuples(log) <= right_.tuples(log)
+                   ? Join<Plan::kKeepsLeft, Plan::kKeepsRight>(fiber, left_, right_, log, emit_pair)
+                   : Join<Plan::kKeepsRight, Plan::kKeepsLeft>(fiber, right_, left_, log, flipped);
+    }
+    left_.Drop(*memory_, window);
+    right_.Drop(*memory_, window);
+    return status;
+  }
+
+  std::uint64_t merges() const { return 0; }
+  const KeptTuples& kept() const { return kept_; }
+  /// Tuples of the left and of the right stream that are kept here, not in the stores.
+  std::pair<std::uint64_t, std::uint64_t> kept_now() const { return {left_.tuples(), right_.tuples()}; }
+
+ private:
+  using LeftTable = typename LeftStore::Table;
+
+  static constexpr std::uint64_t kStep = 4096;  // tuples looked at in a turn
+
+  /// The pieces of one side that still count.
+  template <typename Store>
+  struct Side {
+    using Table = typename Store::Table;
+    using Entry = typename Table::Entry;
+    struct Piece {
+      std::int64_t last_window;
+      Table table;
+    };
+
+    explicit Side(Store& its_store) : store(&its_store) {}
+
+    void TakePieces(const Windows& windows, std::int64_t window) {
+      for (const auto* oldest = store->primary().Oldest();
+           oldest != nullptr && windows.FirstWindowOf(oldest->first) <= window; oldest = store->primary().Oldest()) {
+        const std::int64_t last_window = windows.LastWindowOf(oldest->first);
+        pieces.push_back({.last_window = last_window, .table = store->primary().TakeOldest()});
+      }
+    }
+    void Drop(state::StateMemory& memory, std::int64_t fired) {
+      std::erase_if(pieces, [&](Piece& piece) {
+        if (piece.last_window <= fired) {
+          piece.table.Release(memory);
+        }
+        return piece.last_window <= fired;
+      });
+    }
+    bool split() const {
+      return std::ranges::any_of(pieces, [](const Piece& piece) { return piece.table.split(); });
+    }
+    absl::Status Split(state::StateMemory& memory) {
+      absl::Status status;
+      for (Piece& piece : pieces) {
+        status.Update(piece.table.Split(memory));
+      }
+      return status;
+    }
+    std::uint64_t tuples() const {
+      std::uint64_t tuples = 0;
+      for (const Piece& piece : pieces) {
+        tuples += piece.table.size();
+      }
+      return tuples;
+    }
+    std::uint64_t tuples(std::size_t log) const {
+      std::uint64_t tuples = 0;
+      for (const Piece& piece : pieces) {
+        tuples += piece.table.logs()[log].size();
+      }
+      return tuples;
+    }
+    /// Calls `visit(entry)` for each, until it says no.
+    template <typename Visit>
+    absl::Status ForEach(std::size_t log, const Visit& visit) const {
+      for (const Piece& piece : pieces) {
+        const auto& entries = piece.table.logs()[log];
+        for (std::uint32_t first = 0; first < entries.size();) {
+          const std::span<const Entry> run = entries.Run(first);
+          for (const Entry& entry : run) {
+            if (absl::Status status = visit(entry); !status.ok()) {
+              return status;
+            }
+          }
+          first += static_cast<std::uint32_t>(run.size());
+        }
+      }
+      return absl::OkStatus();
+    }
+
+    Store* store;
+    std::vector<Piece> pieces;
+  };
+
+  template <typename Entry>
+  static const auto* Tuple(const Entry* entry) {
+    return entry == nullptr ? nullptr : &entry->value.tuple;
+  }
+
+  /// Yields now and then.
+  void Look(Fiber& fiber) {
+    if (++looked_at_ % kStep == 0) {
+      fiber.Yield();
+    }
+  }
+
+  /// Joins one log of both sides: `build` goes into the index, `probe` is looked up. Calls `emit_pair(build, probe)`,
+  /// and where tuples without a partner are kept, with null for that.
+  template <bool kKeepBuild, bool kKeepProbe, typename Build, typename Probe, typename EmitPair>
+  absl::Status Join(Fiber& fiber, const Side<Build>& build, const Side<Probe>& probe, std::size_t log,
+                    const EmitPair& emit_pair) {
+    using BuildEntry = typename Side<Build>::Entry;
+    using ProbeEntry = typename Side<Probe>::Entry;
+    using Index = state::GroupIndex<BuildEntry>;
+    if (build.tuples(log) == 0 && !kKeepProbe) {
+      return absl::OkStatus();
+    }
+    absl::StatusOr<Index> index = Index::Create(*memory_, build.tuples(log));
+    if (!index.ok()) {
+      return index.status();
+    }
+    absl::Status status = build.ForEach(log, [&](const BuildEntry& entry) {
+      Look(fiber);
+      index->Insert(entry);
+      return absl::OkStatus();
+    });
+    matched_.assign(kKeepBuild ? index->size() : 0, false);
+    status.Update(probe.ForEach(log, [&](const ProbeEntry& entry) {
+      Look(fiber);
+      const std::uint32_t first = index->Find(entry.key);
+      if (first == Index::kNone) {
+        return kKeepProbe ? emit_pair(static_cast<const BuildEntry*>(nullptr), &entry) : absl::OkStatus();
+      }
+      if constexpr (kKeepBuild) {
+        matched_[first] = true;
+      }
+      for (std::uint32_t match = first; match != Index::kNone; match = index->Next(match)) {
+        Look(fiber);
+        if (absl::Status emitted = emit_pair(&index->At(match), &entry); !emitted.ok()) {
+          return emitted;
+        }
+      }
+      return absl::OkStatus();
+    }));
+    if constexpr (kKeepBuild) {
+      status.Update(EmitUnmatched(fiber, *index, emit_pair, static_cast<const ProbeEntry*>(nullptr)));
+    }
+    index->Release(*memory_);
+    return status;
+  }
+
+  template <typename Index, typename EmitPair, typename ProbeEntry>
+  absl::Status EmitUnmatched(Fiber& fiber, const Index& index, const EmitPair& emit_pair, const ProbeEntry* none) {
+    for (std::uint32_t first = 0; first < index.size(); ++first) {
+      if (!index.IsFirst(first) || matched_[first]) {
+        continue;
+      }
+      for (std::uint32_t number = first; number != Index::kNone; number = index.Next(number)) {
+        Look(fiber);
+        if (absl::Status status = emit_pair(&index.At(number), none); !status.ok()) {
+          return status;
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  Windows windows_;
+  state::StateMemory* memory_;
+  Side<LeftStore> left_;
+  Side<RightStore> right_;
+  std::vector<bool> matched_;  // of the index that is probed: first entries of their keys that have met a partner
+  std::uint64_t looked_at_ = 0;
+  KeptTuples kept_;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,209 @@
+// WindowTrigger: fires the windows that every flow of a stage has passed, in order, each once (invariant I4), and hands
+// the results to those who take them in: the next stage, or the sink.
+//
+// Owned by a stage, used by its trigger fiber. What a window's results are is the business of its kind:
+//
+//   has_more(fired)            whether the window after the one that fired last has results without new pieces
+//   Fire(fiber, window, emit)  calls emit(start_ms, end_ms, key, result) for each result; may yield
+//   merges()                   of two values to put windows together from slices
+//
+// and, of the one that has results before its window ends,
+//
+//   has_early()                whether there are any now
+//   EmitEarly(fiber, emit)     calls emit for each
+//   EmitLast(fiber, emit)      calls emit for what is left at the end of the stream
+//
+//   1. It waits for the clock and for those who take the results in.
+//   2. Nothing else changes the pieces of a window that fires: their flows have passed its end (see windows.h).
+//   3. A result's event time is its window's end - 1. A watermark follows once all results up to it have been handed
+//   on,
+//      so no result is ever late for the next stage.
+//
+//   WindowTrigger<Plan, Results, Store> trigger(context, windows, progress, consumers, stage, store);
+//   absl::Status status = trigger.Spawn(scheduler);
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/executor/task_context.h"
+#include "engine/fiber/fiber.h"
+#include "engine/fiber/scheduler.h"
+#include "engine/graph/flow_consumer.h"
+#include "engine/progress/stage_progress.h"
+#include "engine/stage/described_stage.h"
+#include "engine/window/windows.h"
+
+namespace glaive::engine {
+
+/// `Stores` are those of the stage's inputs.
+template <typename Plan, typename Results, typename... Stores>
+class WindowTrigger {
+ public:
+  using Row = typename Plan::Row;
+  using Consumers = std::vector<FlowConsumer<Row>*>;
+
+  /// All of them outlive the trigger. `consumers` may still change before Spawn.
+  WindowTrigger(TaskContext& context, const Windows& windows, StageProgress& progress, const Consumers& consumers,
+                const DescribedStage& stage, Stores&... stores)
+      : context_(&context),
+        windows_(windows),
+        progress_(&progress),
+        consumers_(&consumers),
+        described_(&stage),
+        stores_(&stores...),
+        results_(context, windows, stores...) {}
+
+  absl::Status Spawn(Scheduler& scheduler) {
+    return scheduler.Spawn("trigger", FiberKind::kCompute, [this](Fiber& fiber) { Run(fiber); });
+  }
+
+  const Results& results() const { return results_; }
+
+ private:
+  static constexpr bool kSessions = std::is_same_v<typename Plan::Window, Session>;
+  static constexpr bool kEarly = requires(const Results& results) { results.has_early(); };
+
+  /// Rows emitted in a turn: fewer of large values, whose results take longer to make.
+  static constexpr std::size_t kRows = std::clamp<std::size_t>((std::size_t{64} << 10) / Plan::kRowWork, 64, 4096);
+  static constexpr std::size_t kCleanStepBytes = std::size_t{256} << 10;  // memory cleaned in one turn
+
+  void Run(Fiber& fiber) {
+    while (true) {
+      fiber.WaitUntil([&] { return progress_->has_passed_windows() || HasEarly(); });
+      // Nothing changes the minimum but merge and source, whose records up to it are in the state.
+      const std::int64_t min_ms = progress_->min_ms();
+      if constexpr (kEarly) {
+        context_->Require(fiber, described_->Explain(results_.EmitEarly(fiber, Emit(fiber))));
+        WriteRows(fiber);
+      }
+      FirePassed(fiber, min_ms);
+      if (progress_->min_ms() == min_ms) {
+        progress_->ForgetPassedWindows();
+      }
+      if (min_ms == kMaxEventTimeMs) {
+        if constexpr (kEarly) {
+          context_->Require(fiber, results_.EmitLast(fiber, Emit(fiber)));
+          WriteRows(fiber);
+        }
+        break;
+      }
+      PassOn({}, windows_.ResultsUntil(min_ms), fiber);
+      for (FlowConsumer<Row>* consumer : *consumers_) {
+        consumer->Settle(fiber);
+      }
+    }
+    for (FlowConsumer<Row>* consumer : *consumers_) {
+      consumer->End(fiber);
+    }
+  }
+
+  bool HasEarly() const {
+    if constexpr (kEarly) {
+      return results_.has_early();
+    } else {
+      return false;
+    }
+  }
+
+  void FirePassed(Fiber& fiber, std::int64_t min_ms) {
+    for (std::optional<std::int64_t> window = NextWindow(); window && windows_.EndMs(*window) <= min_ms;
+         window = NextWindow()) {
+      Fire(fiber, *window);
+      while (context_->memory->CleanSome(kCleanStepBytes)) {
+        fiber.Yield();
+      }
+    }
+  }
+
+  /// The first window that has a result and has not fired. Of sessions, the first slice.
+  std::optional<std::int64_t> NextWindow() const {
+    if (fired_ && results_.has_more(*fired_)) {
+      return *fired_ + 1;
+    }
+    std::optional<std::int64_t> next;
+    std::apply(
+        [&](const auto*... store) {
+          const auto look_at = [&](const auto* oldest) {
+            if (oldest != nullptr) {
+              const std::int64_t window = windows_.FirstWindowOf(oldest->first);
+              next = next ? std::min(*next, window) : window;
+            }
+          };
+          (look_at(store->primary().Oldest()), ...);
+        },
+        stores_);
+    return next;
+  }
+
+  auto Emit(Fiber& fiber) {
+    return [this, &fiber](std::int64_t start_ms, std::int64_t end_ms, const typename Plan::GroupKey& key,
+                          typename Plan::Result result) {
+      rows_[row_count_++] =
+          Row{.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = std::move(result)};
+      ++emitted_;
+      if (row_count_ == rows_.size()) {
+        WriteRows(fiber);
+      }
+      return absl::OkStatus();
+    };
+  }
+
+  void Fire(Fiber& fiber, std::int64_t window) {
+    const bool early = progress_->min_ms() != kMaxEventTimeMs;
+    const std::int64_t complete_ns = progress_->PassedReadNanos(windows_.EndMs(window));
+    const std::uint64_t emitted_before = emitted_;
+    context_->Require(fiber, described_->Explain(results_.Fire(fiber, window, Emit(fiber))));
+    WriteRows(fiber);
+    fired_ = window;
+    ExecutorMetrics& metrics = *context_->metrics;
+    const std::uint64_t fired = kSessions ? emitted_ - emitted_before : 1;
+    metrics.windows_fired += fired;
+    metrics.windows_fired_early += early ? fired : 0;
+    metrics.last_result_ns = context_->clock->NowNanos();
+    if (fired > 0) {
+      metrics.window_latency.Add(metrics.last_result_ns - complete_ns);
+    }
+    std::apply([&](auto*... store) { (store->primary().DropBefore(windows_.FirstPieceOf(window + 1)), ...); }, stores_);
+  }
+
+  void WriteRows(Fiber& fiber) {
+    if (row_count_ > 0) {
+      PassOn(std::span<const Row>(rows_.data(), std::exchange(row_count_, 0)), passed_on_ms_, fiber);
+    }
+  }
+
+  void PassOn(std::span<const Row> rows, std::int64_t watermark_ms, Fiber& fiber) {
+    passed_on_ms_ = watermark_ms;
+    const SourceBatch<Row> batch{
+        .records = rows, .event_time_shift_ms = 0, .watermark_ms = watermark_ms, .ended = false};
+    for (FlowConsumer<Row>* consumer : *consumers_) {
+      consumer->Take(fiber, batch, context_->clock->NowNanos());
+    }
+  }
+
+  TaskContext* context_;
+  Windows windows_;
+  StageProgress* progress_;
+  const Consumers* consumers_;
+  const DescribedStage* described_;
+  std::tuple<Stores*...> stores_;
+  Results results_;
+  std::optional<std::int64_t> fired_;            // the window that fired last
+  std::int64_t passed_on_ms_ = kMinEventTimeMs;  // the watermark of the results
+  std::uint64_t emitted_ = 0;
+  std::size_t row_count_ = 0;
+  std::array<Row, kRows> rows_;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,29 @@
+// Appended: a tuple of an append set (paper section 5.2: what joins keep).
+//
+// A set that only grows merges by union, and the union of the executors' sets is their tuples side by side. So the
+// state never puts a set together: an entry is one tuple, a key may have any number of entries, and nothing is looked
+// up to add one (append_table.h, append_fragment.h). A set may then be far larger than a message.
+#pragma once
+
+#include <type_traits>
+
+namespace glaive::state {
+
+template <typename T>
+struct Appended {
+  static_assert(std::is_trivially_copyable_v<T>, "what a join keeps is shipped as its bytes: no pointers, no strings");
+  using Input = T;
+
+  void Update(const T& input) { tuple = input; }
+  void Merge(const Appended& other) { tuple = other.tuple; }
+
+  T tuple{};
+};
+
+/// Whether each update of a value is an entry of its own.
+template <typename V>
+inline constexpr bool kIsAppended = false;
+template <typename T>
+inline constexpr bool kIsAppended<Appended<T>> = true;
+
+}  // namespace glaive::state

@@ -1,0 +1,25 @@
+// StateKind: how values of a type are kept: one for each key, which updates change, or, of an append set, an entry for
+// each update.
+#pragma once
+
+#include "state/crdt/appended.h"
+#include "state/index/key_hash.h"
+#include "state/store/append_fragment.h"
+#include "state/store/append_table.h"
+#include "state/store/fragment.h"
+#include "state/store/slice_table.h"
+
+namespace glaive::state {
+
+template <StateKey K, typename V>
+struct StateKind {
+  using Table = SliceTable<K, V>;
+  using Fragment = state::Fragment<K, V>;
+};
+template <StateKey K, typename T>
+struct StateKind<K, Appended<T>> {
+  using Table = AppendTable<K, Appended<T>>;
+  using Fragment = AppendFragment<K, Appended<T>>;
+};
+
+}  // namespace glaive::state

@@ -1,0 +1,8 @@
+// expect: glaive: a join has no Aggregate(); group its results by KeyBy(...) and Window(...)
+#include "tests/engine/compile_fail/joins.h"
+
+namespace glaive::engine {
+
+auto query = OnPages().Window(Tumbling{absl::Seconds(1)}).Aggregate(Count{});
+
+}  // namespace glaive::engine

@@ -1,0 +1,9 @@
+// expect: glaive: Keep() takes plain data of each record: no strings, no pointers
+#include "tests/engine/compile_fail/joins.h"
+
+namespace glaive::engine {
+
+auto query =
+    OnPages().Window(Tumbling{absl::Seconds(1)}).Keep([](const Click&) { return std::string(); }, &Click::price);
+
+}  // namespace glaive::engine

@@ -1,0 +1,8 @@
+// expect: glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{}
+#include "tests/engine/compile_fail/joins.h"
+
+namespace glaive::engine {
+
+auto query = OnPages().Window(7);
+
+}  // namespace glaive::engine

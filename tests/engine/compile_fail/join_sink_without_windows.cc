@@ -1,0 +1,8 @@
+// expect: glaive: a join needs windows: call Window(...) after On()
+#include "tests/engine/compile_fail/joins.h"
+
+namespace glaive::engine {
+
+auto query = OnPages().To(Discard{});
+
+}  // namespace glaive::engine

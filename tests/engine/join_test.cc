@@ -1,0 +1,391 @@
+// Joins over a cluster, of every kind and window, with records out of order and late ones, against nested loops.
+
+#include "engine/api/join.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/sink/collect.h"
+#include "engine/sink/discard.h"
+#include "tests/engine/cluster_harness.h"
+#include "tests/engine/disordered_source.h"
+
+namespace glaive::engine {
+namespace {
+
+using ::testing::HasSubstr;
+
+enum class WindowKind : std::uint8_t { kTumbling, kSliding, kSession, kNone };
+
+struct Shape {
+  WindowKind window = WindowKind::kTumbling;
+  std::int64_t size_ms = 1000;
+  std::int64_t slide_ms = 1000;
+  JoinKind kind = JoinKind::kInner;
+  Disorder disorder = {};
+  std::int64_t lateness_ms = 0;  // allowed
+  double hot_share = 0;
+  bool over_verbs = false;
+};
+
+/// A pair: window, key, and the event times of both, or nothing for the one that is missing.
+using Pair =
+    std::tuple<std::int64_t, std::int64_t, std::uint64_t, std::optional<std::int64_t>, std::optional<std::int64_t>>;
+using Pairs = std::multiset<Pair>;
+
+/// The other stream: fewer records of the same time.
+Workload RightOf(const Workload& left) {
+  Workload right = left;
+  right.seed = left.seed + 1000;
+  right.records = left.records / 4;
+  right.hot_share = 0;
+  return right;
+}
+
+struct Tuple {
+  std::int64_t time_ms;
+  std::int64_t watermark_ms;
+};
+using TuplesOfKeys = std::map<std::uint64_t, std::array<std::vector<Tuple>, 2>>;
+
+TuplesOfKeys TuplesOf(const Workload& workload, const Shape& shape) {
+  TuplesOfKeys tuples;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    ForEachRecord(side == 0 ? workload : RightOf(workload), shape.disorder,
+                  [&](const TestRecord& record, std::int64_t watermark_ms) {
+                    if (record.kind != 0) return;
+                    tuples[record.key][side].push_back(
+                        {.time_ms = record.event_time_ms, .watermark_ms = HeldBack(watermark_ms, shape.lateness_ms)});
+                  });
+  }
+  return tuples;
+}
+
+using Times = std::array<std::vector<std::int64_t>, 2>;
+
+/// The join of one window or session of one key.
+void AddPairs(std::int64_t start_ms, std::int64_t end_ms, std::uint64_t key, const Times& times, JoinKind kind,
+              Pairs& pairs) {
+  for (const std::int64_t left : times[0]) {
+    for (const std::int64_t right : times[1]) pairs.insert({start_ms, end_ms, key, left, right});
+    if (times[1].empty() && kind != JoinKind::kInner) pairs.insert({start_ms, end_ms, key, left, std::nullopt});
+  }
+  for (const std::int64_t right : times[1]) {
+    if (times[0].empty() && kind == JoinKind::kFull) pairs.insert({start_ms, end_ms, key, std::nullopt, right});
+  }
+}
+
+/// A multiple of all slides, so that times before 1970 are rounded down.
+constexpr std::int64_t kFarBackMs = 3'000'000;
+
+void AddWindows(std::uint64_t key, const std::array<std::vector<Tuple>, 2>& tuples, const Shape& shape, Pairs& pairs) {
+  std::map<std::int64_t, Times> windows;  // by start
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    for (const Tuple& tuple : tuples[side]) {
+      for (std::int64_t start_ms = (tuple.time_ms + kFarBackMs) / shape.slide_ms * shape.slide_ms - kFarBackMs;
+           start_ms + shape.size_ms > tuple.time_ms; start_ms -= shape.slide_ms) {
+        if (start_ms + shape.size_ms > tuple.watermark_ms) windows[start_ms][side].push_back(tuple.time_ms);
+      }
+    }
+  }
+  for (const auto& [start_ms, times] : windows) {
+    AddPairs(start_ms, start_ms + shape.size_ms, key, times, shape.kind, pairs);
+  }
+}
+
+void AddSessions(std::uint64_t key, const std::array<std::vector<Tuple>, 2>& tuples, const Shape& shape, Pairs& pairs) {
+  std::vector<std::pair<std::int64_t, std::size_t>> all;  // times and sides
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    for (const Tuple& tuple : tuples[side]) {
+      if (tuple.time_ms >= tuple.watermark_ms) all.emplace_back(tuple.time_ms, side);
+    }
+  }
+  std::sort(all.begin(), all.end());
+  for (std::size_t first = 0, next = 0; first < all.size(); first = next) {
+    Times times;
+    for (next = first; next < all.size() && (next == first || all[next].first - all[next - 1].first < shape.size_ms);
+         ++next) {
+      times[all[next].second].push_back(all[next].first);
+    }
+    AddPairs(all[first].first, all[next - 1].first + shape.size_ms, key, times, shape.kind, pairs);
+  }
+}
+
+Pairs Sequential(const Workload& workload, const Shape& shape) {
+  Pairs pairs;
+  for (const auto& [key, tuples] : TuplesOf(workload, shape)) {
+    if (shape.window == WindowKind::kSession) {
+      AddSessions(key, tuples, shape, pairs);
+    } else if (shape.window == WindowKind::kNone) {
+      Times times;
+      for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+        for (const Tuple& tuple : tuples[side]) times[side].push_back(tuple.time_ms);
+      }
+      AddPairs(kMinEventTimeMs, kMaxEventTimeMs, key, times, shape.kind, pairs);
+    } else {
+      AddWindows(key, tuples, shape, pairs);
+    }
+  }
+  return pairs;
+}
+
+bool IsOfKindZero(const TestRecord& record) { return record.kind == 0; }
+
+using RunQuery = absl::FunctionRef<void(const Query&)>;
+
+/// Runs the shape's join with a function that runs a query, and returns the pairs.
+template <JoinKind kKind, typename W>
+Pairs PairsOf(const Workload& workload, const Shape& shape, const W& window, RunQuery run) {
+  auto left = From(DisorderedRecords(workload, shape.disorder)).Filter(&IsOfKindZero);
+  auto right = From(DisorderedRecords(RightOf(workload), shape.disorder)).Filter(&IsOfKindZero);
+  const auto finish = [&](auto joined) {
+    using Row = WindowResult<
+        std::uint64_t,
+        std::tuple<std::conditional_t<kKind == JoinKind::kFull, std::optional<std::int64_t>, std::int64_t>,
+                   std::conditional_t<kKind == JoinKind::kInner, std::int64_t, std::optional<std::int64_t>>>>;
+    std::vector<std::vector<Row>> rows(workload.executor_count());
+    run(*std::move(joined)
+             .On(&TestRecord::key, &TestRecord::key)
+             .Window(window)
+             .AllowedLateness(absl::Milliseconds(shape.lateness_ms))
+             .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
+             .To(Collect(rows)));
+    Pairs pairs;
+    for (const auto& leader : rows) {
+      for (const Row& row : leader) {
+        pairs.insert({row.window_start_ms, row.window_end_ms, row.key, std::get<0>(row.value), std::get<1>(row.value)});
+      }
+    }
+    return pairs;
+  };
+  if constexpr (kKind == JoinKind::kInner) {
+    return finish(Join(std::move(left), std::move(right)));
+  } else if constexpr (kKind == JoinKind::kLeft) {
+    return finish(LeftJoin(std::move(left), std::move(right)));
+  } else {
+    return finish(FullJoin(std::move(left), std::move(right)));
+  }
+}
+
+template <JoinKind kKind>
+Pairs PairsOf(const Workload& workload, const Shape& shape, RunQuery run) {
+  const absl::Duration size = absl::Milliseconds(shape.size_ms);
+  switch (shape.window) {
+    case WindowKind::kTumbling:
+      return PairsOf<kKind>(workload, shape, Tumbling{size}, run);
+    case WindowKind::kSliding:
+      return PairsOf<kKind>(workload, shape, Sliding{size, absl::Milliseconds(shape.slide_ms)}, run);
+    case WindowKind::kSession:
+      return PairsOf<kKind>(workload, shape, Session{size}, run);
+    case WindowKind::kNone:
+      return PairsOf<kKind>(workload, shape, Unbounded{}, run);
+  }
+  return {};
+}
+
+Pairs PairsOf(const Workload& workload, const Shape& shape, RunQuery run) {
+  switch (shape.kind) {
+    case JoinKind::kInner:
+      return PairsOf<JoinKind::kInner>(workload, shape, run);
+    case JoinKind::kLeft:
+      return PairsOf<JoinKind::kLeft>(workload, shape, run);
+    case JoinKind::kFull:
+      return PairsOf<JoinKind::kFull>(workload, shape, run);
+  }
+  return {};
+}
+
+class JoinCluster : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(JoinCluster, FindsExactlyThePairsOnEveryNumberOfNodes) {
+  const Shape& shape = GetParam();
+  for (Workload workload : DisorderedWorkloads(30)) {
+    workload.hot_share = shape.hot_share;
+    workload.over_verbs = shape.over_verbs && workload.executor_count() > 1;
+    SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
+    const Pairs expected = Sequential(workload, shape);
+    ClusterOutcome outcome;
+    const Pairs found = PairsOf(
+        workload, shape, [&](const Query& query) { outcome.status = RunNodes(workload, query, outcome.metrics); });
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    EXPECT_TRUE(found == expected) << found.size() << " pairs of " << expected.size();
+    EXPECT_GT(expected.size(), 300U) << "or this tests little";
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), workload.executor_count() * workload.records * 5 / 4);
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::results), found.size());
+    EXPECT_GT(Total(outcome, &ExecutorMetrics::kept_tuples), 0U);
+  }
+}
+
+TEST_P(JoinCluster, FindsThemInAnyOrderOfWork) {
+  const Shape& shape = GetParam();
+  Workload workload{.executors = 3,
+                    .records = 1'000,
+                    .keys = 60,
+                    .hot_share = shape.hot_share,
+                    .span_ms = 5'000,
+                    .slot_bytes = 512,
+                    .credits = 2,
+                    .fragment_bytes = 1024};
+  workload.epochs = {.epoch_bytes = 1000, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
+  const Pairs expected = Sequential(workload, shape);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    ClusterOutcome outcome;
+    const Pairs found = PairsOf(workload, shape, [&](const Query& query) {
+      outcome.status = RunExecutors(workload, query, seed, outcome.metrics);
+    });
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    EXPECT_TRUE(found == expected) << found.size() << " pairs of " << expected.size();
+  }
+}
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.size_ms << " ms"; }
+
+std::string NameOf(const ::testing::TestParamInfo<Shape>& info) {
+  constexpr std::array<const char*, 4> kWindows = {"Tumbling", "Sliding", "Session", "Unwindowed"};
+  constexpr std::array<const char*, 3> kKinds = {"Inner", "Left", "Full"};
+  const Shape& shape = info.param;
+  return absl::StrCat(kKinds[static_cast<std::size_t>(shape.kind)], kWindows[static_cast<std::size_t>(shape.window)],
+                      shape.size_ms, "Every", shape.slide_ms, "Disorder", shape.disorder.range_ms, "Bound",
+                      shape.disorder.bound_ms, shape.hot_share > 0 ? "Hot" : "");
+}
+
+std::vector<Shape> AllShapes() {
+  std::vector<Shape> shapes;
+  for (const JoinKind kind : {JoinKind::kInner, JoinKind::kLeft, JoinKind::kFull}) {
+    for (const Disorder& disorder : {Disorder{}, Disorder{2000, 500}}) {
+      const std::int64_t lateness_ms = disorder.range_ms / 4;
+      shapes.push_back({WindowKind::kTumbling, 1000, 1000, kind, disorder, lateness_ms});
+      shapes.push_back({WindowKind::kSliding, 1000, 300, kind, disorder, lateness_ms});
+      shapes.push_back({WindowKind::kSession, 300, 300, kind, disorder, lateness_ms});
+      shapes.push_back({WindowKind::kNone, 1000, 1000, kind, disorder, 0});
+    }
+  }
+  shapes.push_back({WindowKind::kTumbling, 1000, 1000, JoinKind::kInner, {}, 0, /*hot_share=*/0.5});
+  shapes.push_back({WindowKind::kSliding, 1000, 500, JoinKind::kFull, {}, 0, /*hot_share=*/0.5});
+  shapes.push_back({WindowKind::kSession, 100, 100, JoinKind::kInner, {}, 0, /*hot_share=*/0.5});
+  return shapes;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, JoinCluster, ::testing::ValuesIn(AllShapes()), NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    OverVerbs, JoinCluster,
+    ::testing::Values(Shape{.kind = JoinKind::kFull, .disorder = {2000, 500}, .over_verbs = true},
+                      Shape{.window = WindowKind::kSession, .size_ms = 300, .slide_ms = 300, .over_verbs = true},
+                      Shape{.window = WindowKind::kNone, .kind = JoinKind::kLeft, .over_verbs = true}),
+    NameOf);
+
+/// A tuple that makes a window's tables larger than what is kept unsplit.
+struct Wide {
+  std::int64_t time_ms;
+  std::array<char, 120> more;
+};
+
+TEST(Join, TablesLargerThanTheCacheAreSplitAndStillExact) {
+  Workload left{.nodes = 2, .records = 40'000, .keys = 5'000, .span_ms = 2'000, .window_ms = 1'000};
+  Workload right = left;
+  right.seed = 77;
+  right.records = 10'000;
+  const auto wide = [](const TestRecord& record) { return Wide{.time_ms = record.event_time_ms, .more = {}}; };
+  std::uint64_t expected = 0;
+  std::map<std::pair<std::int64_t, std::uint64_t>, std::array<std::uint64_t, 2>> counts;
+  for (std::uint32_t executor = 0; executor < 2; ++executor) {
+    for (std::uint64_t i = 0; i < left.records; ++i) {
+      const TestRecord record = MakeRecord(left, executor, i);
+      ++counts[{record.event_time_ms / 1000, record.key}][0];
+    }
+    for (std::uint64_t i = 0; i < right.records; ++i) {
+      const TestRecord record = MakeRecord(right, executor, i);
+      ++counts[{record.event_time_ms / 1000, record.key}][1];
+    }
+  }
+  for (const auto& [window, sides] : counts) expected += sides[0] * sides[1];
+  using Row = WindowResult<std::uint64_t, std::uint64_t>;
+  std::vector<std::vector<Row>> rows(2);
+  const auto query = Join(From(TestSource(left)), From(TestSource(right)))
+                         .On(&TestRecord::key, &TestRecord::key)
+                         .Window(Tumbling{absl::Seconds(1)})
+                         .Keep(wide, wide)
+                         .Map([](const auto& pair) {
+                           const auto& [left_tuple, right_tuple] = pair.value;
+                           const bool inside = left_tuple.time_ms / 1000 == right_tuple.time_ms / 1000;
+                           return Row{pair.window_start_ms, pair.window_end_ms, pair.key, inside ? 1U : 0U};
+                         })
+                         .To(Collect(rows));
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(left, *query, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  std::uint64_t found = 0;
+  for (const auto& leader : rows) {
+    for (const Row& row : leader) found += row.value;
+  }
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(rows[0].size() + rows[1].size(), expected);
+}
+
+TEST(Join, LateRecordsOfBothStreamsGoToTheirSinks) {
+  const Shape shape{.disorder = {2000, 500}, .lateness_ms = 200};
+  for (const Workload& left : DisorderedWorkloads(30)) {
+    const Workload right = RightOf(left);
+    using Late = LateRecord<TestRecord>;
+    using Row = WindowResult<std::uint64_t, std::tuple<std::int64_t, std::int64_t>>;
+    std::array<std::vector<std::vector<Late>>, 2> late;
+    late.fill(std::vector<std::vector<Late>>(left.executor_count()));
+    std::vector<std::vector<Row>> rows(left.executor_count());
+    const auto query =
+        Join(From(DisorderedRecords(left, shape.disorder)), From(DisorderedRecords(right, shape.disorder)))
+            .On(&TestRecord::key, &TestRecord::key)
+            .Window(Tumbling{absl::Seconds(1)})
+            .AllowedLateness(absl::Milliseconds(shape.lateness_ms))
+            .LateTo(Collect(late[0]), Collect(late[1]))
+            .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
+            .To(Collect(rows));
+    ClusterOutcome outcome;
+    outcome.status = RunNodes(left, *query, outcome.metrics);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+      std::multiset<std::pair<std::int64_t, std::int64_t>> expected;
+      ForEachRecord(side == 0 ? left : right, shape.disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+        const std::int64_t end_ms = (record.event_time_ms + kFarBackMs) / 1000 * 1000 - kFarBackMs + 1000;
+        const std::int64_t judged_by_ms = HeldBack(watermark_ms, shape.lateness_ms);
+        if (end_ms <= judged_by_ms) expected.emplace(record.event_time_ms, judged_by_ms);
+      });
+      std::multiset<std::pair<std::int64_t, std::int64_t>> found;
+      for (const auto& reader : late[side]) {
+        for (const Late& record : reader) found.emplace(record.event_time_ms, record.watermark_ms);
+      }
+      EXPECT_GT(expected.size(), 0U);
+      EXPECT_TRUE(found == expected) << found.size() << " late records of " << expected.size();
+    }
+  }
+}
+
+TEST(Join, MoreStateThanAllowedNamesTheJoinAndItsSizes) {
+  Workload workload{.records = 100'000, .keys = 100'000, .span_ms = 900, .state_limit_bytes = 2 << 20};
+  const auto query = Join(From(TestSource(workload)), From(TestSource(RightOf(workload))))
+                         .On(&TestRecord::key, &TestRecord::key)
+                         .Window(Tumbling{absl::Seconds(1)})
+                         .To(Discard{});
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  EXPECT_TRUE(absl::IsResourceExhausted(outcome.status)) << outcome.status;
+  EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("the tumbling join keeps"));
+  EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("tuples of 32 bytes of its left stream"));
+}
+
+}  // namespace
+}  // namespace glaive::engine

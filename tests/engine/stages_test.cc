@@ -1,0 +1,312 @@
+// Queries of several stages: results that are grouped again, streams that are split and joined, tables that are joined.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include <gtest/gtest.h>
+
+#include "engine/api/join.h"
+#include "engine/sink/collect.h"
+#include "tests/engine/cluster_harness.h"
+#include "tests/engine/disordered_source.h"
+
+namespace glaive::engine {
+namespace {
+
+using Row = TestRow;                                                                  // {window, key, integer}
+using Result = std::tuple<std::int64_t, std::int64_t, std::uint64_t, std::uint64_t>;  // start, end, key, value
+using Results = std::vector<Result>;
+
+constexpr Disorder kDisorder{2000, 500};
+constexpr std::int64_t kLatenessMs = 300;
+
+std::int64_t WindowStart(std::int64_t time_ms, std::int64_t size_ms) {
+  return (time_ms + 1000 * size_ms) / size_ms * size_ms - 1000 * size_ms;
+}
+bool IsInTime(std::int64_t window_end_ms, std::int64_t watermark_ms) {
+  return window_end_ms > HeldBack(watermark_ms, kLatenessMs);
+}
+
+Results Sorted(const std::vector<std::vector<Row>>& rows) {
+  Results results;
+  for (const auto& leader : rows) {
+    for (const Row& row : leader) results.emplace_back(row.window_start_ms, row.window_end_ms, row.key, row.value);
+  }
+  std::sort(results.begin(), results.end());
+  return results;
+}
+
+/// Runs a query on clusters of one to three nodes, and in one thread under random orders; compares with `expected`.
+template <typename Build, typename Expect>
+void ExpectResults(const Build& build, const Expect& expect) {
+  for (const Workload& workload : DisorderedWorkloads(50)) {
+    SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
+    std::vector<std::vector<Row>> rows(workload.executor_count());
+    const std::unique_ptr<Query> query = build(workload, rows);
+    ClusterOutcome outcome;
+    outcome.status = RunNodes(workload, *query, outcome.metrics);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    const Results expected = expect(workload);
+    EXPECT_GT(expected.size(), 10U) << "or this tests little";
+    EXPECT_TRUE(Sorted(rows) == expected) << Sorted(rows).size() << " results, expected " << expected.size();
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), workload.executor_count() * workload.records)
+        << "a stream that is split is read once";
+  }
+  Workload workload{.executors = 3,
+                    .records = 1'500,
+                    .keys = 40,
+                    .span_ms = 8'000,
+                    .slot_bytes = 512,
+                    .credits = 2,
+                    .fragment_bytes = 1024};
+  workload.epochs = {.epoch_bytes = 1000, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(absl::StrCat("order ", seed));
+    std::vector<std::vector<Row>> rows(workload.executor_count());
+    const std::unique_ptr<Query> query = build(workload, rows);
+    ClusterOutcome outcome;
+    outcome.status = RunExecutors(workload, *query, seed, outcome.metrics);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    EXPECT_TRUE(Sorted(rows) == expect(workload));
+  }
+}
+
+/// Counts of each key in windows of 500 ms that are in time.
+std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> Counts(const Workload& workload, std::uint64_t kind) {
+  std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> counts;
+  ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+    const std::int64_t start_ms = WindowStart(record.event_time_ms, 500);
+    if (record.kind == kind && IsInTime(start_ms + 500, watermark_ms)) ++counts[{start_ms, record.key}];
+  });
+  return counts;
+}
+
+template <typename S>
+auto CountsOf(S stream, std::int64_t window_ms = 500) {
+  return std::move(stream)
+      .KeyBy(&TestRecord::key)
+      .Window(Tumbling{absl::Milliseconds(window_ms)})
+      .AllowedLateness(absl::Milliseconds(kLatenessMs))
+      .Aggregate(Count{});
+}
+
+TEST(Stages, ResultsAreGroupedAgainByAnotherKey) {
+  ExpectResults(
+      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+        return CountsOf(From(DisorderedRecords(workload, kDisorder)).Filter([](const TestRecord& record) {
+                 return record.kind == 0;
+               }))
+            .KeyBy([](const Row& row) { return row.key % 7; })
+            .Window(Tumbling{absl::Seconds(2)})
+            .Aggregate(Sum{&Row::value})
+            .Map([](const auto& row) {
+              return Row{row.window_start_ms, row.window_end_ms, row.key, static_cast<std::uint64_t>(row.value)};
+            })
+            .To(Collect(rows));
+      },
+      [](const Workload& workload) {
+        std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> sums;
+        for (const auto& [window, count] : Counts(workload, 0)) {
+          sums[{WindowStart(window.first + 499, 2000), window.second % 7}] += count;
+        }
+        Results expected;
+        for (const auto& [window, sum] : sums) {
+          expected.emplace_back(window.first, window.first + 2000, window.second, sum);
+        }
+        return expected;
+      });
+}
+
+TEST(Stages, ResultsOfTheSameKeyStayWithTheirLeader) {
+  Workload workload{.nodes = 2, .records = 5'000, .keys = 100, .window_ms = 500};
+  std::vector<std::vector<Row>> rows(2);
+  const auto query =
+      From(TestSource(workload))
+          .KeyBy(&TestRecord::key)
+          .Window(Tumbling{absl::Milliseconds(500)})
+          .Aggregate(Count{})
+          .KeyBy(&Row::key)
+          .Window(Tumbling{absl::Seconds(2)})
+          .Aggregate(Max{&Row::value})
+          .Map([](const auto& row) { return Row{row.window_start_ms, row.window_end_ms, row.key, row.value.value()}; })
+          .To(Collect(rows));
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::results), rows[0].size() + rows[1].size());
+  for (std::uint32_t leader = 0; leader < 2; ++leader) {
+    EXPECT_FALSE(rows[leader].empty());
+    for (const Row& row : rows[leader]) EXPECT_EQ(Value(state::LeaderOf(state::HashKey(row.key), 2)), leader);
+  }
+  // All deltas are the first stage's: each of its entries is a key and a window that the other executor leads.
+  EXPECT_LE(Total(outcome, &ExecutorMetrics::delta_entries), Total(outcome, &ExecutorMetrics::folded_records));
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::merges), Total(outcome, &ExecutorMetrics::delta_entries));
+}
+
+TEST(Stages, ResultsOfSlidingWindowsAndOfAllKeysAreGroupedAgain) {
+  ExpectResults(
+      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+        return From(DisorderedRecords(workload, kDisorder))
+            .KeyBy(&TestRecord::key)
+            .Window(Sliding{absl::Milliseconds(900), absl::Milliseconds(300)})
+            .AllowedLateness(absl::Milliseconds(kLatenessMs))
+            .Aggregate(Count{})
+            .Window(Tumbling{absl::Milliseconds(300)})
+            .Aggregate(Max{&Row::value})
+            .Map([](const auto& row) { return Row{row.window_start_ms, row.window_end_ms, 0, row.value.value()}; })
+            .To(Collect(rows));
+      },
+      [](const Workload& workload) {
+        std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> counts;  // by the window's end and the key
+        ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+          for (std::int64_t start_ms = WindowStart(record.event_time_ms, 300); start_ms + 900 > record.event_time_ms;
+               start_ms -= 300) {
+            if (IsInTime(start_ms + 900, watermark_ms)) ++counts[{start_ms + 900, record.key}];
+          }
+        });
+        std::map<std::int64_t, std::uint64_t> greatest;
+        for (const auto& [window, count] : counts) {
+          greatest[window.first] = std::max(greatest[window.first], count);
+        }
+        Results expected;
+        for (const auto& [end_ms, count] : greatest) expected.emplace_back(end_ms - 300, end_ms, 0, count);
+        return expected;
+      });
+}
+
+TEST(Stages, SessionsAreGroupedAgain) {
+  ExpectResults(
+      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+        return From(DisorderedRecords(workload, kDisorder))
+            .KeyBy(&TestRecord::key)
+            .Window(Session{absl::Milliseconds(150)})
+            .AllowedLateness(absl::Milliseconds(kLatenessMs))
+            .Aggregate(Count{})
+            .KeyBy([](const Row& row) { return row.key % 3; })
+            .Window(Tumbling{absl::Seconds(1)})
+            .Aggregate(Count{})
+            .To(Collect(rows));
+      },
+      [](const Workload& workload) {
+        std::map<std::uint64_t, std::vector<std::int64_t>> times;
+        ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+          if (record.event_time_ms >= HeldBack(watermark_ms, kLatenessMs)) {
+            times[record.key].push_back(record.event_time_ms);
+          }
+        });
+        std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> sessions;
+        for (auto& [key, of_key] : times) {
+          std::sort(of_key.begin(), of_key.end());
+          for (std::size_t i = 0; i < of_key.size(); ++i) {
+            if (i + 1 == of_key.size() || of_key[i + 1] - of_key[i] >= 150) {
+              ++sessions[{WindowStart(of_key[i] + 149, 1000), key % 3}];
+            }
+          }
+        }
+        Results expected;
+        for (const auto& [window, count] : sessions) {
+          expected.emplace_back(window.first, window.first + 1000, window.second, count);
+        }
+        return expected;
+      });
+}
+
+TEST(Stages, AStreamIsSplitAndItsAggregatesAreJoined) {
+  ExpectResults(
+      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+        const auto [zeros, ones] = From(DisorderedRecords(workload, kDisorder))
+                                       .Split([](const TestRecord& record) { return record.kind == 0; },
+                                              [](const TestRecord& record) { return record.kind == 1; });
+        return Join(CountsOf(zeros), CountsOf(ones))
+            .On(&Row::key, &Row::key)
+            .Window(Tumbling{absl::Milliseconds(500)})
+            .Keep(&Row::value, &Row::value)
+            .Map([](const auto& row) {
+              const auto& [zero, one] = row.value;
+              return Row{row.window_start_ms, row.window_end_ms, row.key, zero * 1000 + one};
+            })
+            .To(Collect(rows));
+      },
+      [](const Workload& workload) {
+        const auto zeros = Counts(workload, 0);
+        const auto ones = Counts(workload, 1);
+        Results expected;
+        for (const auto& [window, zero] : zeros) {
+          if (const auto one = ones.find(window); one != ones.end()) {
+            expected.emplace_back(window.first, window.first + 500, window.second, zero * 1000 + one->second);
+          }
+        }
+        return expected;
+      });
+}
+
+TEST(Stages, ASourceIsJoinedWithResultsOfItself) {
+  ExpectResults(
+      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+        const auto all = From(DisorderedRecords(workload, kDisorder));
+        return Join(Stream(all), CountsOf(all))
+            .On(&TestRecord::key, &Row::key)
+            .Window(Tumbling{absl::Milliseconds(500)})
+            .AllowedLateness(absl::Milliseconds(kLatenessMs))
+            .Keep(&TestRecord::kind, &Row::value)
+            .KeyBy([](const auto& row) { return row.key; })
+            .Window(Tumbling{absl::Milliseconds(500)})
+            .Aggregate(Count{})
+            .To(Collect(rows));
+      },
+      [](const Workload& workload) {
+        Results expected;
+        std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> counts;
+        for (const std::uint64_t kind : {0, 1, 2}) {
+          for (const auto& [window, count] : Counts(workload, kind)) counts[window] += count;
+        }
+        for (const auto& [window, count] : counts) {
+          expected.emplace_back(window.first, window.first + 500, window.second, count);
+        }
+        return expected;
+      });
+}
+
+TEST(Stages, ATableIsJoinedAndRecordsItDoesNotHaveAreDropped) {
+  std::map<std::uint64_t, std::uint64_t> names;
+  for (std::uint64_t key = 0; key < 50; key += 3) names.emplace(key, key * 100);
+  const auto table = std::make_shared<const StaticTable<std::uint64_t, std::uint64_t>>(names);
+  EXPECT_EQ(table->size(), names.size());
+  ExpectResults(
+      [&](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+        return CountsOf(From(DisorderedRecords(workload, kDisorder))
+                            .JoinTable(table, &TestRecord::key,
+                                       [](TestRecord record, std::uint64_t name) {
+                                         record.key = name;
+                                         return record;
+                                       })
+                            .Filter([](const TestRecord& record) { return record.kind == 0; }))
+            .To(Collect(rows));
+      },
+      [&](const Workload& workload) {
+        Results expected;
+        for (const auto& [window, count] : Counts(workload, 0)) {
+          if (names.contains(window.second)) {
+            expected.emplace_back(window.first, window.first + 500, window.second * 100, count);
+          }
+        }
+        std::sort(expected.begin(), expected.end());
+        return expected;
+      });
+}
+
+TEST(StagesDeathTest, ATableHasAKeyOnce) {
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> twice = {{1, 2}, {1, 3}};
+  EXPECT_DEATH((StaticTable<std::uint64_t, std::uint64_t>(twice)), "a key of a static table comes twice");
+}
+
+}  // namespace
+}  // namespace glaive::engine
