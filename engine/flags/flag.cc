@@ -26,7 +26,7 @@
 namespace glaive::engine {
 namespace {
 
-absl::Status Wrong(const std::string& text) { return absl::InvalidArgumentError(text); }
+absl::Status WrongValue(const std::string& text) { return absl::InvalidArgumentError(text); }
 
 // Digits with an optional k, M or G.
 std::optional<std::uint64_t> ParseCount(absl::string_view text) {
@@ -58,9 +58,9 @@ std::optional<std::uint64_t> ParseCount(absl::string_view text) {
 absl::Status CheckRange(std::uint64_t value, IntegerRange range, std::string (*format)(std::uint64_t)) {
   if (value >= range.min && value <= range.max) return absl::OkStatus();
   if (range.max == std::numeric_limits<std::uint64_t>::max()) {
-    return Wrong(absl::StrCat("too small; it must be at least ", format(range.min)));
+    return WrongValue(absl::StrCat("too small; it must be at least ", format(range.min)));
   }
-  return Wrong(absl::StrCat("out of range; it must be ", format(range.min), " to ", format(range.max)));
+  return WrongValue(absl::StrCat("out of range; it must be ", format(range.min), " to ", format(range.max)));
 }
 
 std::string FormatCount(std::uint64_t value) { return absl::StrCat(value); }
@@ -84,7 +84,7 @@ Flag IntegerFlag(const FlagInfo& info, IntegerRange range, UnsignedSetter set, U
   Flag flag{.info = info, .placeholder = "N"};
   flag.set = [range, set = std::move(set)](const std::string& text) {
     const std::optional<std::uint64_t> value = ParseCount(text);
-    if (!value.has_value()) return Wrong("not a whole number; write e.g. 1000, or 10M for ten million");
+    if (!value.has_value()) return WrongValue("not a whole number; write e.g. 1000, or 10M for ten million");
     absl::Status status = CheckRange(*value, range, &FormatCount);
     if (status.ok()) set(*value);
     return status;
@@ -97,7 +97,7 @@ Flag SizeFlag(const FlagInfo& info, IntegerRange range, UnsignedSetter set, Unsi
   Flag flag{.info = info, .placeholder = "SIZE"};
   flag.set = [range, set = std::move(set)](const std::string& text) {
     const absl::StatusOr<std::uint64_t> value = ParseBytes(text);
-    if (!value.ok()) return Wrong("not a size; write e.g. 64KiB");
+    if (!value.ok()) return WrongValue("not a size; write e.g. 64KiB");
     absl::Status status = CheckRange(*value, range, &ExactBytes);
     if (status.ok()) set(*value);
     return status;
@@ -113,11 +113,11 @@ Flag DurationFlag(const FlagInfo& info, DurationRange range, std::function<void(
     absl::Duration parsed;
     if (!absl::ParseDuration(text, &parsed) || parsed == absl::InfiniteDuration() ||
         parsed == -absl::InfiniteDuration()) {
-      return Wrong("not a time; write e.g. 10ms, 1.5s or 2m");
+      return WrongValue("not a time; write e.g. 10ms, 1.5s or 2m");
     }
     if (parsed < range.min || parsed > range.max) {
-      return Wrong(absl::StrCat("out of range; it must be ", absl::FormatDuration(range.min), " to ",
-                                absl::FormatDuration(range.max)));
+      return WrongValue(absl::StrCat("out of range; it must be ", absl::FormatDuration(range.min), " to ",
+                                     absl::FormatDuration(range.max)));
     }
     set(parsed);
     return absl::OkStatus();
@@ -133,9 +133,9 @@ Flag DoubleFlag(const FlagInfo& info, double& value, DoubleRange range) {
   Flag flag{.info = info, .placeholder = "X"};
   flag.set = [range, &value](const std::string& text) {
     double parsed = 0;
-    if (!absl::SimpleAtod(text, &parsed) || !std::isfinite(parsed)) return Wrong("not a number; write e.g. 0.75");
+    if (!absl::SimpleAtod(text, &parsed) || !std::isfinite(parsed)) return WrongValue("not a number; write e.g. 0.75");
     if (parsed < range.min || parsed > range.max) {
-      return Wrong(absl::StrCat("out of range; it must be ", range.min, " to ", range.max));
+      return WrongValue(absl::StrCat("out of range; it must be ", range.min, " to ", range.max));
     }
     value = parsed;
     return absl::OkStatus();
@@ -161,7 +161,7 @@ Flag SwitchFlag(const FlagInfo& info, bool& value) {
     const std::string word = absl::AsciiStrToLower(text);
     const bool on = word == "true" || word == "yes" || word == "on" || word == "1";
     if (!on && word != "false" && word != "no" && word != "off" && word != "0") {
-      return Wrong("neither true nor false");
+      return WrongValue("neither true nor false");
     }
     value = on;
     return absl::OkStatus();
@@ -190,7 +190,7 @@ Flag ChoiceFlag(const FlagInfo& info, const std::vector<std::string>& words, std
         return absl::OkStatus();
       }
     }
-    return Wrong(absl::StrCat("not known; write one of ", absl::StrJoin(words, ", ")));
+    return WrongValue(absl::StrCat("not known; write one of ", absl::StrJoin(words, ", ")));
   };
   flag.get = [words, get = std::move(get)]() -> std::optional<std::string> { return words[get()]; };
   return Finish(std::move(flag));

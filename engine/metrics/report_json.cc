@@ -10,21 +10,21 @@
 namespace glaive::engine {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-void PutCounters(Json& object, const ExecutorMetrics& metrics) {
+void PutCounters(OrderedJson& object, const ExecutorMetrics& metrics) {
   for (const CounterField& field : kCounterFields) {
     object[field.name] = metrics.*field.member;
   }
 }
 
-Json ToJson(const MachineInfo& machine) {
+OrderedJson ToJson(const MachineInfo& machine) {
   return {{"host", machine.host},     {"cpu_model", machine.cpu_model},
           {"cores", machine.cores},   {"memory_bytes", machine.memory_bytes},
           {"kernel", machine.kernel}, {"rdma_devices", machine.rdma_devices}};
 }
 
-Json ToJson(const WindowLatency& latency) {
+OrderedJson ToJson(const WindowLatency& latency) {
   return {{"measured", latency.measured},
           {"p50_ms", latency.p50_ms},
           {"p99_ms", latency.p99_ms},
@@ -32,17 +32,17 @@ Json ToJson(const WindowLatency& latency) {
           {"windows", latency.windows}};
 }
 
-Json ToJson(const ExecutorReport& executor) {
-  Json object = {{"executor", executor.executor},
-                 {"node", executor.node},
-                 {"seconds", executor.seconds},
-                 {"records_per_second", executor.records_per_second},
-                 {"gigabytes_per_second", executor.gigabytes_per_second}};
+OrderedJson ToJson(const ExecutorReport& executor) {
+  OrderedJson object = {{"executor", executor.executor},
+                        {"node", executor.node},
+                        {"seconds", executor.seconds},
+                        {"records_per_second", executor.records_per_second},
+                        {"gigabytes_per_second", executor.gigabytes_per_second}};
   PutCounters(object, executor.counters);
   return object;
 }
 
-Json ToJson(const RegionUse& region) {
+OrderedJson ToJson(const RegionUse& region) {
   return {{"what", region.what}, {"bytes", region.bytes}, {"pages", absl::StrJoin(region.pages, "+")}};
 }
 
@@ -61,22 +61,22 @@ const char* NameOf(Verification verification) {
 }  // namespace
 
 std::string ToJsonLine(const RunReport& report) {
-  Json object = {{"program", report.program},
-                 {"version", report.build.version},
-                 {"commit", report.build.commit},
-                 {"build_type", report.build.build_type},
-                 {"compiler", report.build.compiler},
-                 {"compiler_flags", report.build.compiler_flags},
-                 {"machine", ToJson(report.machine)},
-                 {"transport", report.transport},
-                 {"devices", report.devices},
-                 {"settings", Json::object()},
-                 {"nodes", report.nodes},
-                 {"executors_per_node", report.executors_per_node},
-                 {"seconds", report.seconds},
-                 {"records_per_second", report.records_per_second},
-                 {"gigabytes_per_second", report.gigabytes_per_second},
-                 {"folds_per_delta_entry", report.folds_per_delta_entry}};
+  OrderedJson object = {{"program", report.program},
+                        {"version", report.build.version},
+                        {"commit", report.build.commit},
+                        {"build_type", report.build.build_type},
+                        {"compiler", report.build.compiler},
+                        {"compiler_flags", report.build.compiler_flags},
+                        {"machine", ToJson(report.machine)},
+                        {"transport", report.transport},
+                        {"devices", report.devices},
+                        {"settings", OrderedJson::object()},
+                        {"nodes", report.nodes},
+                        {"executors_per_node", report.executors_per_node},
+                        {"seconds", report.seconds},
+                        {"records_per_second", report.records_per_second},
+                        {"gigabytes_per_second", report.gigabytes_per_second},
+                        {"folds_per_delta_entry", report.folds_per_delta_entry}};
   for (const auto& [name, value] : report.settings) {
     object["settings"][name] = value;
   }
@@ -84,18 +84,18 @@ std::string ToJsonLine(const RunReport& report) {
   object["first_bad_record"] = report.first_bad_record;
   object["peak_memory_bytes"] = report.peak_memory_bytes;
   object["ring_bytes"] = report.ring_bytes;
-  object["regions"] = Json::array();
+  object["regions"] = OrderedJson::array();
   for (const RegionUse& region : report.regions) {
     object["regions"].push_back(ToJson(region));
   }
   object["window_latency"] = ToJson(report.window_latency);
   object["verification"] = NameOf(report.verification);
-  Json executors = Json::array();
+  OrderedJson executors = OrderedJson::array();
   for (const ExecutorReport& executor : report.executors) {
     executors.push_back(ToJson(executor));
   }
   object["executors"] = std::move(executors);
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace glaive::engine

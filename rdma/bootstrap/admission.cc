@@ -30,7 +30,6 @@ namespace {
 // How long a connection may take to say Hello, and how many such there may be at a time.
 constexpr absl::Duration kHelloTimeout = absl::Seconds(5);
 constexpr std::size_t kMaxStrangers = 256;
-constexpr absl::Duration kPartingTimeout = absl::Seconds(1);
 constexpr absl::Duration kLatecomerTimeout = absl::Seconds(2);
 constexpr std::size_t kMaxRanksNamed = 16;
 

@@ -24,7 +24,6 @@
 namespace glaive::rdma {
 namespace {
 
-constexpr absl::Duration kPartingTimeout = absl::Seconds(1);
 // A member contributes to a phase when it has all of the one before, so one may be ahead of this node's own call.
 constexpr std::size_t kMaxContributionsAhead = 1;
 

@@ -22,7 +22,6 @@
 namespace glaive::rdma {
 namespace {
 
-constexpr absl::Duration kPartingTimeout = absl::Seconds(1);
 // Lets the coordinator's own time-out, which names the missing ranks, come before ours.
 constexpr absl::Duration kWelcomeGrace = absl::Seconds(3);
 

@@ -21,9 +21,9 @@ namespace {
 using Json = nlohmann::json;
 
 // Reads the fields of one object and remembers the first that is not as it should be.
-class FieldReader {
+class ObjectReader {
  public:
-  explicit FieldReader(const Json& object) : object_(object) {}
+  explicit ObjectReader(const Json& object) : object_(object) {}
 
   std::string Text(absl::string_view name) {
     const Json* field = Find(name);
@@ -127,7 +127,7 @@ std::string_view PayloadOf(const ControlMessage& message) {
   return {};
 }
 
-ControlMessage ReadHello(FieldReader& fields) {
+ControlMessage ReadHello(ObjectReader& fields) {
   Hello hello;
   hello.protocol_version = fields.U32("protocol");
   hello.rank = NodeId{fields.U32("rank")};
@@ -143,11 +143,11 @@ ControlMessage ReadHello(FieldReader& fields) {
   return hello;
 }
 
-ControlMessage ReadWelcome(FieldReader& fields) {
+ControlMessage ReadWelcome(ObjectReader& fields) {
   WelcomeMessage welcome;
   welcome.run_token = fields.U64("token");
   for (const Json& entry : fields.Array("members")) {
-    FieldReader member(entry);
+    ObjectReader member(entry);
     welcome.members.push_back(
         {.rank = NodeId{member.U32("rank")}, .host_id = member.Text("host"), .pid = ToPid(member.U64("pid"))});
     fields.Adopt(member.status());
@@ -155,7 +155,7 @@ ControlMessage ReadWelcome(FieldReader& fields) {
   return welcome;
 }
 
-ControlMessage ReadAbort(FieldReader& fields) {
+ControlMessage ReadAbort(ObjectReader& fields) {
   const auto code = static_cast<absl::StatusCode>(fields.U32("code"));
   absl::Status reason(code, fields.Text("text"));
   if (reason.ok()) reason = absl::UnknownError("no reason given");
@@ -172,7 +172,7 @@ std::string EncodeMessage(const ControlMessage& message) {
 absl::StatusOr<ControlMessage> DecodeMessage(Frame frame) {
   const Json header = Json::parse(frame.header, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) return absl::InvalidArgumentError("it sent a frame whose header is no JSON object");
-  FieldReader fields(header);
+  ObjectReader fields(header);
   const std::string type = fields.Text("type");
   ControlMessage message;
   if (type == "hello") {

@@ -23,6 +23,9 @@
 
 namespace glaive::rdma {
 
+/// How long a node that ends a run waits for its peers to have read why.
+inline constexpr absl::Duration kPartingTimeout = absl::Seconds(1);
+
 class Waiter {
  public:
   /// `interrupt_fd` and `watch` as in BootstrapOptions. `clock` must outlive the waiter.

@@ -43,9 +43,9 @@ auto EveryAggregate() {
 
 using EveryValue = decltype(EveryAggregate())::Value<TestRecord>;
 using EveryResult = decltype(std::declval<const EveryValue&>().Result());
-using Row = WindowResult<std::uint64_t, EveryResult>;
+using EveryRow = WindowResult<std::uint64_t, EveryResult>;
 
-EveryResult Expected(const std::vector<TestRecord>& records) {
+EveryResult ExpectedResult(const std::vector<TestRecord>& records) {
   std::vector<std::int64_t> numbers;
   double sum = 0;
   double squares = 0;
@@ -82,7 +82,7 @@ TEST(Aggregates, AreAllExactInOnePassOverACluster) {
       groups[{record.event_time_ms / workload.window_ms * workload.window_ms, record.key}].push_back(record);
     }
   }
-  std::vector<std::vector<Row>> rows(workload.executor_count());
+  std::vector<std::vector<EveryRow>> rows(workload.executor_count());
   const std::unique_ptr<Query> query = From(TestSource(workload))
                                            .KeyBy(&TestRecord::key)
                                            .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
@@ -93,10 +93,10 @@ TEST(Aggregates, AreAllExactInOnePassOverACluster) {
   ASSERT_TRUE(status.ok()) << status;
   std::size_t found = 0;
   for (const auto& leader : rows) {
-    for (const Row& row : leader) {
+    for (const EveryRow& row : leader) {
       const auto group = groups.find({row.window_start_ms, row.key});
       ASSERT_NE(group, groups.end()) << "key " << row.key;
-      EXPECT_TRUE(row.value == Expected(group->second)) << "key " << row.key << " at " << row.window_start_ms;
+      EXPECT_TRUE(row.value == ExpectedResult(group->second)) << "key " << row.key << " at " << row.window_start_ms;
       ++found;
     }
   }

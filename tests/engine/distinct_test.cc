@@ -19,7 +19,7 @@
 namespace glaive::engine {
 namespace {
 
-constexpr Disorder kDisorder{.range_ms = 1'500, .bound_ms = 200};
+constexpr Disorder kVisitDisorder{.range_ms = 1'500, .bound_ms = 200};
 
 struct Visit {
   std::uint64_t page;
@@ -33,7 +33,7 @@ Visit VisitOf(const TestRecord& record) {
 // {window start, page} -> users. Without a slide everything is of one window.
 TestCounts Sequential(const Workload& workload, std::int64_t size_ms, std::int64_t slide_ms) {
   std::map<std::pair<std::int64_t, std::uint64_t>, std::set<std::uint32_t>> users;
-  ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+  ForEachRecord(workload, kVisitDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     const Visit visit = VisitOf(record);
     if (slide_ms == 0) {
       users[{kMinEventTimeMs, visit.page}].insert(visit.user);
@@ -57,7 +57,7 @@ void ExpectCounts(const W& window, std::int64_t size_ms, std::int64_t slide_ms) 
   for (Workload workload : DisorderedWorkloads(40)) {
     SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
     std::vector<std::vector<TestRow>> rows(workload.executor_count());
-    const std::unique_ptr<Query> query = From(DisorderedRecords(workload, kDisorder))
+    const std::unique_ptr<Query> query = From(DisorderedRecords(workload, kVisitDisorder))
                                              .Map(VisitOf)
                                              .KeyBy(&Visit::page)
                                              .Window(window)
@@ -85,14 +85,14 @@ TEST(Distinct, OfEverythingIsExact) { ExpectCounts(Unbounded{}, 0, 0); }
 TEST(Distinct, WithoutAKeyHasOneResultAWindow) {
   const Workload workload = DisorderedWorkloads(5'000)[3];
   std::vector<std::vector<WindowResult<AllRecords, std::uint64_t>>> rows(workload.executor_count());
-  const std::unique_ptr<Query> query = From(DisorderedRecords(workload, kDisorder))
+  const std::unique_ptr<Query> query = From(DisorderedRecords(workload, kVisitDisorder))
                                            .Window(Unbounded{})
                                            .Aggregate(Distinct{&TestRecord::key})
                                            .To(Collect(rows));
   std::vector<ExecutorMetrics> metrics;
   ASSERT_EQ(RunNodes(workload, *query, metrics), absl::OkStatus());
   std::set<std::uint64_t> keys;
-  ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t) { keys.insert(record.key); });
+  ForEachRecord(workload, kVisitDisorder, [&](const TestRecord& record, std::int64_t) { keys.insert(record.key); });
   std::vector<std::uint64_t> results;
   for (const auto& leader : rows) {
     for (const auto& row : leader) results.push_back(row.value);

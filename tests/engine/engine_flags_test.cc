@@ -13,8 +13,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-struct Program {
-  Program() { RegisterEngineFlags(flags, options); }
+struct EngineProgram {
+  EngineProgram() { RegisterEngineFlags(flags, options); }
 
   std::optional<int> Run(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "prog");
@@ -28,13 +28,13 @@ struct Program {
 };
 
 std::string Complaint(std::vector<const char*> arguments) {
-  Program program;
+  EngineProgram program;
   EXPECT_EQ(program.Run(std::move(arguments)), 2);
   return program.err.str();
 }
 
 void ExpectAccepted(std::vector<const char*> arguments) {
-  Program program;
+  EngineProgram program;
   EXPECT_EQ(program.Run(std::move(arguments)), std::nullopt) << program.err.str();
 }
 
@@ -44,7 +44,7 @@ TEST(EngineFlags, TheDefaultsGoTogether) {
 }
 
 TEST(EngineFlags, EveryFlagReachesItsOption) {
-  Program program;
+  EngineProgram program;
   EXPECT_EQ(program.Run({"--nodes=4",          "--executors=2",       "--rank=1",
                          "--coordinator=h:7",  "--bind=0.0.0.0:0",    "--join-timeout=5s",
                          "--transport=shm",    "--slot-bytes=256",    "--credits=2",
@@ -81,7 +81,7 @@ TEST(EngineFlags, EveryFlagReachesItsOption) {
 }
 
 TEST(EngineFlags, HelpListsEveryLayerWithItsDefaults) {
-  Program program;
+  EngineProgram program;
   EXPECT_EQ(program.Run({"--help"}), 0);
   EXPECT_THAT(program.out.str(),
               AllOf(HasSubstr("\nCluster:\n"), HasSubstr("\nChannel (rdma):\n"), HasSubstr("\nState:\n"),
@@ -93,7 +93,7 @@ TEST(EngineFlags, HelpListsEveryLayerWithItsDefaults) {
 }
 
 TEST(EngineFlags, WhatEachRankDecidesForItselfIsNotShared) {
-  Program program;
+  EngineProgram program;
   EXPECT_EQ(program.Run({"--nodes=2", "--rank=1", "--coordinator=h:7"}), std::nullopt);
   const auto settings = program.flags.Settings();
   for (const char* name :

@@ -22,7 +22,7 @@ namespace {
 using testing::ElementsAre;
 using FiberDeathTest = ReexecutedDeathTest;
 
-void Spawn(Scheduler& scheduler, std::string name, std::function<void(Fiber&)> body) {
+void SpawnCompute(Scheduler& scheduler, std::string name, std::function<void(Fiber&)> body) {
   ASSERT_TRUE(scheduler.Spawn(std::move(name), FiberKind::kCompute, std::move(body)).ok());
 }
 
@@ -37,7 +37,7 @@ int Recurse(int depth) {  // NOLINT(misc-no-recursion)
 TEST(FiberTest, YieldGivesUpTheTurnAndKeepsTheStack) {
   Scheduler scheduler({});
   std::vector<int> log;
-  Spawn(scheduler, "counts", [&log](Fiber& fiber) {
+  SpawnCompute(scheduler, "counts", [&log](Fiber& fiber) {
     for (int local = 0; local < 3; ++local) {
       log.push_back(local);
       fiber.Yield();
@@ -56,7 +56,7 @@ TEST(FiberTest, WaitUntilParksUntilThePredicateIsTrue) {
   bool arrived = false;
   int polls = 0;
   bool merged = false;
-  Spawn(scheduler, "receive", [&](Fiber& fiber) {
+  SpawnCompute(scheduler, "receive", [&](Fiber& fiber) {
     fiber.WaitUntil([&] {
       ++polls;
       return arrived;
@@ -77,7 +77,7 @@ TEST(FiberTest, WaitUntilParksUntilThePredicateIsTrue) {
 TEST(FiberTest, WaitUntilEndsTheTurnEvenIfThePredicateIsTrueAlready) {
   Scheduler scheduler({});
   int waits = 0;
-  Spawn(scheduler, "greedy", [&](Fiber& fiber) {
+  SpawnCompute(scheduler, "greedy", [&](Fiber& fiber) {
     while (waits < 3) {
       fiber.WaitUntil([] { return true; });
       ++waits;
@@ -95,7 +95,7 @@ TEST(FiberTest, ThePredicateStillHoldsWhenTheWaitReturns) {
   int segments = 0;
   int taken = 0;
   for (int i = 0; i < 2; ++i) {
-    Spawn(scheduler, "takes", [&](Fiber& fiber) {
+    SpawnCompute(scheduler, "takes", [&](Fiber& fiber) {
       fiber.WaitUntil([&] { return segments > 0; });
       ASSERT_GT(segments, 0);
       --segments;
@@ -115,7 +115,7 @@ TEST(FiberTest, ThePredicateStillHoldsWhenTheWaitReturns) {
 TEST(FiberTest, TheBodysCapturesGoWithTheFiber) {
   Scheduler scheduler({});
   auto token = std::make_shared<int>(7);
-  Spawn(scheduler, "holds", [token](Fiber& fiber) { fiber.Yield(); });
+  SpawnCompute(scheduler, "holds", [token](Fiber& fiber) { fiber.Yield(); });
   EXPECT_EQ(token.use_count(), 2);
   scheduler.RunRound();
   EXPECT_EQ(token.use_count(), 2);
@@ -127,7 +127,7 @@ TEST(FiberTest, AnExceptionHandledInsideTheBodyIsTheBodysOwnAffair) {
   Scheduler scheduler({});
   std::vector<std::string> log;
   for (int i = 0; i < 2; ++i) {
-    Spawn(scheduler, "throws", [&log](Fiber& fiber) {
+    SpawnCompute(scheduler, "throws", [&log](Fiber& fiber) {
       for (int turn = 0; turn < 3; ++turn) {
         try {
           throw std::runtime_error("inside");
@@ -147,7 +147,7 @@ TEST(FiberTest, AnExceptionHandledInsideTheBodyIsTheBodysOwnAffair) {
 TEST(FiberTest, DeepFramesFitTheStackThatWasAskedFor) {
   Scheduler scheduler({.stack_bytes = 256 * 1024});
   int result = 0;
-  Spawn(scheduler, "deep", [&result](Fiber& fiber) {
+  SpawnCompute(scheduler, "deep", [&result](Fiber& fiber) {
     result = Recurse(150);
     fiber.Yield();
     result += Recurse(150);
@@ -159,26 +159,26 @@ TEST(FiberTest, DeepFramesFitTheStackThatWasAskedFor) {
 
 TEST_F(FiberDeathTest, AStackOverflowEndsTheProcess) {
   Scheduler scheduler({.stack_bytes = 64 * 1024});
-  Spawn(scheduler, "bottomless", [](Fiber&) { Recurse(1'000'000); });
+  SpawnCompute(scheduler, "bottomless", [](Fiber&) { Recurse(1'000'000); });
   EXPECT_DEATH(scheduler.RunRound(), "");
 }
 
 TEST_F(FiberDeathTest, AnEscapingExceptionEndsTheProcessWithTheFibersName) {
   Scheduler scheduler({});
-  Spawn(scheduler, "merge from executor 3", [](Fiber& fiber) {
+  SpawnCompute(scheduler, "merge from executor 3", [](Fiber& fiber) {
     fiber.Yield();
     throw std::runtime_error("out of luck");
   });
   scheduler.RunRound();
   EXPECT_DEATH(scheduler.RunRound(), "fiber merge from executor 3 ended with an exception: out of luck");
-  Spawn(scheduler, "odd", [](Fiber&) { throw 7; });  // NOLINT(bugprone-std-exception-baseclass): it is odd
+  SpawnCompute(scheduler, "odd", [](Fiber&) { throw 7; });  // NOLINT(bugprone-std-exception-baseclass): it is odd
   EXPECT_DEATH(scheduler.RunRound(), "fiber (merge from executor 3|odd) ended with an exception");
 }
 
 TEST_F(FiberDeathTest, SuspendingAnotherFiberIsRefused) {
   Scheduler scheduler({});
   Fiber* first = nullptr;
-  Spawn(scheduler, "first", [&first](Fiber& fiber) {
+  SpawnCompute(scheduler, "first", [&first](Fiber& fiber) {
     first = &fiber;
     while (true) {
       fiber.Yield();
@@ -186,7 +186,7 @@ TEST_F(FiberDeathTest, SuspendingAnotherFiberIsRefused) {
   });
   scheduler.RunRound();
   EXPECT_DEATH(first->Yield(), "fiber first was suspended from outside its own body");
-  Spawn(scheduler, "second", [&first](Fiber&) { first->Yield(); });
+  SpawnCompute(scheduler, "second", [&first](Fiber&) { first->Yield(); });
   EXPECT_DEATH(scheduler.RunRound(), "fiber first was suspended from outside its own body");
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Disorder kDisorder{.range_ms = 2'000, .bound_ms = 200};
 
-using Row = WindowResult<AllRecords, std::uint64_t>;
+using GlobalRow = WindowResult<AllRecords, std::uint64_t>;
 using Counts = std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t>;  // {window start, end} -> count
 
 struct Expected {
@@ -44,7 +44,7 @@ Expected Regular(const Workload& workload, std::int64_t size_ms, std::int64_t sl
   return expected;
 }
 
-Expected Sessions(const Workload& workload, std::int64_t gap_ms) {
+Expected SessionWindows(const Workload& workload, std::int64_t gap_ms) {
   Expected expected;
   std::vector<std::int64_t> times_ms;
   ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
@@ -63,7 +63,7 @@ Expected Sessions(const Workload& workload, std::int64_t gap_ms) {
 template <typename W>
 void ExpectCounts(const Workload& workload, const W& window, const Expected& expected) {
   SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
-  std::vector<std::vector<Row>> rows(workload.executor_count());
+  std::vector<std::vector<GlobalRow>> rows(workload.executor_count());
   const std::unique_ptr<Query> query =
       From(DisorderedRecords(workload, kDisorder)).Window(window).Aggregate(Count{}).To(Collect(rows));
   ClusterOutcome outcome;
@@ -71,7 +71,7 @@ void ExpectCounts(const Workload& workload, const W& window, const Expected& exp
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
   Counts counts;
   for (const auto& leader : rows) {
-    for (const Row& row : leader) {
+    for (const GlobalRow& row : leader) {
       EXPECT_TRUE(counts.emplace(std::pair(row.window_start_ms, row.window_end_ms), row.value).second);
     }
   }
@@ -96,7 +96,7 @@ TEST(GlobalAggregates, CountAllRecordsOfASlidingWindow) {
 TEST(GlobalAggregates, CountAllRecordsOfASession) {
   for (Workload workload : DisorderedWorkloads(60)) {
     workload.records = 200;  // 100 ms apart
-    ExpectCounts(workload, Session{absl::Milliseconds(60)}, Sessions(workload, 60));
+    ExpectCounts(workload, Session{absl::Milliseconds(60)}, SessionWindows(workload, 60));
   }
 }
 

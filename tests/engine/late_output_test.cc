@@ -25,7 +25,7 @@
 namespace glaive::engine {
 namespace {
 
-constexpr Disorder kDisorder{.range_ms = 3'000, .bound_ms = 300};
+constexpr Disorder kLateDisorder{.range_ms = 3'000, .bound_ms = 300};
 constexpr std::int64_t kSizeMs = 500;
 constexpr std::int64_t kLatenessMs = 400;
 
@@ -46,7 +46,7 @@ Line LineOf(const LateKept& late) { return {late.event_time_ms, late.watermark_m
 // The late records in the order in which they are read, for windows that end a multiple of kSizeMs after 1970.
 std::vector<Line> SequentialLate(const Workload& workload, std::int64_t lateness_ms) {
   std::vector<Line> lines;
-  ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+  ForEachRecord(workload, kLateDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     std::int64_t end_ms = -100'000 * kSizeMs;
     while (end_ms <= record.event_time_ms) end_ms += kSizeMs;
     const std::int64_t judged_by_ms = HeldBack(watermark_ms, lateness_ms);
@@ -58,7 +58,7 @@ std::vector<Line> SequentialLate(const Workload& workload, std::int64_t lateness
 }
 
 auto Windowed(const Workload& workload) {
-  return From(DisorderedRecords(workload, kDisorder))
+  return From(DisorderedRecords(workload, kLateDisorder))
       .Filter([](const TestRecord& record) { return record.kind == 0; })
       .Map([](const TestRecord& record) { return Kept(record); })
       .KeyBy(&Kept::key)

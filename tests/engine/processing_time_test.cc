@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kStartMs = 1'600'000'000'123;
 
-class ManualClock final : public Clock {
+class ManualWallClock final : public Clock {
  public:
   std::int64_t NowNanos() const override { return now_ms_ * 1'000'000; }
   std::int64_t WallMillis() const override { return kStartMs + now_ms_; }
@@ -32,7 +32,7 @@ class ManualClock final : public Clock {
 };
 
 /// One batch: how many records, and when.
-struct Read {
+struct BatchRead {
   std::int64_t time_ms;
   std::vector<std::uint64_t> keys;
 };
@@ -41,7 +41,7 @@ struct Read {
 // something.
 class PacedSource final : public Source<TestRecord> {
  public:
-  PacedSource(const Workload& workload, std::uint32_t executor, ManualClock& clock, std::vector<Read>& log)
+  PacedSource(const Workload& workload, std::uint32_t executor, ManualWallClock& clock, std::vector<BatchRead>& log)
       : clock_(&clock), log_(&log) {
     for (std::uint64_t number = 0; number < workload.records; ++number) {
       records_.push_back(MakeRecord(workload, executor, number));
@@ -58,7 +58,7 @@ class PacedSource final : public Source<TestRecord> {
     const std::span<const TestRecord> batch = std::span<const TestRecord>(records_).subspan(position_, count);
     position_ += count;
     pause_ = draw % 100;
-    Read read{.time_ms = clock_->WallMillis(), .keys = {}};
+    BatchRead read{.time_ms = clock_->WallMillis(), .keys = {}};
     for (const TestRecord& record : batch) {
       read.keys.push_back(record.key);
     }
@@ -76,8 +76,8 @@ class PacedSource final : public Source<TestRecord> {
   }
 
  private:
-  ManualClock* clock_;
-  std::vector<Read>* log_;
+  ManualWallClock* clock_;
+  std::vector<BatchRead>* log_;
   std::vector<TestRecord> records_;
   std::size_t position_ = 0;
   std::uint64_t pause_ = 0;
@@ -87,8 +87,8 @@ TEST(ProcessingTime, ARecordCountsInTheWindowInWhichItsBatchWasRead) {
   for (std::uint32_t executors = 1; executors <= 3; ++executors) {
     for (std::uint64_t order_seed = 1; order_seed <= 3; ++order_seed) {
       SCOPED_TRACE(absl::StrCat(executors, " executors, order ", order_seed));
-      ManualClock clock;
-      std::vector<Read> log;
+      ManualWallClock clock;
+      std::vector<BatchRead> log;
       Workload workload{.executors = executors, .records = 2'000, .max_lead_ms = 1LL << 60, .clock = &clock};
       const auto open = [&](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
         return std::make_unique<PacedSource>(workload, Value(context.executor), clock, log);
@@ -105,7 +105,7 @@ TEST(ProcessingTime, ARecordCountsInTheWindowInWhichItsBatchWasRead) {
       CollectOutcome(rows, outcome);
       ASSERT_TRUE(outcome.status.ok()) << outcome.status;
       TestCounts expected;
-      for (const Read& read : log) {
+      for (const BatchRead& read : log) {
         for (const std::uint64_t key : read.keys) {
           ++expected[{read.time_ms / 500 * 500, key}];
         }
@@ -121,7 +121,7 @@ TEST(ProcessingTime, ARecordCountsInTheWindowInWhichItsBatchWasRead) {
 // One record, and then silence until its window has fired.
 class OneRecordSource final : public Source<TestRecord> {
  public:
-  OneRecordSource(ManualClock& clock, const std::vector<TestRow>& rows) : clock_(&clock), rows_(&rows) {}
+  OneRecordSource(ManualWallClock& clock, const std::vector<TestRow>& rows) : clock_(&clock), rows_(&rows) {}
 
   SourceBatch<TestRecord> Poll() override {
     const bool first = !std::exchange(read_, true);
@@ -136,7 +136,7 @@ class OneRecordSource final : public Source<TestRecord> {
  private:
   bool Over() const { return !rows_->empty() || asked_ >= 100'000; }
 
-  ManualClock* clock_;
+  ManualWallClock* clock_;
   const std::vector<TestRow>* rows_;
   TestRecord record_{.key = 7, .event_time_ms = 0, .kind = 0};
   bool read_ = false;
@@ -144,7 +144,7 @@ class OneRecordSource final : public Source<TestRecord> {
 };
 
 TEST(ProcessingTime, WindowsCloseOnASilentStream) {
-  ManualClock clock;
+  ManualWallClock clock;
   std::vector<std::vector<TestRow>> rows(1);
   const auto open = [&](const SourceContext&) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
     return std::make_unique<OneRecordSource>(clock, rows[0]);

@@ -20,7 +20,7 @@
 namespace glaive::engine {
 namespace {
 
-struct Shape {
+struct SessionShape {
   std::int64_t gap_ms;
   Disorder disorder = {};
   std::int64_t lateness_ms = 0;  // allowed
@@ -28,13 +28,13 @@ struct Shape {
 
 using Sessions = std::map<std::tuple<std::uint64_t, std::int64_t, std::int64_t>, std::uint64_t>;  // key, start, end
 
-struct Expected {
+struct ExpectedSessions {
   Sessions sessions;
   std::uint64_t late = 0;
 };
 
-Expected Sequential(const Workload& workload, const Shape& shape) {
-  Expected expected;
+ExpectedSessions Sequential(const Workload& workload, const SessionShape& shape) {
+  ExpectedSessions expected;
   std::map<std::uint64_t, std::vector<std::int64_t>> times;  // by key
   ForEachRecord(workload, shape.disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     if (record.kind != 0) return;
@@ -54,13 +54,13 @@ Expected Sequential(const Workload& workload, const Shape& shape) {
   return expected;
 }
 
-class SessionCluster : public ::testing::TestWithParam<Shape> {};
+class SessionCluster : public ::testing::TestWithParam<SessionShape> {};
 
 TEST_P(SessionCluster, FindsExactlyTheSessionsOnEveryNumberOfNodes) {
-  const Shape& shape = GetParam();
+  const SessionShape& shape = GetParam();
   for (const Workload& workload : DisorderedWorkloads(40)) {
     SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
-    const Expected expected = Sequential(workload, shape);
+    const ExpectedSessions expected = Sequential(workload, shape);
     std::vector<std::vector<TestRow>> rows(workload.executor_count());
     const std::unique_ptr<Query> query = From(DisorderedRecords(workload, shape.disorder))
                                              .Filter([](const TestRecord& record) { return record.kind == 0; })
@@ -88,15 +88,16 @@ TEST_P(SessionCluster, FindsExactlyTheSessionsOnEveryNumberOfNodes) {
   }
 }
 
-std::string NameOf(const ::testing::TestParamInfo<Shape>& shape) {
+std::string SessionName(const ::testing::TestParamInfo<SessionShape>& shape) {
   return absl::StrCat("Gap", shape.param.gap_ms, "Disorder", shape.param.disorder.range_ms, "Bound",
                       shape.param.disorder.bound_ms, "Lateness", shape.param.lateness_ms);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, SessionCluster,
-                         ::testing::Values(Shape{300}, Shape{1000}, Shape{500, {700, 700}}, Shape{500, {900, 200}},
-                                           Shape{300, {2000, 0}}, Shape{400, {2000, 300}, 900}),
-                         NameOf);
+                         ::testing::Values(SessionShape{300}, SessionShape{1000}, SessionShape{500, {700, 700}},
+                                           SessionShape{500, {900, 200}}, SessionShape{300, {2000, 0}},
+                                           SessionShape{400, {2000, 300}, 900}),
+                         SessionName);
 
 }  // namespace
 }  // namespace glaive::engine

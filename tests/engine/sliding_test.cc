@@ -17,19 +17,20 @@
 namespace glaive::engine {
 namespace {
 
-struct Shape {
+struct SlidingShape {
   std::int64_t size_ms;
   std::int64_t slide_ms;
   Disorder disorder = {};
   std::int64_t lateness_ms = 0;  // allowed
 };
 
-struct Expected {
+struct ExpectedCounts {
   TestCounts counts;
   std::uint64_t late = 0;
 };
 
-void AddRecord(const TestRecord& record, std::int64_t watermark_ms, const Shape& shape, Expected& expected) {
+void AddRecord(const TestRecord& record, std::int64_t watermark_ms, const SlidingShape& shape,
+               ExpectedCounts& expected) {
   if (record.kind != 0) return;
   bool late = true;
   // All starts are multiples of the slide; event times of the workload are not far below 0.
@@ -43,8 +44,8 @@ void AddRecord(const TestRecord& record, std::int64_t watermark_ms, const Shape&
   expected.late += late ? 1 : 0;
 }
 
-Expected Sequential(const Workload& workload, const Shape& shape) {
-  Expected expected;
+ExpectedCounts Sequential(const Workload& workload, const SlidingShape& shape) {
+  ExpectedCounts expected;
   ForEachRecord(workload, shape.disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     AddRecord(record, HeldBack(watermark_ms, shape.lateness_ms), shape, expected);
   });
@@ -52,7 +53,7 @@ Expected Sequential(const Workload& workload, const Shape& shape) {
 }
 
 // In one thread, in the order of a seed, if there is one.
-ClusterOutcome RunSliding(const Workload& workload, const Shape& shape, std::uint64_t order_seed = 0) {
+ClusterOutcome RunSliding(const Workload& workload, const SlidingShape& shape, std::uint64_t order_seed = 0) {
   std::vector<std::vector<TestRow>> rows(workload.executor_count());
   const std::unique_ptr<Query> query =
       From(DisorderedRecords(workload, shape.disorder))
@@ -69,13 +70,13 @@ ClusterOutcome RunSliding(const Workload& workload, const Shape& shape, std::uin
   return outcome;
 }
 
-class SlidingCluster : public ::testing::TestWithParam<Shape> {};
+class SlidingCluster : public ::testing::TestWithParam<SlidingShape> {};
 
 TEST_P(SlidingCluster, CountsExactlyOnEveryNumberOfNodes) {
-  const Shape& shape = GetParam();
+  const SlidingShape& shape = GetParam();
   for (const Workload& workload : DisorderedWorkloads(60)) {
     SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
-    const Expected expected = Sequential(workload, shape);
+    const ExpectedCounts expected = Sequential(workload, shape);
     const ClusterOutcome outcome = RunSliding(workload, shape);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_EQ(outcome.rows, outcome.counts.size()) << "a row was emitted twice";
@@ -99,7 +100,7 @@ TEST_P(SlidingCluster, CountsExactlyInAnyOrderWithFullFragments) {
   workload.fragment_bytes = 4096;
   workload.max_lead_ms = 1LL << 60;
   workload.epochs = {.epoch_bytes = 1ULL << 60, .epoch_min_bytes = 1ULL << 60, .epoch_interval_ns = 1LL << 60};
-  const Expected expected = Sequential(workload, GetParam());
+  const ExpectedCounts expected = Sequential(workload, GetParam());
   for (std::uint64_t order_seed = 1; order_seed <= 3; ++order_seed) {
     SCOPED_TRACE(absl::StrCat("order ", order_seed));
     const ClusterOutcome outcome = RunSliding(workload, GetParam(), order_seed);
@@ -109,19 +110,20 @@ TEST_P(SlidingCluster, CountsExactlyInAnyOrderWithFullFragments) {
   }
 }
 
-std::string NameOf(const ::testing::TestParamInfo<Shape>& shape) {
+std::string SlidingName(const ::testing::TestParamInfo<SlidingShape>& shape) {
   return absl::StrCat("Size", shape.param.size_ms, "Slide", shape.param.slide_ms, "Disorder",
                       shape.param.disorder.range_ms, "Bound", shape.param.disorder.bound_ms, "Lateness",
                       shape.param.lateness_ms);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, SlidingCluster,
-                         ::testing::Values(Shape{1000, 1000}, Shape{1000, 500}, Shape{1000, 300}, Shape{3000, 100},
-                                           Shape{1000, 100, {700, 700}}, Shape{1000, 300, {900, 200}},
-                                           Shape{1000, 100, {900, 0}}, Shape{500, 200, {3000, 400}},
-                                           Shape{700, 100, {3000, 0}}, Shape{500, 100, {3000, 200}, 800},
-                                           Shape{1000, 1000, {3000, 0}, 5000}),
-                         NameOf);
+                         ::testing::Values(SlidingShape{1000, 1000}, SlidingShape{1000, 500}, SlidingShape{1000, 300},
+                                           SlidingShape{3000, 100}, SlidingShape{1000, 100, {700, 700}},
+                                           SlidingShape{1000, 300, {900, 200}}, SlidingShape{1000, 100, {900, 0}},
+                                           SlidingShape{500, 200, {3000, 400}}, SlidingShape{700, 100, {3000, 0}},
+                                           SlidingShape{500, 100, {3000, 200}, 800},
+                                           SlidingShape{1000, 1000, {3000, 0}, 5000}),
+                         SlidingName);
 
 }  // namespace
 }  // namespace glaive::engine

@@ -19,16 +19,16 @@
 namespace glaive::engine {
 namespace {
 
-struct Shape {
+struct UnboundedShape {
   std::int64_t every_ms;  // 0: at the end only
   Disorder disorder = {};
   std::int64_t lateness_ms = 0;  // allowed
 };
 
-using Counts = std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t>;  // {as of, key} -> count
+using RunningCounts = std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t>;  // {as of, key} -> count
 
-struct Expected {
-  Counts counts;
+struct ExpectedTotals {
+  RunningCounts counts;
   std::uint64_t partly_late = 0;
 };
 
@@ -40,9 +40,9 @@ std::int64_t FirstShownMs(std::int64_t every_ms, std::int64_t event_time_ms, std
   return end_ms;
 }
 
-Expected Sequential(const Workload& workload, const Shape& shape) {
-  Expected expected;
-  Counts changes;
+ExpectedTotals Sequential(const Workload& workload, const UnboundedShape& shape) {
+  ExpectedTotals expected;
+  RunningCounts changes;
   ForEachRecord(workload, shape.disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     if (record.kind != 0) return;
     const std::int64_t shown_ms =
@@ -57,7 +57,7 @@ Expected Sequential(const Workload& workload, const Shape& shape) {
   return expected;
 }
 
-ClusterOutcome RunUnbounded(const Workload& workload, const Shape& shape, Counts& counts,
+ClusterOutcome RunUnbounded(const Workload& workload, const UnboundedShape& shape, RunningCounts& counts,
                             std::uint64_t order_seed = 0) {
   std::vector<std::vector<TestRow>> rows(workload.executor_count());
   const absl::Duration every = shape.every_ms == 0 ? absl::InfiniteDuration() : absl::Milliseconds(shape.every_ms);
@@ -80,15 +80,15 @@ ClusterOutcome RunUnbounded(const Workload& workload, const Shape& shape, Counts
   return outcome;
 }
 
-class UnboundedCluster : public ::testing::TestWithParam<Shape> {};
+class UnboundedCluster : public ::testing::TestWithParam<UnboundedShape> {};
 
 TEST_P(UnboundedCluster, CountsExactlyOnEveryNumberOfNodes) {
-  const Shape& shape = GetParam();
+  const UnboundedShape& shape = GetParam();
   for (const std::uint64_t keys : {60, 5'000}) {  // few: all of them change each time
     for (const Workload& workload : DisorderedWorkloads(keys)) {
       SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors, ", ", keys, " keys"));
-      const Expected expected = Sequential(workload, shape);
-      Counts counts;
+      const ExpectedTotals expected = Sequential(workload, shape);
+      RunningCounts counts;
       const ClusterOutcome outcome = RunUnbounded(workload, shape, counts);
       ASSERT_TRUE(outcome.status.ok()) << outcome.status;
       EXPECT_TRUE(counts == expected.counts) << counts.size() << " results of " << expected.counts.size();
@@ -108,10 +108,10 @@ TEST_P(UnboundedCluster, CountsExactlyInAnyOrderWithFullFragments) {
   workload.fragment_bytes = 4096;
   workload.max_lead_ms = 1LL << 60;
   workload.epochs = {.epoch_bytes = 1ULL << 60, .epoch_min_bytes = 1ULL << 60, .epoch_interval_ns = 1LL << 60};
-  const Expected expected = Sequential(workload, GetParam());
+  const ExpectedTotals expected = Sequential(workload, GetParam());
   for (std::uint64_t order_seed = 1; order_seed <= 3; ++order_seed) {
     SCOPED_TRACE(absl::StrCat("order ", order_seed));
-    Counts counts;
+    RunningCounts counts;
     const ClusterOutcome outcome = RunUnbounded(workload, GetParam(), counts, order_seed);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_TRUE(counts == expected.counts) << counts.size() << " results of " << expected.counts.size();
@@ -119,15 +119,16 @@ TEST_P(UnboundedCluster, CountsExactlyInAnyOrderWithFullFragments) {
   }
 }
 
-std::string NameOf(const ::testing::TestParamInfo<Shape>& shape) {
+std::string UnboundedName(const ::testing::TestParamInfo<UnboundedShape>& shape) {
   return absl::StrCat("Every", shape.param.every_ms, "Disorder", shape.param.disorder.range_ms, "Bound",
                       shape.param.disorder.bound_ms, "Lateness", shape.param.lateness_ms);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, UnboundedCluster,
-                         ::testing::Values(Shape{0}, Shape{0, {3000, 0}}, Shape{1000}, Shape{300, {900, 200}},
-                                           Shape{500, {3000, 0}}, Shape{700, {5000, 100}, 800}),
-                         NameOf);
+                         ::testing::Values(UnboundedShape{0}, UnboundedShape{0, {3000, 0}}, UnboundedShape{1000},
+                                           UnboundedShape{300, {900, 200}}, UnboundedShape{500, {3000, 0}},
+                                           UnboundedShape{700, {5000, 100}, 800}),
+                         UnboundedName);
 
 TEST(Unbounded, WithoutKeyAndIntervalHasOneResultForEverything) {
   const Workload workload = DisorderedWorkloads(60)[3];

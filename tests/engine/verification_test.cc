@@ -29,7 +29,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Tick {
+struct KeyedTick {
   std::uint64_t key;
   std::int64_t time_ms;
 };
@@ -49,18 +49,18 @@ class PlantedProgram final : public QueryProgram {
   std::string summary() const override { return "Counts ticks."; }
   void RegisterFlags(FlagSet&) override {}
   absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t) override {
-    const auto time_ms = [](const Tick& tick) { return tick.time_ms; };
+    const auto time_ms = [](const KeyedTick& tick) { return tick.time_ms; };
     const auto open = [time_ms](const SourceContext& context) {
-      const auto generate = [](std::uint64_t first, std::span<Tick> ticks) {
+      const auto generate = [](std::uint64_t first, std::span<KeyedTick> ticks) {
         for (std::size_t i = 0; i < ticks.size(); ++i) {
           ticks[i] = {.key = i % 10, .time_ms = static_cast<std::int64_t>(first + i)};
         }
       };
-      return BlockSource<Tick, decltype(time_ms)>::Create(
+      return BlockSource<KeyedTick, decltype(time_ms)>::Create(
           {.block_records = 1'000, .total_records = 1'000, .span_ms = 1}, *context.clock, generate, time_ms);
     };
-    return From(SourceSpec<Tick, decltype(time_ms)>{.open = open, .event_time_ms = time_ms})
-        .KeyBy(&Tick::key)
+    return From(SourceSpec<KeyedTick, decltype(time_ms)>{.open = open, .event_time_ms = time_ms})
+        .KeyBy(&KeyedTick::key)
         .Window(Tumbling{absl::Milliseconds(100)})
         .Aggregate(Count{})
         .To(Csv{options.output.output});

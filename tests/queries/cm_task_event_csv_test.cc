@@ -28,21 +28,21 @@ constexpr std::string_view kScheduled =
     "0.0003862,0";
 constexpr std::string_view kBeforeTheTrace = "0,2,3418309,0,4155527081,0,70s3v5qRyCO=,3,9,,,,";
 
-struct Outcome {
+struct RowOutcome {
   Parsed parsed;
   TaskEvent event{};
   engine::ParseError error;
 };
 
-Outcome Parse(std::string_view line) {
-  Outcome outcome;
+RowOutcome ParseRow(std::string_view line) {
+  RowOutcome outcome;
   outcome.parsed = ParseTaskEvent{}(line, outcome.event, outcome.error);
   return outcome;
 }
 
 /// "COLUMN: reason" of a line that is bad.
-std::string Refusal(std::string_view line) {
-  const Outcome outcome = Parse(line);
+std::string RowRefusal(std::string_view line) {
+  const RowOutcome outcome = ParseRow(line);
   EXPECT_EQ(outcome.parsed, Parsed::kBad) << line;
   return absl::StrCat(outcome.error.column, ": ", outcome.error.reason);
 }
@@ -50,7 +50,7 @@ std::string Refusal(std::string_view line) {
 std::int32_t HashOf(std::string_view user) { return std::bit_cast<std::int32_t>(XXH32(user.data(), user.size(), 0)); }
 
 TEST(ParseTaskEvent, ReadsEveryFieldOfARow) {
-  const Outcome outcome = Parse(kScheduled);
+  const RowOutcome outcome = ParseRow(kScheduled);
   ASSERT_EQ(outcome.parsed, Parsed::kRecord) << outcome.error.reason;
   EXPECT_EQ(outcome.event.timestamp_us, 600'025'907);
   EXPECT_EQ(outcome.event.job_id, 6'251'812'952);
@@ -68,12 +68,12 @@ TEST(ParseTaskEvent, ReadsEveryFieldOfARow) {
 }
 
 TEST(ParseTaskEvent, AUserIsTheSameNumberEverywhere) {
-  EXPECT_EQ(HashOf("70s3v5qRyCO="), Parse(kBeforeTheTrace).event.user);
+  EXPECT_EQ(HashOf("70s3v5qRyCO="), ParseRow(kBeforeTheTrace).event.user);
   EXPECT_EQ(std::bit_cast<std::uint32_t>(HashOf("a")), 0x550d7456U) << "XXH32's published value";
 }
 
 TEST(ParseTaskEvent, ARowFromBeforeTheTraceStaysAtTimeZeroAndItsEmptyFieldsAreZero) {
-  const Outcome outcome = Parse(kBeforeTheTrace);
+  const RowOutcome outcome = ParseRow(kBeforeTheTrace);
   ASSERT_EQ(outcome.parsed, Parsed::kRecord) << outcome.error.reason;
   EXPECT_EQ(TaskEventTime{}(outcome.event), 0);
   EXPECT_EQ(outcome.event.cpu, 0);
@@ -89,24 +89,26 @@ TEST(ParseTaskEvent, EveryFieldThatTheTraceMayLeaveEmptyIsZero) {
   zero.task_index = 7;
   zero.event_type = TaskEventType::kFail;
   zero.priority = 11;
-  const Outcome outcome = Parse("5,,6,7,,3,,,11,,,,");
+  const RowOutcome outcome = ParseRow("5,,6,7,,3,,,11,,,,");
   ASSERT_EQ(outcome.parsed, Parsed::kRecord) << outcome.error.reason;
   EXPECT_EQ(outcome.event, zero);
 }
 
 TEST(ParseTaskEvent, EveryFieldThatTheTraceRequiresIsRequired) {
-  EXPECT_EQ(Refusal(",,6,7,,3,,,11,,,,"), "1: time is empty; a whole number from 0 to 9223372036854775807 is expected");
-  EXPECT_THAT(Refusal("5,,,7,,3,,,11,,,,"), HasSubstr("4: job ID is empty"));
-  EXPECT_THAT(Refusal("5,,6,,,3,,,11,,,,"), HasSubstr("6: task index is empty"));
-  EXPECT_THAT(Refusal("5,,6,7,,,,,11,,,,"), HasSubstr("9: event type is empty"));
-  EXPECT_THAT(Refusal("5,,6,7,,3,,,,,,,"), HasSubstr("13: priority is empty"));
+  EXPECT_EQ(RowRefusal(",,6,7,,3,,,11,,,,"),
+            "1: time is empty; a whole number from 0 to 9223372036854775807 is expected");
+  EXPECT_THAT(RowRefusal("5,,,7,,3,,,11,,,,"), HasSubstr("4: job ID is empty"));
+  EXPECT_THAT(RowRefusal("5,,6,,,3,,,11,,,,"), HasSubstr("6: task index is empty"));
+  EXPECT_THAT(RowRefusal("5,,6,7,,,,,11,,,,"), HasSubstr("9: event type is empty"));
+  EXPECT_THAT(RowRefusal("5,,6,7,,3,,,,,,,"), HasSubstr("13: priority is empty"));
 }
 
 TEST(ParseTaskEvent, ATimeAfterTheTracesEndIsOutsideAndMovesNoWatermark) {
-  EXPECT_EQ(Parse("9223372036854775807,,6,7,,3,,,11,,,,").parsed, Parsed::kOutside);
-  EXPECT_EQ(Parse("9223372036854775806,,6,7,,3,,,11,,,,").parsed, Parsed::kRecord);
-  EXPECT_THAT(Refusal("9223372036854775808,,6,7,,3,,,11,,,,"), HasSubstr("1: time is '9223372036854775808'"));
-  EXPECT_THAT(Refusal("9223372036854775807,,6,7,,3,,,11,,,,2"), HasSubstr("different machines")) << "bad comes first";
+  EXPECT_EQ(ParseRow("9223372036854775807,,6,7,,3,,,11,,,,").parsed, Parsed::kOutside);
+  EXPECT_EQ(ParseRow("9223372036854775806,,6,7,,3,,,11,,,,").parsed, Parsed::kRecord);
+  EXPECT_THAT(RowRefusal("9223372036854775808,,6,7,,3,,,11,,,,"), HasSubstr("1: time is '9223372036854775808'"));
+  EXPECT_THAT(RowRefusal("9223372036854775807,,6,7,,3,,,11,,,,2"), HasSubstr("different machines"))
+      << "bad comes first";
 
   const engine::TemporaryFolder folder;
   const std::string row(kScheduled);
@@ -130,42 +132,42 @@ TEST(ParseTaskEvent, AFieldOfTheWrongTypeIsNamedWithItsColumn) {
     return absl::StrReplaceAll(std::string(kScheduled), {{old, with}});
   };
   const std::size_t cpu = kScheduled.find("0.02499") + 1;
-  EXPECT_EQ(Refusal(replace("0.02499", "much")),
+  EXPECT_EQ(RowRefusal(replace("0.02499", "much")),
             absl::StrCat(cpu, ": CPU request is 'much'; a number that is not negative is expected"));
-  EXPECT_THAT(Refusal(replace("0.07959", "nan")), HasSubstr(absl::StrCat(cpu + 8, ": memory request is 'nan'")));
-  EXPECT_THAT(Refusal(replace("0.07959", "inf")), HasSubstr("memory request is 'inf'"));
-  EXPECT_THAT(Refusal(replace("0.07959", "-1")), HasSubstr("memory request is '-1'"));
-  EXPECT_THAT(Refusal(replace("0.07959", "1e300")), HasSubstr("memory request is '1e300'"));
-  EXPECT_THAT(Refusal(replace("600025907", "600025907.5")), HasSubstr("1: time is '600025907.5'"));
-  EXPECT_THAT(Refusal(replace("600025907", "-1")), HasSubstr("1: time is '-1'"));
-  EXPECT_THAT(Refusal(replace("600025907", " 1")), HasSubstr("1: time is ' 1'"));
-  EXPECT_THAT(Refusal(replace(",1,", ",9,")), HasSubstr("39: event type is '9'; a whole number from 0 to 8"));
-  EXPECT_THAT(Refusal(replace("0.0003862,0", "0.0003862,2")), HasSubstr("different machines restriction is '2'"));
-  EXPECT_THAT(Refusal(replace("907,,", "907,x,")), HasSubstr("11: missing info is 'x'"));
-  EXPECT_THAT(Refusal(replace("1761", std::string(100, '\x01').c_str())), HasSubstr("'" +
-                                                                                    [] {
-                                                                                      std::string escaped;
-                                                                                      for (int i = 0; i < 40; ++i) {
-                                                                                        escaped += "\\x01";
-                                                                                      }
-                                                                                      return escaped;
-                                                                                    }() +
-                                                                                    "'"))
+  EXPECT_THAT(RowRefusal(replace("0.07959", "nan")), HasSubstr(absl::StrCat(cpu + 8, ": memory request is 'nan'")));
+  EXPECT_THAT(RowRefusal(replace("0.07959", "inf")), HasSubstr("memory request is 'inf'"));
+  EXPECT_THAT(RowRefusal(replace("0.07959", "-1")), HasSubstr("memory request is '-1'"));
+  EXPECT_THAT(RowRefusal(replace("0.07959", "1e300")), HasSubstr("memory request is '1e300'"));
+  EXPECT_THAT(RowRefusal(replace("600025907", "600025907.5")), HasSubstr("1: time is '600025907.5'"));
+  EXPECT_THAT(RowRefusal(replace("600025907", "-1")), HasSubstr("1: time is '-1'"));
+  EXPECT_THAT(RowRefusal(replace("600025907", " 1")), HasSubstr("1: time is ' 1'"));
+  EXPECT_THAT(RowRefusal(replace(",1,", ",9,")), HasSubstr("39: event type is '9'; a whole number from 0 to 8"));
+  EXPECT_THAT(RowRefusal(replace("0.0003862,0", "0.0003862,2")), HasSubstr("different machines restriction is '2'"));
+  EXPECT_THAT(RowRefusal(replace("907,,", "907,x,")), HasSubstr("11: missing info is 'x'"));
+  EXPECT_THAT(RowRefusal(replace("1761", std::string(100, '\x01').c_str())), HasSubstr("'" +
+                                                                                       [] {
+                                                                                         std::string escaped;
+                                                                                         for (int i = 0; i < 40; ++i) {
+                                                                                           escaped += "\\x01";
+                                                                                         }
+                                                                                         return escaped;
+                                                                                       }() +
+                                                                                       "'"))
       << "cut and made printable";
 }
 
 TEST(ParseTaskEvent, ALineThatIsCutOffAnywhereIsRefusedUntilItsLastField) {
   for (std::size_t size = 0; size + 1 < kScheduled.size(); ++size) {
-    EXPECT_EQ(Parse(kScheduled.substr(0, size)).parsed, Parsed::kBad) << kScheduled.substr(0, size);
+    EXPECT_EQ(ParseRow(kScheduled.substr(0, size)).parsed, Parsed::kBad) << kScheduled.substr(0, size);
   }
-  EXPECT_EQ(Refusal("600025907,,6251812952,17"),
+  EXPECT_EQ(RowRefusal("600025907,,6251812952,17"),
             "25: the line ends before its field 5 of 13 (machine ID); is it cut off?");
-  EXPECT_THAT(Refusal(""), HasSubstr("1: time is empty"));
+  EXPECT_THAT(RowRefusal(""), HasSubstr("1: time is empty"));
 }
 
 TEST(ParseTaskEvent, ALineThatGoesOnIsRefused) {
-  EXPECT_EQ(Refusal("5,,6,7,,3,,,11,,,,,"), "20: the line goes on behind its 13 fields");
-  EXPECT_EQ(Refusal("5,,6,7,,3,,,11,,,,0,1"), "21: the line goes on behind its 13 fields");
+  EXPECT_EQ(RowRefusal("5,,6,7,,3,,,11,,,,,"), "20: the line goes on behind its 13 fields");
+  EXPECT_EQ(RowRefusal("5,,6,7,,3,,,11,,,,0,1"), "21: the line goes on behind its 13 fields");
 }
 
 TEST(ParseTaskEvent, ReadsBackWhatIsWritten) {
@@ -185,14 +187,14 @@ TEST(ParseTaskEvent, ReadsBackWhatIsWritten) {
                           .ram = share(),
                           .disk = share(),
                           .constraint = static_cast<std::int32_t>(random() % 2)};
-    const Outcome outcome = Parse(CsvLine(event, user));
+    const RowOutcome outcome = ParseRow(CsvLine(event, user));
     ASSERT_EQ(outcome.parsed, Parsed::kRecord) << outcome.error.reason;
     EXPECT_EQ(outcome.event, event) << CsvLine(event, user);
   }
 }
 
 TEST(ParseTaskEvent, RandomDamageIsRefusedOrReadAndNeverCrashes) {
-  ExpectDamageIsRefusedOrRead(kScheduled, [](const std::string& line) { return Parse(line); });
+  ExpectDamageIsRefusedOrRead(kScheduled, [](const std::string& line) { return ParseRow(line); });
 }
 
 }  // namespace

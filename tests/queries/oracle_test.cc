@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/queries/checked_rows.h"
 #include "tests/queries/tick.h"
 
 namespace glaive::queries {
@@ -100,16 +101,6 @@ Truth TruthOf(const CheckedInput<Tick>& input, const CheckedWindows& windows) {
   }
   return truth;
 }
-
-Totals TotalsOf(const std::vector<ResultRow>& rows) {
-  Totals totals;
-  for (const ResultRow& row : rows) {
-    totals.Add(row);
-  }
-  return totals;
-}
-
-bool LeadsAll(std::uint64_t /*key*/) { return true; }
 
 // Two executors that have read 5,000 ms and 3,000 ms of event time, and some hundred keys.
 class OracleTest : public testing::TestWithParam<Shape> {

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/queries/checked_rows.h"
+
 namespace glaive::queries {
 namespace {
 
@@ -16,7 +18,7 @@ using testing::HasSubstr;
 constexpr std::uint64_t kMost = UINT64_MAX;
 
 // Three windows, two of which overlap and two of which start together.
-std::vector<ResultRow> Truth() {
+std::vector<ResultRow> TrueRows() {
   std::vector<ResultRow> rows;
   for (const auto& [start_ms, end_ms] : {std::pair(1'000, 2'000), std::pair(1'000, 3'000), std::pair(1'500, 2'500)}) {
     for (const std::uint64_t key : {std::uint64_t{0}, std::uint64_t{4}, std::uint64_t{9}, kMost}) {
@@ -40,26 +42,16 @@ Verdict Check(const std::vector<ResultRow>& truth, const std::vector<ResultRow>&
 }
 
 std::string Complaint(const std::vector<ResultRow>& emitted, const RowCheck::Leads& leads = nullptr) {
-  const absl::Status status = Check(Truth(), emitted, leads).status;
+  const absl::Status status = Check(TrueRows(), emitted, leads).status;
   EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << status;
   return std::string(status.message());
 }
 
-bool LeadsAll(std::uint64_t /*key*/) { return true; }
-
-Totals TotalsOf(const std::vector<ResultRow>& rows) {
-  Totals totals;
-  for (const ResultRow& row : rows) {
-    totals.Add(row);
-  }
-  return totals;
-}
-
 TEST(RowCheckTest, AcceptsTheTruthInAnyOrder) {
-  std::vector<ResultRow> rows = Truth();
+  std::vector<ResultRow> rows = TrueRows();
   std::ranges::reverse(rows);
   std::swap(rows[1], rows[7]);
-  const Verdict verdict = Check(Truth(), rows, LeadsAll);
+  const Verdict verdict = Check(TrueRows(), rows, LeadsAll);
   EXPECT_TRUE(verdict.status.ok()) << verdict.status;
   EXPECT_EQ(verdict.emitted, TotalsOf(rows));
   EXPECT_EQ(verdict.expected, TotalsOf(rows));
@@ -85,15 +77,15 @@ TEST(RowCheckTest, ExtremeKeysAndValuesAreRowsLikeOthers) {
 }
 
 TEST(RowCheckTest, CatchesAValueThatIsOffByOne) {
-  for (std::size_t i = 0; i < Truth().size(); ++i) {
+  for (std::size_t i = 0; i < TrueRows().size(); ++i) {
     for (const std::uint64_t delta : {std::uint64_t{1}, kMost}) {
-      std::vector<ResultRow> rows = Truth();
+      std::vector<ResultRow> rows = TrueRows();
       rows[i].value += delta;
       EXPECT_THAT(Complaint(rows),
                   HasSubstr("q results are wrong in 1 row: window " + std::to_string(rows[i].window_start_ms) + " to " +
                             std::to_string(rows[i].window_end_ms) + " key " + std::to_string(rows[i].key) + " value " +
                             std::to_string(rows[i].value) + ": wrong, the value should be " +
-                            std::to_string(Truth()[i].value)));
+                            std::to_string(TrueRows()[i].value)));
     }
   }
 }
@@ -109,7 +101,7 @@ TEST(RowCheckTest, WritesRealValuesSoThatTheyCanBeToldApart) {
 
 TEST(RowCheckTest, CatchesARowEmittedTwice) {
   for (const std::uint64_t delta : {0U, 1U}) {
-    std::vector<ResultRow> rows = Truth();
+    std::vector<ResultRow> rows = TrueRows();
     ResultRow again = rows[6];
     again.value += delta;
     rows.push_back(again);
@@ -119,12 +111,12 @@ TEST(RowCheckTest, CatchesARowEmittedTwice) {
 }
 
 TEST(RowCheckTest, CatchesARowInTheWrongWindow) {
-  for (std::size_t i = 0; i < Truth().size(); ++i) {
+  for (std::size_t i = 0; i < TrueRows().size(); ++i) {
     for (const std::int64_t shift_ms : {-100'000, -1, 1, 500, 1'000'000}) {
-      std::vector<ResultRow> moved = Truth();
+      std::vector<ResultRow> moved = TrueRows();
       moved[i].window_start_ms += shift_ms;
       EXPECT_THAT(Complaint(moved), HasSubstr("q results are wrong in 1 row")) << "start " << i << " by " << shift_ms;
-      std::vector<ResultRow> longer = Truth();
+      std::vector<ResultRow> longer = TrueRows();
       longer[i].window_end_ms += shift_ms;
       EXPECT_THAT(Complaint(longer), HasSubstr("q results are wrong in 1 row")) << "end " << i << " by " << shift_ms;
     }
@@ -133,7 +125,7 @@ TEST(RowCheckTest, CatchesARowInTheWrongWindow) {
 
 TEST(RowCheckTest, CatchesAKeyThatWasNeverThere) {
   for (const std::uint64_t key : {std::uint64_t{1}, std::uint64_t{10}, kMost - 1}) {
-    std::vector<ResultRow> rows = Truth();
+    std::vector<ResultRow> rows = TrueRows();
     rows.push_back({.window_start_ms = 1'500, .window_end_ms = 2'500, .key = key, .value = 1});
     EXPECT_THAT(Complaint(rows), HasSubstr("in 1 row: window 1500 to 2500 key " + std::to_string(key) +
                                            " value 1: unexpected, the key has no record in the window"));
@@ -142,7 +134,7 @@ TEST(RowCheckTest, CatchesAKeyThatWasNeverThere) {
 
 TEST(RowCheckTest, CatchesAMissingRowAtItsLeader) {
   const auto leads = [](std::uint64_t key) { return key % 2 == 0; };
-  std::vector<ResultRow> rows = Truth();
+  std::vector<ResultRow> rows = TrueRows();
   std::erase_if(rows, [&](const ResultRow& row) { return !leads(row.key); });
   EXPECT_EQ(Complaint(rows, leads), "");
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -158,7 +150,7 @@ TEST(RowCheckTest, CatchesAMissingRowAtItsLeader) {
 
 TEST(RowCheckTest, CatchesARowOfAnotherLeadersKey) {
   EXPECT_THAT(
-      Complaint(Truth(), [](std::uint64_t key) { return key != 4; }),
+      Complaint(TrueRows(), [](std::uint64_t key) { return key != 4; }),
       HasSubstr("in 3 rows; the first: window 1000 to 2000 key 4 value 11: emitted by an executor that does not "
                 "lead the key"));
 }
@@ -176,9 +168,9 @@ TEST(RowCheckTest, SaysTheFirstFewAndCountsTheRest) {
 }
 
 TEST(CheckTotalsTest, AllLeadersTogetherShowARowMissingHereAndOneTwiceThere) {
-  const Totals expected = TotalsOf(Truth());
-  EXPECT_TRUE(CheckTotals("q", expected, TotalsOf(Truth())).ok());
-  std::vector<ResultRow> rows = Truth();
+  const Totals expected = TotalsOf(TrueRows());
+  EXPECT_TRUE(CheckTotals("q", expected, TotalsOf(TrueRows())).ok());
+  std::vector<ResultRow> rows = TrueRows();
   ASSERT_EQ(rows[0].value, rows[3].value) << "so that only the checksum can tell";
   rows[0] = rows[3];
   const Totals emitted = TotalsOf(rows);

@@ -24,7 +24,7 @@ namespace glaive::rdma {
 
 inline constexpr ExecutorId kSource{3};
 inline constexpr ExecutorId kDestination{5};
-inline constexpr std::uint64_t kRunToken = 0x5eed'0fa1'1c4a'77e5;
+inline constexpr std::uint64_t kChannelRunToken = 0x5eed'0fa1'1c4a'77e5;
 
 class ChannelPair {
  public:
@@ -36,7 +36,7 @@ class ChannelPair {
     if (options_.signal_interval == 0) options_.signal_interval = 1;
     credit_region_ = source_->Expose(64).value();
     ring_region_ = destination_->Expose(options.ring_bytes()).value();
-    const std::uint32_t token = RingToken(kRunToken, kSource, kDestination);
+    const std::uint32_t token = RingToken(kChannelRunToken, kSource, kDestination);
     sender_.emplace(options_,
                     SenderEndpoint{.self = kSource,
                                    .peer = kDestination,

@@ -27,7 +27,7 @@ class ChannelReceiverTest : public ::testing::Test {
     SlotFooter footer;
     footer.message_number = number;
     footer.payload_checksum = PayloadChecksum({});
-    footer.ring_token = RingToken(kRunToken, kSource, kDestination);
+    footer.ring_token = RingToken(kChannelRunToken, kSource, kDestination);
     footer.lap = LapOf(number, kOptions.credits);
     return footer;
   }
@@ -81,7 +81,7 @@ TEST_F(ChannelReceiverTest, RefusesAWrongMessageNumber) {
 
 TEST_F(ChannelReceiverTest, RefusesAnotherRingsToken) {
   SlotFooter footer = GoodFooter(1);
-  footer.ring_token = RingToken(kRunToken, kDestination, kSource);
+  footer.ring_token = RingToken(kChannelRunToken, kDestination, kSource);
   Deliver(1, footer);
   ExpectRefused("ring token");
 }
@@ -263,14 +263,15 @@ TEST_F(ChannelReceiverTest, FlushesCreditsWhenAsked) {
 
 TEST_F(ChannelReceiverTest, KeepsCreditsUntilTheSendQueueHasRoom) {
   CapturingQueuePair queue_pair;
-  ChannelReceiver receiver(pair_.options(), ReceiverEndpoint{.self = kDestination,
-                                                             .peer = kSource,
-                                                             .queue_pair = &queue_pair,
-                                                             .ring = pair_.ring(),
-                                                             .region = {.address = 64, .size_bytes = 64, .key = 0},
-                                                             .credit_offset = 8,
-                                                             .ring_token = RingToken(kRunToken, kSource, kDestination),
-                                                             .channel = 2});
+  ChannelReceiver receiver(pair_.options(),
+                           ReceiverEndpoint{.self = kDestination,
+                                            .peer = kSource,
+                                            .queue_pair = &queue_pair,
+                                            .ring = pair_.ring(),
+                                            .region = {.address = 64, .size_bytes = 64, .key = 0},
+                                            .credit_offset = 8,
+                                            .ring_token = RingToken(kChannelRunToken, kSource, kDestination),
+                                            .channel = 2});
   queue_pair.full = true;
   for (std::uint32_t i = 0; i < 3; ++i) {
     ASSERT_TRUE(SendPattern(pair_.segments(), pair_.sender(), 8));

@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-MeshOptions Options(std::uint32_t executors_per_node, std::uint32_t executor_count) {
+MeshOptions MeshOf(std::uint32_t executors_per_node, std::uint32_t executor_count) {
   MeshOptions options;
   options.executors_per_node = executors_per_node;
   options.executor_count = executor_count;
@@ -113,7 +113,7 @@ void ExchangeInThreads(Meshes& meshes, std::uint64_t messages) {
 }
 
 TEST(ExecutorMesh, OfOneExecutorHasSegmentsAndNoRings) {
-  Meshes meshes(Options(1, 1), 3);
+  Meshes meshes(MeshOf(1, 1), 3);
   meshes.Connect();
   EXPECT_EQ(meshes[0].ring_bytes(), 0U);
   EXPECT_EQ(meshes[0].segments().size(), 3U);
@@ -123,7 +123,7 @@ TEST(ExecutorMesh, OfOneExecutorHasSegmentsAndNoRings) {
 }
 
 TEST(ExecutorMesh, SetUpFromOneThreadServesAllItsExecutors) {
-  Meshes meshes(Options(2, 6), 8);
+  Meshes meshes(MeshOf(2, 6), 8);
   meshes.Connect();
   ExchangeInThreads(meshes, 300);
   for (std::size_t id = 0; id < meshes.size(); ++id) {
@@ -133,7 +133,7 @@ TEST(ExecutorMesh, SetUpFromOneThreadServesAllItsExecutors) {
 }
 
 TEST(ExecutorMeshOverVerbs, CarriesMessagesBetweenAllExecutorsOfThreeNodes) {
-  MeshOptions options = Options(2, 6);
+  MeshOptions options = MeshOf(2, 6);
   options.same_host = TransportKind::kVerbs;
   options.device = OpenTestDevice();
   Meshes meshes(options, 8);
@@ -156,7 +156,7 @@ TEST(ExecutorMesh, SetUpByEachExecutorsOwnThread) {
   std::vector<std::thread> threads;
   for (std::uint32_t id = 0; id < kExecutors; ++id) {
     threads.emplace_back([&, id] {
-      MeshOptions options = Options(2, kExecutors);
+      MeshOptions options = MeshOf(2, kExecutors);
       options.self = ExecutorId{id};
       const std::unique_ptr<ExecutorMesh> mesh = ExecutorMesh::Prepare(options, 6).value();
       all[id] = mesh->descriptor();
@@ -175,7 +175,7 @@ TEST(ExecutorMesh, SetUpByEachExecutorsOwnThread) {
 }
 
 TEST(ExecutorMesh, UsesOneTransportForAllWhenTold) {
-  MeshOptions options = Options(2, 4);
+  MeshOptions options = MeshOf(2, 4);
   options.same_node = TransportKind::kShm;
   Meshes meshes(options, 8);
   meshes.Connect();
@@ -197,7 +197,7 @@ std::string ReadLine(int socket) {
 
 // One of two nodes; returns what its process would.
 int RunNode(std::uint32_t id, int socket) {
-  MeshOptions options = Options(1, 2);
+  MeshOptions options = MeshOf(1, 2);
   options.self = ExecutorId{id};
   absl::StatusOr<std::unique_ptr<ExecutorMesh>> mesh = ExecutorMesh::Prepare(options, 4);
   if (!mesh.ok()) return 1;
@@ -229,7 +229,7 @@ TEST(ExecutorMesh, ConnectsTwoProcesses) {
 }
 
 TEST(ExecutorMesh, Of160ExecutorsFitsItsBudget) {
-  MeshOptions options = Options(10, 160);
+  MeshOptions options = MeshOf(10, 160);
   options.channel = {.slot_bytes = 65536, .credits = 8, .checksum_payload = false, .signal_interval = 0};
   options.ring_budget_bytes = std::uint64_t{256} << 20;
   options.self = ExecutorId{77};
@@ -241,14 +241,14 @@ TEST(ExecutorMesh, Of160ExecutorsFitsItsBudget) {
 }
 
 TEST(ExecutorMesh, SaysWhatIsWrongWithItsBudget) {
-  MeshOptions options = Options(2, 4);
+  MeshOptions options = MeshOf(2, 4);
   options.ring_budget_bytes = 1000;
   EXPECT_THAT(ExecutorMesh::Prepare(options, 1).status().message(), HasSubstr("--ring-budget"));
 }
 
 TEST(ExecutorMesh, RefusesDescriptorsThatDoNotMatchAndNamesTheExecutor) {
   const auto error = [](auto change) {
-    Meshes meshes(Options(1, 3), 1);
+    Meshes meshes(MeshOf(1, 3), 1);
     change(meshes.descriptors());
     return std::string(meshes[0].Connect(meshes.descriptors()).message());
   };
@@ -268,7 +268,7 @@ TEST(ExecutorMesh, RefusesMessagesOfAnotherRun) {
   std::vector<std::unique_ptr<ExecutorMesh>> meshes;
   std::vector<MeshDescriptor> all;
   for (std::uint32_t id = 0; id < 2; ++id) {
-    MeshOptions options = Options(1, 2);
+    MeshOptions options = MeshOf(1, 2);
     options.self = ExecutorId{id};
     options.run_token = id;
     meshes.push_back(ExecutorMesh::Prepare(options, 1).value());
@@ -280,7 +280,7 @@ TEST(ExecutorMesh, RefusesMessagesOfAnotherRun) {
 }
 
 TEST(ExecutorMesh, PollReturnsTheErrorOfAFailedChannel) {
-  Meshes meshes(Options(2, 2), 4);
+  Meshes meshes(MeshOf(2, 2), 4);
   meshes.Connect();
   ASSERT_TRUE(SendPattern(meshes[0].segments(), meshes[0].sender(ExecutorId{1}), 8));
   ASSERT_TRUE(meshes[0].Poll().ok());
@@ -290,7 +290,7 @@ TEST(ExecutorMesh, PollReturnsTheErrorOfAFailedChannel) {
 }
 
 TEST(ExecutorMesh, SegmentsComeBackWithThePollAfterASend) {
-  Meshes meshes(Options(2, 2), 1);
+  Meshes meshes(MeshOf(2, 2), 1);
   meshes.Connect();
   ASSERT_TRUE(SendPattern(meshes[0].segments(), meshes[0].sender(ExecutorId{1}), 8));
   EXPECT_EQ(meshes[0].segments().available(), 0U);
@@ -300,12 +300,12 @@ TEST(ExecutorMesh, SegmentsComeBackWithThePollAfterASend) {
 }
 
 TEST(ExecutorMeshDeathTest, HasNoChannelsBeforeItIsConnected) {
-  Meshes meshes(Options(2, 2), 1);
+  Meshes meshes(MeshOf(2, 2), 1);
   EXPECT_DEATH(meshes[0].sender(ExecutorId{1}), "executor 0 is not connected");
 }
 
 TEST(ExecutorMeshDeathTest, HasNoChannelWithItself) {
-  Meshes meshes(Options(2, 2), 1);
+  Meshes meshes(MeshOf(2, 2), 1);
   meshes.Connect();
   EXPECT_DEATH(meshes[0].sender(ExecutorId{0}), "executor 0 has no channel with executor 0 of 2");
   EXPECT_DEATH(meshes[0].receiver(ExecutorId{2}), "executor 0 has no channel with executor 2 of 2");
