@@ -26,11 +26,12 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/cluster/query_program.h"
-#include "engine/sink/whole_file.h"
 #include "engine/source/block_source.h"
 #include "engine/source/input_files.h"
 #include "engine/source/line_source.h"
 #include "queries/common/file_flags.h"
+#include "queries/common/generated_source.h"
+#include "queries/common/input_export.h"
 #include "queries/common/input_flags.h"
 #include "queries/common/leader_rows.h"
 #include "queries/common/oracle.h"
@@ -202,48 +203,13 @@ class GeneratedProgram : public engine::QueryProgram {
   bool holds_records() const { return shape().kind != CheckedWindows::Kind::kRegular; }
 
   Events MakeSource() const {
-    const engine::BlockSourceOptions block = MakeBlock(input_, shape().window_ms);
-    const std::shared_ptr<const Generator<R>> generator = MakeGenerator(input_options());
-    const auto open = [flags = input_, block, generator](const engine::SourceContext& context) {
-      engine::BlockSourceOptions options = block;
-      if (FallsSilent(flags, Value(context.executor), context.executor_count)) {
-        options.silent_after_records = RecordsBeforeSilence(flags);
-        options.silent_ns = absl::ToInt64Nanoseconds(flags.idle_for);
-      }
-      const auto generate = [&](std::uint64_t first, std::span<R> records) {
-        generator->Fill(Value(context.executor), first, records);
-      };
-      return engine::BlockSource<R, EventTime>::Create(options, *context.clock, generate, EventTime{});
-    };
-    return {.open = open, .event_time_ms = {}, .memory_bytes = block.block_records * sizeof(R)};
+    return GeneratedSource<R, EventTime>(MakeGenerator(input_options()), input_, MakeBlock(input_, shape().window_ms));
   }
 
   absl::Status ExportInput(std::uint32_t executor_count) const {
-    absl::StatusOr<engine::WholeFile> file = engine::WholeFile::Create(input_.export_input);
-    if (!file.ok()) {
-      return file.status();
-    }
-    absl::Status status = file->Write(absl::StrCat("executor,number,event_time_ms,", column_names(), "\n"));
-    const std::unique_ptr<Generator<R>> generator = MakeGenerator(input_options());
-    std::vector<R> records(1024);
-    std::string lines;
-    for (std::uint32_t executor = 0; executor < executor_count; ++executor) {
-      const std::uint64_t count =
-          FallsSilent(input_, executor, executor_count) ? RecordsBeforeSilence(input_) : input_.records;
-      for (std::uint64_t first = 0; first < count && status.ok(); first += records.size()) {
-        records.resize(std::min<std::uint64_t>(records.size(), count - first));
-        generator->Fill(executor, first, records);
-        lines.clear();
-        for (std::uint64_t i = 0; i < records.size(); ++i) {
-          absl::StrAppend(&lines, executor, ",", first + i, ",", EventTime{}(records[i]), ",");
-          AppendColumns(lines, records[i]);
-          lines += '\n';
-        }
-        status = file->Write(lines);
-      }
-      records.resize(1024);
-    }
-    return status.ok() ? file->Commit() : status;
+    return ExportRecords(input_.export_input, *MakeGenerator(input_options()), EventTime{},
+                         ReadRecords(input_, executor_count), column_names(),
+                         [this](std::string& line, const R& record) { AppendColumns(line, record); });
   }
 
   InputFlags input_;
