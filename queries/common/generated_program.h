@@ -36,6 +36,7 @@
 #include "queries/common/leader_rows.h"
 #include "queries/common/oracle.h"
 #include "queries/common/result_sinks.h"
+#include "queries/common/verify_memory.h"
 #include "rdma/base/check.h"
 
 namespace glaive::queries {
@@ -116,12 +117,10 @@ class GeneratedProgram : public engine::QueryProgram {
   }
 
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const final {
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // also of a stream whose length is not known
     const double rows =
         static_cast<double>(executor_count) * (static_cast<double>(input_.records) + 1000) * shape().rows_a_record;
     const bool open_ended = input_.seconds != absl::ZeroDuration();
-    const std::uint64_t row_bytes =
-        open_ended ? kMostBytes : static_cast<std::uint64_t>(std::min(rows * kVerifyBytesPerRow, double{kMostBytes}));
+    const std::uint64_t row_bytes = open_ended ? kMostVerifyRowBytes : VerifyRowBytes(rows);
     return row_bytes + (holds_records() ? executor_count * input_.records * (sizeof(R) + kNodeBytes) : 0);
   }
 
@@ -196,8 +195,7 @@ class GeneratedProgram : public engine::QueryProgram {
   absl::Duration allowed_lateness() const { return absl::Milliseconds(input_.allowed_lateness_ms()); }
 
  private:
-  static constexpr std::uint64_t kVerifyBytesPerRow = 3 * sizeof(ResultRow);  // kept, copied and expected
-  static constexpr std::uint64_t kNodeBytes = 64;                             // of a record's container
+  static constexpr std::uint64_t kNodeBytes = 64;  // of a record's container
 
   /// Whether the oracle does (oracle.h).
   bool holds_records() const { return shape().kind != CheckedWindows::Kind::kRegular; }
