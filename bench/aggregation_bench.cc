@@ -223,14 +223,14 @@ absl::Status CompareYsb(const Settings& settings, queries::ysb::Profile profile)
 }
 
 absl::Status CompareNb7(const Settings& settings) {
-  auto c = MakeCase<queries::nb7::Bid, queries::nb7::BidTime>(settings, 1'000'000, 60'000);
+  auto c = MakeCase<queries::nexmark::Bid, queries::nexmark::BidTime>(settings, 1'000'000, 60'000);
   const auto input = InputOf(settings, c.records, c.keys, c.span_ms, "zipf:1.16");
   if (!input.ok()) {
     return input.status();
   }
   c.generator = std::make_unique<queries::nb7::BidGenerator>(*input);
   c.build = [&](const auto& bids, const queries::ResultSinks& sinks) {
-    return BuildNb7(bids, absl::Milliseconds(c.window_ms), absl::ZeroDuration(), sinks);
+    return queries::nb7::BuildNb7(bids, absl::Milliseconds(c.window_ms), absl::ZeroDuration(), sinks);
   };
   return CompareWithLoop(settings, c, BidFold{});
 }

@@ -14,7 +14,7 @@
 
 #include "bench/baseline/account_table.h"
 #include "queries/cm/task_event.h"
-#include "queries/nb7/bid.h"
+#include "queries/nexmark/bid.h"
 #include "queries/ro/item.h"
 #include "queries/ysb/campaigns.h"
 #include "queries/ysb/generator.h"
@@ -67,7 +67,7 @@ struct BidFold {
 
     std::uint64_t price;
   };
-  using Record = queries::nb7::Bid;
+  using Record = queries::nexmark::Bid;
 
   static std::int64_t TimeMs(const Record& bid) { return bid.event_time_ms; }
 

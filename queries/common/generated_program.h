@@ -26,15 +26,17 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/cluster/query_program.h"
-#include "engine/sink/whole_file.h"
 #include "engine/source/block_source.h"
 #include "engine/source/input_files.h"
 #include "engine/source/line_source.h"
 #include "queries/common/file_flags.h"
+#include "queries/common/generated_source.h"
+#include "queries/common/input_export.h"
 #include "queries/common/input_flags.h"
 #include "queries/common/leader_rows.h"
 #include "queries/common/oracle.h"
 #include "queries/common/result_sinks.h"
+#include "queries/common/verify_memory.h"
 #include "rdma/base/check.h"
 
 namespace glaive::queries {
@@ -115,12 +117,10 @@ class GeneratedProgram : public engine::QueryProgram {
   }
 
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const final {
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // also of a stream whose length is not known
     const double rows =
         static_cast<double>(executor_count) * (static_cast<double>(input_.records) + 1000) * shape().rows_a_record;
     const bool open_ended = input_.seconds != absl::ZeroDuration();
-    const std::uint64_t row_bytes =
-        open_ended ? kMostBytes : static_cast<std::uint64_t>(std::min(rows * kVerifyBytesPerRow, double{kMostBytes}));
+    const std::uint64_t row_bytes = open_ended ? kMostVerifyRowBytes : VerifyRowBytes(rows);
     return row_bytes + (holds_records() ? executor_count * input_.records * (sizeof(R) + kNodeBytes) : 0);
   }
 
@@ -195,55 +195,19 @@ class GeneratedProgram : public engine::QueryProgram {
   absl::Duration allowed_lateness() const { return absl::Milliseconds(input_.allowed_lateness_ms()); }
 
  private:
-  static constexpr std::uint64_t kVerifyBytesPerRow = 3 * sizeof(ResultRow);  // kept, copied and expected
-  static constexpr std::uint64_t kNodeBytes = 64;                             // of a record's container
+  static constexpr std::uint64_t kNodeBytes = 64;  // of a record's container
 
   /// Whether the oracle does (oracle.h).
   bool holds_records() const { return shape().kind != CheckedWindows::Kind::kRegular; }
 
   Events MakeSource() const {
-    const engine::BlockSourceOptions block = MakeBlock(input_, shape().window_ms);
-    const std::shared_ptr<const Generator<R>> generator = MakeGenerator(input_options());
-    const auto open = [flags = input_, block, generator](const engine::SourceContext& context) {
-      engine::BlockSourceOptions options = block;
-      if (FallsSilent(flags, Value(context.executor), context.executor_count)) {
-        options.silent_after_records = RecordsBeforeSilence(flags);
-        options.silent_ns = absl::ToInt64Nanoseconds(flags.idle_for);
-      }
-      const auto generate = [&](std::uint64_t first, std::span<R> records) {
-        generator->Fill(Value(context.executor), first, records);
-      };
-      return engine::BlockSource<R, EventTime>::Create(options, *context.clock, generate, EventTime{});
-    };
-    return {.open = open, .event_time_ms = {}, .memory_bytes = block.block_records * sizeof(R)};
+    return GeneratedSource<R, EventTime>(MakeGenerator(input_options()), input_, MakeBlock(input_, shape().window_ms));
   }
 
   absl::Status ExportInput(std::uint32_t executor_count) const {
-    absl::StatusOr<engine::WholeFile> file = engine::WholeFile::Create(input_.export_input);
-    if (!file.ok()) {
-      return file.status();
-    }
-    absl::Status status = file->Write(absl::StrCat("executor,number,event_time_ms,", column_names(), "\n"));
-    const std::unique_ptr<Generator<R>> generator = MakeGenerator(input_options());
-    std::vector<R> records(1024);
-    std::string lines;
-    for (std::uint32_t executor = 0; executor < executor_count; ++executor) {
-      const std::uint64_t count =
-          FallsSilent(input_, executor, executor_count) ? RecordsBeforeSilence(input_) : input_.records;
-      for (std::uint64_t first = 0; first < count && status.ok(); first += records.size()) {
-        records.resize(std::min<std::uint64_t>(records.size(), count - first));
-        generator->Fill(executor, first, records);
-        lines.clear();
-        for (std::uint64_t i = 0; i < records.size(); ++i) {
-          absl::StrAppend(&lines, executor, ",", first + i, ",", EventTime{}(records[i]), ",");
-          AppendColumns(lines, records[i]);
-          lines += '\n';
-        }
-        status = file->Write(lines);
-      }
-      records.resize(1024);
-    }
-    return status.ok() ? file->Commit() : status;
+    return ExportRecords(input_.export_input, *MakeGenerator(input_options()), EventTime{},
+                         ReadRecords(input_, executor_count), column_names(),
+                         [this](std::string& line, const R& record) { AppendColumns(line, record); });
   }
 
   InputFlags input_;

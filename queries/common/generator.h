@@ -61,7 +61,7 @@ class DrawnGenerator : public Generator<R> {
     const std::uint64_t stream = StreamOf(seed_, executor);
     Timeline::Cursor time = timeline_.From(stream, first);
     for (R& record : records) {
-      record = Make(time.Next(), Draws(stream, first++));
+      record = Make(time.Next(), Draws(executor, stream, first++));
     }
   }
 

@@ -110,7 +110,11 @@ InputOptions MakeInput(const InputFlags& flags, std::int64_t window_ms) {
 }
 
 engine::BlockSourceOptions MakeBlock(const InputFlags& flags, std::int64_t window_ms) {
-  const Timeline timeline(MakeInput(flags, window_ms).timeline);
+  return MakeBlock(flags, MakeInput(flags, window_ms).timeline, window_ms);
+}
+
+engine::BlockSourceOptions MakeBlock(const InputFlags& flags, const TimelineOptions& times, std::int64_t window_ms) {
+  const Timeline timeline(times);
   const std::int64_t used_ms = timeline.InOrderMs(flags.records) - timeline.start_time_ms();
   engine::BlockSourceOptions block;
   block.block_records = flags.records;

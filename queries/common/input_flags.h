@@ -51,6 +51,8 @@ InputOptions MakeInput(const InputFlags& flags, std::int64_t window_ms);
 
 /// How an executor reads that input.
 engine::BlockSourceOptions MakeBlock(const InputFlags& flags, std::int64_t window_ms);
+/// The same with other event times than those that MakeInput gives it.
+engine::BlockSourceOptions MakeBlock(const InputFlags& flags, const TimelineOptions& times, std::int64_t window_ms);
 
 /// Whether an executor's flow is one of those that fall silent.
 bool FallsSilent(const InputFlags& flags, std::uint32_t executor, std::uint32_t executor_count);

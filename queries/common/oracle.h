@@ -56,12 +56,14 @@ class Oracle {
   Oracle(std::string query, CheckedInput<R> input, CheckedWindows windows)
       : query_(std::move(query)), input_(std::move(input)), windows_(windows) {}
 
-  /// Checks rows in any order; for `leads` see RowCheck. `Account` is what a key has in a window: Add(record), value().
+  /// Checks rows in any order; for `leads` see RowCheck. `Account` is what a key has in a window: Add(record), and
+  /// value(), which may be an optional: an empty one is no row.
   template <typename Account>
   Verdict Check(const KeyOf& key_of, std::span<const ResultRow> emitted, const RowCheck::Leads& leads = nullptr,
                 const Watch& watch = nullptr) const {
     using Value = std::remove_cvref_t<decltype(std::declval<const Account&>().value())>;
-    RowCheck check(query_, std::floating_point<Value> ? ValueKind::kReal : ValueKind::kInteger, emitted, leads);
+    constexpr bool kIsReal = std::floating_point<Value> || std::same_as<Value, std::optional<double>>;
+    RowCheck check(query_, kIsReal ? ValueKind::kReal : ValueKind::kInteger, emitted, leads);
     switch (windows_.kind) {
       case CheckedWindows::Kind::kSession:
         return Finish(CheckSessions<Account>(key_of, watch, check), check);
@@ -147,11 +149,10 @@ class Oracle {
           account.Add(record->second);
           end_ms = record->first + windows_.size_ms;
         }
-        rows.push_back(
-            {.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = ValueBits(account.value())});
+        AppendRow({.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key}, account.value(), rows);
       }
     }
-    CheckAll(std::move(rows), check);
+    check.Windows(std::move(rows));
     return read;
   }
 
@@ -172,24 +173,23 @@ class Oracle {
         changed.insert(key);
       }
       for (const std::uint64_t key : changed) {
-        rows.push_back(
-            {.window_start_ms = kMin, .window_end_ms = end_ms, .key = key, .value = ValueBits(accounts[key].value())});
+        AppendRow({.window_start_ms = kMin, .window_end_ms = end_ms, .key = key}, accounts[key].value(), rows);
       }
     }
-    CheckAll(std::move(rows), check);
+    check.Windows(std::move(rows));
     return read;
   }
 
-  /// Hands over rows of any windows.
-  static void CheckAll(std::vector<ResultRow> rows, RowCheck& check) {
-    std::ranges::sort(rows);
-    const auto window = [](const ResultRow& row) { return std::pair(row.window_start_ms, row.window_end_ms); };
-    for (auto first = rows.begin(); first != rows.end();) {
-      const auto end =
-          std::find_if(first, rows.end(), [&](const ResultRow& row) { return window(row) != window(*first); });
-      check.Window({first, end});
-      first = end;
+  /// `row` with its value, unless that is empty.
+  template <typename Value>
+  static void AppendRow(ResultRow row, const Value& value, std::vector<ResultRow>& rows) {
+    if constexpr (requires { value.has_value(); }) {
+      if (!value.has_value()) {
+        return;
+      }
     }
+    row.value = ValueBits(value);
+    rows.push_back(row);
   }
 
   std::int64_t EndMs(std::int64_t start_ms) const { return windows_.size_ms == 0 ? kMax : start_ms + windows_.size_ms; }
@@ -221,10 +221,7 @@ class Oracle {
     std::vector<ResultRow> rows;
     rows.reserve(accounts.size());
     for (const auto& [key, account] : accounts) {
-      rows.push_back({.window_start_ms = start_ms,
-                      .window_end_ms = EndMs(start_ms),
-                      .key = key,
-                      .value = ValueBits(account.value())});
+      AppendRow({.window_start_ms = start_ms, .window_end_ms = EndMs(start_ms), .key = key}, account.value(), rows);
     }
     std::ranges::sort(rows);
     return rows;

@@ -37,16 +37,18 @@ constexpr double Unit(std::uint64_t random) { return static_cast<double>(random 
 template <std::uint64_t kDraws>
 class RecordDraws {
  public:
-  constexpr RecordDraws(std::uint64_t stream, std::uint64_t number)
-      : number_(number), counter_(stream + number * kDraws * kCounterStep) {}
+  constexpr RecordDraws(std::uint32_t executor, std::uint64_t stream, std::uint64_t number)
+      : executor_(executor), number_(number), counter_(stream + number * kDraws * kCounterStep) {}
 
   /// 64 random bits, the same whenever asked; `which` is below kDraws.
   constexpr std::uint64_t operator()(std::uint64_t which) const { return Mix(counter_ + which * kCounterStep); }
 
   /// Of the record, in its executor's input.
   constexpr std::uint64_t number() const { return number_; }
+  constexpr std::uint32_t executor() const { return executor_; }
 
  private:
+  std::uint32_t executor_;
   std::uint64_t number_;
   std::uint64_t counter_;
 };

@@ -44,7 +44,7 @@ std::uint64_t ValueBits(const std::optional<T>& value) {
   return ValueBits(value.value());
 }
 
-/// Of several results and of lists: a hash of all of them.
+/// Of several results, of both sides of a join, and of lists: a hash of all of them.
 template <typename T>
 std::uint64_t ValueBits(const std::vector<T>& values) {
   std::uint64_t bits = values.size();
@@ -53,14 +53,24 @@ std::uint64_t ValueBits(const std::vector<T>& values) {
   }
   return bits;
 }
+/// One of several. Only here may a value be empty: that of a join's side without a partner.
+template <typename T>
+std::uint64_t PartBits(const T& value) {
+  return ValueBits(value);
+}
+template <typename T>
+std::uint64_t PartBits(const std::optional<T>& value) {
+  constexpr std::uint64_t kEmpty = 0x6e6f7468696e6721;  // arbitrary, so that hardly any value has it
+  return value ? PartBits(*value) : kEmpty;
+}
 template <typename... Ts>
 std::uint64_t ValueBits(const std::tuple<Ts...>& values) {
   std::uint64_t bits = sizeof...(Ts);
-  std::apply([&](const Ts&... value) { ((bits = Mix(bits) + ValueBits(value)), ...); }, values);
+  std::apply([&](const Ts&... value) { ((bits = Mix(bits) + PartBits(value)), ...); }, values);
   return bits;
 }
 
-/// The aggregate of one key in one window.
+/// The aggregate of one key in one window, or one of the pairs that a join has found for it.
 struct ResultRow {
   std::int64_t window_start_ms = 0;
   std::int64_t window_end_ms = 0;

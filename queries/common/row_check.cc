@@ -18,6 +18,14 @@ bool IsOfEarlierWindow(const ResultRow& a, const ResultRow& b) {
   return std::pair(a.window_start_ms, a.window_end_ms) < std::pair(b.window_start_ms, b.window_end_ms);
 }
 
+/// Splits a key's rows off the front.
+std::span<const ResultRow> TakeKey(std::uint64_t key, std::span<const ResultRow>& rows) {
+  const auto end = std::ranges::find_if(rows, [key](const ResultRow& row) { return row.key != key; });
+  const auto taken = rows.first(static_cast<std::size_t>(end - rows.begin()));
+  rows = rows.subspan(taken.size());
+  return taken;
+}
+
 std::string ToString(const Totals& totals) {
   return absl::StrCat(totals.rows, " rows with the checksum ", absl::Hex(totals.checksum, absl::kZeroPad16));
 }
@@ -47,6 +55,15 @@ void RowCheck::Window(Rows expected) {
   Compare(expected, TakeUntil(window.end()));
 }
 
+void RowCheck::Windows(std::vector<ResultRow> expected) {
+  std::ranges::sort(expected);
+  for (auto first = expected.begin(); first != expected.end();) {
+    const auto end = std::upper_bound(first, expected.end(), *first, IsOfEarlierWindow);
+    Window({first, end});
+    first = end;
+  }
+}
+
 Verdict RowCheck::Finish() {
   for (const ResultRow& row : rest_) {
     Find(row, "unexpected, no executor has a record in the window");
@@ -57,33 +74,53 @@ Verdict RowCheck::Finish() {
 
 /// Compares the emitted rows of one window with the true ones.
 void RowCheck::Compare(Rows expected, Rows emitted) {
+  while (!expected.empty() || !emitted.empty()) {
+    const bool is_emitted = expected.empty() || (!emitted.empty() && emitted.front().key < expected.front().key);
+    const std::uint64_t key = (is_emitted ? emitted : expected).front().key;
+    const Rows truth = TakeKey(key, expected);
+    CompareKey(truth, TakeKey(key, emitted));
+  }
+}
+
+/// Compares those of one key in one window.
+void RowCheck::CompareKey(Rows expected, Rows emitted) {
+  if (expected.size() == 1 && emitted.size() == 1 && expected.front().value != emitted.front().value) {
+    Find(emitted.front(), absl::StrCat("wrong, the value should be ", ValueText(expected.front().value)));
+    return;
+  }
+  const bool leads = !leads_ || leads_((expected.empty() ? emitted : expected).front().key);
   auto truth = expected.begin();
-  const auto skip_to = [&](std::uint64_t key, bool all) {
-    for (; truth != expected.end() && (all || truth->key < key); ++truth) {
-      if (leads_ && leads_(truth->key)) {
+  const auto skip_to = [&](auto next) {
+    for (; truth != next; ++truth) {
+      if (leads_ && leads) {
         Find(*truth, "missing");
       }
     }
   };
-  for (std::size_t i = 0; i < emitted.size(); ++i) {
-    const ResultRow& row = emitted[i];
-    if (i > 0 && emitted[i - 1].key == row.key) {
-      Find(row, absl::StrCat("emitted again, after a value of ", ValueText(emitted[i - 1].value)));
+  for (const ResultRow& row : emitted) {
+    skip_to(std::ranges::lower_bound(truth, expected.end(), row.value, {}, &ResultRow::value));
+    if (truth == expected.end() || truth->value != row.value) {
+      Find(row, WhatOf(row.value, expected));
       continue;
     }
-    skip_to(row.key, /*all=*/false);
-    if (truth == expected.end() || truth->key != row.key) {
-      Find(row, "unexpected, the key has no record in the window");
-      continue;
-    }
-    if (truth->value != row.value) {
-      Find(row, absl::StrCat("wrong, the value should be ", ValueText(truth->value)));
-    } else if (leads_ && !leads_(row.key)) {
+    if (!leads) {
       Find(row, "emitted by an executor that does not lead the key");
     }
     ++truth;
   }
-  skip_to(0, /*all=*/true);
+  skip_to(expected.end());
+}
+
+/// What a row of this value is, that is none of a key's true ones or comes after all of them.
+std::string RowCheck::WhatOf(std::uint64_t value, Rows expected) const {
+  if (expected.empty()) {
+    return "unexpected, the key has no record in the window";
+  }
+  if (std::ranges::binary_search(expected, value, {}, &ResultRow::value)) {
+    return "emitted again";
+  }
+  return expected.size() == 1 ? absl::StrCat("unexpected, the value should be ", ValueText(expected.front().value))
+                              : "unexpected, the key has no such row in the window";
 }
 
 /// Splits the rows up to `end` off.
@@ -102,8 +139,15 @@ void RowCheck::Find(const ResultRow& row, const std::string& what) {
 }
 
 std::string RowCheck::ValueText(std::uint64_t value) const {
-  return kind_ == ValueKind::kInteger ? absl::StrCat(static_cast<std::int64_t>(value))
-                                      : absl::StrFormat("%.17g", std::bit_cast<double>(value));
+  switch (kind_) {
+    case ValueKind::kReal:
+      return absl::StrFormat("%.17g", std::bit_cast<double>(value));
+    case ValueKind::kHash:
+      return absl::StrCat("#", absl::Hex(value, absl::kZeroPad16));
+    case ValueKind::kInteger:
+      break;
+  }
+  return absl::StrCat(static_cast<std::int64_t>(value));
 }
 
 absl::Status RowCheck::ToStatus() const {

@@ -1,4 +1,5 @@
-// RowCheck: compares emitted rows with the true ones, window by window, and says what is wrong.
+// RowCheck: compares emitted rows with the true ones, window by window, and says what is wrong. A key has one row in a
+// window, or several, as with a join, in any order: each has to be there as many times as it is true.
 //
 // One leader sees the rows of its own keys only. It can tell wrong, duplicate and unexpected rows, and, when told which
 // keys it leads, missing ones. Rows missing altogether show in the totals over all leaders (CheckTotals).
@@ -21,7 +22,7 @@
 namespace glaive::queries {
 
 /// How a row's value reads.
-enum class ValueKind : std::uint8_t { kInteger, kReal };
+enum class ValueKind : std::uint8_t { kInteger, kReal, kHash };
 
 struct Verdict {
   /// OK, or DataLoss with the first few wrong rows, what was expected in their place, and how many there are; or what
@@ -41,8 +42,10 @@ class RowCheck {
   /// it is false none; without it, missing rows only show in the totals.
   RowCheck(std::string query, ValueKind kind, std::span<const ResultRow> emitted, Leads leads);
 
-  /// The true rows of a window, in ascending order of their keys. Windows come in ascending order.
+  /// The true rows of a window, in ascending order. Windows come in ascending order.
   void Window(std::span<const ResultRow> expected);
+  /// The true rows of all windows, in any order.
+  void Windows(std::vector<ResultRow> expected);
   /// No window is left.
   Verdict Finish();
 
@@ -50,6 +53,8 @@ class RowCheck {
   using Rows = std::span<const ResultRow>;
 
   void Compare(Rows expected, Rows emitted);
+  void CompareKey(Rows expected, Rows emitted);
+  std::string WhatOf(std::uint64_t value, Rows expected) const;
   Rows TakeUntil(Rows::iterator end);
   void Find(const ResultRow& row, const std::string& what);
   std::string ValueText(std::uint64_t value) const;

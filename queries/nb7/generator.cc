@@ -1,8 +1,7 @@
 #include "queries/nb7/generator.h"
 
-#include <cmath>
-
 #include "queries/common/random.h"
+#include "queries/nexmark/draws.h"
 
 namespace glaive::queries::nb7 {
 namespace {
@@ -11,10 +10,10 @@ constexpr std::uint64_t kBidders = 1'000'000;
 
 }  // namespace
 
-Bid BidGenerator::Make(std::int64_t event_time_ms, const Draws& draw) const {
+nexmark::Bid BidGenerator::Make(std::int64_t event_time_ms, const Draws& draw) const {
   return {.auction = keys().Draw(draw(0)),
           .bidder = 1 + Below(kBidders, draw(1)),
-          .price = static_cast<std::uint64_t>(std::llround(std::pow(10, 6 * Unit(draw(2))) * 100)),
+          .price = nexmark::Price(draw(2)),
           .event_time_ms = event_time_ms};
 }
 

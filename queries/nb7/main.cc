@@ -14,6 +14,9 @@
 namespace glaive::queries::nb7 {
 namespace {
 
+using nexmark::Bid;
+using nexmark::BidTime;
+
 struct HighestPrice {
   void Add(const Bid& bid) { price = std::max(price, bid.price); }
   std::uint64_t value() const { return price; }

@@ -4,13 +4,14 @@
 
 namespace glaive::queries::nb7 {
 
-std::unique_ptr<engine::Query> BuildNb7(const engine::SourceSpec<Bid, BidTime>& bids, absl::Duration window,
-                                        absl::Duration allowed_lateness, const ResultSinks& sinks) {
+std::unique_ptr<engine::Query> BuildNb7(const engine::SourceSpec<nexmark::Bid, nexmark::BidTime>& bids,
+                                        absl::Duration window, absl::Duration allowed_lateness,
+                                        const ResultSinks& sinks) {
   return engine::From(bids)
-      .KeyBy(&Bid::auction)
+      .KeyBy(&nexmark::Bid::auction)
       .Window(engine::Tumbling{window})
       .AllowedLateness(allowed_lateness)
-      .Aggregate(engine::Max{&Bid::price})
+      .Aggregate(engine::Max{&nexmark::Bid::price})
       .To(sinks);
 }
 

@@ -10,12 +10,13 @@
 #include "engine/api/query.h"
 #include "engine/source/source.h"
 #include "queries/common/result_sinks.h"
-#include "queries/nb7/bid.h"
+#include "queries/nexmark/bid.h"
 
 namespace glaive::queries::nb7 {
 
 /// Rows of {window, auction, price}.
-std::unique_ptr<engine::Query> BuildNb7(const engine::SourceSpec<Bid, BidTime>& bids, absl::Duration window,
-                                        absl::Duration allowed_lateness, const ResultSinks& sinks);
+std::unique_ptr<engine::Query> BuildNb7(const engine::SourceSpec<nexmark::Bid, nexmark::BidTime>& bids,
+                                        absl::Duration window, absl::Duration allowed_lateness,
+                                        const ResultSinks& sinks);
 
 }  // namespace glaive::queries::nb7

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
+
 #include "queries/common/random.h"
 #include "queries/ysb/uuid.h"
 #include "rdma/base/check.h"
@@ -27,6 +29,14 @@ std::vector<Ad> AllAds() {
     ad.campaign = i / kAdsPerCampaign + 1;
   }
   return ads;
+}
+
+std::string AdsAsCsv() {
+  std::string text = "ad_id,campaign\n";
+  for (const Ad& ad : AllAds()) {
+    absl::StrAppend(&text, ad.id, ",", ad.campaign, "\n");
+  }
+  return text;
 }
 
 // Hash and displace: the ads of a bucket move together to where all of them find free slots, the fullest buckets

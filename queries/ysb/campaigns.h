@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Ad {
 
 /// All ads; ad i belongs to campaign i / kAdsPerCampaign + 1.
 std::vector<Ad> AllAds();
+/// Their ids and campaigns as a CSV file's text: "ad_id,campaign" and a line for each ad.
+std::string AdsAsCsv();
 
 /// Joins ad ids to campaigns; see the head of this file.
 class CampaignTable {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "engine/sink/whole_file.h"
 #include "queries/ysb/ad_file.h"
 #include "queries/ysb/ysb_json.h"
 
@@ -109,14 +110,7 @@ void YsbProgram::AppendColumns(std::string& line, const YsbEvent& event) const {
 }
 
 absl::Status YsbProgram::ExportTables() const {
-  if (export_ads_.empty()) {
-    return absl::OkStatus();
-  }
-  std::string text = "ad_id,campaign\n";
-  for (const Ad& ad : AllAds()) {
-    absl::StrAppend(&text, ad.id, ",", ad.campaign, "\n");
-  }
-  return engine::WriteWholeFile(export_ads_, text);
+  return export_ads_.empty() ? absl::OkStatus() : engine::WriteWholeFile(export_ads_, AdsAsCsv());
 }
 
 YsbProgram::Events YsbProgram::ReadFiles(const std::vector<std::string>& files,

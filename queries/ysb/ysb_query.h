@@ -5,7 +5,6 @@
 //          GROUP BY campaign, TUMBLE(event_time, 10 s)
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "absl/time/time.h"
@@ -24,11 +23,6 @@ struct YsbOptions {
   absl::Duration window = absl::Milliseconds(kSlashWindowMs);
   absl::Duration allowed_lateness = absl::ZeroDuration();
   std::shared_ptr<const CampaignTable> campaigns = nullptr;  // yahoo: of the events' ads; null: the generator's
-};
-
-/// Where an event keeps its time, for sources.
-struct YsbEventTime {
-  std::int64_t operator()(const YsbEvent& event) const { return event.event_time_ms; }
 };
 
 /// Counts views by ad (slash) or campaign (yahoo): rows of {window, key, count}.

@@ -11,11 +11,13 @@ function(glaive_add_layer folder)
   target_link_libraries(glaive_${folder} PUBLIC glaive_options ${ARGN})
 endfunction()
 
-# glaive_add_queries(): the library glaive_queries_common of queries/common, and for every queries/<name>/main.cc the
-# library glaive_query_<name>, for tests and benchmarks, and the executable <name>, of main.cc and *_program.cc. The
-# sanitizers' presets build the executable ysb alone, which is what tests/cli runs there: all run the same engine.
+# glaive_add_queries(): the library glaive_queries_common of queries/common and queries/nexmark, and for every
+# queries/<name>/main.cc the library glaive_query_<name>, for tests and benchmarks, and the executable <name>, of main.cc
+# and *_program.cc. The sanitizers' presets build the executable ysb alone, which is what tests/cli runs there: all run
+# the same engine.
 function(glaive_add_queries)
-  file(GLOB common CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/common/*.cc")
+  file(GLOB common CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/queries/common/*.cc" "${PROJECT_SOURCE_DIR}/queries/nexmark/*.cc")
   add_library(glaive_queries_common STATIC ${common})
   target_link_libraries(glaive_queries_common PUBLIC glaive_engine)
   file(GLOB mains CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/*/main.cc")

@@ -14,6 +14,9 @@
 namespace glaive::queries::nb7 {
 namespace {
 
+using nexmark::Bid;
+using nexmark::BidTime;
+
 constexpr std::uint64_t kBids = 100'000;
 
 std::unique_ptr<Generator<Bid>> MakeBids(const InputOptions& input) { return std::make_unique<BidGenerator>(input); }

@@ -15,6 +15,9 @@
 namespace glaive::queries::nb7 {
 namespace {
 
+using nexmark::Bid;
+using nexmark::BidTime;
+
 constexpr std::int64_t kWindowMs = 60'000;
 constexpr CheckedWindows kWindows{.size_ms = kWindowMs, .slide_ms = kWindowMs};
 

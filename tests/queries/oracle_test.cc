@@ -228,6 +228,30 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OracleTest,
                                                "Lateness", shape.param.lateness_ms);
                          });
 
+// How many ticks of a key came, if they are even.
+struct EvenCount {
+  void Add(const Tick& /*tick*/) { ++count; }
+  std::optional<double> value() const { return count % 2 == 0 ? std::optional<double>(count) : std::nullopt; }
+
+  int count = 0;
+};
+
+TEST(OracleTest, AnEmptyValueIsNoRow) {
+  const ListedTicks ticks({5, 15, 16, 25});
+  const CheckedInput<Tick> input{.generator = &ticks, .event_time_ms = TickTime, .record_counts = {4}};
+  const auto one_key = [](const Tick& /*tick*/) { return std::optional<std::uint64_t>(7); };
+  for (const auto kind : {CheckedWindows::Kind::kRegular, CheckedWindows::Kind::kSession}) {
+    const Oracle<Tick> oracle("q", input, {.size_ms = 10, .slide_ms = 10, .kind = kind});
+    const Verdict verdict = oracle.Check<EvenCount>(one_key, {});
+    EXPECT_TRUE(verdict.status.ok()) << verdict.status;
+    const bool sessions = kind == CheckedWindows::Kind::kSession;
+    EXPECT_EQ(verdict.expected, sessions ? TotalsOf({}) : TotalsOf({{10, 20, 7, ValueBits(2.0)}}));
+  }
+  const Oracle<Tick> oracle("q", input, {.size_ms = 10, .slide_ms = 10});
+  EXPECT_THAT(oracle.Check<EvenCount>(one_key, std::vector<ResultRow>{{10, 20, 7, ValueBits(4.0)}}).status.ToString(),
+              HasSubstr("value 4: wrong, the value should be 2"));
+}
+
 TEST(OracleWatchTest, ALongCheckEndsWhenItsWatchSaysSo) {
   const TickGenerator generator({.keys = {.count = 10}});
   const CheckedInput<Tick> input{.generator = &generator,

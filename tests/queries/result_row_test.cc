@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 
 #include "absl/numeric/int128.h"
 #include <gtest/gtest.h>
@@ -17,6 +18,19 @@ TEST(ValueBitsTest, AreEqualIfAndOnlyIfTheResultsAre) {
   EXPECT_NE(ValueBits(1.0), ValueBits(1));
   EXPECT_NE(ValueBits(0.1F), ValueBits(0.1));
   EXPECT_EQ(ValueBits(std::optional<std::uint64_t>(3)), 3U);
+}
+
+TEST(ValueBitsTest, OfSeveralValuesAreEqualIfAndOnlyIfAllOfThemAre) {
+  using Empty = std::optional<std::uint64_t>;
+  const std::uint64_t pair = ValueBits(std::tuple(std::uint64_t{3}, std::int64_t{4}));
+  EXPECT_EQ(ValueBits(std::tuple(Empty(3), Empty(4))), pair) << "whichever sides of a join may be empty";
+  for (const auto& other :
+       {std::tuple(Empty(4), Empty(3)), std::tuple(Empty(3), Empty(5)), std::tuple(Empty(3), Empty()),
+        std::tuple(Empty(), Empty(4)), std::tuple(Empty(), Empty(3)), std::tuple(Empty(), Empty())}) {
+    EXPECT_NE(ValueBits(other), pair);
+  }
+  EXPECT_NE(ValueBits(std::tuple(Empty(3), Empty())), ValueBits(std::tuple(Empty(), Empty(3))));
+  EXPECT_NE(ValueBits(std::tuple(Empty(3), Empty())), ValueBits(std::tuple(Empty(3), Empty(0))));
 }
 
 TEST(ValueBitsDeathTest, ASumBeyond64BitsEndsTheProcess) {

@@ -13,6 +13,8 @@
 namespace glaive::queries {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 constexpr std::uint64_t kMost = UINT64_MAX;
@@ -106,7 +108,9 @@ TEST(RowCheckTest, CatchesARowEmittedTwice) {
     again.value += delta;
     rows.push_back(again);
     EXPECT_THAT(Complaint(rows), HasSubstr("in 1 row: "));
-    EXPECT_THAT(Complaint(rows), HasSubstr(": emitted again, after a value of " + std::to_string(rows[6].value)));
+    EXPECT_THAT(Complaint(rows),
+                HasSubstr(delta == 0 ? ": emitted again"
+                                     : ": unexpected, the value should be " + std::to_string(rows[6].value)));
   }
 }
 
@@ -153,6 +157,80 @@ TEST(RowCheckTest, CatchesARowOfAnotherLeadersKey) {
       Complaint(TrueRows(), [](std::uint64_t key) { return key != 4; }),
       HasSubstr("in 3 rows; the first: window 1000 to 2000 key 4 value 11: emitted by an executor that does not "
                 "lead the key"));
+}
+
+// A key with the rows 5, 5, 6 and 8 in a window, between two others with one each.
+std::vector<ResultRow> Several() {
+  std::vector<ResultRow> rows = {{0, 10, 1, 3}};
+  for (const std::uint64_t value : {5, 5, 6, 8}) {
+    rows.push_back({0, 10, 2, value});
+  }
+  rows.push_back({0, 10, 3, 5});
+  return rows;
+}
+
+std::string ComplaintAboutSeveral(const std::vector<ResultRow>& emitted) {
+  return std::string(Check(Several(), emitted, LeadsAll).status.message());
+}
+
+TEST(RowCheckTest, SeveralRowsOfAKeyAreRightInAnyOrder) {
+  std::vector<ResultRow> rows = Several();
+  do {
+    ASSERT_EQ(ComplaintAboutSeveral(rows), "");
+    std::next_permutation(rows.begin(), rows.end());
+  } while (rows != Several());
+}
+
+TEST(RowCheckTest, OfSeveralRowsOfAKeyEachIsThereAsOftenAsItIsTrue) {
+  const std::vector<ResultRow> truth = Several();
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const std::string row =
+        "in 1 row: window 0 to 10 key " + std::to_string(truth[i].key) + " value " + std::to_string(truth[i].value);
+    std::vector<ResultRow> rows = truth;
+    rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_THAT(ComplaintAboutSeveral(rows), EndsWith(row + ": missing"));
+    rows = truth;
+    rows.push_back(truth[i]);
+    EXPECT_THAT(ComplaintAboutSeveral(rows), EndsWith(row + ": emitted again"));
+  }
+}
+
+TEST(RowCheckTest, OfSeveralRowsOfAKeyAWrongOneIsUnexpectedAndTheTrueOneMissing) {
+  for (const std::uint64_t value : {0, 4, 7, 9}) {
+    std::vector<ResultRow> rows = Several();
+    rows[3].value = value;
+    EXPECT_THAT(ComplaintAboutSeveral(rows), AllOf(HasSubstr("in 2 rows"), HasSubstr("value 6: missing"),
+                                                   HasSubstr("value " + std::to_string(value) +
+                                                             ": unexpected, the key has no such row in the window")));
+  }
+  std::vector<ResultRow> rows = Several();
+  rows[3].value = 8;
+  EXPECT_THAT(ComplaintAboutSeveral(rows), AllOf(HasSubstr("value 6: missing"), HasSubstr("value 8: emitted again")));
+}
+
+TEST(RowCheckTest, WhereOneRowIsTrueAndOneEmittedTheValueIsWrong) {
+  std::vector<ResultRow> rows = Several();
+  rows[0].value = 4;
+  EXPECT_THAT(ComplaintAboutSeveral(rows), EndsWith("key 1 value 4: wrong, the value should be 3"));
+  EXPECT_THAT(Check({{0, 10, 1, 3}}, {{0, 10, 1, 4}, {0, 10, 1, 5}}, LeadsAll).status.ToString(),
+              AllOf(HasSubstr("in 3 rows"), HasSubstr("value 3: missing"),
+                    HasSubstr("value 4: unexpected, the value should be 3"),
+                    HasSubstr("value 5: unexpected, the value should be 3")));
+}
+
+TEST(RowCheckTest, WritesAHashInHexadecimalDigits) {
+  EXPECT_THAT(Check({{0, 10, 1, 0xabc}}, {{0, 10, 1, 0xabd}}, nullptr, ValueKind::kHash).status.ToString(),
+              HasSubstr("value #0000000000000abd: wrong, the value should be #0000000000000abc"));
+}
+
+TEST(RowCheckTest, TakesTheRowsOfAllWindowsInAnyOrder) {
+  std::vector<ResultRow> truth = Truth();
+  std::ranges::reverse(truth);
+  RowCheck check("q", ValueKind::kInteger, Truth(), LeadsAll);
+  check.Windows(truth);
+  const Verdict verdict = check.Finish();
+  EXPECT_TRUE(verdict.status.ok()) << verdict.status;
+  EXPECT_EQ(verdict.expected, TotalsOf(truth));
 }
 
 TEST(RowCheckTest, SaysTheFirstFewAndCountsTheRest) {

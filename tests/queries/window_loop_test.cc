@@ -135,7 +135,7 @@ void ExpectTheOraclesRows(const Generator& generator, EventTime event_time_ms, s
 }
 
 struct OracleOfBids {
-  void Add(const queries::nb7::Bid& bid) { price = std::max(price, bid.price); }
+  void Add(const queries::nexmark::Bid& bid) { price = std::max(price, bid.price); }
   std::uint64_t value() const { return price; }
 
   std::uint64_t price = 0;
@@ -155,7 +155,7 @@ struct OracleOfCpu {
 TEST(WindowLoopTest, OfBidsTaskEventsAndItemsEmitWhatTheOracleExpects) {
   InputOptions input{.keys = {.count = 1'000}};
   input.timeline = {.rate = {.records = 20'000, .span_ms = kSpanMs}, .align_ms = kSpanMs};
-  ExpectTheOraclesRows<OracleOfBids, BidFold>(queries::nb7::BidGenerator(input), queries::nb7::BidTime{}, 60'000,
+  ExpectTheOraclesRows<OracleOfBids, BidFold>(queries::nb7::BidGenerator(input), queries::nexmark::BidTime{}, 60'000,
                                               [](const auto& bid) { return std::optional(bid.auction); });
   ExpectTheOraclesRows<OracleOfCpu, CpuMeanFold>(
       queries::cm::TaskEventGenerator(input), queries::cm::TaskEventTime{}, 2'000,

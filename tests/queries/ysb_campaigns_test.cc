@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -43,6 +45,12 @@ TEST(AllAdsTest, AreTheSameInEveryRun) {
   // Pinned: result files of different versions can be compared.
   EXPECT_EQ(ads.front().id, 0x154c70771feac7d6u);
   EXPECT_EQ(ads.back().id, 0xf043be0e9320d78cu);
+}
+
+TEST(AllAdsTest, AreALineEachOfCsvText) {
+  const std::string text = AdsAsCsv();
+  EXPECT_TRUE(text.starts_with("ad_id,campaign\n1534725229965395926,1\n")) << text.substr(0, 80);
+  EXPECT_EQ(std::ranges::count(text, '\n'), kAds + 1);
 }
 
 TEST(CampaignTableTest, FindsTheCampaignOfEveryAd) {

@@ -37,7 +37,8 @@ class Comparison:
         """Computes `expected`: the view `timed` first, then the query's own statement, whose columns are the result's."""
         self.database.execute(progress)
         self.database.execute(f"CREATE TABLE expected AS {statement}")
-        # A CSV file has no types: the result gets those of what is expected. A list is one field, separated by spaces.
+        # A CSV file has no types: the result gets those of what is expected. A list is one field, separated by spaces;
+        # an empty field is NULL.
         self.types = dict(row[:2] for row in self.database.execute("DESCRIBE expected").fetchall())
         if self.columns != list(self.types):
             raise Error(f"the result's columns are {', '.join(self.columns)}; expected are {', '.join(self.types)}")
@@ -69,6 +70,10 @@ class Comparison:
         some_row = "(SELECT max(rowid) // 2 FROM result)"
         plants = {f"a changed {column}": f'UPDATE result SET "{column}" = {self.another(column)} WHERE rowid = {some_row}'
                   for column in self.columns}
+        for column in self.columns:
+            if 0 < self.scalar(f'SELECT count("{column}") FROM result') < self.result_rows:  # some rows have none
+                plants |= {f"a filled {column}": self.planted_first(column, "0", "IS NULL"),
+                           f"an emptied {column}": self.planted_first(column, "NULL", "IS NOT NULL")}
         plants["a missing row"] = f"DELETE FROM result WHERE rowid = {some_row}"
         plants["an extra row"] = f"INSERT INTO result SELECT * FROM result WHERE rowid = {some_row}"
         missed = []
@@ -79,6 +84,12 @@ class Comparison:
                 missed.append(f"planted and not found: {title}")
             self.database.execute("ROLLBACK")
         return missed
+
+    @staticmethod
+    def planted_first(column, value, condition):
+        """Sets the column in the first row for which the condition on it holds."""
+        return (f'UPDATE result SET "{column}" = {value} '
+                f'WHERE rowid = (SELECT min(rowid) FROM result WHERE "{column}" {condition})')
 
     def another(self, column):
         """An expression for another value than the column's."""

@@ -5,6 +5,7 @@ import dataclasses
 RECORDS = 60_000  # of an executor
 KEYS = 2_000
 WATERMARK_EVERY = 256
+HOUR_MS = 3_600_000
 NEVER_LATE = ("ro",)  # one result a key at the end takes every record
 
 
@@ -38,11 +39,11 @@ class Scenario:
         return findings
 
 
-def both(statement, *flags, window_ms, slide_ms=None, nodes=3, event_rate=0, **others):
+def both(statement, *flags, window_ms, slide_ms=None, nodes=3, event_rate=0, records=RECORDS, keys=KEYS, **others):
     """The query in order of event time, and with disorder so that some records are late."""
     slide_ms = slide_ms or window_ms
     lateness_ms = window_ms // 4
-    common = [f"--records={RECORDS}", f"--keys={KEYS}", f"--event-rate={event_rate}", *flags]
+    common = [f"--records={records}", f"--keys={keys}", f"--event-rate={event_rate}", *flags]
     disorder = ["--seed=2", f"--watermark-every={WATERMARK_EVERY}", f"--disorder={2 * window_ms}ms",
                 f"--allowed-lateness={lateness_ms}ms"]
     windows = {"window_ms": window_ms, "slide_ms": slide_ms, "watermark_every": WATERMARK_EVERY}
@@ -52,6 +53,11 @@ def both(statement, *flags, window_ms, slide_ms=None, nodes=3, event_rate=0, **o
         Scenario(query, statement, [f"--nodes={nodes}", "--executors=2", *common, *disorder],
                  windows | {"allowed_lateness_ms": lateness_ms}, late=True, **others),
     ]
+
+
+def both_joined(statement, *flags, **others):
+    """The same of a join, with fewer records: its result is the larger, the more of them a key has in a window."""
+    return both(statement, *flags, records=20_000, tables=("sellers",), **others)
 
 
 ALL = [
@@ -65,9 +71,17 @@ ALL = [
     *both("swa/unbounded", "--group-by=ad", "--windows=unbounded", window_ms=10_000),
     *both("ysb/slash", "--profile=slash", "--key-distribution=zipf:0.8", window_ms=600_000),
     *both("ysb/yahoo", "--profile=yahoo", window_ms=10_000, tables=("ads",)),
+    *both("ysb_star", "--key-distribution=zipf:1.2", window_ms=10_000, tables=("ads",)),
     *both("nb7", window_ms=60_000),
     both("nb7", "--idle-flows=2", "--idle-for=600ms", "--idle-timeout=100ms", window_ms=60_000)[1],
     *both("nb7", "--key-distribution=zipf:1.16", "--window=7s", window_ms=7_000),
+    *both_joined("nb8/inner", keys=5_000, window_ms=12 * HOUR_MS),
+    *both_joined("nb8/inner", "--hot-key-share=0.5", keys=1_000, window_ms=12 * HOUR_MS),
+    *both_joined("nb8/left", "--join=left", keys=5_000, window_ms=12 * HOUR_MS),
+    *both_joined("nb8/full", "--join=full", keys=5_000, window_ms=12 * HOUR_MS),
+    *both_joined("nb8/inner", "--windows=sliding", "--slide=5h", keys=5_000, window_ms=12 * HOUR_MS,
+                 slide_ms=5 * HOUR_MS),
+    *both_joined("nb11", keys=1_000, window_ms=10_000, event_rate=30),
     *both("cm/slash", window_ms=2_000),
     *both("cm/cm1", "--profile=cm1", window_ms=60_000, slide_ms=1_000),
     *both("cm/cm2", "--profile=cm2", window_ms=60_000, slide_ms=1_000, nodes=2),

@@ -3,8 +3,8 @@
 // Plain data, little-endian, without gaps.
 //
 //   offset  bytes  field
-//        0      8  auction        u64, the key
-//        8      8  bidder         u64
+//        0      8  auction        u64, the key of nb7
+//        8      8  bidder         u64, the key of nb11
 //       16      8  price          u64, cents
 //       24      8  event_time_ms  i64, milliseconds since 1970
 #pragma once
@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace glaive::queries::nb7 {
+namespace glaive::queries::nexmark {
 
 struct Bid {
   std::uint64_t auction;
@@ -27,4 +27,4 @@ struct BidTime {
   std::int64_t operator()(const Bid& bid) const { return bid.event_time_ms; }
 };
 
-}  // namespace glaive::queries::nb7
+}  // namespace glaive::queries::nexmark

@@ -1,0 +1,56 @@
+// ExportRecords: writes the generated records of all executors to a CSV file, for who wants to check a query by other
+// means (--export-input, scripts/verify).
+//
+//   executor,number,event_time_ms,auction,price      number: of the record in its executor's input, from 0
+//   0,0,1600000200000,17,250
+//
+//   absl::Status status = ExportRecords("bids.csv", generator, BidTime{}, ReadRecords(flags, executors),
+//   "auction,price",
+//                                       [](std::string& line, const Bid& bid) { absl::StrAppend(&line, ...); });
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+#include "engine/sink/whole_file.h"
+#include "queries/common/generator.h"
+
+namespace glaive::queries {
+
+/// `record_counts` is by executor; `append(line, record)` appends the values of the columns `column_names`.
+template <typename R, typename EventTime, typename Append>
+absl::Status ExportRecords(const std::string& path, const Generator<R>& generator, const EventTime& event_time_ms,
+                           const std::vector<std::uint64_t>& record_counts, const std::string& column_names,
+                           const Append& append) {
+  constexpr std::size_t kAtOnce = 1024;
+  absl::StatusOr<engine::WholeFile> file = engine::WholeFile::Create(path);
+  if (!file.ok()) {
+    return file.status();
+  }
+  absl::Status status = file->Write(absl::StrCat("executor,number,event_time_ms,", column_names, "\n"));
+  std::vector<R> records;
+  std::string lines;
+  for (std::uint32_t executor = 0; executor < record_counts.size(); ++executor) {
+    const std::uint64_t count = record_counts[executor];
+    for (std::uint64_t first = 0; first < count && status.ok(); first += records.size()) {
+      records.resize(std::min<std::uint64_t>(kAtOnce, count - first));
+      generator.Fill(executor, first, records);
+      lines.clear();
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        absl::StrAppend(&lines, executor, ",", first + i, ",", event_time_ms(records[i]), ",");
+        append(lines, records[i]);
+        lines += '\n';
+      }
+      status = file->Write(lines);
+    }
+  }
+  return status.ok() ? file->Commit() : status;
+}
+
+}  // namespace glaive::queries

@@ -1,0 +1,4 @@
+#include "queries/common/query_main.h"
+#include "queries/nb8/nb8_program.h"
+
+int main(int argc, char** argv) { return glaive::queries::QueryMain<glaive::queries::nb8::Nb8Program>(argc, argv); }

@@ -1,0 +1,89 @@
+#include "queries/nb8/nb8_program.h"
+
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+
+#include "queries/nexmark/auction_generator.h"
+#include "queries/nexmark/seller_generator.h"
+
+namespace glaive::queries::nb8 {
+
+using nexmark::Auction;
+using nexmark::Seller;
+
+std::string Nb8Program::summary() const {
+  return "NEXMark's auctions of 269 bytes joined with their sellers of 206 bytes, in windows of 12 h of event time.\n"
+         "  Of 5 records 4 are auctions and 1 is a seller's registration.";
+}
+
+void Nb8Program::SetDefaults(InputFlags& input) const {
+  input.records = 2'000'000;
+  input.keys = 100'000;
+}
+
+void Nb8Program::RegisterQueryFlags(engine::FlagSet& flags, const std::string& group) {
+  flags.AddChoice(
+      {.name = "join",
+       .group = group,
+       .help = "inner: auctions with their sellers; left: and auctions without one in the window; full: and "
+               "sellers without auctions"},
+      options_.join, {{"inner", JoinKind::kInner}, {"left", JoinKind::kLeft}, {"full", JoinKind::kFull}});
+  flags.AddChoice({.name = "windows", .group = group, .help = "their kind"}, options_.windows,
+                  {{"tumbling", WindowKind::kTumbling}, {"sliding", WindowKind::kSliding}});
+  AddWindowFlag(flags, {.name = "window", .group = group, .help = "length of a window"}, options_.window);
+  AddWindowFlag(flags, {.name = "slide", .group = group, .help = "time between two sliding windows' starts"},
+                options_.slide);
+  flags.AddCheck([this, &flags] { return CheckWindows(flags); });
+}
+
+absl::Status Nb8Program::CheckWindows(const engine::FlagSet& flags) const {
+  if (options_.windows != WindowKind::kSliding) {
+    return flags.WasGiven("slide") ? absl::InvalidArgumentError("--slide goes with --windows=sliding alone")
+                                   : absl::OkStatus();
+  }
+  return options_.slide > options_.window ? absl::InvalidArgumentError("--slide must be at most --window")
+                                          : absl::OkStatus();
+}
+
+Nb8Program::Shape Nb8Program::shape() const {
+  const std::int64_t window_ms = absl::ToInt64Milliseconds(options_.window);
+  const bool sliding = options_.windows == WindowKind::kSliding;
+  return {
+      .windows = {.size_ms = window_ms, .slide_ms = sliding ? absl::ToInt64Milliseconds(options_.slide) : window_ms},
+      .kind = options_.join};
+}
+
+std::unique_ptr<Generator<Auction>> Nb8Program::MakeLeft(const InputOptions& input) const {
+  return std::make_unique<nexmark::AuctionGenerator>(input);
+}
+
+std::unique_ptr<Generator<Seller>> Nb8Program::MakeRight(const InputOptions& input) const {
+  return std::make_unique<nexmark::SellerGenerator>(input);
+}
+
+std::unique_ptr<engine::Query> Nb8Program::BuildQuery(const Lefts& auctions, const Rights& sellers,
+                                                      const ResultSinks& sinks) const {
+  Nb8Options options = options_;
+  options.allowed_lateness = allowed_lateness();
+  return BuildNb8(options, auctions, sellers, sinks);
+}
+
+Verdict Nb8Program::Recompute(const JoinRecomputation<Auction, Seller>& run) const {
+  return run.As([](const Auction& auction) { return auction.seller; },
+                [](const Auction& auction) { return auction.id; }, [](const Seller& seller) { return seller.id; },
+                [](const Seller& seller) { return seller.event_time_ms; });
+}
+
+void Nb8Program::AppendLeftColumns(std::string& line, const Auction& auction) const {
+  const std::uint64_t id = auction.id;
+  const std::uint64_t seller = auction.seller;
+  absl::StrAppend(&line, id, ",", seller);
+}
+
+void Nb8Program::AppendRightColumns(std::string& line, const Seller& seller) const {
+  const std::uint64_t id = seller.id;
+  absl::StrAppend(&line, id);
+}
+
+}  // namespace glaive::queries::nb8

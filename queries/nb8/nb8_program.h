@@ -1,0 +1,42 @@
+// Nb8Program: the flags of the `nb8` binary, the run they describe, and its check.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+
+#include "queries/common/two_input_program.h"
+#include "queries/nb8/nb8_query.h"
+
+namespace glaive::queries::nb8 {
+
+class Nb8Program final
+    : public TwoInputProgram<nexmark::Auction, nexmark::AuctionTime, nexmark::Seller, nexmark::SellerTime> {
+ public:
+  std::string name() const override { return "nb8"; }
+  std::string summary() const override;
+
+ protected:
+  void SetDefaults(InputFlags& input) const override;
+  void RegisterQueryFlags(engine::FlagSet& flags, const std::string& group) override;
+  Shape shape() const override;
+  std::string left_name() const override { return "auctions"; }
+  std::string right_name() const override { return "sellers"; }
+  std::unique_ptr<Generator<nexmark::Auction>> MakeLeft(const InputOptions& input) const override;
+  std::unique_ptr<Generator<nexmark::Seller>> MakeRight(const InputOptions& input) const override;
+  std::unique_ptr<engine::Query> BuildQuery(const Lefts& auctions, const Rights& sellers,
+                                            const ResultSinks& sinks) const override;
+  Verdict Recompute(const JoinRecomputation<nexmark::Auction, nexmark::Seller>& run) const override;
+  std::string left_column_names() const override { return "auction,seller"; }
+  void AppendLeftColumns(std::string& line, const nexmark::Auction& auction) const override;
+  std::string right_column_names() const override { return "seller"; }
+  void AppendRightColumns(std::string& line, const nexmark::Seller& seller) const override;
+
+ private:
+  absl::Status CheckWindows(const engine::FlagSet& flags) const;
+
+  Nb8Options options_;  // but for the lateness
+};
+
+}  // namespace glaive::queries::nb8
