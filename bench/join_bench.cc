@@ -108,8 +108,8 @@ absl::StatusOr<Measurement> MeasureEngine(const Settings& settings, std::uint32_
   const std::vector<int> cpus = engine::AllowedCpus();
   for (std::uint32_t node = 0; node < executors; ++node) {
     const queries::ResultSinks sinks({.output = "", .totals = &totals[node]}, executors);
-    queries.push_back(BuildNb8({}, SourceOf<Auction, AuctionTime>(settings, auctions, true),
-                               SourceOf<Seller, SellerTime>(settings, sellers, false), sinks));
+    queries.push_back(queries::nb8::BuildNb8({}, SourceOf<Auction, AuctionTime>(settings, auctions, true),
+                                             SourceOf<Seller, SellerTime>(settings, sellers, false), sinks));
     engine::ExecutorConfig config;
     config.mesh.executor_count = executors;
     config.mesh.run_token = 1;

@@ -1,6 +1,6 @@
 #include "queries/nb11/nb11_query.h"
 
-#include "engine/api/stream.h"
+#include "engine/api/join.h"
 #include "queries/nb11/bid_offer.h"
 
 namespace glaive::queries::nb11 {

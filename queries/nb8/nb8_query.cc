@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/api/stream.h"
+#include "engine/api/join.h"
 
 namespace glaive::queries::nb8 {
 

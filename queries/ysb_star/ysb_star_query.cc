@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/api/join.h"
 #include "engine/api/static_table.h"
-#include "engine/api/stream.h"
 #include "queries/ysb/campaigns.h"
 
 namespace glaive::queries::ysb_star {
