@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "engine/api/static_table.h"
 #include "engine/api/stream.h"
 #include "queries/ysb/campaigns.h"
 
