@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "engine/api/join.h"
-#include "engine/api/static_table.h"
 #include "queries/ysb/campaigns.h"
 
 namespace glaive::queries::ysb_star {

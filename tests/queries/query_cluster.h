@@ -85,27 +85,35 @@ QueryRun<R> RunQuery(const engine::Workload& cluster, std::shared_ptr<const Gene
   return run;
 }
 
-/// What --verify does: every node checks the rows of its leaders, and one of them the totals of all.
-template <typename Account, typename R>
-absl::Status Verify(const QueryRun<R>& run, const CheckedWindows& windows, const typename Oracle<R>::KeyOf& key_of) {
-  const Oracle<R> oracle("query", run.input, windows);
+/// What --verify does: every node checks the rows of its leaders, by `check(rows, leads)`, and one of them the totals
+/// of all.
+template <typename Check>
+absl::Status VerifyNodes(const engine::Workload& cluster, const std::vector<std::vector<ResultRow>>& rows_by_leader,
+                         const Check& check) {
   std::vector<std::string> nodes;
-  for (std::uint32_t node = 0; node < run.cluster.nodes; ++node) {
+  for (std::uint32_t node = 0; node < cluster.nodes; ++node) {
     std::vector<ExecutorId> leaders;
-    for (std::uint32_t i = 0; i < run.cluster.executors; ++i) {
-      leaders.push_back(ExecutorId{node * run.cluster.executors + i});
+    for (std::uint32_t i = 0; i < cluster.executors; ++i) {
+      leaders.push_back(ExecutorId{node * cluster.executors + i});
     }
-    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders("query", run.rows, leaders);
+    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders("query", rows_by_leader, leaders);
     if (!rows.ok()) {
       return rows.status();
     }
-    const Verdict verdict = oracle.template Check<Account>(key_of, rows->rows, rows->leads);
+    const Verdict verdict = check(rows->rows, rows->leads);
     if (!verdict.status.ok()) {
       return verdict.status;
     }
     nodes.push_back(EncodeTotals(verdict));
   }
   return CheckAllTotals("query", nodes);
+}
+template <typename Account, typename R>
+absl::Status Verify(const QueryRun<R>& run, const CheckedWindows& windows, const typename Oracle<R>::KeyOf& key_of) {
+  const Oracle<R> oracle("query", run.input, windows);
+  return VerifyNodes(run.cluster, run.rows, [&](const std::vector<ResultRow>& rows, const RowCheck::Leads& leads) {
+    return oracle.template Check<Account>(key_of, rows, leads);
+  });
 }
 
 /// How many records had a key, and came when all of their windows had closed. Windows overlap or follow each other.
@@ -123,8 +131,8 @@ std::uint64_t CountLateRecords(const QueryRun<R>& run, const CheckedWindows& win
 }
 
 /// Plants wrong results in a run that is right, and expects `verify(run)` to find each of them.
-template <typename R, typename Verify>
-void ExpectWrongResultsAreCaught(const QueryRun<R>& run, const Verify& verify) {
+template <typename Run, typename Verify>
+void ExpectWrongResultsAreCaught(const Run& run, const Verify& verify) {
   using Rows = std::vector<std::vector<ResultRow>>;
   ASSERT_TRUE(run.status.ok()) << run.status;
   ASSERT_EQ(verify(run), absl::OkStatus());
@@ -139,7 +147,7 @@ void ExpectWrongResultsAreCaught(const QueryRun<R>& run, const Verify& verify) {
       {"a window that starts elsewhere", [](Rows& rows) { rows[0][1].window_start_ms += 1'000; }},
       {"a window that ends elsewhere", [](Rows& rows) { rows[0][1].window_end_ms += 1'000; }}};
   for (const auto& [what, plant] : wrongs) {
-    QueryRun<R> wrong = run;
+    Run wrong = run;
     plant(wrong.rows);
     EXPECT_NE(wrong.rows, run.rows) << what;
     EXPECT_TRUE(absl::IsDataLoss(verify(wrong))) << what;
