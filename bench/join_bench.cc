@@ -3,7 +3,7 @@
 // window's end.
 //
 //   join_bench --window-records=5000000 --sellers=5000000 --runs=5
-//   join_bench --executors=2            two executors over shm beside one, each with as many records
+//   join_bench --executors=2            two executors over shm beside one, each with its share of the records
 //
 // Prints each run's rates, and the median of the ratios with their spread. Both results are compared.
 #include <algorithm>
@@ -49,17 +49,20 @@ using queries::nexmark::SellerTime;
 constexpr std::int64_t kWindowMs = 43'200'000;
 
 struct Settings {
-  std::uint64_t window_records = 5'000'000;  // of both sides, of an executor
+  std::uint64_t window_records = 5'000'000;  // of both sides, of all executors
   std::uint64_t sellers = 5'000'000;         // distinct ids
   std::uint64_t windows = 3;                 // times that they are read
   std::uint64_t runs = 5;
   std::uint64_t executors = 1;
   std::string key_distribution = "uniform";
 
+  /// Of an executor in a window.
   std::uint64_t side_records(bool auctions) const {
-    return auctions ? window_records - window_records / 5 : window_records / 5;
+    const std::uint64_t mine = window_records / executors;
+    return auctions ? mine - mine / 5 : mine / 5;
   }
-  std::uint64_t records() const { return window_records * windows; }
+  /// Of all executors.
+  std::uint64_t records() const { return (side_records(true) + side_records(false)) * executors * windows; }
 };
 
 struct Measurement {
@@ -98,7 +101,8 @@ engine::SourceSpec<R, EventTime> SourceOf(const Settings& settings, std::shared_
 }
 
 /// Runs the query on nodes of one executor each, over shm.
-absl::StatusOr<Measurement> MeasureEngine(const Settings& settings, std::uint32_t executors, const Clock& clock) {
+absl::StatusOr<Measurement> MeasureEngine(const Settings& settings, const Clock& clock) {
+  const auto executors = static_cast<std::uint32_t>(settings.executors);
   const auto auctions = MakeGenerator<AuctionGenerator>(settings, true);
   const auto sellers = MakeGenerator<SellerGenerator>(settings, false);
   std::vector<Totals> totals(executors);
@@ -199,7 +203,7 @@ absl::Status CompareWithLoop(const Settings& settings) {
   std::vector<double> ratios;
   for (std::uint64_t run = 0; run < settings.runs; ++run) {
     const absl::StatusOr<Measurement> loop = MeasureLoop(settings, clock);
-    const absl::StatusOr<Measurement> engine = loop.ok() ? MeasureEngine(settings, 1, clock) : loop;
+    const absl::StatusOr<Measurement> engine = loop.ok() ? MeasureEngine(settings, clock) : loop;
     if (!engine.ok()) {
       return engine.status();
     }
@@ -220,20 +224,22 @@ absl::Status CompareWithLoop(const Settings& settings) {
 
 absl::Status CompareWithOne(const Settings& settings) {
   const SteadyClock clock;
-  const auto executors = static_cast<std::uint32_t>(settings.executors);
-  const auto records = static_cast<double>(settings.records());
+  Settings alone = settings;
+  alone.executors = 1;
   std::vector<double> ratios;
   for (std::uint64_t run = 0; run < settings.runs; ++run) {
-    const absl::StatusOr<Measurement> one = MeasureEngine(settings, 1, clock);
-    const absl::StatusOr<Measurement> all = one.ok() ? MeasureEngine(settings, executors, clock) : one;
+    const absl::StatusOr<Measurement> one = MeasureEngine(alone, clock);
+    const absl::StatusOr<Measurement> all = one.ok() ? MeasureEngine(settings, clock) : one;
     if (!all.ok()) {
       return all.status();
     }
-    ratios.push_back(one->seconds * executors / all->seconds);
+    const double one_rate = static_cast<double>(alone.records()) / one->seconds;
+    const double all_rate = static_cast<double>(settings.records()) / all->seconds;
+    ratios.push_back(all_rate / one_rate);
     absl::PrintF("run %d: 1 executor %.1f M records/s, %d executors %.1f M records/s, ratio %.2f\n", run,
-                 records / one->seconds * 1e-6, executors, executors * records / all->seconds * 1e-6, ratios.back());
+                 one_rate * 1e-6, settings.executors, all_rate * 1e-6, ratios.back());
   }
-  PrintMedian(std::move(ratios), absl::StrCat(executors, " executors / 1"));
+  PrintMedian(std::move(ratios), absl::StrCat(settings.executors, " executors / 1"));
   return absl::OkStatus();
 }
 
@@ -244,7 +250,7 @@ int Main(int argc, char** argv) {
                          .commit = std::string(engine::Commit())});
   Settings settings;
   const std::string group = "Benchmark";
-  flags.AddInteger({.name = "window-records", .group = group, .help = "records of a window, of an executor"},
+  flags.AddInteger({.name = "window-records", .group = group, .help = "records of a window, of all executors"},
                    settings.window_records, {.min = 5, .max = 1'000'000'000});
   flags.AddInteger({.name = "sellers", .group = group, .help = "distinct ids of sellers"}, settings.sellers,
                    {.min = 1, .max = 1ULL << 32});
@@ -259,9 +265,10 @@ int Main(int argc, char** argv) {
   if (const std::optional<int> exit_code = flags.Parse(argc, argv, std::cout, std::cerr)) {
     return *exit_code;
   }
-  // Loop and engine on the same processor: one may have a busier neighbour than another.
+  // Loop and engine on the same processor: one may have a busier neighbour than another. Several executors have one
+  // each.
   const std::vector<int> cpus = engine::AllowedCpus();
-  absl::Status status = cpus.empty() ? absl::OkStatus() : engine::PinThisThread(cpus.back());
+  absl::Status status = cpus.empty() || settings.executors > 1 ? absl::OkStatus() : engine::PinThisThread(cpus.back());
   if (status.ok()) {
     std::cout << "machine " << engine::DescribeMachine().cpu_model << "\n";
     status = settings.executors == 1 ? CompareWithLoop(settings) : CompareWithOne(settings);

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -56,10 +57,15 @@ struct WholeRecord {
   }
 };
 
-/// Whether what a function makes of a record can be shipped as its bytes.
+/// Whether what a function makes of a record can be shipped as its bytes: at boundaries of 8, without pointers (one
+/// hidden in a struct is not noticed).
 template <typename Function, typename R>
-inline constexpr bool kIsPlainResult =
-    std::is_trivially_copyable_v<std::remove_cvref_t<std::invoke_result_t<const Function&, const R&>>>;
+struct MakesPlainData {
+  using Made = std::remove_cvref_t<std::invoke_result_t<const Function&, const R&>>;
+  static constexpr bool kValue = std::is_trivially_copyable_v<Made> && std::is_default_constructible_v<Made> &&
+                                 !std::is_pointer_v<Made> && !std::is_convertible_v<Made, std::string_view> &&
+                                 alignof(Made) <= 8;
+};
 
 /// After Window. `kKeepsLate` says whether LateTo was called.
 template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey, typename W,
@@ -92,6 +98,8 @@ class WindowedJoin {
     static_assert(kAreSinks,
                   "glaive: LateTo() takes sinks for LateRecord<...> of both streams' records, such as Csv{path}");
     static_assert(!kKeepsLate, "glaive: a join has one LateTo()");
+    static_assert(Left::Origin::kFromSource && Right::Origin::kFromSource,
+                  "glaive: LateTo() is for records of sources; results of a stage are never late");
     if constexpr (kAreSinks && !kKeepsLate) {
       WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, true> next(
           std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_), window_);
@@ -109,8 +117,9 @@ class WindowedJoin {
   template <typename LeftKeep, typename RightKeep>
     requires std::invocable<const LeftKeep&, const LeftRecord&> && std::invocable<const RightKeep&, const RightRecord&>
   auto Keep(LeftKeep left_keep, RightKeep right_keep) && {
-    constexpr bool kIsPlain = kIsPlainResult<LeftKeep, LeftRecord> && kIsPlainResult<RightKeep, RightRecord>;
-    static_assert(kIsPlain, "glaive: Keep() takes plain data of each record: no strings, no pointers");
+    constexpr bool kIsPlain =
+        MakesPlainData<LeftKeep, LeftRecord>::kValue && MakesPlainData<RightKeep, RightRecord>::kValue;
+    static_assert(kIsPlain, "glaive: Keep() takes plain data of each record: no strings, no pointers, no std::tuple");
     if constexpr (kIsPlain) {
       using LeftSide = JoinSide<typename Left::Origin, typename Left::Chain, LeftKey, LeftKeep, W, kKeepsLate>;
       using RightSide = JoinSide<typename Right::Origin, typename Right::Chain, RightKey, RightKeep, W, kKeepsLate>;
@@ -207,6 +216,8 @@ class KeyedJoin {
   }
 
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
+  GLAIVE_WRONG_ORDER(Filter, "glaive: a join needs windows: call Window(...) after On()")
+  GLAIVE_WRONG_ORDER(Map, "glaive: a join needs windows: call Window(...) after On()")
   GLAIVE_WRONG_ORDER(To, "glaive: a join needs windows: call Window(...) after On()")
 
  private:
@@ -242,6 +253,8 @@ class JoinedStreams {
     }
   }
 
+  GLAIVE_WRONG_ORDER(Filter, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
+  GLAIVE_WRONG_ORDER(Map, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
   GLAIVE_WRONG_ORDER(Window, "glaive: a join needs keys: call On(...) before Window()")
   GLAIVE_WRONG_ORDER(To, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
 

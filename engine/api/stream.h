@@ -1,12 +1,11 @@
 // The query API: a query is a chain of steps, each returning the stage that knows what may come next.
 //
-//   From(source)                        Stream        Filter, Map, FilterMap, JoinTable, Split, then KeyBy, or Window
-//   at
-//                                                     once; joins of two streams are in api/join.h
-//     .KeyBy(key)                       KeyedStream   Window
-//     .Window(Tumbling{...})            WindowedStream AllowedLateness, LateTo, then Aggregate
-//     .Aggregate(Count{})               Stream        of the results: as above, or To
-//     .To(sink)                         std::unique_ptr<Query>
+//   From(source)              Stream          Filter, Map, FilterMap, JoinTable, Split, then KeyBy, or Window at once;
+//                                             two streams are joined by api/join.h
+//     .KeyBy(key)             KeyedStream     Window
+//     .Window(Tumbling{...})  WindowedStream  AllowedLateness, LateTo, then Aggregate
+//     .Aggregate(Count{})     Stream          of the results: all of the above, or To
+//     .To(sink)               std::unique_ptr<Query>
 //
 // Everything up to the window fuses into one loop at compile time. The results of a window are a stream again, with the
 // windows' last milliseconds as event times: they can be mapped, and grouped and aggregated again. A step that comes

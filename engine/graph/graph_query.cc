@@ -9,6 +9,7 @@
 #include "engine/executor/delta_shipper.h"
 #include "engine/executor/task_context.h"
 #include "engine/graph/open_graph.h"
+#include "rdma/base/check.h"
 #include "state/epoch/delta_reader.h"
 
 namespace glaive::engine {
@@ -112,6 +113,7 @@ void GraphQuery::AddUpstreamFirst(const Node& node) {
     return;  // a stream that was split
   }
   for (const Node* upstream : node.upstream()) {
+    GLAIVE_CHECK(upstream != nullptr, "a query takes in a stream that was moved away: use a copy of it, or Split()");
     AddUpstreamFirst(*upstream);
   }
   nodes_.push_back(&node);

@@ -63,6 +63,9 @@ class Node {
   /// A stage's window, ms, but no more than some slides of it; 0 of other nodes.
   virtual std::int64_t window_ms() const { return 0; }
 
+  /// By how much the watermark of its records stays behind that of the sources they come from, at most; ms.
+  virtual std::int64_t delay_ms() const { return 0; }
+
   /// Opens it on an executor, on its own thread, after the nodes upstream.
   virtual absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const = 0;
 };

@@ -67,7 +67,7 @@ class SourceReader final : public Producer<R>, public OrderedReader {
     metrics.first_batch_ns = metrics.first_batch_ns == 0 ? context_->clock->NowNanos() : metrics.first_batch_ns;
     while (!ended_) {
       WaitForSlowerFlows(fiber);
-      fiber.WaitUntil([&] { return order_->IsTurnOf(*this); });
+      WaitForTurn(fiber);
       const SourceBatch<R> batch = source_->Poll();
       const std::int64_t read_ns = context_->clock->NowNanos();
       metrics.records += batch.records.size();
@@ -88,6 +88,18 @@ class SourceReader final : public Producer<R>, public OrderedReader {
     }
     for (FlowConsumer<R>* consumer : this->consumers()) {
       consumer->End(fiber);
+    }
+  }
+
+  /// Lets sources that are behind read first. What has been read is told meanwhile, when it is time.
+  void WaitForTurn(Fiber& fiber) {
+    while (!order_->IsTurnOf(*this)) {
+      fiber.WaitUntil([&] { return order_->IsTurnOf(*this) || AttentionIsDue(); });
+      for (FlowConsumer<R>* consumer : this->consumers()) {
+        if (consumer->AttentionIsDue(context_->clock->NowNanos())) {
+          consumer->Settle(fiber);
+        }
+      }
     }
   }
 

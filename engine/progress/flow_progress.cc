@@ -41,6 +41,13 @@ void FlowProgress::OnMarker(ExecutorId executor, const state::EpochMarker& marke
   stage_->SetIdle(flow, marker.idle == 1);
 }
 
+void FlowProgress::OnUpstreamIdle(std::int64_t now_ns) {
+  if (idleness_.Begin(now_ns)) {
+    stage_->SetIdle(flow_, true);
+    epoch_.has_news = true;
+  }
+}
+
 void FlowProgress::OnSilence(std::int64_t now_ns) {
   if (idleness_.OnSilence(now_ns)) {
     stage_->SetIdle(flow_, true);
@@ -80,8 +87,7 @@ bool FlowProgress::LeadsTooFar() const {
     return false;
   }
   // Before everybody has reported, the lead is measured from where this flow began.
-  const std::int64_t known_ms = stage_->slowest_source_ms();
-  const std::int64_t slowest_ms = known_ms == kMinEventTimeMs ? first_watermark_ms_ : known_ms;
+  const std::int64_t slowest_ms = stage_->SlowestSourceMs(first_watermark_ms_);
   return slowest_ms<watermark_ms_&& static_cast<std::uint64_t>(watermark_ms_) -
                     static_cast<std::uint64_t>(slowest_ms)> static_cast<std::uint64_t>(options_.max_lead_ms);
 }

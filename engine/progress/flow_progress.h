@@ -54,6 +54,8 @@ class FlowProgress {
   }
   /// The source had nothing. When that has lasted for the idle timeout, the flow follows the others.
   void OnSilence(std::int64_t now_ns);
+  /// The stage whose results the flow has waits for sources that are idle: the flow follows the others from now on.
+  void OnUpstreamIdle(std::int64_t now_ns);
   /// Whether OnSilence would change anything now.
   bool ShouldFollow(std::int64_t now_ns) const {
     return (idleness_.idle() && stage_->MinOfActiveBeside(flow_) > watermark_ms_) || idleness_.Due(now_ns);

@@ -23,7 +23,11 @@ class Idleness {
       silent_ = true;
       silent_since_ns_ = now_ns;
     }
-    if (!Due(now_ns)) {
+    return Due(now_ns) && Begin(now_ns);
+  }
+  /// There is nothing to wait for any more. True unless the flow is idle already.
+  bool Begin(std::int64_t now_ns) {
+    if (idle_) {
       return false;
     }
     idle_ = true;

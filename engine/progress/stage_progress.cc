@@ -7,12 +7,11 @@
 namespace glaive::engine {
 
 StageProgress::StageProgress(const Windows& windows, std::uint32_t executor_count,
-                             const std::vector<FlowOrigin>& origins)
+                             const std::vector<std::int64_t>& delays_ms)
     : windows_(windows),
       executor_count_(executor_count),
-      origins_(origins),
-      all_from_sources_(std::ranges::count(origins, FlowOrigin::kStage) == 0),
-      clock_(origins.size() * executor_count) {}
+      delays_ms_(delays_ms),
+      clock_(delays_ms.size() * executor_count) {}
 
 void StageProgress::Advance(std::size_t flow, std::int64_t watermark_ms, std::int64_t read_ns) {
   if (clock_.Advance(flow, watermark_ms) && clock_.Min() >= window_end_ms_) {
@@ -21,17 +20,22 @@ void StageProgress::Advance(std::size_t flow, std::int64_t watermark_ms, std::in
   }
 }
 
-std::int64_t StageProgress::slowest_source_ms() const {
-  if (all_from_sources_) {
-    return clock_.Min();
-  }
+std::int64_t StageProgress::SlowestSourceMs(std::int64_t first_ms) const {
   std::int64_t slowest_ms = kMaxEventTimeMs;
-  for (std::size_t input = 0; input < origins_.size(); ++input) {
-    if (origins_[input] == FlowOrigin::kSource) {
-      slowest_ms = std::min(slowest_ms, clock_.MinOf(input * executor_count_, executor_count_));
-    }
+  for (std::size_t input = 0; input < delays_ms_.size(); ++input) {
+    const std::int64_t told_ms =
+        delays_ms_.size() == 1 ? clock_.Min() : clock_.MinOf(input * executor_count_, executor_count_);
+    const std::int64_t known_ms = told_ms == kMinEventTimeMs ? first_ms : told_ms;
+    const bool fits = known_ms <= kMaxEventTimeMs - delays_ms_[input];
+    slowest_ms = std::min(slowest_ms, fits ? known_ms + delays_ms_[input] : kMaxEventTimeMs);
   }
   return slowest_ms;
+}
+
+void StageProgress::ForgetPassedUntil(std::int64_t min_ms) {
+  while (!passed_.empty() && passed_.front().min_ms <= min_ms) {
+    passed_.pop_front();
+  }
 }
 
 std::int64_t StageProgress::PassedReadNanos(std::int64_t window_end_ms) const {

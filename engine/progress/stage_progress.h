@@ -3,7 +3,7 @@
 // A stage takes in one stream or, a join, two; each is an input of the query, and has a flow for each executor. A pure
 // value: time comes in as numbers. Owned by one executor, used by its thread alone.
 //
-//   1. What is remembered of passed windows is bounded by how many passed since ForgetPassedWindows.
+//   1. What is remembered of passed windows is bounded by how many passed that were not fired.
 //
 //   StageProgress progress(windows, executor_count, {.inputs = 2});
 //   progress.Advance(progress.FlowOf(input, executor), watermark_ms, read_ns);
@@ -21,14 +21,11 @@
 
 namespace glaive::engine {
 
-/// What the inputs of a stage come from: a source, or another stage's results.
-enum class FlowOrigin : std::uint8_t { kSource, kStage };
-
 class StageProgress {
  public:
-  /// `origins` has the stage's inputs, at least one.
-  StageProgress(const Windows& windows, std::uint32_t executor_count,
-                const std::vector<FlowOrigin>& origins = {FlowOrigin::kSource});
+  /// `delays_ms` has the stage's inputs, at least one: by how much the watermark of each stays behind that of the
+  /// sources it comes from, at most; 0 of a source's records.
+  StageProgress(const Windows& windows, std::uint32_t executor_count, const std::vector<std::int64_t>& delays_ms = {0});
 
   /// The number of an executor's flow into the stage's input `input`, from 0.
   std::size_t FlowOf(std::size_t input, ExecutorId executor) const { return input * executor_count_ + Value(executor); }
@@ -41,18 +38,20 @@ class StageProgress {
 
   /// The minimum over all flows: windows that end at or before it are complete.
   std::int64_t min_ms() const { return clock_.Min(); }
-  /// The minimum over those that come from sources, which can wait for each other: results of another stage cannot come
-  /// sooner.
-  std::int64_t slowest_source_ms() const;
+  /// Whether every flow is idle or at its end, and not all are at their ends: time stands still.
+  bool all_idle() const { return clock_.all_idle(); }
+  /// Where the sources of the slowest flow are at least, for another source that may have to wait for them: results of
+  /// a stage come later than what they are made of. A flow that has not reported yet counts as if at `first_ms`.
+  std::int64_t SlowestSourceMs(std::int64_t first_ms) const;
 
-  /// Whether the minimum has passed a window's end since ForgetPassedWindows.
+  /// Whether the minimum has passed a window's end, and that was not forgotten.
   bool has_passed_windows() const { return !passed_.empty(); }
   /// When the batch was read that moved the minimum to a window's end or past it, for windows that
   /// has_passed_windows() covers. Of another executor's epoch that passed several, it is the batch that passed the
   /// first (see DeltaLayout's boundary_read_ns): their latency is overstated, never understated.
   std::int64_t PassedReadNanos(std::int64_t window_end_ms) const;
-  /// All windows that the minimum has passed were fired.
-  void ForgetPassedWindows() { passed_.clear(); }
+  /// All windows that end at or before this were fired.
+  void ForgetPassedUntil(std::int64_t min_ms);
 
  private:
   /// The minimum was here at the end of a window or past it, thanks to a batch that was read then.
@@ -63,8 +62,7 @@ class StageProgress {
 
   Windows windows_;
   std::uint32_t executor_count_;
-  std::vector<FlowOrigin> origins_;
-  bool all_from_sources_;
+  std::vector<std::int64_t> delays_ms_;  // by input
   VectorClock clock_;
   std::int64_t window_end_ms_ = kMinEventTimeMs;  // the first after the minimum
   std::deque<Passing> passed_;                    // with ascending min_ms

@@ -28,7 +28,8 @@ namespace glaive::engine {
 class VectorClock {
  public:
   /// All `flow_count` entries (at least 1) start at kMinEventTimeMs.
-  explicit VectorClock(std::size_t flow_count) : entries_(flow_count, kMinEventTimeMs), idle_(flow_count, false) {
+  explicit VectorClock(std::size_t flow_count)
+      : entries_(flow_count, kMinEventTimeMs), idle_(flow_count, false), active_(flow_count) {
     GLAIVE_CHECK(flow_count > 0, "a vector clock needs a flow");
   }
 
@@ -37,6 +38,7 @@ class VectorClock {
     std::int64_t& entry = entries_[flow];
     GLAIVE_CHECK(watermark_ms >= entry, "the clock of flow ", flow, " goes back from ", entry, " to ", watermark_ms);
     const bool was_last = entry == min_;
+    active_ -= watermark_ms == kMaxEventTimeMs && entry != kMaxEventTimeMs && !idle_[flow] ? 1 : 0;
     entry = watermark_ms;
     if (!was_last) {
       return false;
@@ -47,7 +49,14 @@ class VectorClock {
   }
 
   /// Notes whether a flow is idle: its entry then follows those of the others.
-  void SetIdle(std::size_t flow, bool idle) { idle_[flow] = idle; }
+  void SetIdle(std::size_t flow, bool idle) {
+    if (idle_[flow] != idle && entries_[flow] != kMaxEventTimeMs) {
+      active_ = idle ? active_ - 1 : active_ + 1;
+    }
+    idle_[flow] = idle;
+  }
+  /// Whether every flow is idle or at its end, and not all are at their ends: time stands still.
+  bool all_idle() const { return active_ == 0 && min_ != kMaxEventTimeMs; }
 
   std::int64_t Min() const { return min_; }
   /// The least entry of the flows beside `self` that are neither idle nor at their end, what an idle flow follows;
@@ -68,6 +77,7 @@ class VectorClock {
  private:
   std::vector<std::int64_t> entries_;
   std::vector<bool> idle_;
+  std::size_t active_;  // flows that are neither idle nor at their ends
   std::int64_t min_ = kMinEventTimeMs;
 };
 

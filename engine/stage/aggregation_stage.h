@@ -89,7 +89,7 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
   AggregationStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, context.executor_count, {Plan::kFromSource ? FlowOrigin::kSource : FlowOrigin::kStage}) {}
+        progress_(windows_, context.executor_count, {plan.origin.node->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;
@@ -106,6 +106,9 @@ class AggregationNode final : public ProducerNode<typename Plan::Row> {
   std::vector<const Node*> upstream() const override { return {plan_.origin.node.get()}; }
   std::vector<std::size_t> delta_entry_bytes() const override { return {sizeof(typename Plan::Store::Entry)}; }
   std::int64_t window_ms() const override { return Windows(plan_.window).KeptMs(); }
+  std::int64_t delay_ms() const override {
+    return AddDelays(plan_.origin.node->delay_ms(), Windows(plan_.window).ResultDelayMs() + plan_.allowed_lateness_ms);
+  }
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     return AggregationStage<Plan>::Open(plan_, graph);
   }

@@ -5,6 +5,7 @@
 //   auto node = std::make_shared<const JoinNode<Plan>>(std::move(plan));
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -96,15 +97,11 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
   using Results = typename JoinResultsKind<typename Plan::Window, Plan>::type;
   using Trigger = WindowTrigger<Plan, Results, typename Plan::Left::Store, typename Plan::Right::Store>;
 
-  static constexpr FlowOrigin OriginOf(bool from_source) {
-    return from_source ? FlowOrigin::kSource : FlowOrigin::kStage;
-  }
-
   JoinStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
         progress_(windows_, context.executor_count,
-                  {OriginOf(Plan::Left::kFromSource), OriginOf(Plan::Right::kFromSource)}) {}
+                  {plan.left.origin.node->delay_ms(), plan.right.origin.node->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;
@@ -126,6 +123,11 @@ class JoinNode final : public ProducerNode<typename Plan::Row> {
     return {sizeof(typename Plan::Left::Store::Entry), sizeof(typename Plan::Right::Store::Entry)};
   }
   std::int64_t window_ms() const override { return Windows(plan_.window).KeptMs(); }
+  std::int64_t delay_ms() const override {
+    const std::int64_t upstream_ms = std::max(plan_.left.origin.node->delay_ms(), plan_.right.origin.node->delay_ms());
+    const std::int64_t lateness_ms = std::max(plan_.left.allowed_lateness_ms, plan_.right.allowed_lateness_ms);
+    return AddDelays(upstream_ms, Windows(plan_.window).ResultDelayMs() + lateness_ms);
+  }
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     return JoinStage<Plan>::Open(plan_, graph);
   }

@@ -1,6 +1,7 @@
 // LateOutput: the late records of one executor, on their way to the sink that `.LateTo()` has named.
 //
-// Owned by a query task, used by its source fiber, which waits here for the sink as the trigger does for the other one.
+// Owned by the input of a stage, used by its source's fiber, which waits here for the sink as the trigger does for the
+// other one.
 // Without LateTo it does nothing, and no record is ever added.
 //
 //   late.Add({.event_time_ms = ..., .watermark_ms = ..., .record = ...});   // some of a batch

@@ -32,8 +32,10 @@ class RecordStage {
  public:
   using Update = typename Plan::Store::Update;
   // A group of them lies on a fiber's stack, twice.
-  static_assert(sizeof(Update) <= 256,
-                "glaive: what an aggregate takes of a record is larger than 200 bytes; Map() the record to less first");
+  static_assert(
+      sizeof(Update) <= 256,
+      "glaive: what an aggregate or a join takes of a record is larger than 200 bytes; Map() it to less first, or "
+      "Keep() less of it");
   /// The most records of one Add. So few that the processor still reads the next ones while it updates these.
   static constexpr std::size_t kMaxRecords = 32;
 

@@ -26,6 +26,7 @@
 #include "engine/fiber/fiber.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/kept_tuples.h"
+#include "engine/stage/slice_times.h"
 #include "engine/window/windows.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
@@ -65,6 +66,8 @@ class SessionJoinResults {
       open_->Release(*memory_);
     }
     open_ = std::move(next);
+    left_tuples_.ReleaseIfEmpty(*memory_);
+    right_tuples_.ReleaseIfEmpty(*memory_);
     return absl::OkStatus();
   }
 
@@ -92,7 +95,8 @@ class SessionJoinResults {
     const Timed<Tuple>* timed;
   };
 
-  static constexpr std::uint32_t kStep = 4096;  // tuples looked at in a turn
+  static constexpr std::uint32_t kStep = 4096;  // tuples or keys looked at in a turn
+  static constexpr std::uint64_t kGroupsAtOnce = kStep / state::kGroupSize;
 
   /// Moves the slice's tuples of one side from the store to the lists of `table`, made if there are any.
   template <typename Store, typename Tuple>
@@ -111,12 +115,16 @@ class SessionJoinResults {
       table = *std::move(created);
     }
     for (const auto& log : pieces.logs()) {
-      for (std::uint32_t first = 0; first < log.size(); first += state::kGroupSize) {
-        if (absl::Status status = GatherGroup(log, first, tuples, list, *table); !status.ok()) {
-          return status;
-        }
-        if ((looked_at_ += state::kGroupSize) % kStep == 0) {
-          fiber.Yield();
+      for (std::size_t run = 0; run < log.run_count(); ++run) {
+        for (auto entries = log.Run(run); !entries.empty();
+             entries = entries.subspan(std::min(state::kGroupSize, entries.size()))) {
+          const auto group = entries.first(std::min(state::kGroupSize, entries.size()));
+          if (absl::Status status = GatherGroup(slice, group, tuples, list, *table); !status.ok()) {
+            return status;
+          }
+          if (++groups_ % kGroupsAtOnce == 0) {
+            fiber.Yield();
+          }
         }
       }
     }
@@ -125,14 +133,16 @@ class SessionJoinResults {
     return absl::OkStatus();
   }
 
-  template <typename Log, typename Tuple>
-  absl::Status GatherGroup(const Log& log, std::uint32_t first, state::TupleLists<Tuple>& tuples,
+  template <typename Entry, typename Tuple>
+  absl::Status GatherGroup(std::int64_t slice, std::span<const Entry> group, state::TupleLists<Tuple>& tuples,
                            state::TupleList Part::* list, Table& table) {
     std::array<Item<Tuple>, state::kGroupSize> items;
     std::size_t count = 0;
-    for (; count < items.size() && first + count < log.size(); ++count) {
-      const auto& entry = log.At(first + static_cast<std::uint32_t>(count));
-      items[count] = {.hash = state::HashKey(entry.key), .key = entry.key, .timed = &entry.value.tuple};
+    for (const Entry& entry : group) {
+      if (!windows_.Covers(slice, entry.value.tuple.time_ms)) [[unlikely]] {
+        return TimeOutsideSlice(windows_, slice, entry.value.tuple.time_ms);
+      }
+      items[count++] = {.hash = state::HashKey(entry.key), .key = entry.key, .timed = &entry.value.tuple};
     }
     absl::Status status = tuples.MakeRoom(*memory_, static_cast<std::uint32_t>(count));
     if (!status.ok()) {
@@ -156,8 +166,8 @@ class SessionJoinResults {
       Part* const before = open_->Find(state::HashKey(key), key);
       if (before != nullptr && part.first_ms - before->last_ms < windows_.size_ms()) {
         part.first_ms = before->first_ms;
-        left_tuples_.Append(before->left, part.left);
-        right_tuples_.Append(before->right, part.right);
+        left_tuples_.Concatenate(before->left, part.left);
+        right_tuples_.Concatenate(before->right, part.right);
         part.left = std::exchange(before->left, {});
         part.right = std::exchange(before->right, {});
         ++merges_;
@@ -217,7 +227,7 @@ class SessionJoinResults {
   state::TupleLists<typename Plan::Right::Tuple> right_tuples_;
   std::optional<Table> open_;  // sessions with records in the slice that fired last
   std::uint64_t last_keys_ = 0;
-  std::uint64_t looked_at_ = 0;
+  std::uint64_t groups_ = 0;
   std::uint64_t emitted_ = 0;
   std::uint64_t merges_ = 0;
   KeptTuples kept_;

@@ -17,6 +17,7 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
+#include "engine/stage/slice_times.h"
 #include "engine/window/windows.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
@@ -38,6 +39,9 @@ class SessionResults {
     auto& primary = store_->primary();
     if (primary.Oldest() != nullptr && windows_.FirstWindowOf(primary.Oldest()->first) == slice) {
       next = primary.TakeOldest();
+      if (absl::Status status = CheckTimes(fiber, slice, *next); !status.ok()) {
+        return status;
+      }
     }
     if (open_) {
       if (next) {
@@ -58,6 +62,21 @@ class SessionResults {
   using Table = state::SliceTable<typename Plan::Key, typename Plan::Value>;
 
   static constexpr std::uint32_t kStep = 4096;  // entries looked at in a turn
+
+  absl::Status CheckTimes(Fiber& fiber, std::int64_t slice, Table& next) const {
+    for (std::uint32_t i = 0; i < next.size(); ++i) {
+      if (i % kStep == kStep - 1) {
+        fiber.Yield();
+      }
+      const auto& part = next.At(i).value;
+      for (const std::int64_t time_ms : {part.first_ms, part.last_ms}) {
+        if (!windows_.Covers(slice, time_ms)) [[unlikely]] {
+          return TimeOutsideSlice(windows_, slice, time_ms);
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
 
   /// Moves the open sessions that the next slice continues into it.
   void Continue(Fiber& fiber, Table& next) {

@@ -103,6 +103,8 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     context_->Require(fiber, late_.Finish(fiber));
   }
 
+  void OnUpstreamIdle(std::int64_t now_ns) override { progress_.OnUpstreamIdle(now_ns); }
+
   bool LeadsTooFar() const override { return progress_.LeadsTooFar(); }
   bool AttentionIsDue(std::int64_t now_ns) const override {
     return (progress_.has_news() && progress_.ShouldEndEpoch(now_ns)) || progress_.ShouldFollow(now_ns);
@@ -139,11 +141,9 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   /// Adds its counters to the context's metrics.
   void Measure() const {
     ExecutorMetrics& metrics = *context_->metrics;
-    if constexpr (Plan::kFromSource) {
-      metrics.records_kept += stage_.kept();
-      metrics.late_records += stage_.late();
-      metrics.partly_late_records += stage_.partly_late();
-    }
+    metrics.records_kept += Plan::kFromSource ? stage_.kept() : 0;
+    metrics.late_records += stage_.late();  // of results, only those that come after their stage was idle
+    metrics.partly_late_records += stage_.partly_late();
     metrics.epochs += progress_.epochs_ended();
     metrics.merges += store_.merged_entries();
     metrics.index_growths += store_.primary().index_growths();

@@ -8,6 +8,7 @@
 // One of the kinds of results that a WindowTrigger is made of; see there.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -105,7 +106,7 @@ class UnwindowedJoinResults {
     const Tuple* tuple;
   };
 
-  static constexpr std::uint64_t kStep = 4096;  // tuples looked at in a turn
+  static constexpr std::uint64_t kStep = 4096;  // tuples or pairs looked at in a turn
 
   void Look(Fiber& fiber) {
     if (++looked_at_ % kStep == 0) {
@@ -136,28 +137,38 @@ class UnwindowedJoinResults {
     auto taken = store.primary().TakeOldest();
     absl::Status status;
     for (const auto& log : taken.logs()) {
-      for (std::uint32_t first = 0; first < log.size() && status.ok(); first += state::kGroupSize) {
-        std::array<Item<Tuple>, state::kGroupSize> items;
-        std::size_t count = 0;
-        for (; count < items.size() && first + count < log.size(); ++count) {
-          Look(fiber);
-          const auto& entry = log.At(first + static_cast<std::uint32_t>(count));
-          items[count] = {.hash = state::HashKey(entry.key), .key = entry.key, .tuple = &entry.value.tuple};
+      for (std::size_t run = 0; run < log.run_count(); ++run) {
+        for (auto entries = log.Run(run); !entries.empty() && status.ok();
+             entries = entries.subspan(std::min(state::kGroupSize, entries.size()))) {
+          if (++groups_ % (kStep / state::kGroupSize) == 0) {
+            fiber.Yield();
+          }
+          status = TakeGroup(entries.first(std::min(state::kGroupSize, entries.size())), tuples, meet);
         }
-        status = tuples.MakeRoom(*memory_, static_cast<std::uint32_t>(count));
-        absl::Status met;
-        if (status.ok()) {
-          status = table_->Apply(*memory_, std::span<const Item<Tuple>>(items.data(), count),
-                                 [&](Part& part, const Item<Tuple>& item) {
-                                   if (met.ok()) {
-                                     met = meet(part, item.key, *item.tuple);
-                                   }
-                                 });
-        }
-        status.Update(met);
       }
     }
     taken.Release(*memory_);
+    return status;
+  }
+
+  template <typename Entry, typename Tuple, typename Meet>
+  absl::Status TakeGroup(std::span<const Entry> group, state::TupleLists<Tuple>& tuples, const Meet& meet) {
+    std::array<Item<Tuple>, state::kGroupSize> items;
+    std::size_t count = 0;
+    for (const Entry& entry : group) {
+      items[count++] = {.hash = state::HashKey(entry.key), .key = entry.key, .tuple = &entry.value.tuple};
+    }
+    if (absl::Status status = tuples.MakeRoom(*memory_, static_cast<std::uint32_t>(count)); !status.ok()) {
+      return status;
+    }
+    absl::Status met;
+    absl::Status status = table_->Apply(*memory_, std::span<const Item<Tuple>>(items.data(), count),
+                                        [&](Part& part, const Item<Tuple>& item) {
+                                          if (met.ok()) {
+                                            met = meet(part, item.key, *item.tuple);
+                                          }
+                                        });
+    status.Update(met);
     return status;
   }
 
@@ -167,7 +178,8 @@ class UnwindowedJoinResults {
   std::optional<Table> table_;
   state::TupleLists<LeftTuple> left_tuples_;
   state::TupleLists<RightTuple> right_tuples_;
-  std::uint64_t looked_at_ = 0;
+  std::uint64_t looked_at_ = 0;  // pairs
+  std::uint64_t groups_ = 0;
   KeptTuples kept_;
 };
 

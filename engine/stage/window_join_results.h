@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "engine/stage/kept_tuples.h"
 #include "engine/window/windows.h"
 #include "state/index/group_index.h"
+#include "state/index/key_hash.h"
 
 namespace glaive::engine {
 
@@ -45,17 +45,17 @@ class WindowJoinResults {
     right_.TakePieces(windows_, window);
     kept_.Note(left_.tuples() + left_.store->primary().entries() + right_.tuples() + right_.store->primary().entries(),
                memory_->mapped_bytes());
-    const bool split = left_.split() || right_.split();
-    absl::Status status = split ? left_.Split(*memory_) : absl::OkStatus();
-    status.Update(split ? right_.Split(*memory_) : absl::OkStatus());
+    const std::size_t logs = left_.split() || right_.split() ? LeftTable::kSplitLogs : 1;
+    left_.Arrange(logs, [&] { Look(fiber); });
+    right_.Arrange(logs, [&] { Look(fiber); });
+    absl::Status status;
     const auto emit_pair = [&](const auto* left, const auto* right) {
       const auto& key = left == nullptr ? right->key : left->key;
       return emit(windows_.StartMs(window), windows_.EndMs(window), key, MakeResult<Plan>(Tuple(left), Tuple(right)));
     };
-    const std::size_t logs = left_.pieces.empty() && right_.pieces.empty() ? 0 : split ? LeftTable::kSplitLogs : 1;
     for (std::size_t log = 0; log < logs && status.ok(); ++log) {
       const auto flipped = [&](const auto* right, const auto* left) { return emit_pair(left, right); };
-      status = left_.tuples(log) <= right_.tuples(log)
+      status = left_.arranged[log].tuples <= right_.arranged[log].tuples
                    ? Join<Plan::kKeepsLeft, Plan::kKeepsRight>(fiber, left_, right_, log, emit_pair)
                    : Join<Plan::kKeepsRight, Plan::kKeepsLeft>(fiber, right_, left_, log, flipped);
     }
@@ -104,13 +104,6 @@ class WindowJoinResults {
     bool split() const {
       return std::ranges::any_of(pieces, [](const Piece& piece) { return piece.table.split(); });
     }
-    absl::Status Split(state::StateMemory& memory) {
-      absl::Status status;
-      for (Piece& piece : pieces) {
-        status.Update(piece.table.Split(memory));
-      }
-      return status;
-    }
     std::uint64_t tuples() const {
       std::uint64_t tuples = 0;
       for (const Piece& piece : pieces) {
@@ -118,33 +111,66 @@ class WindowJoinResults {
       }
       return tuples;
     }
-    std::uint64_t tuples(std::size_t log) const {
-      std::uint64_t tuples = 0;
-      for (const Piece& piece : pieces) {
-        tuples += piece.table.logs()[log].size();
+    /// Says which tuples are joined together: all, or, in kSplitLogs parts, those with the same bits of their hashes.
+    /// Small pieces beside split ones are not copied for that, only pointed into. Calls `look` for each of their
+    /// tuples.
+    template <typename LookFn>
+    void Arrange(std::size_t logs, const LookFn& look) {
+      arranged.resize(logs);
+      for (Arranged& each : arranged) {
+        each.logs.clear();
+        each.entries.clear();
+        each.tuples = 0;
       }
-      return tuples;
+      for (const Piece& piece : pieces) {
+        if (piece.table.logs().size() == logs) {
+          for (std::size_t log = 0; log < logs; ++log) {
+            arranged[log].logs.push_back(&piece.table.logs()[log]);
+            arranged[log].tuples += piece.table.logs()[log].size();
+          }
+          continue;
+        }
+        const auto& all = piece.table.logs().front();
+        for (std::size_t run = 0; run < all.run_count(); ++run) {
+          for (const Entry& entry : all.Run(run)) {
+            look();
+            Arranged& part = arranged[Table::PartOf(state::HashKey(entry.key))];
+            part.entries.push_back(&entry);
+            ++part.tuples;
+          }
+        }
+      }
     }
     /// Calls `visit(entry)` for each, until it says no.
     template <typename Visit>
     absl::Status ForEach(std::size_t log, const Visit& visit) const {
-      for (const Piece& piece : pieces) {
-        const auto& entries = piece.table.logs()[log];
-        for (std::uint32_t first = 0; first < entries.size();) {
-          const std::span<const Entry> run = entries.Run(first);
-          for (const Entry& entry : run) {
+      for (const auto* entries : arranged[log].logs) {
+        for (std::size_t run = 0; run < entries->run_count(); ++run) {
+          for (const Entry& entry : entries->Run(run)) {
             if (absl::Status status = visit(entry); !status.ok()) {
               return status;
             }
           }
-          first += static_cast<std::uint32_t>(run.size());
+        }
+      }
+      for (const Entry* entry : arranged[log].entries) {
+        if (absl::Status status = visit(*entry); !status.ok()) {
+          return status;
         }
       }
       return absl::OkStatus();
     }
 
+    /// Tuples that are joined with each other and with no others.
+    struct Arranged {
+      std::vector<const typename Table::Log*> logs;
+      std::vector<const Entry*> entries;
+      std::uint64_t tuples = 0;
+    };
+
     Store* store;
     std::vector<Piece> pieces;
+    std::vector<Arranged> arranged;  // for the window that fires
   };
 
   template <typename Entry>
@@ -167,10 +193,10 @@ class WindowJoinResults {
     using BuildEntry = typename Side<Build>::Entry;
     using ProbeEntry = typename Side<Probe>::Entry;
     using Index = state::GroupIndex<BuildEntry>;
-    if (build.tuples(log) == 0 && !kKeepProbe) {
+    if (build.arranged[log].tuples == 0 && !kKeepProbe) {
       return absl::OkStatus();
     }
-    absl::StatusOr<Index> index = Index::Create(*memory_, build.tuples(log));
+    absl::StatusOr<Index> index = Index::Create(*memory_, build.arranged[log].tuples);
     if (!index.ok()) {
       return index.status();
     }

@@ -80,17 +80,17 @@ class WindowTrigger {
 
   void Run(Fiber& fiber) {
     while (true) {
-      fiber.WaitUntil([&] { return progress_->has_passed_windows() || HasEarly(); });
-      // Nothing changes the minimum but merge and source, whose records up to it are in the state.
+      fiber.WaitUntil([&] {
+        return progress_->has_passed_windows() || HasEarly() || idle_ != progress_->all_idle() || AttentionIsDue();
+      });
+      // What is below the minimum is in the state: the flows tell how far they are behind it (I3).
       const std::int64_t min_ms = progress_->min_ms();
       if constexpr (kEarly) {
         context_->Require(fiber, described_->Explain(results_.EmitEarly(fiber, Emit(fiber))));
         WriteRows(fiber);
       }
       FirePassed(fiber, min_ms);
-      if (progress_->min_ms() == min_ms) {
-        progress_->ForgetPassedWindows();
-      }
+      progress_->ForgetPassedUntil(min_ms);
       if (min_ms == kMaxEventTimeMs) {
         if constexpr (kEarly) {
           context_->Require(fiber, results_.EmitLast(fiber, Emit(fiber)));
@@ -98,13 +98,30 @@ class WindowTrigger {
         }
         break;
       }
+      TellIdleness();
       PassOn({}, windows_.ResultsUntil(min_ms), fiber);
-      for (FlowConsumer<Row>* consumer : *consumers_) {
-        consumer->Settle(fiber);
-      }
     }
     for (FlowConsumer<Row>* consumer : *consumers_) {
       consumer->End(fiber);
+    }
+  }
+
+  /// Whether a consumer has something to do without results: an epoch to end, or other flows to follow.
+  bool AttentionIsDue() const {
+    const std::int64_t now_ns = context_->clock->NowNanos();
+    return std::ranges::any_of(*consumers_, [&](const auto* consumer) { return consumer->AttentionIsDue(now_ns); });
+  }
+
+  /// When all flows have become idle, no more results are to be waited for.
+  void TellIdleness() {
+    if (idle_ == progress_->all_idle()) {
+      return;
+    }
+    idle_ = !idle_;
+    for (FlowConsumer<Row>* consumer : *consumers_) {
+      if (idle_) {
+        consumer->OnUpstreamIdle(context_->clock->NowNanos());
+      }
     }
   }
 
@@ -201,6 +218,7 @@ class WindowTrigger {
   Results results_;
   std::optional<std::int64_t> fired_;            // the window that fired last
   std::int64_t passed_on_ms_ = kMinEventTimeMs;  // the watermark of the results
+  bool idle_ = false;                            // whether the consumers know that all flows are idle
   std::uint64_t emitted_ = 0;
   std::size_t row_count_ = 0;
   std::array<Row, kRows> rows_;

@@ -159,6 +159,11 @@ std::int64_t Windows::ResultsUntil(std::int64_t watermark_ms) const {
   return FloorDivide(watermark_ms, slide_ms_) * slide_ms_ - 1;
 }
 
+std::int64_t Windows::ResultDelayMs() const {
+  constexpr std::int64_t kMostMs = kMaxEventTimeMs / 8;
+  return 2 * std::min(size_ms_, kMostMs) + 1;
+}
+
 std::int64_t Windows::KeptMs() const {
   constexpr std::int64_t kMaxSlides = 16;
   constexpr std::int64_t kMostMs = kMaxEventTimeMs / kMaxSlides;  // some of them still fit 64 bits

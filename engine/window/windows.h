@@ -12,8 +12,8 @@
 //   SliceId = first window * slices of a window + place of the slice in that window
 //
 // Sessions are put together from slices of one gap's length: two records of a slice are less than a gap apart, so what
-// a slice holds of a key is of one session (window_trigger.h). A session whose last record is a gap behind everybody's
-// watermark is complete, since a record behind its own flow's watermark is late, whatever its slice.
+// a slice holds of a key is of one session (stage/session_results.h). A session whose last record is a gap behind
+// everybody's watermark is complete, since a record behind its own flow's watermark is late, whatever its slice.
 //
 // Without windows (Unbounded) event time is cut, too, where results are due, and window w is everything before
 // (w + 1) * slide. A piece counts for its first window and all that follow, so nothing else names it: a record that is
@@ -68,6 +68,10 @@ class Windows {
   /// The first piece of a window's number or a greater one.
   state::SliceId FirstPieceOf(std::int64_t window) const;
 
+  /// Whether the window covers a time.
+  bool Covers(std::int64_t window, std::int64_t time_ms) const {
+    return time_ms >= StartMs(window) && time_ms < EndMs(window);
+  }
   std::int64_t StartMs(std::int64_t window) const { return window * slide_ms_; }
   std::int64_t EndMs(std::int64_t window) const { return StartMs(window) + size_ms_; }
   /// The end of the first window that ends after a time; the first and the last window stand for times beside them.
@@ -76,6 +80,9 @@ class Windows {
   /// How far results have come once all windows that end at or before `watermark_ms` have fired: none that is still to
   /// come has an event time, its window's end - 1, before this.
   std::int64_t ResultsUntil(std::int64_t watermark_ms) const;
+  /// By how much the watermark of results stays behind that of the records, at most: a window, and for sessions the gap
+  /// behind them; results are told of from window to window.
+  std::int64_t ResultDelayMs() const;
   /// The window's length, but no more than 16 slides: what leaders keep for each flow that leads by a window.
   std::int64_t KeptMs() const;
 

@@ -14,9 +14,6 @@ struct Appended {
   static_assert(std::is_trivially_copyable_v<T>, "what a join keeps is shipped as its bytes: no pointers, no strings");
   using Input = T;
 
-  void Update(const T& input) { tuple = input; }
-  void Merge(const Appended& other) { tuple = other.tuple; }
-
   T tuple{};
 };
 

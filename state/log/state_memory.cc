@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kRegionBytes = std::size_t{2} << 20;  // a huge page: what small blocks are cut from
 
+std::size_t WholeLines(std::size_t size_bytes) { return (size_bytes + kLineBytes - 1) / kLineBytes * kLineBytes; }
+
 }  // namespace
 
 StateMemory::StateMemory(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
@@ -31,7 +33,7 @@ StateMemory::FreeList& StateMemory::ListFor(std::size_t size_bytes) {
 }
 
 absl::StatusOr<Block> StateMemory::Acquire(std::size_t size_bytes, Contents contents) {
-  size_bytes = (size_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+  size_bytes = WholeLines(size_bytes);
   FreeList& list = ListFor(size_bytes);
   std::vector<Block>& free = contents == Contents::kZeroed ? list.zeroed : list.any;
   if (!free.empty()) {
@@ -89,6 +91,7 @@ absl::StatusOr<Block> StateMemory::Map(std::size_t size_bytes) {
 
 void StateMemory::Release(Block block, Contents contents) {
   GLAIVE_CHECK(block.data != nullptr, "a block of ", block.size_bytes, " bytes was released without memory");
+  block.size_bytes = WholeLines(block.size_bytes);  // as it was acquired
   if (contents == Contents::kZeroed) {
     dirty_.push_back(DirtyBlock{.block = block});
   } else {

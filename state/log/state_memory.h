@@ -49,7 +49,7 @@ class StateMemory {
   /// A block of `size_bytes`, rounded up to 64. ResourceExhausted when the budget or the system has no more.
   absl::StatusOr<Block> Acquire(std::size_t size_bytes, Contents contents);
 
-  /// Takes a block back, with whatever its user left in it.
+  /// Takes a block back, with whatever its user left in it: of the size that was asked for, or of the one it got.
   void Release(Block block, Contents contents);
 
   /// Zeroes up to `max_bytes` of what was released to the zeroed list; false when nothing is left to clean.

@@ -5,14 +5,12 @@
 //
 // Owned by one executor, used by its thread alone.
 //
-//   absl::Status status = fragment.Apply(slice, items, apply);
+//   if (fragment.HasRoom(1)) fragment.Append(leader, {.slice = slice, .key = key, .value = {offer}});
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "state/log/state_memory.h"
@@ -30,24 +28,15 @@ class AppendFragment {
   static absl::StatusOr<AppendFragment> Create(StateMemory& /*memory*/, rdma::SegmentPool& pool,
                                                std::uint32_t executor_count, const FragmentGeometry& geometry,
                                                std::uint32_t input = 0) {
-    return AppendFragment(SegmentLogs<Entry>(pool, executor_count, geometry, input), executor_count);
+    return AppendFragment(SegmentLogs<Entry>(pool, executor_count, geometry, input));
   }
 
   /// See SegmentLogs.
   bool IsFull(std::size_t items) const { return logs_.IsFull(items); }
   bool HasRoom(std::size_t items) const { return logs_.HasRoom(items); }
 
-  /// Appends an entry for each item, and calls `apply(value, item)` on its value. None of them is led by this executor,
-  /// and HasRoom for them.
-  template <typename Item, typename Applier>
-  absl::Status Apply(SliceId slice, std::span<const Item> items, Applier&& apply) {
-    for (const Item& item : items) {
-      Entry entry{.slice = slice, .key = item.key, .value = V{}};
-      apply(entry.value, item);
-      logs_.Append(LeaderOf(item.hash, executor_count_), entry);
-    }
-    return absl::OkStatus();
-  }
+  /// Appends an entry for a leader other than this executor. HasRoom for it.
+  [[gnu::always_inline]] void Append(ExecutorId leader, const Entry& entry) { logs_.Append(leader, entry); }
 
   /// See SegmentLogs. Seal each leader once, then Clear.
   bool TrySeal(ExecutorId leader, const EpochMarker& marker, DeltaOutbox& outbox) {
@@ -60,11 +49,9 @@ class AppendFragment {
   std::uint64_t entries() const { return logs_.entries(); }
 
  private:
-  AppendFragment(SegmentLogs<Entry> logs, std::uint32_t executor_count)
-      : logs_(std::move(logs)), executor_count_(executor_count) {}
+  explicit AppendFragment(SegmentLogs<Entry> logs) : logs_(std::move(logs)) {}
 
   SegmentLogs<Entry> logs_;
-  std::uint32_t executor_count_;
 };
 
 }  // namespace glaive::state

@@ -10,7 +10,8 @@
 //   split.
 //
 //   auto table = AppendTable<std::uint64_t, Appended<Offer>>::Create(memory, expected_entries);
-//   status = table->Apply(memory, items, [](Appended<Offer>& value, const auto& item) { value.Update(item.input); });
+//   status = table->Append(memory, hash, {.key = key, .value = {offer}});
+//   status = table->Settle(memory);
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@
 
 #include "state/index/hash_index.h"
 #include "state/index/key_hash.h"
-#include "state/log/entry_log.h"
+#include "state/log/append_log.h"
 
 namespace glaive::state {
 
@@ -34,58 +35,41 @@ class AppendTable {
     K key;
     V value;
   };
-  using Log = EntryLog<Entry>;
+  using Log = AppendLog<Entry>;
 
   /// Logs of a table that is split.
   static constexpr std::size_t kSplitLogs = 256;
   /// From here on a table is split: half of a usual second-level cache.
   static constexpr std::uint64_t kSplitBytes = std::uint64_t{1} << 20;
 
-  /// An empty slice, split from the start if it will need it.
-  static absl::StatusOr<AppendTable> Create(StateMemory& /*memory*/, std::uint64_t expected_entries) {
-    return AppendTable(expected_entries * sizeof(Entry) > kSplitBytes ? kSplitLogs : 1);
+  /// An empty slice. What is to be split can be split when it has become so large: that copies no more than that.
+  static absl::StatusOr<AppendTable> Create(StateMemory& /*memory*/, std::uint64_t /*expected_entries*/) {
+    return AppendTable();
   }
 
-  /// Appends an entry for each item, which have `.hash` and `.key`, and calls `apply(value, item)` on its value.
-  /// ResourceExhausted past the budget.
-  template <typename Item, typename Applier>
-  absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply) {
-    for (const Item& item : items) {
-      Log& log = logs_[LogOf(item.hash)];
-      if (absl::Status status = log.MakeRoom(memory, 1); !status.ok()) [[unlikely]] {
+  /// Appends an entry of a key with that hash. ResourceExhausted past the budget.
+  [[gnu::always_inline]] absl::Status Append(StateMemory& memory, std::uint64_t hash, const Entry& entry) {
+    Log& log = logs_[LogOf(hash)];
+    if (!log.has_room()) [[unlikely]] {
+      if (absl::Status status = log.MakeRoom(memory); !status.ok()) {
         return status;
       }
-      Entry entry{.key = item.key, .value = V{}};
-      apply(entry.value, item);
-      log.Append(entry);
     }
-    size_ += items.size();
-    return !split() && size_ * sizeof(Entry) > kSplitBytes ? Split(memory) : absl::OkStatus();
-  }
-
-  /// Splits the table if it isn't. ResourceExhausted past the budget.
-  absl::Status Split(StateMemory& memory) {
-    if (split()) {
-      return absl::OkStatus();
-    }
-    std::vector<Log> parts(kSplitLogs);
-    Log& all = logs_.front();
-    for (std::uint32_t number = 0; number < all.size(); ++number) {
-      const Entry& entry = all.At(number);
-      Log& part = parts[PartOf(HashKey(entry.key))];
-      if (absl::Status status = part.MakeRoom(memory, 1); !status.ok()) {
-        return status;
-      }
-      part.Append(entry);
-    }
-    all.Release(memory);
-    logs_ = std::move(parts);
+    log.Append(entry);
+    ++size_;
     return absl::OkStatus();
   }
 
+  /// To be called once a group has been appended: splits what has grown too large. ResourceExhausted past the budget.
+  absl::Status Settle(StateMemory& memory) {
+    return !split() && size_ * sizeof(Entry) > kSplitBytes ? Split(memory) : absl::OkStatus();
+  }
+
   bool split() const { return logs_.size() > 1; }
-  /// One log, or kSplitLogs: log i of two split tables has the same keys.
+  /// One log, or kSplitLogs.
   std::span<const Log> logs() const { return logs_; }
+  /// The log, of a table that is split, of a key with that hash: by bits that no leader is chosen by (key_hash.h).
+  static std::size_t PartOf(std::uint64_t hash) { return hash >> 56; }
 
   /// Gives all memory back.
   void Release(StateMemory& memory) {
@@ -103,10 +87,25 @@ class AppendTable {
   const HashIndex* prefetch_index() const { return nullptr; }
 
  private:
-  explicit AppendTable(std::size_t logs) : logs_(logs) {}
+  AppendTable() : logs_(1) {}
 
-  /// The bits that no leader is chosen by (key_hash.h).
-  static std::size_t PartOf(std::uint64_t hash) { return hash >> 56; }
+  absl::Status Split(StateMemory& memory) {
+    std::vector<Log> parts(kSplitLogs);
+    Log& all = logs_.front();
+    for (std::size_t run = 0; run < all.run_count(); ++run) {
+      for (const Entry& entry : all.Run(run)) {
+        Log& part = parts[PartOf(HashKey(entry.key))];
+        if (absl::Status status = part.MakeRoom(memory); !status.ok()) {
+          return status;
+        }
+        part.Append(entry);
+      }
+    }
+    all.Release(memory);
+    logs_ = std::move(parts);
+    return absl::OkStatus();
+  }
+
   std::size_t LogOf(std::uint64_t hash) const { return split() ? PartOf(hash) : 0; }
 
   std::vector<Log> logs_;

@@ -17,6 +17,8 @@ namespace glaive::state {
 
 template <StateKey K, typename V>
 struct DeltaEntry {
+  static_assert(alignof(V) <= 8, "payloads lie at multiples of 8 bytes in a ring");
+
   SliceId slice;
   K key;
   V value;

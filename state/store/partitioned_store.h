@@ -7,7 +7,7 @@
 //
 //   1. Every key is updated in exactly one place: where LeaderOf(hash) says (invariant I2 counts on it).
 //
-//   if (store.HasRoom(staged.size())) status = store.Update(slice, staged);
+//   if (store.HasRoom(staged.size())) status = store.Apply(slice, staged);
 //   status = store.Merge(reader, entries, {.first = first_slice_not_fired});
 #pragma once
 
@@ -81,8 +81,58 @@ class PartitionedStore {
     const HashIndex* index_;
   };
 
-  /// Folds up to kGroupSize records of one slice into the state. ResourceExhausted past the budget ends the run.
+  /// Takes up to kGroupSize records of one slice into the state, for which HasRoom. ResourceExhausted past the budget
+  /// ends the run.
   absl::Status Apply(SliceId slice, std::span<const Update> updates) {
+    if constexpr (kIsAppended<V>) {
+      return AppendUpdates(slice, updates);
+    } else {
+      return FoldUpdates(slice, updates);
+    }
+  }
+
+  /// Merges entries of a chunk that `reader` has checked. `open` are the slices that the sender may still change.
+  /// DataLoss when an entry is of another slice or of a key that this executor does not lead.
+  absl::Status Merge(const DeltaReader& reader, std::span<const Entry> entries, SliceRange open) {
+    while (!entries.empty()) {
+      const SliceId slice = entries.front().slice;
+      std::array<MergeItem, kGroupSize> items;
+      std::size_t count = 0;
+      while (count < items.size() && count < entries.size() && entries[count].slice == slice) {
+        const Entry& entry = entries[count];
+        items[count++] = MergeItem{.hash = HashKey(entry.key), .key = entry.key, .value = &entry.value};
+      }
+      if (absl::Status status = CheckMerge(reader, slice, open, std::span(items.data(), count)); !status.ok()) {
+        return status;
+      }
+      if (absl::Status status = MergeChecked(slice, std::span<const MergeItem>(items.data(), count)); !status.ok()) {
+        return status;
+      }
+      merged_entries_ += count;
+      entries = entries.subspan(count);
+    }
+    return absl::OkStatus();
+  }
+
+  PrimaryPartition<K, V>& primary() { return primary_; }
+  const PrimaryPartition<K, V>& primary() const { return primary_; }
+  /// Null in a run of one executor.
+  Fragment* fragment() { return fragment_ ? &*fragment_ : nullptr; }
+  const Fragment* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
+  /// Entries of other executors merged so far.
+  std::uint64_t merged_entries() const { return merged_entries_; }
+
+ private:
+  struct MergeItem {
+    std::uint64_t hash;
+    K key;
+    const V* value;
+  };
+
+  PartitionedStore(StateMemory& memory, ExecutorId self, std::uint32_t executor_count)
+      : memory_(&memory), self_(self), executor_count_(executor_count), primary_(memory) {}
+
+  absl::Status FoldUpdates(SliceId slice, std::span<const Update> updates) {
     const auto update = [](V& value, const Update& record) { value.Update(record.input); };
     if (!fragment_) {
       return ApplyToPrimary(slice, updates, update);
@@ -109,48 +159,43 @@ class PartitionedStore {
                              : fragment_->Apply(slice, std::span<const Update>(remote.data(), remote_count), update);
   }
 
-  /// Merges entries of a chunk that `reader` has checked. `open` are the slices that the sender may still change.
-  /// DataLoss when an entry is of another slice or of a key that this executor does not lead.
-  absl::Status Merge(const DeltaReader& reader, std::span<const Entry> entries, SliceRange open) {
-    while (!entries.empty()) {
-      const SliceId slice = entries.front().slice;
-      std::array<MergeItem, kGroupSize> items;
-      std::size_t count = 0;
-      while (count < items.size() && count < entries.size() && entries[count].slice == slice) {
-        const Entry& entry = entries[count];
-        items[count++] = MergeItem{.hash = HashKey(entry.key), .key = entry.key, .value = &entry.value};
+  absl::Status AppendUpdates(SliceId slice, std::span<const Update> updates) {
+    Table* table = nullptr;  // opened by the first record that belongs there
+    for (const Update& record : updates) {
+      const V value{record.input};
+      const ExecutorId leader = LeaderOf(record.hash, executor_count_);
+      if (leader != self_) {
+        fragment_->Append(leader, {.slice = slice, .key = record.key, .value = value});
+        continue;
       }
-      if (absl::Status status = CheckMerge(reader, slice, open, std::span(items.data(), count)); !status.ok()) {
-        return status;
+      if (table == nullptr) {
+        const absl::StatusOr<Table*> opened = primary_.Open(slice);
+        if (!opened.ok()) {
+          return opened.status();
+        }
+        table = *opened;
       }
-      const auto merge = [](V& value, const MergeItem& item) { value.Merge(*item.value); };
-      if (absl::Status status = ApplyToPrimary(slice, std::span<const MergeItem>(items.data(), count), merge);
+      if (absl::Status status = table->Append(*memory_, record.hash, {.key = record.key, .value = value});
           !status.ok()) {
         return status;
       }
-      merged_entries_ += count;
-      entries = entries.subspan(count);
     }
-    return absl::OkStatus();
+    return table == nullptr ? absl::OkStatus() : table->Settle(*memory_);
   }
 
-  PrimaryPartition<K, V>& primary() { return primary_; }
-  const PrimaryPartition<K, V>& primary() const { return primary_; }
-  /// Null in a run of one executor.
-  Fragment* fragment() { return fragment_ ? &*fragment_ : nullptr; }
-  const Fragment* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
-  /// Entries of other executors merged so far.
-  std::uint64_t merged_entries() const { return merged_entries_; }
-
- private:
-  struct MergeItem {
-    std::uint64_t hash;
-    K key;
-    const V* value;
-  };
-
-  PartitionedStore(StateMemory& memory, ExecutorId self, std::uint32_t executor_count)
-      : memory_(&memory), self_(self), executor_count_(executor_count), primary_(memory) {}
+  /// Entries of one slice, of keys that this executor leads.
+  absl::Status MergeChecked(SliceId slice, std::span<const MergeItem> items) {
+    if constexpr (kIsAppended<V>) {
+      absl::StatusOr<Table*> table = primary_.Open(slice);
+      absl::Status status = table.status();
+      for (const MergeItem& item : items) {
+        status = status.ok() ? (*table)->Append(*memory_, item.hash, {.key = item.key, .value = *item.value}) : status;
+      }
+      return status.ok() ? (*table)->Settle(*memory_) : status;
+    } else {
+      return ApplyToPrimary(slice, items, [](V& value, const MergeItem& item) { value.Merge(*item.value); });
+    }
+  }
 
   template <typename Item, typename Applier>
   absl::Status ApplyToPrimary(SliceId slice, std::span<const Item> items, Applier&& apply) {

@@ -5,7 +5,7 @@
 //
 //   1. No slice below first_open() exists or is opened again: its window has fired (invariant I4).
 //
-//   absl::StatusOr<SliceTable<K, V>*> table = partition.Open(slice);
+//   absl::StatusOr<SliceTable<K, V>*> table = partition.Open(slice);   // or an AppendTable (state_kind.h)
 //   partition.DropBefore(next_slice);
 #pragma once
 

@@ -69,8 +69,12 @@ class SegmentLogs {
   }
 
   void Append(ExecutorId leader, const Entry& entry) {
-    new (&At(NextAddress(leader))) Entry(entry);
-    ++logs_[Value(leader)].fill;
+    Log& log = logs_[Value(leader)];
+    if (log.segments.empty() || log.fill == geometry_.entries_per_segment) [[unlikely]] {
+      Extend(log);
+    }
+    new (log.entries + log.fill) Entry(entry);
+    ++log.fill;
     ++entries_;
   }
 
@@ -105,6 +109,7 @@ class SegmentLogs {
   struct Log {
     std::vector<rdma::SegmentId> segments;  // in order; capacity is reserved at the start
     std::uint32_t fill = 0;                 // entries in the last one
+    Entry* entries = nullptr;               // of the last one
   };
 
   void Extend(Log& log) {
@@ -113,6 +118,7 @@ class SegmentLogs {
                  " segments found the pool of ", pool_->size(), " empty");
     log.segments.push_back(*segment);
     log.fill = 0;
+    log.entries = reinterpret_cast<Entry*>(pool_->Data(*segment));
     ++segments_used_;
   }
 

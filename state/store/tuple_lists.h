@@ -50,7 +50,7 @@ class TupleLists {
   }
 
   /// Moves what `more` has behind what `list` has.
-  void Append(TupleList& list, TupleList& more) {
+  void Concatenate(TupleList& list, TupleList& more) {
     if (list.size == 0 || more.size == 0) {
       list = list.size == 0 ? more : list;
     } else {
@@ -62,7 +62,15 @@ class TupleLists {
   }
 
   /// Empties a list; its places are used again.
-  void Free(TupleList& list) { Append(free_, list); }
+  void Free(TupleList& list) { Concatenate(free_, list); }
+
+  /// Gives the memory back if no list has a tuple.
+  void ReleaseIfEmpty(StateMemory& memory) {
+    if (size() == 0) {
+      log_.Release(memory);
+      free_ = {};
+    }
+  }
 
   /// Calls `visit(tuple)` for each, from the first to the last, until it returns an error; returns that.
   template <typename Visit>

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from rdma_counters import DEVICES, sent_ip_bytes, sent_packets
-from ysb_process import END_SECONDS, YSB, CliTest
+from ysb_process import BIN, END_SECONDS, YSB, CliTest
 
 SMALL = ["--transport=verbs", "--records=20000", "--keys=500", "--verify"]
 DEVICE = os.environ.get("GLAIVE_TEST_DEVICE") or min(path.name for path in DEVICES.iterdir())
@@ -47,6 +47,14 @@ class VerbsTest(CliTest):
     def test_the_other_profile_and_small_rings_are_exact(self):
         self.run_over_device("--nodes=2", "--profile=yahoo", *SMALL[:2], "--verify")
         self.run_over_device("--nodes=2", "--slot-bytes=512", "--credits=2", "--keys=5000", *SMALL[:2], "--verify")
+
+    def test_joins_and_stages_are_exact(self):
+        for query, *flags in [("nb8", "--join=full", "--disorder=1h"), ("nb11", "--keys=5000"), ("ysb_star",)]:
+            self.binary = BIN / query
+            for nodes, executors in [(1, 2), (2, 2), (3, 1)]:
+                with self.subTest(query, nodes=nodes, executors=executors):
+                    self.run_over_device(f"--nodes={nodes}", f"--executors={executors}", "--transport=verbs",
+                                         "--records=20000", "--keys=2000", *flags, "--verify")
 
     def test_split_writes_are_exact(self):
         self.run_over_device("--nodes=2", "--write-mode=split", *SMALL)

@@ -1,4 +1,4 @@
-"""Starts ysb the way a user does, and watches what it prints, which processes it leaves and which files it makes."""
+"""Starts ysb, or another query, the way a user does, and watches what it prints, which processes it leaves and which files it makes."""
 
 import os
 import pathlib
@@ -59,10 +59,10 @@ class Output:
 class Ysb:
     """One process that a test starts: a whole run with --nodes, or one rank of it."""
 
-    def __init__(self, mark, flags, folder):
+    def __init__(self, mark, flags, folder, binary):
         environment = dict(os.environ, **{MARK: mark})
         self.flags = list(flags)
-        self.process = subprocess.Popen([YSB, *flags], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([binary, *flags], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.out = Output(self.process.stdout)
         self.err = Output(self.process.stderr)
@@ -84,6 +84,8 @@ class Ysb:
 class CliTest(unittest.TestCase):
     """A test whose processes and files are gone when it ends, or it fails."""
 
+    binary = YSB
+
     def setUp(self):
         self.mark = uuid.uuid4().hex
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="glaive_cli_"))
@@ -103,7 +105,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(shared_memory_names() - self.shared_memory, set(), "shared memory outlived its run")
 
     def start(self, *flags):
-        ysb = Ysb(self.mark, flags, self.folder)
+        ysb = Ysb(self.mark, flags, self.folder, self.binary)
         self.started.append(ysb)
         return ysb
 

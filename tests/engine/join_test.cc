@@ -30,10 +30,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-enum class WindowKind : std::uint8_t { kTumbling, kSliding, kSession, kNone };
+enum class JoinWindow : std::uint8_t { kTumbling, kSliding, kSession, kNone };
 
-struct Shape {
-  WindowKind window = WindowKind::kTumbling;
+struct JoinShape {
+  JoinWindow window = JoinWindow::kTumbling;
   std::int64_t size_ms = 1000;
   std::int64_t slide_ms = 1000;
   JoinKind kind = JoinKind::kInner;
@@ -63,7 +63,7 @@ struct Tuple {
 };
 using TuplesOfKeys = std::map<std::uint64_t, std::array<std::vector<Tuple>, 2>>;
 
-TuplesOfKeys TuplesOf(const Workload& workload, const Shape& shape) {
+TuplesOfKeys TuplesOf(const Workload& workload, const JoinShape& shape) {
   TuplesOfKeys tuples;
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     ForEachRecord(side == 0 ? workload : RightOf(workload), shape.disorder,
@@ -93,7 +93,8 @@ void AddPairs(std::int64_t start_ms, std::int64_t end_ms, std::uint64_t key, con
 /// A multiple of all slides, so that times before 1970 are rounded down.
 constexpr std::int64_t kFarBackMs = 3'000'000;
 
-void AddWindows(std::uint64_t key, const std::array<std::vector<Tuple>, 2>& tuples, const Shape& shape, Pairs& pairs) {
+void AddWindows(std::uint64_t key, const std::array<std::vector<Tuple>, 2>& tuples, const JoinShape& shape,
+                Pairs& pairs) {
   std::map<std::int64_t, Times> windows;  // by start
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     for (const Tuple& tuple : tuples[side]) {
@@ -108,7 +109,8 @@ void AddWindows(std::uint64_t key, const std::array<std::vector<Tuple>, 2>& tupl
   }
 }
 
-void AddSessions(std::uint64_t key, const std::array<std::vector<Tuple>, 2>& tuples, const Shape& shape, Pairs& pairs) {
+void AddSessions(std::uint64_t key, const std::array<std::vector<Tuple>, 2>& tuples, const JoinShape& shape,
+                 Pairs& pairs) {
   std::vector<std::pair<std::int64_t, std::size_t>> all;  // times and sides
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     for (const Tuple& tuple : tuples[side]) {
@@ -126,12 +128,12 @@ void AddSessions(std::uint64_t key, const std::array<std::vector<Tuple>, 2>& tup
   }
 }
 
-Pairs Sequential(const Workload& workload, const Shape& shape) {
+Pairs Sequential(const Workload& workload, const JoinShape& shape) {
   Pairs pairs;
   for (const auto& [key, tuples] : TuplesOf(workload, shape)) {
-    if (shape.window == WindowKind::kSession) {
+    if (shape.window == JoinWindow::kSession) {
       AddSessions(key, tuples, shape, pairs);
-    } else if (shape.window == WindowKind::kNone) {
+    } else if (shape.window == JoinWindow::kNone) {
       Times times;
       for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
         for (const Tuple& tuple : tuples[side]) times[side].push_back(tuple.time_ms);
@@ -150,7 +152,7 @@ using RunQuery = absl::FunctionRef<void(const Query&)>;
 
 /// Runs the shape's join with a function that runs a query, and returns the pairs.
 template <JoinKind kKind, typename W>
-Pairs PairsOf(const Workload& workload, const Shape& shape, const W& window, RunQuery run) {
+Pairs PairsOf(const Workload& workload, const JoinShape& shape, const W& window, RunQuery run) {
   auto left = From(DisorderedRecords(workload, shape.disorder)).Filter(&IsOfKindZero);
   auto right = From(DisorderedRecords(RightOf(workload), shape.disorder)).Filter(&IsOfKindZero);
   const auto finish = [&](auto joined) {
@@ -183,22 +185,22 @@ Pairs PairsOf(const Workload& workload, const Shape& shape, const W& window, Run
 }
 
 template <JoinKind kKind>
-Pairs PairsOf(const Workload& workload, const Shape& shape, RunQuery run) {
+Pairs PairsOf(const Workload& workload, const JoinShape& shape, RunQuery run) {
   const absl::Duration size = absl::Milliseconds(shape.size_ms);
   switch (shape.window) {
-    case WindowKind::kTumbling:
+    case JoinWindow::kTumbling:
       return PairsOf<kKind>(workload, shape, Tumbling{size}, run);
-    case WindowKind::kSliding:
+    case JoinWindow::kSliding:
       return PairsOf<kKind>(workload, shape, Sliding{size, absl::Milliseconds(shape.slide_ms)}, run);
-    case WindowKind::kSession:
+    case JoinWindow::kSession:
       return PairsOf<kKind>(workload, shape, Session{size}, run);
-    case WindowKind::kNone:
+    case JoinWindow::kNone:
       return PairsOf<kKind>(workload, shape, Unbounded{}, run);
   }
   return {};
 }
 
-Pairs PairsOf(const Workload& workload, const Shape& shape, RunQuery run) {
+Pairs PairsOf(const Workload& workload, const JoinShape& shape, RunQuery run) {
   switch (shape.kind) {
     case JoinKind::kInner:
       return PairsOf<JoinKind::kInner>(workload, shape, run);
@@ -210,10 +212,10 @@ Pairs PairsOf(const Workload& workload, const Shape& shape, RunQuery run) {
   return {};
 }
 
-class JoinCluster : public ::testing::TestWithParam<Shape> {};
+class JoinCluster : public ::testing::TestWithParam<JoinShape> {};
 
 TEST_P(JoinCluster, FindsExactlyThePairsOnEveryNumberOfNodes) {
-  const Shape& shape = GetParam();
+  const JoinShape& shape = GetParam();
   for (Workload workload : DisorderedWorkloads(30)) {
     workload.hot_share = shape.hot_share;
     workload.over_verbs = shape.over_verbs && workload.executor_count() > 1;
@@ -232,7 +234,7 @@ TEST_P(JoinCluster, FindsExactlyThePairsOnEveryNumberOfNodes) {
 }
 
 TEST_P(JoinCluster, FindsThemInAnyOrderOfWork) {
-  const Shape& shape = GetParam();
+  const JoinShape& shape = GetParam();
   Workload workload{.executors = 3,
                     .records = 1'000,
                     .keys = 60,
@@ -253,41 +255,41 @@ TEST_P(JoinCluster, FindsThemInAnyOrderOfWork) {
   }
 }
 
-std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.size_ms << " ms"; }
+std::ostream& operator<<(std::ostream& out, const JoinShape& shape) { return out << shape.size_ms << " ms"; }
 
-std::string NameOf(const ::testing::TestParamInfo<Shape>& info) {
+std::string NameOfJoin(const ::testing::TestParamInfo<JoinShape>& info) {
   constexpr std::array<const char*, 4> kWindows = {"Tumbling", "Sliding", "Session", "Unwindowed"};
   constexpr std::array<const char*, 3> kKinds = {"Inner", "Left", "Full"};
-  const Shape& shape = info.param;
+  const JoinShape& shape = info.param;
   return absl::StrCat(kKinds[static_cast<std::size_t>(shape.kind)], kWindows[static_cast<std::size_t>(shape.window)],
                       shape.size_ms, "Every", shape.slide_ms, "Disorder", shape.disorder.range_ms, "Bound",
                       shape.disorder.bound_ms, shape.hot_share > 0 ? "Hot" : "");
 }
 
-std::vector<Shape> AllShapes() {
-  std::vector<Shape> shapes;
+std::vector<JoinShape> AllJoins() {
+  std::vector<JoinShape> shapes;
   for (const JoinKind kind : {JoinKind::kInner, JoinKind::kLeft, JoinKind::kFull}) {
     for (const Disorder& disorder : {Disorder{}, Disorder{2000, 500}}) {
       const std::int64_t lateness_ms = disorder.range_ms / 4;
-      shapes.push_back({WindowKind::kTumbling, 1000, 1000, kind, disorder, lateness_ms});
-      shapes.push_back({WindowKind::kSliding, 1000, 300, kind, disorder, lateness_ms});
-      shapes.push_back({WindowKind::kSession, 300, 300, kind, disorder, lateness_ms});
-      shapes.push_back({WindowKind::kNone, 1000, 1000, kind, disorder, 0});
+      shapes.push_back({JoinWindow::kTumbling, 1000, 1000, kind, disorder, lateness_ms});
+      shapes.push_back({JoinWindow::kSliding, 1000, 300, kind, disorder, lateness_ms});
+      shapes.push_back({JoinWindow::kSession, 300, 300, kind, disorder, lateness_ms});
+      shapes.push_back({JoinWindow::kNone, 1000, 1000, kind, disorder, 0});
     }
   }
-  shapes.push_back({WindowKind::kTumbling, 1000, 1000, JoinKind::kInner, {}, 0, /*hot_share=*/0.5});
-  shapes.push_back({WindowKind::kSliding, 1000, 500, JoinKind::kFull, {}, 0, /*hot_share=*/0.5});
-  shapes.push_back({WindowKind::kSession, 100, 100, JoinKind::kInner, {}, 0, /*hot_share=*/0.5});
+  shapes.push_back({JoinWindow::kTumbling, 1000, 1000, JoinKind::kInner, {}, 0, /*hot_share=*/0.5});
+  shapes.push_back({JoinWindow::kSliding, 1000, 500, JoinKind::kFull, {}, 0, /*hot_share=*/0.5});
+  shapes.push_back({JoinWindow::kSession, 100, 100, JoinKind::kInner, {}, 0, /*hot_share=*/0.5});
   return shapes;
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, JoinCluster, ::testing::ValuesIn(AllShapes()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Shapes, JoinCluster, ::testing::ValuesIn(AllJoins()), NameOfJoin);
 INSTANTIATE_TEST_SUITE_P(
     OverVerbs, JoinCluster,
-    ::testing::Values(Shape{.kind = JoinKind::kFull, .disorder = {2000, 500}, .over_verbs = true},
-                      Shape{.window = WindowKind::kSession, .size_ms = 300, .slide_ms = 300, .over_verbs = true},
-                      Shape{.window = WindowKind::kNone, .kind = JoinKind::kLeft, .over_verbs = true}),
-    NameOf);
+    ::testing::Values(JoinShape{.kind = JoinKind::kFull, .disorder = {2000, 500}, .over_verbs = true},
+                      JoinShape{.window = JoinWindow::kSession, .size_ms = 300, .slide_ms = 300, .over_verbs = true},
+                      JoinShape{.window = JoinWindow::kNone, .kind = JoinKind::kLeft, .over_verbs = true}),
+    NameOfJoin);
 
 /// A tuple that makes a window's tables larger than what is kept unsplit.
 struct Wide {
@@ -295,34 +297,36 @@ struct Wide {
   std::array<char, 120> more;
 };
 
-TEST(Join, TablesLargerThanTheCacheAreSplitAndStillExact) {
-  Workload left{.nodes = 2, .records = 40'000, .keys = 5'000, .span_ms = 2'000, .window_ms = 1'000};
+/// Joins 80,000 wide tuples, whose tables are split, with `right_records` a node, and counts the pairs.
+void ExpectExactWhenSplit(std::uint64_t right_records, std::int64_t slide_ms) {
+  const Workload left{.nodes = 2, .records = 40'000, .keys = 5'000, .span_ms = 2'000, .window_ms = 1'000};
   Workload right = left;
   right.seed = 77;
-  right.records = 10'000;
+  right.records = right_records;
   const auto wide = [](const TestRecord& record) { return Wide{.time_ms = record.event_time_ms, .more = {}}; };
-  std::uint64_t expected = 0;
   std::map<std::pair<std::int64_t, std::uint64_t>, std::array<std::uint64_t, 2>> counts;
-  for (std::uint32_t executor = 0; executor < 2; ++executor) {
-    for (std::uint64_t i = 0; i < left.records; ++i) {
-      const TestRecord record = MakeRecord(left, executor, i);
-      ++counts[{record.event_time_ms / 1000, record.key}][0];
-    }
-    for (std::uint64_t i = 0; i < right.records; ++i) {
-      const TestRecord record = MakeRecord(right, executor, i);
-      ++counts[{record.event_time_ms / 1000, record.key}][1];
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    const Workload& workload = side == 0 ? left : right;
+    for (std::uint64_t i = 0; i < 2 * workload.records; ++i) {
+      const TestRecord record = MakeRecord(workload, static_cast<std::uint32_t>(i % 2), i / 2);
+      for (std::int64_t start_ms = record.event_time_ms / slide_ms * slide_ms; start_ms + 1000 > record.event_time_ms;
+           start_ms -= slide_ms) {
+        ++counts[{start_ms, record.key}][side];
+      }
     }
   }
+  std::uint64_t expected = 0;
   for (const auto& [window, sides] : counts) expected += sides[0] * sides[1];
   using Row = WindowResult<std::uint64_t, std::uint64_t>;
   std::vector<std::vector<Row>> rows(2);
   const auto query = Join(From(TestSource(left)), From(TestSource(right)))
                          .On(&TestRecord::key, &TestRecord::key)
-                         .Window(Tumbling{absl::Seconds(1)})
+                         .Window(Sliding{absl::Seconds(1), absl::Milliseconds(slide_ms)})
                          .Keep(wide, wide)
                          .Map([](const auto& pair) {
                            const auto& [left_tuple, right_tuple] = pair.value;
-                           const bool inside = left_tuple.time_ms / 1000 == right_tuple.time_ms / 1000;
+                           const auto [first_ms, last_ms] = std::minmax(left_tuple.time_ms, right_tuple.time_ms);
+                           const bool inside = first_ms >= pair.window_start_ms && last_ms < pair.window_end_ms;
                            return Row{pair.window_start_ms, pair.window_end_ms, pair.key, inside ? 1U : 0U};
                          })
                          .To(Collect(rows));
@@ -333,12 +337,20 @@ TEST(Join, TablesLargerThanTheCacheAreSplitAndStillExact) {
   for (const auto& leader : rows) {
     for (const Row& row : leader) found += row.value;
   }
+  EXPECT_GT(expected, 1000U);
   EXPECT_EQ(found, expected);
   EXPECT_EQ(rows[0].size() + rows[1].size(), expected);
 }
 
+TEST(Join, TablesLargerThanTheCacheAreSplitAndStillExact) { ExpectExactWhenSplit(10'000, 1000); }
+
+TEST(Join, SplitTablesAreJoinedWithSmallOnes) {
+  ExpectExactWhenSplit(500, 1000);
+  ExpectExactWhenSplit(500, 250);
+}
+
 TEST(Join, LateRecordsOfBothStreamsGoToTheirSinks) {
-  const Shape shape{.disorder = {2000, 500}, .lateness_ms = 200};
+  const JoinShape shape{.disorder = {2000, 500}, .lateness_ms = 200};
   for (const Workload& left : DisorderedWorkloads(30)) {
     const Workload right = RightOf(left);
     using Late = LateRecord<TestRecord>;

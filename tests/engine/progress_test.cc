@@ -154,7 +154,7 @@ TEST_F(FlowProgressTest, LatencyIsMeasuredFromTheBatchOfWhoeverWasLast) {
   EXPECT_FALSE(progress.has_passed_windows());
   progress.OnMarker(ExecutorId{1}, Marker(30, /*boundary_read_ns=*/42));
   EXPECT_EQ(progress.PassedReadNanos(20), 42);
-  progress.ForgetPassedWindows();
+  progress.ForgetPassedUntil(progress.min_ms());
   progress.OnMarker(ExecutorId{1}, Marker(60, /*boundary_read_ns=*/50));
   EXPECT_FALSE(progress.has_passed_windows()) << "it was not the last any more";
   progress.OnBatch(1, 1, 55, 99);
@@ -171,7 +171,7 @@ TEST_F(FlowProgressTest, WindowsThatWaitToBeFiredKeepTheBatchThatCompletedEach) 
   EXPECT_EQ(progress.PassedReadNanos(10), 2);
   EXPECT_EQ(progress.PassedReadNanos(20), 4);
   EXPECT_EQ(progress.PassedReadNanos(30), 4);
-  progress.ForgetPassedWindows();
+  progress.ForgetPassedUntil(progress.min_ms());
   progress.OnEnd(6);
   EXPECT_EQ(progress.PassedReadNanos(40), 6);
   EXPECT_EQ(progress.PassedReadNanos(1000), 6);
@@ -242,7 +242,7 @@ TEST_F(FlowProgressTest, WithoutATimeoutNoFlowIsIdle) {
 }
 
 TEST_F(FlowProgressTest, AJoinWaitsForBothItsInputs) {
-  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 2, {FlowOrigin::kSource, FlowOrigin::kSource});
+  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 2, {0, 0});
   FlowProgress left({.self = ExecutorId{0}, .input = 0, .max_lead_ms = 100}, Windows(Tumbling{absl::Milliseconds(10)}),
                     stage);
   FlowProgress right({.self = ExecutorId{0}, .input = 1, .max_lead_ms = 100}, Windows(Tumbling{absl::Milliseconds(10)}),
@@ -259,19 +259,56 @@ TEST_F(FlowProgressTest, AJoinWaitsForBothItsInputs) {
   EXPECT_EQ(stage.min_ms(), 50);
 }
 
-TEST_F(FlowProgressTest, ASourceDoesNotWaitForTheResultsOfAnotherStage) {
-  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 1, {FlowOrigin::kSource, FlowOrigin::kStage});
+TEST_F(FlowProgressTest, ASourceWaitsForResultsOnlyWhereTheyAreLaterThanTheirDelay) {
+  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 1, {0, 1000});
   FlowProgress source({.self = ExecutorId{0}, .input = 0, .max_lead_ms = 100},
                       Windows(Tumbling{absl::Milliseconds(10)}), stage);
-  stage.Advance(stage.FlowOf(1, ExecutorId{0}), 5, 1);
   source.OnBatch(1, 1, 10, 1);
-  source.OnBatch(1, 1, 100'000, 1);
-  EXPECT_EQ(stage.min_ms(), 5);
+  source.OnBatch(1, 1, 1110, 1);
+  EXPECT_FALSE(source.LeadsTooFar()) << "the results begin where the source did";
+  source.OnBatch(1, 1, 1111, 1);
+  EXPECT_TRUE(source.LeadsTooFar());
+  stage.Advance(stage.FlowOf(1, ExecutorId{0}), 500, 1);
+  source.OnBatch(1, 1, 1600, 1);
+  EXPECT_FALSE(source.LeadsTooFar());
+  source.OnBatch(1, 1, 1601, 1);
+  EXPECT_TRUE(source.LeadsTooFar());
+  stage.Advance(stage.FlowOf(1, ExecutorId{0}), kMaxEventTimeMs, 1);
   EXPECT_FALSE(source.LeadsTooFar());
 }
 
+TEST_F(FlowProgressTest, AStageIsIdleWhenAllItsFlowsAreAndItsResultsFollowOthersThen) {
+  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 3);
+  EXPECT_FALSE(stage.all_idle());
+  stage.SetIdle(0, true);
+  stage.SetIdle(0, true);
+  stage.Advance(1, kMaxEventTimeMs, 1);
+  EXPECT_FALSE(stage.all_idle());
+  stage.SetIdle(2, true);
+  EXPECT_TRUE(stage.all_idle());
+  stage.SetIdle(2, false);
+  EXPECT_FALSE(stage.all_idle());
+  stage.Advance(2, kMaxEventTimeMs, 1);
+  EXPECT_TRUE(stage.all_idle());
+  stage.Advance(0, kMaxEventTimeMs, 1);
+  EXPECT_FALSE(stage.all_idle()) << "it has ended";
+
+  StageProgress next(Windows(Tumbling{absl::Milliseconds(10)}), 1, {0, 20});
+  FlowProgress source({.self = ExecutorId{0}, .input = 0}, Windows(Tumbling{absl::Milliseconds(10)}), next);
+  FlowProgress results({.self = ExecutorId{0}, .input = 1}, Windows(Tumbling{absl::Milliseconds(10)}), next);
+  source.OnBatch(1, 1, 70, 1);
+  EXPECT_FALSE(results.ShouldFollow(5));
+  results.OnUpstreamIdle(5);
+  EXPECT_TRUE(results.ShouldFollow(5));
+  results.OnSilence(6);
+  EXPECT_EQ(next.min_ms(), 70);
+  results.OnActivity(7);
+  source.OnBatch(1, 1, 90, 8);
+  EXPECT_FALSE(results.ShouldFollow(9));
+}
+
 TEST_F(FlowProgressTest, AnIdleInputFollowsTheOtherOne) {
-  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 1, {FlowOrigin::kSource, FlowOrigin::kSource});
+  StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 1, {0, 0});
   FlowProgress left({.self = ExecutorId{0}, .input = 0}, Windows(Tumbling{absl::Milliseconds(10)}), stage);
   FlowProgress right({.self = ExecutorId{0}, .input = 1, .idle_timeout_ns = 100},
                      Windows(Tumbling{absl::Milliseconds(10)}), stage);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -25,14 +27,14 @@ using Row = TestRow;                                                            
 using Result = std::tuple<std::int64_t, std::int64_t, std::uint64_t, std::uint64_t>;  // start, end, key, value
 using Results = std::vector<Result>;
 
-constexpr Disorder kDisorder{2000, 500};
-constexpr std::int64_t kLatenessMs = 300;
+constexpr Disorder kStageDisorder{2000, 500};
+constexpr std::int64_t kStageLatenessMs = 300;
 
 std::int64_t WindowStart(std::int64_t time_ms, std::int64_t size_ms) {
   return (time_ms + 1000 * size_ms) / size_ms * size_ms - 1000 * size_ms;
 }
 bool IsInTime(std::int64_t window_end_ms, std::int64_t watermark_ms) {
-  return window_end_ms > HeldBack(watermark_ms, kLatenessMs);
+  return window_end_ms > HeldBack(watermark_ms, kStageLatenessMs);
 }
 
 Results Sorted(const std::vector<std::vector<Row>>& rows) {
@@ -80,9 +82,10 @@ void ExpectResults(const Build& build, const Expect& expect) {
 }
 
 /// Counts of each key in windows of 500 ms that are in time.
-std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> Counts(const Workload& workload, std::uint64_t kind) {
+std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> CountsOfKind(const Workload& workload,
+                                                                             std::uint64_t kind) {
   std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> counts;
-  ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+  ForEachRecord(workload, kStageDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     const std::int64_t start_ms = WindowStart(record.event_time_ms, 500);
     if (record.kind == kind && IsInTime(start_ms + 500, watermark_ms)) ++counts[{start_ms, record.key}];
   });
@@ -94,14 +97,14 @@ auto CountsOf(S stream, std::int64_t window_ms = 500) {
   return std::move(stream)
       .KeyBy(&TestRecord::key)
       .Window(Tumbling{absl::Milliseconds(window_ms)})
-      .AllowedLateness(absl::Milliseconds(kLatenessMs))
+      .AllowedLateness(absl::Milliseconds(kStageLatenessMs))
       .Aggregate(Count{});
 }
 
 TEST(Stages, ResultsAreGroupedAgainByAnotherKey) {
   ExpectResults(
       [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
-        return CountsOf(From(DisorderedRecords(workload, kDisorder)).Filter([](const TestRecord& record) {
+        return CountsOf(From(DisorderedRecords(workload, kStageDisorder)).Filter([](const TestRecord& record) {
                  return record.kind == 0;
                }))
             .KeyBy([](const Row& row) { return row.key % 7; })
@@ -114,7 +117,7 @@ TEST(Stages, ResultsAreGroupedAgainByAnotherKey) {
       },
       [](const Workload& workload) {
         std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> sums;
-        for (const auto& [window, count] : Counts(workload, 0)) {
+        for (const auto& [window, count] : CountsOfKind(workload, 0)) {
           sums[{WindowStart(window.first + 499, 2000), window.second % 7}] += count;
         }
         Results expected;
@@ -154,10 +157,10 @@ TEST(Stages, ResultsOfTheSameKeyStayWithTheirLeader) {
 TEST(Stages, ResultsOfSlidingWindowsAndOfAllKeysAreGroupedAgain) {
   ExpectResults(
       [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
-        return From(DisorderedRecords(workload, kDisorder))
+        return From(DisorderedRecords(workload, kStageDisorder))
             .KeyBy(&TestRecord::key)
             .Window(Sliding{absl::Milliseconds(900), absl::Milliseconds(300)})
-            .AllowedLateness(absl::Milliseconds(kLatenessMs))
+            .AllowedLateness(absl::Milliseconds(kStageLatenessMs))
             .Aggregate(Count{})
             .Window(Tumbling{absl::Milliseconds(300)})
             .Aggregate(Max{&Row::value})
@@ -166,7 +169,7 @@ TEST(Stages, ResultsOfSlidingWindowsAndOfAllKeysAreGroupedAgain) {
       },
       [](const Workload& workload) {
         std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> counts;  // by the window's end and the key
-        ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+        ForEachRecord(workload, kStageDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
           for (std::int64_t start_ms = WindowStart(record.event_time_ms, 300); start_ms + 900 > record.event_time_ms;
                start_ms -= 300) {
             if (IsInTime(start_ms + 900, watermark_ms)) ++counts[{start_ms + 900, record.key}];
@@ -185,10 +188,10 @@ TEST(Stages, ResultsOfSlidingWindowsAndOfAllKeysAreGroupedAgain) {
 TEST(Stages, SessionsAreGroupedAgain) {
   ExpectResults(
       [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
-        return From(DisorderedRecords(workload, kDisorder))
+        return From(DisorderedRecords(workload, kStageDisorder))
             .KeyBy(&TestRecord::key)
             .Window(Session{absl::Milliseconds(150)})
-            .AllowedLateness(absl::Milliseconds(kLatenessMs))
+            .AllowedLateness(absl::Milliseconds(kStageLatenessMs))
             .Aggregate(Count{})
             .KeyBy([](const Row& row) { return row.key % 3; })
             .Window(Tumbling{absl::Seconds(1)})
@@ -197,8 +200,8 @@ TEST(Stages, SessionsAreGroupedAgain) {
       },
       [](const Workload& workload) {
         std::map<std::uint64_t, std::vector<std::int64_t>> times;
-        ForEachRecord(workload, kDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
-          if (record.event_time_ms >= HeldBack(watermark_ms, kLatenessMs)) {
+        ForEachRecord(workload, kStageDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+          if (record.event_time_ms >= HeldBack(watermark_ms, kStageLatenessMs)) {
             times[record.key].push_back(record.event_time_ms);
           }
         });
@@ -222,7 +225,7 @@ TEST(Stages, SessionsAreGroupedAgain) {
 TEST(Stages, AStreamIsSplitAndItsAggregatesAreJoined) {
   ExpectResults(
       [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
-        const auto [zeros, ones] = From(DisorderedRecords(workload, kDisorder))
+        const auto [zeros, ones] = From(DisorderedRecords(workload, kStageDisorder))
                                        .Split([](const TestRecord& record) { return record.kind == 0; },
                                               [](const TestRecord& record) { return record.kind == 1; });
         return Join(CountsOf(zeros), CountsOf(ones))
@@ -236,8 +239,8 @@ TEST(Stages, AStreamIsSplitAndItsAggregatesAreJoined) {
             .To(Collect(rows));
       },
       [](const Workload& workload) {
-        const auto zeros = Counts(workload, 0);
-        const auto ones = Counts(workload, 1);
+        const auto zeros = CountsOfKind(workload, 0);
+        const auto ones = CountsOfKind(workload, 1);
         Results expected;
         for (const auto& [window, zero] : zeros) {
           if (const auto one = ones.find(window); one != ones.end()) {
@@ -251,11 +254,11 @@ TEST(Stages, AStreamIsSplitAndItsAggregatesAreJoined) {
 TEST(Stages, ASourceIsJoinedWithResultsOfItself) {
   ExpectResults(
       [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
-        const auto all = From(DisorderedRecords(workload, kDisorder));
+        const auto all = From(DisorderedRecords(workload, kStageDisorder));
         return Join(Stream(all), CountsOf(all))
             .On(&TestRecord::key, &Row::key)
             .Window(Tumbling{absl::Milliseconds(500)})
-            .AllowedLateness(absl::Milliseconds(kLatenessMs))
+            .AllowedLateness(absl::Milliseconds(kStageLatenessMs))
             .Keep(&TestRecord::kind, &Row::value)
             .KeyBy([](const auto& row) { return row.key; })
             .Window(Tumbling{absl::Milliseconds(500)})
@@ -266,13 +269,62 @@ TEST(Stages, ASourceIsJoinedWithResultsOfItself) {
         Results expected;
         std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> counts;
         for (const std::uint64_t kind : {0, 1, 2}) {
-          for (const auto& [window, count] : Counts(workload, kind)) counts[window] += count;
+          for (const auto& [window, count] : CountsOfKind(workload, kind)) counts[window] += count;
         }
         for (const auto& [window, count] : counts) {
           expected.emplace_back(window.first, window.first + 500, window.second, count);
         }
         return expected;
       });
+}
+
+TEST(Stages, AnIdleSourceBehindAnAggregationHoldsAJoinUpNoLonger) {
+  Workload workload{.nodes = 2, .records = 2'000, .keys = 20, .span_ms = 10'000, .max_lead_ms = 40'000};
+  workload.idle_timeout_ns = 50'000'000;
+  const auto source = [&](double records_per_second, std::uint64_t silent_after) {
+    auto spec = TestSource(workload);
+    spec.open = [workload, records_per_second, silent_after](const SourceContext& context) {
+      const auto generate = [&](std::uint64_t first, std::span<TestRecord> records) {
+        for (std::size_t i = 0; i < records.size(); ++i) {
+          records[i] = MakeRecord(workload, Value(context.executor), first + i);
+        }
+      };
+      return BlockSource<TestRecord, decltype(kTestEventTime)>::Create({.block_records = workload.records,
+                                                                        .total_records = workload.records,
+                                                                        .span_ms = workload.span_ms,
+                                                                        .records_per_second = records_per_second,
+                                                                        .batch_records = 20,
+                                                                        .silent_after_records = silent_after,
+                                                                        .silent_ns = 3'000'000'000},
+                                                                       *context.clock, generate, kTestEventTime);
+    };
+    return spec;
+  };
+  using Joined = WindowResult<std::uint64_t, std::tuple<std::uint64_t, std::optional<std::uint64_t>>>;
+  std::vector<std::vector<Joined>> rows(2);
+  const auto query = LeftJoin(From(source(2'000, ~std::uint64_t{0})), CountsOf(From(source(0, 500)), 1000))
+                         .On(&TestRecord::key, &Row::key)
+                         .Window(Tumbling{absl::Seconds(1)})
+                         .Keep(&TestRecord::kind, &Row::value)
+                         .To(Collect(rows));
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(rows[0].size() + rows[1].size(), 2 * workload.records) << "each record has one result";
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::idle_periods), 0U);
+  // The aggregation fires two windows a node before its source falls silent; the join goes on while the other one
+  // reads.
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired_early), 2U * 8U);
+}
+
+TEST(StagesDeathTest, AStreamThatWasMovedAwayIsNamed) {
+  const auto use_twice = [] {
+    auto stream = From(TestSource(Workload{}));
+    auto first = CountsOf(std::move(stream));
+    std::vector<std::vector<Row>> rows(1);
+    (void)CountsOf(std::move(stream)).To(Collect(rows));  // NOLINT(bugprone-use-after-move)
+  };
+  EXPECT_DEATH(use_twice(), "takes in a stream that was moved away");
 }
 
 TEST(Stages, ATableIsJoinedAndRecordsItDoesNotHaveAreDropped) {
@@ -282,7 +334,7 @@ TEST(Stages, ATableIsJoinedAndRecordsItDoesNotHaveAreDropped) {
   EXPECT_EQ(table->size(), names.size());
   ExpectResults(
       [&](const Workload& workload, std::vector<std::vector<Row>>& rows) {
-        return CountsOf(From(DisorderedRecords(workload, kDisorder))
+        return CountsOf(From(DisorderedRecords(workload, kStageDisorder))
                             .JoinTable(table, &TestRecord::key,
                                        [](TestRecord record, std::uint64_t name) {
                                          record.key = name;
@@ -293,7 +345,7 @@ TEST(Stages, ATableIsJoinedAndRecordsItDoesNotHaveAreDropped) {
       },
       [&](const Workload& workload) {
         Results expected;
-        for (const auto& [window, count] : Counts(workload, 0)) {
+        for (const auto& [window, count] : CountsOfKind(workload, 0)) {
           if (names.contains(window.second)) {
             expected.emplace_back(window.first, window.first + 500, window.second * 100, count);
           }

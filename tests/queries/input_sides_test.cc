@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t kWindowMs = 60'000;
+constexpr std::int64_t kSidesWindowMs = 60'000;
 
 std::vector<Tick> TicksOf(const InputSide& side, std::uint32_t executor = 0) {
   return FirstRecords<Tick>(TickGenerator(side.options), side.block.block_records, executor);
@@ -25,7 +25,7 @@ std::vector<Tick> TicksOf(const InputSide& side, std::uint32_t executor = 0) {
 TEST(InputSidesTest, OfFiveRecordsFourAreTheLeftSides) {
   for (const auto& [records, left, right] :
        {std::tuple(5U, 4U, 1U), std::tuple(1'000U, 800U, 200U), std::tuple(1'004U, 804U, 200U)}) {
-    const InputSides sides = MakeSides({.records = records, .rate = 100}, kWindowMs);
+    const InputSides sides = MakeSides({.records = records, .rate = 100}, kSidesWindowMs);
     EXPECT_EQ(sides.left.flags.records, left);
     EXPECT_EQ(sides.left.block.block_records, left);
     EXPECT_EQ(sides.left.block.total_records, left);
@@ -39,8 +39,9 @@ TEST(InputSidesTest, OfFiveRecordsFourAreTheLeftSides) {
 
 TEST(InputSidesTest, BothCoverTheSameEventTime) {
   for (const std::uint64_t event_rate : {0U, 1U, 3U, 1'000U}) {
-    const InputSides sides = MakeSides({.records = 10'000, .event_rate = event_rate}, kWindowMs);
-    const std::int64_t span_ms = event_rate == 0 ? 10 * kWindowMs : 10'000'000 / static_cast<std::int64_t>(event_rate);
+    const InputSides sides = MakeSides({.records = 10'000, .event_rate = event_rate}, kSidesWindowMs);
+    const std::int64_t span_ms =
+        event_rate == 0 ? 10 * kSidesWindowMs : 10'000'000 / static_cast<std::int64_t>(event_rate);
     for (const InputSide* side : {&sides.left, &sides.right}) {
       EXPECT_TRUE(Validate(side->options).ok());
       const Timeline timeline(side->options.timeline);
@@ -54,9 +55,9 @@ TEST(InputSidesTest, RepetitionsMoveBothOnByTheSameWholeWindows) {
   for (const std::uint64_t records : {5U, 9U, 10'000U, 10'004U}) {
     for (const std::uint64_t event_rate : {0U, 1U, 7U, 1'000U}) {
       const InputSides sides =
-          MakeSides({.records = records, .seconds = absl::Seconds(1), .event_rate = event_rate}, kWindowMs);
+          MakeSides({.records = records, .seconds = absl::Seconds(1), .event_rate = event_rate}, kSidesWindowMs);
       EXPECT_EQ(sides.left.block.span_ms, sides.right.block.span_ms);
-      EXPECT_EQ(sides.left.block.span_ms % kWindowMs, 0);
+      EXPECT_EQ(sides.left.block.span_ms % kSidesWindowMs, 0);
       for (const InputSide* side : {&sides.left, &sides.right}) {
         EXPECT_EQ(side->block.duration_ns, 1'000'000'000);
         const Timeline timeline(side->options.timeline);
@@ -73,7 +74,7 @@ TEST(InputSidesTest, DisorderWatermarksAndKeysAreThoseOfBoth) {
                                       .disorder = absl::Milliseconds(20),
                                       .allowed_lateness = absl::Milliseconds(5),
                                       .watermark_every = 9},
-                                     kWindowMs);
+                                     kSidesWindowMs);
   for (const InputSide* side : {&sides.left, &sides.right}) {
     EXPECT_EQ(side->options.keys.count, 7U);
     EXPECT_EQ(side->options.keys.hot_share, 0.5);
@@ -95,9 +96,9 @@ TEST(InputSidesTest, ASeedMakesBothSidesAndMakesThemDiffer) {
   std::set<std::vector<std::uint64_t>> seen;
   for (const std::uint64_t seed : {0U, 1U, 2U}) {
     const InputFlags flags{.records = 1'000, .seed = seed};
-    const InputSides sides = MakeSides(flags, kWindowMs);
-    EXPECT_EQ(keys_of(sides.left), keys_of(MakeSides(flags, kWindowMs).left));
-    EXPECT_EQ(keys_of(sides.right), keys_of(MakeSides(flags, kWindowMs).right));
+    const InputSides sides = MakeSides(flags, kSidesWindowMs);
+    EXPECT_EQ(keys_of(sides.left), keys_of(MakeSides(flags, kSidesWindowMs).left));
+    EXPECT_EQ(keys_of(sides.right), keys_of(MakeSides(flags, kSidesWindowMs).right));
     seen.insert(keys_of(sides.left));
     seen.insert(keys_of(sides.right));
   }

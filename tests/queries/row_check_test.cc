@@ -224,9 +224,9 @@ TEST(RowCheckTest, WritesAHashInHexadecimalDigits) {
 }
 
 TEST(RowCheckTest, TakesTheRowsOfAllWindowsInAnyOrder) {
-  std::vector<ResultRow> truth = Truth();
+  std::vector<ResultRow> truth = TrueRows();
   std::ranges::reverse(truth);
-  RowCheck check("q", ValueKind::kInteger, Truth(), LeadsAll);
+  RowCheck check("q", ValueKind::kInteger, TrueRows(), LeadsAll);
   check.Windows(truth);
   const Verdict verdict = check.Finish();
   EXPECT_TRUE(verdict.status.ok()) << verdict.status;

@@ -3,33 +3,25 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <random>
-#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "state/crdt/appended.h"
-#include "state/store/staged_update.h"
 
 namespace glaive::state {
 namespace {
 
 using Value = Appended<std::uint64_t>;
 using Table = AppendTable<std::uint64_t, Value>;
-using Update = StagedUpdate<std::uint64_t, std::uint64_t>;
 
 /// Appends tuples first .. first + count - 1, each under the key that is its root of many.
 void Append(StateMemory& memory, Table& table, std::uint64_t first, std::uint64_t count, std::uint64_t keys) {
-  std::vector<Update> updates;
   for (std::uint64_t tuple = first; tuple < first + count; ++tuple) {
     const std::uint64_t key = tuple % keys;
-    updates.push_back({.hash = HashKey(key), .key = key, .input = tuple});
+    ASSERT_TRUE(table.Append(memory, HashKey(key), {.key = key, .value = {tuple}}).ok());
   }
-  ASSERT_TRUE(table
-                  .Apply(memory, std::span<const Update>(updates),
-                         [](Value& value, const Update& update) { value.Update(update.input); })
-                  .ok());
+  ASSERT_TRUE(table.Settle(memory).ok());
 }
 
 /// All tuples, each of the right key, and each key in one log only.
@@ -37,11 +29,12 @@ std::vector<std::uint64_t> TuplesOf(const Table& table, std::uint64_t keys) {
   std::vector<std::uint64_t> tuples;
   std::map<std::uint64_t, std::size_t> logs;
   for (std::size_t log = 0; log < table.logs().size(); ++log) {
-    for (std::uint32_t i = 0; i < table.logs()[log].size(); ++i) {
-      const Table::Entry& entry = table.logs()[log].At(i);
-      EXPECT_EQ(entry.key, entry.value.tuple % keys);
-      EXPECT_EQ(logs.emplace(entry.key, log).first->second, log) << "key " << entry.key;
-      tuples.push_back(entry.value.tuple);
+    for (std::size_t run = 0; run < table.logs()[log].run_count(); ++run) {
+      for (const Table::Entry& entry : table.logs()[log].Run(run)) {
+        EXPECT_EQ(entry.key, entry.value.tuple % keys);
+        EXPECT_EQ(logs.emplace(entry.key, log).first->second, log) << "key " << entry.key;
+        tuples.push_back(entry.value.tuple);
+      }
     }
   }
   std::sort(tuples.begin(), tuples.end());
@@ -80,16 +73,37 @@ TEST(AppendTable, IsSplitWhenItGrowsBeyondTheCacheAndLosesNothing) {
 
 TEST(AppendTable, LogsOfSplitTablesHaveTheSameKeys) {
   StateMemory memory(64 << 20);
-  Table grown = Table::Create(memory, 0).value();
-  Append(memory, grown, 0, 500, 500);
-  ASSERT_TRUE(grown.Split(memory).ok());
-  ASSERT_TRUE(grown.Split(memory).ok()) << "twice is once";
-  Table planned = Table::Create(memory, 10'000'000).value();
-  EXPECT_TRUE(planned.split());
-  Append(memory, planned, 0, 500, 500);
-  ASSERT_EQ(grown.logs().size(), planned.logs().size());
-  for (std::size_t log = 0; log < grown.logs().size(); ++log) {
-    ASSERT_EQ(grown.logs()[log].size(), planned.logs()[log].size());
+  const std::uint64_t tuples = Table::kSplitBytes / sizeof(Table::Entry) + 1;
+  Table table = Table::Create(memory, 0).value();
+  Append(memory, table, 0, tuples, 500);
+  ASSERT_TRUE(table.split());
+  for (std::size_t log = 0; log < table.logs().size(); ++log) {
+    for (std::size_t run = 0; run < table.logs()[log].run_count(); ++run) {
+      for (const Table::Entry& entry : table.logs()[log].Run(run)) {
+        ASSERT_EQ(Table::PartOf(HashKey(entry.key)), log);
+      }
+    }
+  }
+}
+
+TEST(AppendTable, WindowsLiveOnEachOthersMemoryWhateverTheirEntriesSize) {
+  struct Odd {
+    std::uint64_t a;
+    std::uint64_t b;
+  };
+  using OddTable = AppendTable<std::uint64_t, Appended<Odd>>;
+  static_assert(sizeof(OddTable::Entry) == 24);
+  StateMemory memory(256 << 20);
+  std::uint64_t mapped = 0;
+  for (int window = 0; window < 50; ++window) {
+    OddTable table = OddTable::Create(memory, 0).value();
+    for (std::uint64_t key = 0; key < 100'000; ++key) {
+      ASSERT_TRUE(table.Append(memory, HashKey(key), {.key = key, .value = {{key, key}}}).ok());
+    }
+    ASSERT_TRUE(table.Settle(memory).ok());
+    table.Release(memory);
+    mapped = window == 0 ? memory.mapped_bytes() : mapped;
+    ASSERT_EQ(memory.mapped_bytes(), mapped) << "window " << window;
   }
 }
 
@@ -97,11 +111,9 @@ TEST(AppendTable, SaysWhenTheBudgetIsUsedUpAndGivesItsMemoryBack) {
   StateMemory memory(4 << 20);
   Table table = Table::Create(memory, 0).value();
   absl::Status status;
-  std::vector<Update> updates(1000, Update{.hash = HashKey(std::uint64_t{1}), .key = 1, .input = 2});
-  std::uint64_t rounds = 0;
-  for (; status.ok() && rounds < 10'000; ++rounds) {
-    status = table.Apply(memory, std::span<const Update>(updates),
-                         [](Value& value, const Update& update) { value.Update(update.input); });
+  for (std::uint64_t tuple = 0; status.ok() && tuple < 10'000'000; ++tuple) {
+    status = table.Append(memory, HashKey(std::uint64_t{1}), {.key = 1, .value = {tuple}});
+    status.Update(table.Settle(memory));
   }
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   table.Release(memory);

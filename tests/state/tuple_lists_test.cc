@@ -35,7 +35,7 @@ TEST(TupleLists, RandomPushesAppendsAndFreesAreThoseOfVectors) {
       case 0: {
         auto& [other, more] = all[random() % all.size()];
         if (&other != &list) {
-          lists.Append(list, other);
+          lists.Concatenate(list, other);
           expected.insert(expected.end(), more.begin(), more.end());
           more.clear();
           EXPECT_EQ(other.size, 0U);
@@ -62,8 +62,16 @@ TEST(TupleLists, RandomPushesAppendsAndFreesAreThoseOfVectors) {
       most = std::max(most, size);
     }
   }
+  for (auto& [list, expected] : all) {
+    lists.ReleaseIfEmpty(memory);
+    ASSERT_EQ(TuplesOf(lists, list), expected) << "what is not empty is kept";
+    lists.Free(list);
+  }
+  const std::uint64_t bytes = lists.size_bytes();
+  lists.ReleaseIfEmpty(memory);
+  EXPECT_EQ(lists.size_bytes(), 0U);
   EXPECT_GT(most, 100U);
-  EXPECT_LT(lists.size_bytes(), 1 << 20) << "places are used again";
+  EXPECT_LT(bytes, 1U << 20) << "places are used again";
 }
 
 TEST(TupleLists, AnErrorEndsTheWalk) {

@@ -1,4 +1,4 @@
-// expect: glaive: Keep() takes plain data of each record: no strings, no pointers
+// expect: glaive: Keep() takes plain data of each record: no strings, no pointers, no std::tuple
 #include "tests/engine/compile_fail/joins.h"
 
 namespace glaive::engine {

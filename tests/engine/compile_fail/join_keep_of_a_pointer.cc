@@ -1,0 +1,9 @@
+// expect: glaive: Keep() takes plain data of each record
+#include "tests/engine/compile_fail/joins.h"
+
+namespace glaive::engine {
+
+auto query =
+    OnPages().Window(Tumbling{absl::Seconds(1)}).Keep([](const Click& click) { return &click; }, &Click::price);
+
+}  // namespace glaive::engine
