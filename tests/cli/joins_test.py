@@ -33,9 +33,9 @@ class JoinsTest(CliTest):
 
     def test_kinds_of_joins_and_windows_are_exact(self):
         for kind in ("inner", "left", "full"):
-            for windows in ("--windows=tumbling", "--windows=sliding", "--slide=5h"):
+            for windows in (["--windows=tumbling"], ["--windows=sliding"], ["--windows=sliding", "--slide=5h"]):
                 with self.subTest(kind, windows=windows):
-                    self.expect_exact("nb8", "--nodes=2", "--records=20000", "--keys=3000", f"--join={kind}", windows,
+                    self.expect_exact("nb8", "--nodes=2", "--records=20000", "--keys=3000", f"--join={kind}", *windows,
                                       "--disorder=6h", "--allowed-lateness=1h")
 
     def test_too_little_memory_names_the_join_its_sizes_and_the_flag(self):

@@ -1,5 +1,5 @@
 // expect: glaive: a join has no Aggregate(); group its results by KeyBy(...) and Window(...)
-#include "tests/engine/compile_fail/joins.h"
+#include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 

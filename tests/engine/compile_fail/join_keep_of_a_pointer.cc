@@ -1,5 +1,5 @@
 // expect: glaive: Keep() takes plain data of each record
-#include "tests/engine/compile_fail/joins.h"
+#include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 

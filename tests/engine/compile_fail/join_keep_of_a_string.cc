@@ -1,5 +1,5 @@
 // expect: glaive: Keep() takes plain data of each record: no strings, no pointers, no std::tuple
-#include "tests/engine/compile_fail/joins.h"
+#include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 

@@ -1,5 +1,5 @@
 // expect: glaive: On() needs keys without padding, pointers or floating-point numbers
-#include "tests/engine/compile_fail/joins.h"
+#include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 

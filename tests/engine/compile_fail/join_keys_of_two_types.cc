@@ -1,5 +1,5 @@
 // expect: glaive: On() takes keys of the same type
-#include "tests/engine/compile_fail/joins.h"
+#include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 

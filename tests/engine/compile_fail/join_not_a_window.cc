@@ -1,5 +1,5 @@
 // expect: glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{}
-#include "tests/engine/compile_fail/joins.h"
+#include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 

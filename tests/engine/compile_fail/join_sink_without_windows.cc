@@ -1,5 +1,5 @@
 // expect: glaive: a join needs windows: call Window(...) after On()
-#include "tests/engine/compile_fail/joins.h"
+#include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 

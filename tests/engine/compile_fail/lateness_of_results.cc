@@ -1,5 +1,5 @@
 // expect: glaive: AllowedLateness() is for records of a source; results of a stage are never late
-#include "tests/engine/compile_fail/joins.h"
+#include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 

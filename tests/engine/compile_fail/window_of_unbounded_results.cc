@@ -1,5 +1,5 @@
 // expect: glaive: results of Unbounded{} have no time to be grouped by; what follows is To()
-#include "tests/engine/compile_fail/joins.h"
+#include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 
