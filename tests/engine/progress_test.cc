@@ -56,7 +56,7 @@ class OneFlow : public StageProgress, public FlowProgress {
   OneFlow(
       std::uint32_t executors, const FlowProgressOptions& options,
       const std::function<void(FlowProgress&)>& begin = [](FlowProgress&) {})
-      : StageProgress(kWindows, executors), FlowProgress(options, kWindows, *this) {
+      : StageProgress(TenMillis(), executors), FlowProgress(options, TenMillis(), *this) {
     Start(0);
     begin(*this);
   }
@@ -64,7 +64,7 @@ class OneFlow : public StageProgress, public FlowProgress {
   OneFlow& operator=(const OneFlow&) = delete;
 
  private:
-  inline static const Windows kWindows{Tumbling{absl::Milliseconds(10)}};
+  static Windows TenMillis() { return Windows(Tumbling{absl::Milliseconds(10)}); }
 };
 
 class FlowProgressTest : public ::testing::Test {
