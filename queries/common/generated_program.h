@@ -185,9 +185,9 @@ class GeneratedProgram : public engine::QueryProgram {
                            const engine::LineSourceOptions& /*options*/) const {
     GLAIVE_CHECK(false, name(), " has no --input");
   }
-  /// Writes what else a check needs, at rank 0 before the run.
   /// Reads what the query joins from files, if anything; on every node.
   virtual absl::Status LoadTables() { return absl::OkStatus(); }
+  /// Writes what else a check needs, at rank 0 before the run.
   virtual absl::Status ExportTables() const { return absl::OkStatus(); }
 
   bool reads_files() const { return !files_.input.empty(); }
