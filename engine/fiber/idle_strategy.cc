@@ -23,7 +23,7 @@ IdleStep BackoffIdleStrategy::NextStep() {
     return {.kind = IdleStep::Kind::kYield};
   }
   const std::int64_t sleep_ns = std::min(next_sleep_ns_, options_.max_sleep_ns);
-  next_sleep_ns_ = std::min(sleep_ns * 2, options_.max_sleep_ns);
+  next_sleep_ns_ = std::min(sleep_ns + sleep_ns / 4, options_.max_sleep_ns);
   return {.kind = IdleStep::Kind::kSleep, .sleep_ns = sleep_ns};
 }
 

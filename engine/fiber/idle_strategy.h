@@ -31,12 +31,13 @@ class NoWait final : public IdleStrategy {
 };
 
 /// How BackoffIdleStrategy backs off. Counts are in rounds, so that no clock is read. The defaults spin for
-/// about 5 us and keep an executor that has nothing to do below 1 % of a core.
+/// about 5 us and keep an executor that has nothing to do below 1 % of a core. Each sleep is a quarter longer than the
+/// one before: what arrives waits at most a fifth of the silence before it, and never longer than the longest sleep.
 struct BackoffOptions {
   std::uint32_t spin_rounds = 64;   // first: stay on the processor, one burst of pauses a round
   std::uint32_t yield_rounds = 16;  // then: sched_yield, for whoever shares the processor
   std::int64_t first_sleep_ns = 50'000;
-  std::int64_t max_sleep_ns = 4'000'000;  // sleeps double from first to max
+  std::int64_t max_sleep_ns = 10'000'000;
 };
 
 /// One step of the back-off.
@@ -49,7 +50,7 @@ struct IdleStep {
   friend bool operator==(const IdleStep&, const IdleStep&) = default;
 };
 
-/// Spins, then yields the processor, then sleeps in doubling steps; starts over on Reset().
+/// Spins, then yields the processor, then sleeps for longer and longer; starts over on Reset().
 class BackoffIdleStrategy final : public IdleStrategy {
  public:
   explicit BackoffIdleStrategy(const BackoffOptions& options) : options_(options) { Reset(); }

@@ -13,8 +13,10 @@ using nexmark::Auction;
 using nexmark::Seller;
 
 std::string Nb8Program::summary() const {
-  return "NEXMark's auctions of 269 bytes joined with their sellers of 206 bytes, in windows of 12 h of event time.\n"
-         "  Of 5 records 4 are auctions and 1 is a seller's registration.";
+  return "NEXMark's auctions of 269 bytes joined with their sellers of 206 bytes, in windows of event time.\n"
+         "  Of 5 records 4 are auctions and 1 is a seller's registration.\n"
+         "  --profile=slash: 12 h, as NEXMark's authors and Slash have it   --profile=beam: 10 s, as Apache Beam's "
+         "suite";
 }
 
 void Nb8Program::SetDefaults(InputFlags& input) const {
@@ -23,6 +25,8 @@ void Nb8Program::SetDefaults(InputFlags& input) const {
 }
 
 void Nb8Program::RegisterQueryFlags(engine::FlagSet& flags, const std::string& group) {
+  flags.AddChoice({.name = "profile", .group = group, .help = "whose windows"}, profile_,
+                  {{"slash", Profile::kSlash}, {"beam", Profile::kBeam}});
   flags.AddChoice(
       {.name = "join",
        .group = group,
@@ -31,9 +35,12 @@ void Nb8Program::RegisterQueryFlags(engine::FlagSet& flags, const std::string& g
       options_.join, {{"inner", JoinKind::kInner}, {"left", JoinKind::kLeft}, {"full", JoinKind::kFull}});
   flags.AddChoice({.name = "windows", .group = group, .help = "their kind"}, options_.windows,
                   {{"tumbling", WindowKind::kTumbling}, {"sliding", WindowKind::kSliding}});
-  AddWindowFlag(flags, {.name = "window", .group = group, .help = "length of a window"}, options_.window);
-  AddWindowFlag(flags, {.name = "slide", .group = group, .help = "time between two sliding windows' starts"},
-                options_.slide);
+  AddWindowFlag(flags, {.name = "window", .group = group, .help = "length of a window; 0: the profile's"},
+                options_.window, /*least=*/absl::ZeroDuration());
+  AddWindowFlag(
+      flags,
+      {.name = "slide", .group = group, .help = "time between two sliding windows' starts; 0: a half of --window"},
+      options_.slide, /*least=*/absl::ZeroDuration());
   flags.AddCheck([this, &flags] { return CheckWindows(flags); });
 }
 
@@ -42,16 +49,25 @@ absl::Status Nb8Program::CheckWindows(const engine::FlagSet& flags) const {
     return flags.WasGiven("slide") ? absl::InvalidArgumentError("--slide goes with --windows=sliding alone")
                                    : absl::OkStatus();
   }
-  return options_.slide > options_.window ? absl::InvalidArgumentError("--slide must be at most --window")
-                                          : absl::OkStatus();
+  return slide() > window() ? absl::InvalidArgumentError("--slide must be at most --window") : absl::OkStatus();
+}
+
+absl::Duration Nb8Program::window() const {
+  if (options_.window != absl::ZeroDuration()) {
+    return options_.window;
+  }
+  return profile_ == Profile::kSlash ? absl::Hours(12) : absl::Seconds(10);
+}
+
+absl::Duration Nb8Program::slide() const {
+  return options_.slide != absl::ZeroDuration() ? options_.slide : absl::Floor(window() / 2, absl::Milliseconds(1));
 }
 
 Nb8Program::Shape Nb8Program::shape() const {
-  const std::int64_t window_ms = absl::ToInt64Milliseconds(options_.window);
+  const std::int64_t window_ms = absl::ToInt64Milliseconds(window());
   const bool sliding = options_.windows == WindowKind::kSliding;
-  return {
-      .windows = {.size_ms = window_ms, .slide_ms = sliding ? absl::ToInt64Milliseconds(options_.slide) : window_ms},
-      .kind = options_.join};
+  return {.windows = {.size_ms = window_ms, .slide_ms = sliding ? absl::ToInt64Milliseconds(slide()) : window_ms},
+          .kind = options_.join};
 }
 
 std::unique_ptr<Generator<Auction>> Nb8Program::MakeLeft(const InputOptions& input) const {
@@ -65,6 +81,8 @@ std::unique_ptr<Generator<Seller>> Nb8Program::MakeRight(const InputOptions& inp
 std::unique_ptr<engine::Query> Nb8Program::BuildQuery(const Lefts& auctions, const Rights& sellers,
                                                       const ResultSinks& sinks) const {
   Nb8Options options = options_;
+  options.window = window();
+  options.slide = slide();
   options.allowed_lateness = allowed_lateness();
   return BuildNb8(options, auctions, sellers, sinks);
 }

@@ -1,10 +1,12 @@
 // Nb8Program: the flags of the `nb8` binary, the run they describe, and its check.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 
 #include "queries/common/two_input_program.h"
 #include "queries/nb8/nb8_query.h"
@@ -34,9 +36,17 @@ class Nb8Program final
   void AppendRightColumns(std::string& line, const nexmark::Seller& seller) const override;
 
  private:
+  /// Whose windows: Slash's of 12 h (paper section 8.1.2), or those of 10 s of Apache Beam's NEXMark suite.
+  enum class Profile : std::uint8_t { kSlash, kBeam };
+
   absl::Status CheckWindows(const engine::FlagSet& flags) const;
 
-  Nb8Options options_;  // but for the lateness
+  absl::Duration window() const;
+  absl::Duration slide() const;
+
+  Profile profile_ = Profile::kSlash;
+  // As the flags have them, where 0 is a default of window() and slide(); the lateness is not among them.
+  Nb8Options options_ = {.window = absl::ZeroDuration(), .slide = absl::ZeroDuration()};
 };
 
 }  // namespace glaive::queries::nb8

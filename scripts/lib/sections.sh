@@ -5,6 +5,7 @@ SUMMARY_LINES=()
 TESTS_RUN=0
 TESTS_FAILED=0
 SECTIONS_FAILED=0
+FAILURES='' # what the tests that failed said
 # Whether the last section passed.
 SECTION_PASSED=true
 
@@ -66,7 +67,9 @@ test_section() {
   local title="$1" log="$PROJECT_ROOT/build/$2/ctest.log" totals
   shift
   : >"$log"
+  rm -f "${log%.log}.xml"
   section "$title" run_ctest "$@"
+  $SECTION_PASSED || FAILURES+="$("$PROJECT_ROOT/scripts/lib/failures.py" "$title" "${log%.log}.xml")"$'\n'
   totals="$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p' "$log" | tail -1)"
   [[ -n $totals ]] || return 0
   TESTS_FAILED=$((TESTS_FAILED + ${totals% *}))
@@ -84,7 +87,8 @@ run_ctest() {
   export ASAN_OPTIONS="${ASAN_OPTIONS:-strict_string_checks=1}"
   export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}"
   export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
-  "${wrapper[@]}" ctest --test-dir "$dir" --output-on-failure --no-tests="$NO_TESTS" --parallel "$(nproc)" "$@" \
+  "${wrapper[@]}" ctest --test-dir "$dir" --output-on-failure --no-tests="$NO_TESTS" --parallel "$(nproc)" \
+    --output-junit "$dir/ctest.xml" "$@" \
     </dev/null | tee "$dir/ctest.log"
 }
 
@@ -97,8 +101,10 @@ duration() {
   fi
 }
 
-# summary: one line a section and a last one for everything; fails unless all passed and a test ran.
+# summary: the end of what failed tests said, one line a section and a last one for everything; fails unless all passed
+# and a test ran.
 summary() {
+  printf '%s' "$FAILURES"
   printf '\n=== Summary\n'
   printf '%s\n' "${SUMMARY_LINES[@]}"
   printf '%d sections, %d failed; %d tests, %d failed; total time %s\n' \

@@ -10,9 +10,9 @@ namespace {
 using Kind = IdleStep::Kind;
 
 constexpr BackoffOptions kOptions{
-    .spin_rounds = 3, .yield_rounds = 2, .first_sleep_ns = 50'000, .max_sleep_ns = 300'000};
+    .spin_rounds = 3, .yield_rounds = 2, .first_sleep_ns = 40'000, .max_sleep_ns = 70'000};
 
-TEST(BackoffIdleStrategyTest, SpinsThenYieldsThenSleepsInDoublingStepsUpToTheMaximum) {
+TEST(BackoffIdleStrategyTest, SpinsThenYieldsThenSleepsAQuarterLongerEachTimeUpToTheMaximum) {
   BackoffIdleStrategy idle(kOptions);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(idle.NextStep(), IdleStep{.kind = Kind::kSpin});
@@ -20,7 +20,7 @@ TEST(BackoffIdleStrategyTest, SpinsThenYieldsThenSleepsInDoublingStepsUpToTheMax
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(idle.NextStep(), IdleStep{.kind = Kind::kYield});
   }
-  for (const std::int64_t sleep_ns : {50'000, 100'000, 200'000, 300'000, 300'000}) {
+  for (const std::int64_t sleep_ns : {40'000, 50'000, 62'500, 70'000, 70'000}) {
     EXPECT_EQ(idle.NextStep(), (IdleStep{.kind = Kind::kSleep, .sleep_ns = sleep_ns}));
   }
 }
@@ -35,7 +35,7 @@ TEST(BackoffIdleStrategyTest, WorkStartsItOver) {
   for (int i = 0; i < 4; ++i) {
     idle.NextStep();
   }
-  EXPECT_EQ(idle.NextStep(), (IdleStep{.kind = Kind::kSleep, .sleep_ns = 50'000}));
+  EXPECT_EQ(idle.NextStep(), (IdleStep{.kind = Kind::kSleep, .sleep_ns = 40'000}));
 }
 
 TEST(BackoffIdleStrategyTest, AFirstSleepAboveTheMaximumIsCut) {

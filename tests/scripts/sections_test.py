@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("GLAIVE_SOURCE_DIR", pathlib.Path(__file__).resolve().parent.parent.parent))
@@ -50,6 +51,20 @@ class SectionsTest(unittest.TestCase):
         code, lines = run("leave_out one 'not asked for'", "true")
         self.assertEqual(code, 0)
         self.assertRegex(lines[0], r"^one +left out: not asked for$")
+
+    def test_what_a_failed_test_said_is_told_once_more(self):
+        cases = {"quiet": ("run", "all well"), "loud": ("fail", "\n".join(f"line {i}" for i in range(100)))}
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as report:
+            report.write("<testsuite>" + "".join(
+                f'<testcase name="{name}" status="{status}"><system-out>{text}</system-out></testcase>'
+                for name, (status, text) in cases.items()) + "</testsuite>")
+            report.flush()
+            text = subprocess.run([SOURCE / "scripts/lib/failures.py", "dev: test", report.name], capture_output=True,
+                                  text=True, check=True).stdout
+        self.assertIn("dev: test: loud failed", text)
+        self.assertIn("line 99", text)
+        self.assertNotIn("line 50", text)
+        self.assertNotIn("quiet", text)
 
     def test_no_test_at_all_is_a_failure(self):
         code, _ = run("TESTS_RUN=0; section one true")

@@ -76,6 +76,7 @@ ALL = [
     both("nb7", "--idle-flows=2", "--idle-for=600ms", "--idle-timeout=100ms", window_ms=60_000)[1],
     *both("nb7", "--key-distribution=zipf:1.16", "--window=7s", window_ms=7_000),
     *both_joined("nb8/inner", keys=5_000, window_ms=12 * HOUR_MS),
+    *both_joined("nb8/inner", "--profile=beam", keys=5_000, window_ms=10_000),
     *both_joined("nb8/inner", "--hot-key-share=0.5", keys=1_000, window_ms=12 * HOUR_MS),
     *both_joined("nb8/left", "--join=left", keys=5_000, window_ms=12 * HOUR_MS),
     *both_joined("nb8/full", "--join=full", keys=5_000, window_ms=12 * HOUR_MS),
