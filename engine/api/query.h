@@ -31,6 +31,8 @@ class QueryTask {
   virtual void Measure() = 0;
   /// Makes the results final, once every executor of the run has succeeded.
   virtual absl::Status Commit() = 0;
+  /// Takes that back: another node was lost before all had committed.
+  virtual void Retract() = 0;
 };
 
 class Query {

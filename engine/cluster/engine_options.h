@@ -41,6 +41,8 @@ struct ClusterOptions {
                                       ///< at `coordinator`, and without one at a free port of 127.0.0.1; queue
                                       ///< pairs are bound there
   absl::Duration join_timeout = absl::Seconds(60);
+  absl::Duration peer_timeout = absl::Seconds(5);  ///< silence of a node that means its death
+  std::string secret_file;                         ///< holds what only the run's nodes know, or empty
   TransportChoice transport = TransportChoice::kAuto;
   std::string device;  ///< RDMA device for verbs; empty: the first that has an active port and an address
   rdma::WriteMode write_mode = rdma::WriteMode::kWhole;

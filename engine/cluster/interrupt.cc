@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,6 +19,12 @@
 #include "rdma/base/check.h"
 
 namespace glaive::engine {
+namespace {
+
+constexpr int kParentLooks = 40;
+constexpr std::chrono::milliseconds kParentLookInterval(5);
+
+}  // namespace
 
 absl::StatusOr<Interrupt> Interrupt::Create() {
   sigset_t signals;
@@ -48,6 +56,13 @@ std::optional<int> Interrupt::Poll() {
     if (info.ssi_code == SI_USER) sender_ = static_cast<pid_t>(info.ssi_pid);
   }
   return signal_;
+}
+
+bool Interrupt::ParentGone() const {
+  for (int i = 0; i < kParentLooks && sender_ == parent_ && ::getppid() == parent_; ++i) {
+    std::this_thread::sleep_for(kParentLookInterval);
+  }
+  return ::getppid() != parent_;
 }
 
 std::string Interrupt::Describe() const {

@@ -26,13 +26,14 @@
 namespace glaive::engine {
 namespace {
 
-constexpr absl::Duration kTermGrace = absl::Seconds(2);
+constexpr absl::Duration kTermGrace = absl::Milliseconds(500);
 constexpr std::int64_t kReapIntervalNanos = 5'000'000;
 constexpr int kExecFailed = 127;
 
 // The child between fork and exec: async-signal-safe calls only, since the parent may have threads. Writes errno to
 // `error_fd` and exits when the program cannot be started.
-[[noreturn]] void BecomeProgram(pid_t parent, const char* program, char* const* arguments, int error_fd) {
+[[noreturn]] void BecomeProgram(pid_t parent, const char* program, char* const* arguments, char* const* environment,
+                                int error_fd) {
   const auto give_up = [error_fd] {
     const int error = errno;
     (void)!::write(error_fd, &error, sizeof(error));
@@ -49,9 +50,29 @@ constexpr int kExecFailed = 127;
   if (null_fd < 0 || ::dup2(null_fd, STDIN_FILENO) < 0) give_up();
   if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) give_up();
   if (::close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) give_up();
-  ::execv(program, arguments);
+  ::execve(program, arguments, environment);
   give_up();
   ::_exit(kExecFailed);
+}
+
+// "NAME=value" of this process's variables, changed by `changes`.
+std::vector<std::string> MergeEnvironment(const Launcher::Environment& changes) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!changes.contains(text.substr(0, text.find('=')))) merged.push_back(text);
+  }
+  for (const auto& [name, value] : changes) merged.push_back(absl::StrCat(name, "=", value));
+  return merged;
+}
+
+// As exec takes it; `texts` must outlive the result.
+std::vector<char*> RawPointers(const std::vector<std::string>& texts) {
+  std::vector<char*> raw;
+  raw.reserve(texts.size() + 1);
+  for (const std::string& text : texts) raw.push_back(const_cast<char*>(text.c_str()));
+  raw.push_back(nullptr);
+  return raw;
 }
 
 NodeExit ToExit(NodeId rank, pid_t pid, int wait_status) {
@@ -76,12 +97,13 @@ std::string DescribeExit(const NodeExit& exit) {
 
 Launcher::~Launcher() { (void)Shutdown(absl::ZeroDuration()); }
 
-absl::Status Launcher::Start(int argc, const char* const* argv, std::uint32_t nodes, const std::string& coordinator) {
+absl::Status Launcher::Start(int argc, const char* const* argv, std::uint32_t nodes, const std::string& coordinator,
+                             const Environment& environment) {
   for (std::uint32_t rank = 1; rank < nodes; ++rank) {
     std::vector<std::string> arguments = {argv[0], absl::StrCat("--rank=", rank),
                                           absl::StrCat("--coordinator=", coordinator)};
     arguments.insert(arguments.end(), argv + 1, argv + argc);
-    if (absl::Status status = StartOne(NodeId{rank}, "/proc/self/exe", arguments); !status.ok()) {
+    if (absl::Status status = StartOne(NodeId{rank}, "/proc/self/exe", arguments, environment); !status.ok()) {
       (void)Shutdown(absl::ZeroDuration());
       return status;
     }
@@ -89,15 +111,15 @@ absl::Status Launcher::Start(int argc, const char* const* argv, std::uint32_t no
   return absl::OkStatus();
 }
 
-absl::Status Launcher::StartOne(NodeId rank, const std::string& program, const std::vector<std::string>& arguments) {
+absl::Status Launcher::StartOne(NodeId rank, const std::string& program, const std::vector<std::string>& arguments,
+                                const Environment& environment) {
   const auto failed = [rank](const char* what, int error) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cannot start rank ", Value(rank), ": ", what, ": ", ::strerrordesc_np(error)));
   };
-  std::vector<char*> raw;
-  raw.reserve(arguments.size() + 1);
-  for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
-  raw.push_back(nullptr);
+  const std::vector<char*> raw_arguments = RawPointers(arguments);
+  const std::vector<std::string> variables = MergeEnvironment(environment);
+  const std::vector<char*> raw_variables = RawPointers(variables);
 
   // Whoever started this process may have set SIGCHLD to be ignored; then there would be nothing to wait for.
   (void)::signal(SIGCHLD, SIG_DFL);
@@ -109,7 +131,7 @@ absl::Status Launcher::StartOne(NodeId rank, const std::string& program, const s
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return failed("fork", errno);
-  if (pid == 0) BecomeProgram(parent, program.c_str(), raw.data(), write_end.get());
+  if (pid == 0) BecomeProgram(parent, program.c_str(), raw_arguments.data(), raw_variables.data(), write_end.get());
   write_end.Reset();
 
   // The pipe closes when exec succeeds, and carries errno when it does not.
@@ -122,14 +144,22 @@ absl::Status Launcher::StartOne(NodeId rank, const std::string& program, const s
     (void)::waitpid(pid, nullptr, 0);
     return failed(program.c_str(), error);
   }
-  children_.push_back({.rank = rank, .pid = pid, .exit = std::nullopt});
+  const std::lock_guard lock(mutex_);
+  children_.push_back({.rank = rank, .pid = pid});
   return absl::OkStatus();
 }
 
 absl::Status Launcher::PollExited() {
+  const std::lock_guard lock(mutex_);
   Reap();
+  const std::int64_t stopped_before_ns = clock_->NowNanos() - absl::ToInt64Nanoseconds(stop_timeout_);
   for (const Child& child : children_) {
     if (child.exit.has_value()) return absl::UnavailableError(DescribeExit(*child.exit));
+    if (child.stopped_ns.has_value() && *child.stopped_ns <= stopped_before_ns) {
+      return absl::UnavailableError(absl::StrCat("rank ", Value(child.rank), " (process ", child.pid,
+                                                 ") has been stopped by a signal for ",
+                                                 absl::FormatDuration(stop_timeout_), " (--peer-timeout)"));
+    }
   }
   return absl::OkStatus();
 }
@@ -142,6 +172,7 @@ absl::Status Launcher::Shutdown(absl::Duration grace) {
     SignalAll(SIGTERM);
     if (!ReapUntil(in(kTermGrace))) {
       SignalAll(SIGKILL);
+      const std::lock_guard lock(mutex_);
       for (Child& child : children_) {
         int wait_status = 0;
         if (!child.exit.has_value() && ::waitpid(child.pid, &wait_status, 0) == child.pid) {
@@ -150,6 +181,7 @@ absl::Status Launcher::Shutdown(absl::Duration grace) {
       }
     }
   }
+  const std::lock_guard lock(mutex_);
   for (const Child& child : children_) {
     if (child.exit.has_value() && (child.exit->signal != 0 || child.exit->exit_code != 0)) {
       return absl::UnavailableError(DescribeExit(*child.exit));
@@ -159,6 +191,7 @@ absl::Status Launcher::Shutdown(absl::Duration grace) {
 }
 
 std::size_t Launcher::running() const {
+  const std::lock_guard lock(mutex_);
   return static_cast<std::size_t>(
       std::count_if(children_.begin(), children_.end(), [](const Child& child) { return !child.exit.has_value(); }));
 }
@@ -166,16 +199,33 @@ std::size_t Launcher::running() const {
 void Launcher::Reap() {
   for (Child& child : children_) {
     int wait_status = 0;
-    if (!child.exit.has_value() && ::waitpid(child.pid, &wait_status, WNOHANG) == child.pid) {
-      child.exit = ToExit(child.rank, child.pid, wait_status);
+    while (!child.exit.has_value() &&
+           ::waitpid(child.pid, &wait_status, WNOHANG | WUNTRACED | WCONTINUED) == child.pid) {
+      Note(child, wait_status);
     }
+  }
+}
+
+void Launcher::Note(Child& child, int wait_status) const {
+  if (WIFSTOPPED(wait_status)) {
+    child.stopped_ns = clock_->NowNanos();
+  } else if (WIFCONTINUED(wait_status)) {
+    child.stopped_ns.reset();
+  } else {
+    child.exit = ToExit(child.rank, child.pid, wait_status);
   }
 }
 
 // Whether all children have ended by the deadline.
 bool Launcher::ReapUntil(std::int64_t deadline_ns) {
   while (true) {
-    Reap();
+    {
+      const std::lock_guard lock(mutex_);
+      Reap();
+      for (const Child& child : children_) {
+        if (!child.exit.has_value() && child.stopped_ns.has_value()) (void)::kill(child.pid, SIGKILL);
+      }
+    }
     if (running() == 0) return true;
     if (clock_->NowNanos() >= deadline_ns) return false;
     const timespec pause{.tv_sec = 0, .tv_nsec = kReapIntervalNanos};
@@ -183,7 +233,10 @@ bool Launcher::ReapUntil(std::int64_t deadline_ns) {
   }
 }
 
+void Launcher::KillAll() { SignalAll(SIGKILL); }
+
 void Launcher::SignalAll(int signal) {
+  const std::lock_guard lock(mutex_);
   for (const Child& child : children_) {
     if (!child.exit.has_value()) (void)::kill(child.pid, signal);
   }

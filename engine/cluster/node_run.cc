@@ -121,6 +121,12 @@ absl::Status NodeRun::Commit() {
   return status;
 }
 
+void NodeRun::Retract() {
+  for (const auto& executor : executors_) {
+    executor->Retract();
+  }
+}
+
 void NodeRun::SetPhase(std::size_t index, Phase phase, const absl::Status& status) {
   {
     const std::lock_guard lock(mutex_);

@@ -60,6 +60,8 @@ class NodeRun {
   absl::Status Run(const Watch& watch);
   /// Makes this node's results final.
   absl::Status Commit();
+  /// Takes that back.
+  void Retract();
 
   const std::vector<std::unique_ptr<Executor>>& executors() const { return executors_; }
 

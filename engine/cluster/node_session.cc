@@ -28,6 +28,9 @@ constexpr std::int64_t kDefaultLeadWindows = 4;
 
 constexpr std::chrono::milliseconds kConnectPollInterval(1);
 
+/// Executors that a message names.
+constexpr std::size_t kMaxPositions = 8;
+
 bool ShowsProgress(ProgressChoice choice) {
   return choice == ProgressChoice::kAlways || (choice == ProgressChoice::kAuto && isatty(STDERR_FILENO) == 1);
 }
@@ -59,12 +62,28 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
   }
   // Who sees a peer go may be faster than that peer's last word, which says why.
   if (absl::IsUnavailable(status)) {
-    status = plane_->PollFailure().value_or(status);
+    status = AddPosition(plane_->PollFailure().value_or(status));
   }
   if (!status.ok()) {
     plane_->Abort(status);
   }
   return status;
+}
+
+absl::Status NodeSession::AddPosition(const absl::Status& status) const {
+  if (run_ == nullptr) {
+    return {status.code(), absl::StrCat(status.message(), "; this node was setting up")};
+  }
+  std::vector<std::string> positions;
+  for (const auto& executor : run_->executors()) {
+    if (positions.size() == kMaxPositions) {
+      positions.emplace_back("...");
+      break;
+    }
+    positions.push_back(absl::StrCat("executor ", Value(executor->id()), " in epoch ",
+                                     executor->live().epochs.load(std::memory_order_relaxed) + 1));
+  }
+  return {status.code(), absl::StrCat(status.message(), "; this node had ", absl::StrJoin(positions, ", "))};
 }
 
 absl::Status NodeSession::Barrier(const char* phase) { return plane_->AllGather(phase, "").status(); }
@@ -350,10 +369,12 @@ absl::Status NodeSession::CommitResults() {
   if (absl::Status status = Barrier("finished"); !status.ok()) {  // no leader has failed
     return status;
   }
-  if (absl::Status status = run_->Commit(); !status.ok()) {
-    return status;
+  absl::Status status = run_->Commit();
+  if (status.ok()) {
+    status = Barrier("committed");
   }
-  if (absl::Status status = Barrier("committed"); !status.ok()) {
+  if (!status.ok()) {  // some nodes have committed, others have not
+    run_->Retract();
     return status;
   }
   const bool joins = is_coordinator() && options_->output.join_output;

@@ -50,6 +50,8 @@ class NodeSession {
   absl::StatusOr<MemoryPlan> PlanNodeMemory(const rdma::MeshOptions& mesh) const;
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   std::vector<int> ChooseCpus() const;
+  /// Adds to the message of a lost node what this one was doing.
+  absl::Status AddPosition(const absl::Status& status) const;
   absl::Status Barrier(const char* phase);
   absl::Status GatherMetrics();
   absl::Status Verify(const NodeRun::Watch& watch);

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 #include "engine/cluster/interrupt.h"
 #include "engine/cluster/launcher.h"
 #include "engine/cluster/node_session.h"
+#include "engine/cluster/run_secret.h"
 #include "engine/flags/engine_flags.h"
 #include "engine/metrics/build_info.h"
 #include "rdma/base/address.h"
@@ -22,6 +24,8 @@ namespace {
 
 /// How long nodes wait for each other's orderly goodbye, and the launcher for its children.
 constexpr absl::Duration kGrace = absl::Seconds(3);
+/// How long the launcher waits for them when the run has failed.
+constexpr absl::Duration kFailedGrace = absl::Seconds(1);
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
@@ -47,7 +51,7 @@ class Process {
         options_(&options),
         flags_(&flags),
         environment_(environment),
-        launcher_(*environment.clock) {}
+        launcher_(*environment.clock, options.cluster.peer_timeout) {}
 
   absl::Status Run(int argc, const char* const* argv) {
     absl::StatusOr<Interrupt> interrupt = Interrupt::Create();
@@ -57,7 +61,7 @@ class Process {
     interrupt_.emplace(*std::move(interrupt));
     absl::StatusOr<std::unique_ptr<rdma::ControlPlane>> plane = Meet(argc, argv);
     if (!plane.ok()) {
-      return plane.status();
+      return Explain(plane.status());
     }
     NodeSession session(*program_, *options_, flags_->AllSettings(), **plane, environment_);
     absl::Status status = session.Run([this] { return Watch(); });
@@ -65,13 +69,18 @@ class Process {
     if (status.ok()) {
       status = (*plane)->Leave(kGrace);
     }
-    return status;
+    return Explain(status);
   }
 
   bool found_wrong_result() const { return found_wrong_result_; }
 
   /// Sees the processes that this one has started to their end.
-  absl::Status CollectNodes() { return launcher_.Shutdown(kGrace); }
+  absl::Status CollectNodes(bool failed) { return launcher_.Shutdown(failed ? kFailedGrace : kGrace); }
+
+  /// What ended the run, in one line.
+  void Tell(const std::string& message) const {
+    std::cerr << absl::StrCat(program_->name(), ": rank ", options_->cluster.rank.value_or(0), ": ", message, "\n");
+  }
 
  private:
   absl::Status Watch() {
@@ -79,6 +88,22 @@ class Process {
       return absl::CancelledError(interrupt_->Describe());
     }
     return launcher_.PollExited();
+  }
+
+  /// A launcher's child is interrupted by the launcher's end, which is no wish of the user.
+  absl::Status Explain(const absl::Status& status) {
+    if (!absl::IsCancelled(status) || !interrupt_.has_value() || !interrupt_->Poll() || !interrupt_->ParentGone()) {
+      return status;
+    }
+    return absl::UnavailableError(
+        absl::StrCat("process ", interrupt_->parent(), ", which started this node, was lost"));
+  }
+
+  /// Called by another thread when this process knows that the run has failed, and does not come to its end.
+  void EndAtOnce(const absl::Status& failure) {
+    launcher_.KillAll();
+    Tell(absl::StrCat(std::string(failure.message()), " (ended at once: it was busy)"));
+    _exit(static_cast<int>(ExitCodeOf(failure)));
   }
 
   absl::StatusOr<rdma::Hello> MakeHello() const {
@@ -105,9 +130,18 @@ class Process {
       return hello.status();
     }
     const ClusterOptions& cluster = options_->cluster;
-    const rdma::BootstrapOptions bootstrap{.join_timeout = cluster.join_timeout,
+    const absl::StatusOr<rdma::Secret> secret = ChooseSecret(cluster, environment_.random);
+    if (!secret.ok()) {
+      return secret.status();
+    }
+    const rdma::BootstrapOptions bootstrap{.secret = *secret,
+                                           .random = environment_.random,
+                                           .join_timeout = cluster.join_timeout,
+                                           .peer_timeout = cluster.peer_timeout,
                                            .interrupt_fd = interrupt_->fd(),
-                                           .watch = [this] { return launcher_.PollExited(); }};
+                                           .watch = [this] { return launcher_.PollExited(); },
+                                           .log = [this](const std::string& text) { Tell(text); },
+                                           .overdue = [this](const absl::Status& failure) { EndAtOnce(failure); }};
     if (cluster.nodes == 1) {
       return rdma::ControlPlane::Alone(*hello, environment_.run_token, bootstrap, *environment_.clock);
     }
@@ -119,7 +153,9 @@ class Process {
       return listener.status();
     }
     if (!cluster.rank) {
-      if (absl::Status status = launcher_.Start(argc, argv, cluster.nodes, listener->address()); !status.ok()) {
+      if (absl::Status status =
+              launcher_.Start(argc, argv, cluster.nodes, listener->address(), {{kSecretVariable, secret->text()}});
+          !status.ok()) {
         return status;
       }
     }
@@ -171,11 +207,9 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
   }
   Process process(program, options, flags, environment);
   absl::Status status = process.Run(argc, argv);
-  const absl::Status others = process.CollectNodes();
-  status.Update(others);
+  status.Update(process.CollectNodes(!status.ok()));
   if (!status.ok()) {
-    std::cerr << absl::StrCat(program.name(), ": rank ", options.cluster.rank.value_or(0), ": ",
-                              std::string(status.message()), "\n");
+    process.Tell(std::string(status.message()));
   }
   return static_cast<int>(process.found_wrong_result() ? ExitCode::kWrongResult : ExitCodeOf(status));
 }

@@ -3,7 +3,7 @@
 //   int main(int argc, char** argv) {
 //     SteadyClock clock;
 //     YsbProgram program;
-//     return RunProgram(argc, argv, program, {.clock = &clock, .run_token = random});
+//     return RunProgram(argc, argv, program, {.clock = &clock, .run_token = token, .random = random});
 //   }
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include "engine/cluster/query_program.h"
 #include "rdma/base/clock.h"
+#include "rdma/base/random_bytes.h"
 
 namespace glaive::engine {
 
@@ -18,6 +19,7 @@ namespace glaive::engine {
 struct RunEnvironment {
   const Clock* clock = nullptr;
   std::uint64_t run_token = 0;  // random; tells this run's messages from others'
+  RandomBytes random;           // nobody can guess it: secrets and nonces
 };
 
 /// Exit codes of a query's process, as README.md lists them.

@@ -1,5 +1,6 @@
 #include "engine/executor/executor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -62,6 +63,7 @@ bool Executor::RunRound() {
   context_.failure.Update(PollMesh());
   const bool ran = scheduler_.RunRound();
   mesh_->Flush();
+  ran_ = ran;
   if (!context_.failure.ok() || scheduler_.done()) {
     End();
   }
@@ -72,6 +74,10 @@ bool Executor::RunRound() {
 absl::Status Executor::PollMesh() {
   absl::Status channels = mesh_->Poll();
   const std::int64_t now_ns = context_.clock->NowNanos();
+  if (ran_) {
+    metrics_.longest_round_ns = std::max(metrics_.longest_round_ns, static_cast<std::uint64_t>(now_ns - polled_ns_));
+  }
+  polled_ns_ = now_ns;
   if (channels.ok() && now_ns < next_peer_check_ns_) {
     return channels;
   }

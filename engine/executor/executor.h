@@ -70,6 +70,8 @@ class Executor {
 
   /// Makes the results final. After done(), once the whole run has succeeded.
   absl::Status Commit() { return task_->Commit(); }
+  /// Takes that back, because another node was lost before all had committed.
+  void Retract() { task_->Retract(); }
   /// Up to date after done().
   const ExecutorMetrics& metrics() const { return metrics_; }
   /// For any thread, at any time.
@@ -96,6 +98,8 @@ class Executor {
   Scheduler scheduler_;  // last: its fibers use all of the above
   bool done_ = false;
   std::int64_t next_peer_check_ns_ = 0;
+  bool ran_ = false;            // in the last round
+  std::int64_t polled_ns_ = 0;  // when the mesh was last polled
 };
 
 }  // namespace glaive::engine

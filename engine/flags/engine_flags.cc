@@ -53,6 +53,17 @@ void RegisterCluster(FlagSet& flags, ClusterOptions& options) {
                      .help = "how long to wait for the other nodes at the start",
                      .scope = FlagScope::kPerRank},
                     options.join_timeout, {absl::Milliseconds(100), absl::Hours(24)});
+  flags.AddDuration({.name = "peer-timeout",
+                     .group = kCluster,
+                     .help = "a node that is not heard of for that long is lost, and the run ends"},
+                    options.peer_timeout, {absl::Milliseconds(500), absl::Hours(24)});
+  flags.AddString({.name = "secret-file",
+                   .group = kCluster,
+                   .help = "file with the run's secret, 32 characters or more, which the nodes prove to each other to "
+                           "know; none: the environment variable GLAIVE_SECRET, or one of its own for nodes that this "
+                           "process starts",
+                   .scope = FlagScope::kPerRank},
+                  options.secret_file, "FILE");
   flags.AddChoice({.name = "transport",
                    .group = kCluster,
                    .help = "what carries the channels; auto: local inside a process, shm between the processes of "

@@ -62,6 +62,12 @@ class GraphTask final : public QueryTask {
     return status;
   }
 
+  void Retract() override {
+    for (const auto& each : operators_) {
+      each->Retract();
+    }
+  }
+
  private:
   void MergeFrom(Fiber& fiber, ExecutorId peer) {
     rdma::ChannelReceiver& channel = context_->mesh->receiver(peer);

@@ -34,6 +34,8 @@ class Operator {
   virtual void Measure() {}
   /// Makes its output final, once every executor of the run has succeeded.
   virtual absl::Status Commit() { return absl::OkStatus(); }
+  /// Takes that back; see Sink::Retract.
+  virtual void Retract() {}
 };
 
 /// An operator that makes records of type R, and hands them to its consumers.

@@ -63,6 +63,7 @@ class SinkWriter final : public Operator, public FlowConsumer<typename Chain::In
   }
 
   absl::Status Commit() override { return sink_->Commit(); }
+  void Retract() override { sink_->Retract(); }
 
  private:
   void Write(Fiber& fiber, std::span<const Row> rows) {

@@ -36,6 +36,8 @@ struct ExecutorMetrics {
   std::int64_t first_batch_ns = 0;        ///< clock when the first batch was read
   std::int64_t last_result_ns = 0;        ///< clock when the last result was handed to the sink
 
+  std::uint64_t longest_round_ns = 0;  ///< longest it ran fibers without a look at its channels
+
   std::uint64_t epochs = 0;            ///< epochs this executor ended
   std::uint64_t early_epoch_ends = 0;  ///< of these, because the fragment was full
 

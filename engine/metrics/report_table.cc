@@ -95,6 +95,8 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
                        Grouped(total.windows_fired), Grouped(total.windows_fired_early)));
   Line(out, "window latency", LatencyText(report.window_latency));
   Line(out, "epochs", absl::StrFormat("%s, %s ended early", Grouped(total.epochs), Grouped(total.early_epoch_ends)));
+  Line(out, "longest round",
+       absl::StrFormat("%.2f ms without a look at the channels", static_cast<double>(total.longest_round_ns) / 1e6));
   Line(out, "deltas",
        absl::StrFormat("%s in %s entries, %.2f records folded into each, %s merged", FormatBytes(total.delta_bytes),
                        Grouped(total.delta_entries), report.folds_per_delta_entry, Grouped(total.merges)));

@@ -44,6 +44,11 @@ class AllOfSink final : public Sink<Row> {
     }
     return status;
   }
+  void Retract() override {
+    for (auto& sink : sinks_) {
+      sink->Retract();
+    }
+  }
 
  private:
   std::vector<std::unique_ptr<Sink<Row>>> sinks_;

@@ -179,6 +179,7 @@ class CsvSink final : public Sink<Row> {
   }
   absl::StatusOr<bool> TryFinish() override { return file_.TryFinish(); }
   absl::Status Commit() override { return file_.Commit(); }
+  void Retract() override { file_.Retract(); }
 
  private:
   PartFile file_;

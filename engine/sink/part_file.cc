@@ -46,6 +46,12 @@ absl::Status AppendFile(WholeFile& out, const std::string& path, bool with_first
   }
 }
 
+void RemoveParts(const std::string& path, std::uint32_t executor_count) {
+  for (std::uint32_t i = 0; i < executor_count; ++i) {
+    unlink(PartPath(path, ExecutorId{i}, executor_count).c_str());
+  }
+}
+
 }  // namespace
 
 std::string PartPath(const std::string& path, ExecutorId executor, std::uint32_t executor_count) {
@@ -57,10 +63,11 @@ absl::StatusOr<PartFile> PartFile::Create(const std::string& path, ExecutorId ex
   if (!whole.ok()) {
     return whole.status();
   }
-  return PartFile(*std::move(whole));
+  return PartFile(*std::move(whole), path, executor_count);
 }
 
-PartFile::PartFile(WholeFile file) : writer_(std::make_unique<FileWriter>(std::move(file))) {
+PartFile::PartFile(WholeFile file, std::string path, std::uint32_t executor_count)
+    : path_(std::move(path)), executor_count_(executor_count), writer_(std::make_unique<FileWriter>(std::move(file))) {
   buffer_.reserve(kBufferBytes);
 }
 
@@ -93,6 +100,8 @@ absl::StatusOr<bool> PartFile::TryFinish() {
   return true;
 }
 
+void PartFile::Retract() { RemoveParts(path_, executor_count_); }
+
 absl::Status JoinParts(const std::string& path, std::uint32_t executor_count) {
   absl::StatusOr<WholeFile> out = WholeFile::Create(path);
   absl::Status status = out.status();
@@ -105,9 +114,7 @@ absl::Status JoinParts(const std::string& path, std::uint32_t executor_count) {
   if (!status.ok()) {
     return status;
   }
-  for (std::uint32_t i = 0; i < executor_count; ++i) {
-    unlink(PartPath(path, ExecutorId{i}, executor_count).c_str());
-  }
+  RemoveParts(path, executor_count);
   return absl::OkStatus();
 }
 

@@ -40,12 +40,16 @@ class PartFile {
   absl::StatusOr<bool> TryFinish();
   /// Gives the file its final name.
   absl::Status Commit() { return writer_->Commit(); }
+  /// Removes the committed parts of all executors that are in this folder: together they are no result.
+  void Retract();
 
  private:
   static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
-  explicit PartFile(WholeFile file);
+  PartFile(WholeFile file, std::string path, std::uint32_t executor_count);
 
+  std::string path_;  // of the result
+  std::uint32_t executor_count_;
   std::unique_ptr<FileWriter> writer_;
   std::string buffer_;
   bool finishing_ = false;  // no bytes will follow

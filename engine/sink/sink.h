@@ -55,6 +55,8 @@ class Sink {
   virtual absl::StatusOr<bool> TryFinish() { return true; }
   /// Makes it final; on any thread, once the executors have stopped.
   virtual absl::Status Commit() { return absl::OkStatus(); }
+  /// Takes back what Commit, or a part of it, has made final: another node was lost before all had committed.
+  virtual void Retract() {}
 };
 
 struct SinkContext {

@@ -73,6 +73,7 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
   }
 
   absl::Status Commit() override { return input_->Commit(); }
+  void Retract() override { input_->Retract(); }
 
   std::string Describe() const override {
     const auto& primary = input_->store().primary();

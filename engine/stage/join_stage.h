@@ -84,6 +84,11 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
     return status;
   }
 
+  void Retract() override {
+    left_->Retract();
+    right_->Retract();
+  }
+
   std::string Describe() const override {
     const auto [left, right] = trigger_->results().kept_now();
     return absl::StrCat("the ", WindowName<typename Plan::Window>(), " join keeps ",

@@ -58,6 +58,11 @@ class LateOutput {
   }
 
   absl::Status Commit() { return sink_ == nullptr ? absl::OkStatus() : sink_->Commit(); }
+  void Retract() {
+    if (sink_ != nullptr) {
+      sink_->Retract();
+    }
+  }
 
  private:
   std::unique_ptr<Sink<LateRecord<R>>> sink_;

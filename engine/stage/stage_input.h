@@ -154,6 +154,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   }
 
   absl::Status Commit() { return late_.Commit(); }
+  void Retract() { late_.Retract(); }
 
  private:
   using LateSink = Sink<LateRecord<typename Plan::Record>>;

@@ -27,27 +27,32 @@
 namespace glaive::rdma {
 namespace {
 
-// How long a connection may take to say Hello, and how many such there may be at a time.
-constexpr absl::Duration kHelloTimeout = absl::Seconds(5);
+// How long a connection may take to say its next word, and how many such there may be at a time.
+constexpr absl::Duration kStrangerTimeout = absl::Seconds(5);
 constexpr std::size_t kMaxStrangers = 256;
+// Who is refused waits that long to learn of it, so that guessing is slow.
+constexpr absl::Duration kRefusalPause = absl::Seconds(1);
+constexpr absl::Duration kLogInterval = absl::Seconds(1);
 constexpr absl::Duration kLatecomerTimeout = absl::Seconds(2);
 constexpr std::size_t kMaxRanksNamed = 16;
 
 }  // namespace
 
-absl::StatusOr<std::vector<MemberLink>> Admission::AwaitAll(absl::Duration join_timeout) {
+absl::StatusOr<std::vector<MemberLink>> Admission::AwaitAll() {
   links_[0].member = {.rank = hello_.rank, .host_id = hello_.host_id, .pid = hello_.pid};
-  absl::Status status = Admit(waiter_.DeadlineIn(join_timeout));
+  absl::Status status = Admit(waiter_.DeadlineIn(options_.join_timeout));
   if (status.ok()) return std::move(links_);
   if (absl::IsDeadlineExceeded(status)) {
-    status = TimedOut(join_timeout);
+    status = TimedOut();
   } else {
     AwaitLatecomers();
   }
-  // Whoever is at the door but has not been heard yet is told as well.
+  // Whoever is at the door but has not said who it is yet is told as well, if it knows the secret.
   std::vector<Connection*> known;
   for (const auto& connection : refused_) known.push_back(connection.get());
-  for (const Stranger& stranger : strangers_) known.push_back(stranger.connection.get());
+  for (const Stranger& stranger : strangers_) {
+    if (stranger.state == Stranger::State::kProven) known.push_back(stranger.connection.get());
+  }
   for (const MemberLink& link : links_) {
     if (link.connection != nullptr) known.push_back(link.connection.get());
   }
@@ -58,23 +63,27 @@ absl::StatusOr<std::vector<MemberLink>> Admission::AwaitAll(absl::Duration join_
 absl::Status Admission::Admit(std::int64_t deadline_ns) {
   while (admitted_ + 1 < hello_.nodes) {
     std::vector<pollfd> fds = {{.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
-    for (const Stranger& stranger : strangers_) fds.push_back(PollEntry(*stranger.connection));
+    PollStrangers(fds);
     for (const MemberLink& link : links_) {
       if (link.connection != nullptr) fds.push_back(PollEntry(*link.connection));
     }
     if (absl::Status status = waiter_.Wait(fds, deadline_ns); !status.ok()) return status;
-    if (absl::Status status = HearMembers(); !status.ok()) return status;
-    if (absl::Status status = HearStrangers(); !status.ok()) return status;
-    if (absl::Status status = Accept(); !status.ok()) return status;
+    if (absl::Status status = Look(); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::Status Admission::Look() {
+  if (absl::Status status = HearMembers(); !status.ok()) return status;
+  if (absl::Status status = HearStrangers(); !status.ok()) return status;
+  return Accept();
 }
 
 void Admission::AwaitLatecomers() {
   const std::int64_t deadline_ns = waiter_.DeadlineIn(kLatecomerTimeout);
   while (admitted_ + refused_.size() + 1 < hello_.nodes) {
     std::vector<pollfd> fds = {{.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
-    for (const Stranger& stranger : strangers_) fds.push_back(PollEntry(*stranger.connection));
+    PollStrangers(fds);
     if (!waiter_.Wait(fds, deadline_ns).ok()) return;  // also when the user or a failed child ended the start
     (void)HearStrangers();                             // whoever comes now is told the first reason
     if (!Accept().ok()) return;
@@ -93,52 +102,103 @@ absl::Status Admission::Accept() {
     }
     if (!fd.valid()) return absl::OkStatus();  // nobody there any more
     if (strangers_.size() == kMaxStrangers) {
-      TurnAway(strangers_.front(), "it said nothing while too many others came");
+      if (strangers_.front().state != Stranger::State::kRefused) {
+        TurnAway(strangers_.front(), "it said nothing while too many others came");
+      }
       strangers_.erase(strangers_.begin());
     }
-    strangers_.push_back(
-        {.connection = std::make_unique<Connection>(std::move(fd), FormatAddress(address), kStrangerLimits),
-         .deadline_ns = waiter_.DeadlineIn(kHelloTimeout)});
+    Stranger stranger{
+        .connection = std::make_unique<Connection>(std::move(fd), FormatAddress(address), kStrangerLimits),
+        .deadline_ns = waiter_.DeadlineIn(kStrangerTimeout),
+        .nonce = MakeNonce(options_.random)};
+    stranger.connection->Send(EncodeMessage(ChallengeMessage{.nonce = stranger.nonce}));
+    strangers_.push_back(std::move(stranger));
+  }
+}
+
+// What a refused one says is not even read.
+void Admission::PollStrangers(std::vector<pollfd>& fds) const {
+  for (const Stranger& stranger : strangers_) {
+    if (stranger.state != Stranger::State::kRefused) fds.push_back(PollEntry(*stranger.connection));
   }
 }
 
 absl::Status Admission::HearStrangers() {
-  const std::int64_t now_ns = waiter_.DeadlineIn(absl::ZeroDuration());
   absl::Status verdict;
   std::vector<Stranger> waiting;
   waiting.swap(strangers_);
   for (Stranger& stranger : waiting) {
-    Connection& connection = *stranger.connection;
-    connection.Receive();
-    const absl::StatusOr<std::optional<ControlMessage>> message = connection.Next();
-    if (!message.ok()) {
-      TurnAway(stranger, message.status().message());
-    } else if (message->has_value()) {
-      if (const Hello* hello = std::get_if<Hello>(&**message)) {
-        verdict.Update(Judge(stranger.connection, *hello));
-      } else {
-        TurnAway(stranger, "it did not begin with a hello");
-      }
-    } else if (connection.ended()) {
-      TurnAway(stranger, "it said nothing before its connection ended");
-    } else if (now_ns >= stranger.deadline_ns) {
-      TurnAway(stranger, absl::StrCat("it said nothing for ", absl::FormatDuration(kHelloTimeout)));
-    } else {
-      strangers_.push_back(std::move(stranger));
-    }
+    if (stranger.state != Stranger::State::kRefused) verdict.Update(HearStranger(stranger));
+    const bool let_go = stranger.state == Stranger::State::kRefused && waiter_.NowNanos() >= stranger.deadline_ns;
+    if (stranger.connection != nullptr && !let_go) strangers_.push_back(std::move(stranger));
   }
   return verdict;
+}
+
+// Takes the connection away once it is a member's, or that of a node that does not match.
+absl::Status Admission::HearStranger(Stranger& stranger) {
+  stranger.connection->Flush();
+  stranger.connection->Receive();
+  while (true) {
+    const absl::StatusOr<std::optional<ControlMessage>> message = stranger.connection->Next();
+    if (!message.ok()) {
+      TurnAway(stranger, message.status().message());
+      return absl::OkStatus();
+    }
+    if (!message->has_value()) break;
+    absl::Status verdict = Answer(stranger, **message);
+    if (!verdict.ok() || stranger.connection == nullptr || stranger.state == Stranger::State::kRefused) return verdict;
+  }
+  if (stranger.connection->ended()) {
+    TurnAway(stranger, "its connection ended before it said who it is");
+  } else if (waiter_.NowNanos() >= stranger.deadline_ns) {
+    TurnAway(stranger, absl::StrCat("it said nothing for ", absl::FormatDuration(kStrangerTimeout)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Admission::Answer(Stranger& stranger, const ControlMessage& message) {
+  if (stranger.state == Stranger::State::kChallenged) {
+    if (CheckAnswer(stranger, message)) {
+      stranger.state = Stranger::State::kProven;
+      stranger.deadline_ns = waiter_.DeadlineIn(kStrangerTimeout);
+    }
+    return absl::OkStatus();
+  }
+  if (const Hello* hello = std::get_if<Hello>(&message)) return Judge(stranger.connection, *hello);
+  if (!std::holds_alternative<BeatMessage>(message)) TurnAway(stranger, "it did not say who it is");
+  return absl::OkStatus();
+}
+
+bool Admission::CheckAnswer(Stranger& stranger, const ControlMessage& message) {
+  const auto* answer = std::get_if<AnswerMessage>(&message);
+  if (answer == nullptr) {
+    TurnAway(stranger, "it did not answer the challenge");
+    return false;
+  }
+  const Nonces nonces{.coordinator = stranger.nonce, .member = answer->nonce};
+  if (!SameDigest(MemberProof(options_.secret, nonces), answer->proof)) {
+    TurnAway(stranger, "it does not know this run's secret");
+    return false;
+  }
+  stranger.connection->Send(EncodeMessage(AcceptMessage{.proof = CoordinatorProof(options_.secret, nonces)}));
+  const SessionKeys keys = DeriveKeys(options_.secret, nonces);
+  stranger.connection->Seal(keys.coordinator, keys.member);
+  stranger.connection->set_limits(kNewcomerLimits);
+  return true;
 }
 
 absl::Status Admission::HearMembers() {
   for (MemberLink& link : links_) {
     if (link.connection == nullptr) continue;
+    link.connection->Flush();
     link.connection->Receive();
+    link.connection->Tend(waiter_.NowNanos());
     const absl::StatusOr<std::optional<ControlMessage>> message = link.connection->Next();
     if (!message.ok()) {
       return absl::InternalError(absl::StrCat(NodeName(link.member), ": ", message.status().message()));
     }
-    if (message->has_value()) {
+    if (message->has_value() && !std::holds_alternative<BeatMessage>(**message)) {
       if (const auto* abort = std::get_if<AbortMessage>(&**message)) return abort->reason;
       return absl::InternalError(absl::StrCat(NodeName(link.member), " spoke before the run began"));
     }
@@ -170,15 +230,30 @@ absl::Status Admission::Judge(std::unique_ptr<Connection>& connection, const Hel
   link.member = {.rank = hello.rank, .host_id = hello.host_id, .pid = hello.pid};
   link.connection = std::move(connection);
   link.connection->set_limits(kMemberLimits);
+  link.connection->StartPulse(options_.peer_timeout, waiter_.NowNanos());
   ++admitted_;
   return absl::OkStatus();
 }
 
-void Admission::TurnAway(const Stranger& stranger, absl::string_view why) {
+void Admission::TurnAway(Stranger& stranger, absl::string_view why) {
+  stranger.state = Stranger::State::kRefused;
+  stranger.deadline_ns = waiter_.DeadlineIn(kRefusalPause);
   last_turned_away_ = absl::StrCat(stranger.connection->peer(), " was turned away: ", why);
+  Log(last_turned_away_);
 }
 
-absl::Status Admission::TimedOut(absl::Duration join_timeout) const {
+void Admission::Log(const std::string& text) {
+  if (!options_.log) return;
+  if (waiter_.NowNanos() < next_log_ns_) {
+    ++not_logged_;
+    return;
+  }
+  options_.log(not_logged_ == 0 ? text : absl::StrCat(text, " (and ", not_logged_, " others before)"));
+  next_log_ns_ = waiter_.DeadlineIn(kLogInterval);
+  not_logged_ = 0;
+}
+
+absl::Status Admission::TimedOut() const {
   std::vector<std::string> missing;
   for (const MemberLink& link : links_) {
     const auto rank = static_cast<std::size_t>(&link - links_.data());
@@ -189,10 +264,10 @@ absl::Status Admission::TimedOut(absl::Duration join_timeout) const {
     missing.resize(kMaxRanksNamed);
     missing.push_back("...");
   }
-  std::string text =
-      absl::StrCat(count == 1 ? "rank " : "ranks ", absl::StrJoin(missing, ", "), " of ", hello_.nodes,
-                   " nodes did not join at ", listener_.address(), " within ", absl::FormatDuration(join_timeout),
-                   "; start them with --rank and --coordinator, or raise --join-timeout");
+  std::string text = absl::StrCat(count == 1 ? "rank " : "ranks ", absl::StrJoin(missing, ", "), " of ", hello_.nodes,
+                                  " nodes did not join at ", listener_.address(), " within ",
+                                  absl::FormatDuration(options_.join_timeout),
+                                  "; start them with --rank and --coordinator, or raise --join-timeout");
   if (!last_turned_away_.empty()) absl::StrAppend(&text, " (", last_turned_away_, ")");
   return absl::DeadlineExceededError(text);
 }

@@ -1,13 +1,16 @@
 // Admission: the coordinator's door. Accepts connections until every rank has come, and turns away what does not
-// belong: strangers silently, nodes that do not match with the reason. When the start has failed, it stays for a moment
+// belong: strangers, who cannot prove to know the secret (handshake.h), without a word and after a pause; nodes that do
+// not match with the reason. When the start has failed, it stays for a moment
 // to tell those that are still on their way, who would otherwise look for a coordinator until their join time-out.
 //
-// Used by ControlPlane::Coordinate; single-threaded. Strangers cost a descriptor for at most 5 s each, and do not delay
-// anybody else.
+// Used by ControlPlane::Coordinate; single-threaded. A stranger costs a descriptor for at most 6 s, of which at most
+// 256 are open at a time, and delays nobody else.
 //
 //   Admission admission(listener, hello, options, waiter);
-//   absl::StatusOr<std::vector<MemberLink>> links = admission.AwaitAll(deadline_ns);
+//   absl::StatusOr<std::vector<MemberLink>> links = admission.AwaitAll();
 #pragma once
+
+#include <poll.h>
 
 #include <cstdint>
 #include <deque>
@@ -22,6 +25,7 @@
 
 #include "rdma/bootstrap/connection.h"
 #include "rdma/bootstrap/control_plane.h"
+#include "rdma/bootstrap/handshake.h"
 #include "rdma/bootstrap/hello.h"
 #include "rdma/bootstrap/listener.h"
 #include "rdma/bootstrap/message.h"
@@ -40,36 +44,51 @@ struct MemberLink {
 class Admission {
  public:
   /// All must outlive the admission.
-  Admission(const Listener& listener, const Hello& hello, Waiter& waiter)
-      : listener_(listener), hello_(hello), waiter_(waiter), links_(hello.nodes) {}
+  Admission(const Listener& listener, const Hello& hello, const BootstrapOptions& options, Waiter& waiter)
+      : listener_(listener), hello_(hello), options_(options), waiter_(waiter), links_(hello.nodes) {}
 
   /// Waits for ranks 1 .. nodes-1. On an error everyone who had come has been told why. The result is indexed by rank;
   /// entry 0 has no connection.
-  absl::StatusOr<std::vector<MemberLink>> AwaitAll(absl::Duration join_timeout);
+  absl::StatusOr<std::vector<MemberLink>> AwaitAll();
+
+  /// One look at everybody who has come, without waiting; what AwaitAll does again and again. An error ends the start.
+  absl::Status Look();
 
  private:
   struct Stranger {
+    enum class State : std::uint8_t { kChallenged, kProven, kRefused };
+
     std::unique_ptr<Connection> connection;
-    std::int64_t deadline_ns = 0;
+    std::int64_t deadline_ns = 0;  ///< until when it has to say something; of one that is refused: when it is let go
+    Nonce nonce{};                 ///< of the challenge it was sent
+    State state = State::kChallenged;
   };
 
   absl::Status Admit(std::int64_t deadline_ns);
   void AwaitLatecomers();
   absl::Status Accept();
+  void PollStrangers(std::vector<pollfd>& fds) const;
   absl::Status HearStrangers();
+  absl::Status HearStranger(Stranger& stranger);
+  absl::Status Answer(Stranger& stranger, const ControlMessage& message);
+  bool CheckAnswer(Stranger& stranger, const ControlMessage& message);
   absl::Status HearMembers();
   absl::Status Judge(std::unique_ptr<Connection>& connection, const Hello& hello);
-  void TurnAway(const Stranger& stranger, absl::string_view why);
-  absl::Status TimedOut(absl::Duration join_timeout) const;
+  void TurnAway(Stranger& stranger, absl::string_view why);
+  void Log(const std::string& text);
+  absl::Status TimedOut() const;
 
   const Listener& listener_;
   const Hello& hello_;
+  const BootstrapOptions& options_;
   Waiter& waiter_;
   std::vector<MemberLink> links_;
   std::uint32_t admitted_ = 0;
   std::vector<Stranger> strangers_;
   std::vector<std::unique_ptr<Connection>> refused_;
   std::string last_turned_away_;
+  std::int64_t next_log_ns_ = 0;
+  std::uint64_t not_logged_ = 0;  // since the last line
 };
 
 }  // namespace glaive::rdma

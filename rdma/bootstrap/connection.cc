@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -16,6 +17,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 
 namespace glaive::rdma {
 namespace {
@@ -49,8 +52,15 @@ Connection::Connection(UniqueFd fd, std::string peer, FrameLimits limits)
 }
 
 void Connection::Send(std::shared_ptr<const std::string> frame) {
+  const std::string tag = seal_.has_value() ? seal_->NextTag(*frame) : "";
   outbound_.push_back(std::move(frame));
+  if (!tag.empty()) outbound_.push_back(std::make_shared<const std::string>(tag));
   Flush();
+}
+
+void Connection::Seal(const Digest& sending, const Digest& receiving) {
+  seal_.emplace(sending);
+  decoder_.set_seal(FrameSeal(receiving));
 }
 
 void Connection::Flush() {
@@ -75,12 +85,12 @@ void Connection::Flush() {
 
 void Connection::Receive() {
   std::array<char, kReadChunkBytes> chunk;
-  std::size_t received_bytes = 0;
-  while (!ended() && received_bytes < kReadBudgetBytes) {
+  const std::uint64_t most = received_bytes_ + kReadBudgetBytes;
+  while (!ended() && received_bytes_ < most) {
     const ssize_t received = ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
     if (received > 0) {
       decoder_.Append(std::string_view(chunk.data(), static_cast<std::size_t>(received)));
-      received_bytes += static_cast<std::size_t>(received);
+      received_bytes_ += static_cast<std::size_t>(received);
     } else if (received == 0) {
       end_reason_ = "its connection was closed";
     } else if (errno == EAGAIN) {
@@ -88,6 +98,16 @@ void Connection::Receive() {
     } else if (errno != EINTR) {
       end_reason_ = ::strerrordesc_np(errno);
     }
+  }
+}
+
+void Connection::Tend(std::int64_t now_ns) {
+  if (!pulse_.has_value() || ended()) return;
+  if (pulse_->Lost(received_bytes_, now_ns)) {
+    end_reason_ = absl::StrCat("it has been silent for ", absl::FormatDuration(pulse_->peer_timeout()),
+                               " (--peer-timeout): stopped, or its host is gone");
+  } else if (seal_.has_value() && !wants_write() && pulse_->Due(now_ns)) {
+    Send(EncodeMessage(BeatMessage{}));
   }
 }
 

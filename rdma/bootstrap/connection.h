@@ -4,6 +4,8 @@
 // wants_write(), then calls Receive and Flush. Messages that arrived before the end of the connection can still be
 // taken after it: an Abort is often followed by the end at once.
 //
+// Seal begins the authenticated part of the connection: handshake.h.
+//
 //   connection.Send(EncodeMessage(LeaveMessage{}));
 //   connection.Receive();
 //   while (auto message = *connection.Next()) Handle(*message);
@@ -11,21 +13,28 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 #include "rdma/base/unique_fd.h"
 #include "rdma/bootstrap/frame.h"
+#include "rdma/bootstrap/frame_seal.h"
+#include "rdma/bootstrap/hmac.h"
 #include "rdma/bootstrap/message.h"
+#include "rdma/bootstrap/pulse.h"
 
 namespace glaive::rdma {
 
-/// What an unknown connection may send: a Hello.
-inline constexpr FrameLimits kStrangerLimits{.max_header_bytes = std::size_t{1} << 16, .max_payload_bytes = 0};
+/// What may come before the other end has proved to know the secret: a message of the handshake.
+inline constexpr FrameLimits kStrangerLimits{.max_header_bytes = 512, .max_payload_bytes = 0};
+/// What may come after that: a Hello.
+inline constexpr FrameLimits kNewcomerLimits{.max_header_bytes = std::size_t{1} << 16, .max_payload_bytes = 0};
 /// What a node of the run may send.
 inline constexpr FrameLimits kMemberLimits{.max_header_bytes = std::size_t{1} << 20,
                                            .max_payload_bytes = std::size_t{16} << 20};
@@ -39,6 +48,10 @@ class Connection {
   const std::string& peer() const { return peer_; }
   void set_limits(FrameLimits limits) { decoder_.set_limits(limits); }
 
+  /// From the next frame on, what is sent and received bears these keys' tags.
+  void Seal(const Digest& sending, const Digest& receiving);
+  bool sealed() const { return seal_.has_value(); }
+
   /// Queues a frame, shared so that one frame for all nodes exists once, and sends what the socket takes now.
   void Send(std::shared_ptr<const std::string> frame);
   void Send(std::string frame) { Send(std::make_shared<const std::string>(std::move(frame))); }
@@ -50,10 +63,16 @@ class Connection {
   /// Reads what has arrived, at most about 1 MiB at a time.
   void Receive();
 
+  /// From now on the other end has to be heard; see pulse.h.
+  void StartPulse(absl::Duration peer_timeout, std::int64_t now_ns) { pulse_.emplace(peer_timeout, now_ns); }
+  /// After Receive: ends the connection when the other end has been silent for too long, and lets it hear from this one
+  /// now and then, once the connection is sealed.
+  void Tend(std::int64_t now_ns);
+
   /// The next message that arrived whole. An error: the peer does not keep to the protocol.
   absl::StatusOr<std::optional<ControlMessage>> Next();
 
-  /// Whether the peer closed the connection or it broke, and how.
+  /// Whether the peer closed the connection, it broke or fell silent, and how.
   bool ended() const { return !end_reason_.empty(); }
   const std::string& end_reason() const { return end_reason_; }
 
@@ -64,6 +83,9 @@ class Connection {
   UniqueFd fd_;
   std::string peer_;
   FrameDecoder decoder_;
+  std::optional<FrameSeal> seal_;  // of what is sent
+  std::optional<Pulse> pulse_;
+  std::uint64_t received_bytes_ = 0;
   std::deque<std::shared_ptr<const std::string>> outbound_;
   std::size_t sent_of_first_ = 0;  // bytes of outbound_.front() already sent
   std::string end_reason_;

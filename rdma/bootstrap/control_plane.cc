@@ -12,6 +12,7 @@
 
 #include "rdma/base/check.h"
 #include "rdma/bootstrap/admission.h"
+#include "rdma/bootstrap/attended_plane.h"
 #include "rdma/bootstrap/coordinator.h"
 #include "rdma/bootstrap/member_plane.h"
 #include "rdma/bootstrap/waiter.h"
@@ -25,21 +26,23 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Coordinate(Listener 
   GLAIVE_CHECK(Value(hello.rank) == 0, "rank ", Value(hello.rank), " cannot coordinate, rank 0 does");
   GLAIVE_CHECK(hello.nodes >= 1, "a run of no nodes");
   Waiter waiter(options.interrupt_fd, options.watch, clock);
-  Admission admission(listener, hello, waiter);
-  absl::StatusOr<std::vector<MemberLink>> links = admission.AwaitAll(options.join_timeout);
+  Admission admission(listener, hello, options, waiter);
+  absl::StatusOr<std::vector<MemberLink>> links = admission.AwaitAll();
   if (!links.ok()) return links.status();
   auto coordinator = std::make_unique<Coordinator>(run_token, *std::move(links), std::move(waiter));
   if (absl::Status status = coordinator->Welcome(options.join_timeout); !status.ok()) {
     coordinator->Abort(status);
     return status;
   }
-  return coordinator;
+  return std::make_unique<AttendedPlane>(std::move(coordinator), options, clock);
 }
 
 absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Join(const std::string& address, const Hello& hello,
                                                                  const BootstrapOptions& options, const Clock& clock) {
   GLAIVE_CHECK(Value(hello.rank) != 0, "rank 0 coordinates, it does not join");
-  return MemberPlane::Join(address, hello, options, clock);
+  absl::StatusOr<std::unique_ptr<ControlPlane>> plane = MemberPlane::Join(address, hello, options, clock);
+  if (!plane.ok()) return plane.status();
+  return std::make_unique<AttendedPlane>(*std::move(plane), options, clock);
 }
 
 std::unique_ptr<ControlPlane> ControlPlane::Alone(const Hello& hello, std::uint64_t run_token,

@@ -3,7 +3,8 @@
 //
 // Owned by the node's main thread, from set-up to the end of the run; executors never touch it. It is the one part of
 // rdma/ that may block: Coordinate, Join, AllGather, Abort and Leave wait in poll(2), each with a deadline or until a
-// failure ends it. PollFailure never blocks and costs one system call.
+// failure ends it. PollFailure never blocks and costs one system call. A thread of its own (attended_plane.h) lets the
+// others hear from this node while its main thread does something else.
 //
 //   1. Nobody leaves Coordinate or Join before every rank has been accepted.
 //   2. AllGather is collective: every rank calls it with the same phases in the same order.
@@ -15,10 +16,13 @@
 // kDeadlineExceeded somebody did not come in time; kCancelled the interrupt descriptor became readable (Ctrl-C);
 // kInvalidArgument an address that cannot be used; an Abort keeps the code it was given.
 //
-// A node that is stopped but not dead (SIGSTOP) is not lost: the run waits for it. A host that disappears is noticed
-// by TCP keep-alive within about 8 s, or 30 s while data is on its way to it.
+// A node that is stopped but not dead (SIGSTOP), or whose host has gone, keeps its connection open and falls silent:
+// it is lost after BootstrapOptions::peer_timeout. A node that is merely busy is heard all the time.
+//
+// A connection gets nothing before it has proved to know the run's secret (handshake.h).
 //
 //   auto listener = Listener::Bind("127.0.0.1", 0);
+//   BootstrapOptions options{.secret = secret, .random = random};
 //   auto plane = ControlPlane::Coordinate(*std::move(listener), hello, run_token, options, clock);
 //   auto all = (*plane)->AllGather("regions", Encode(my_regions));     // every rank's, by rank
 //   ... run; now and then:  if (auto failure = (*plane)->PollFailure()) return *failure;
@@ -40,25 +44,40 @@
 
 #include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
+#include "rdma/base/random_bytes.h"
 #include "rdma/bootstrap/hello.h"
 #include "rdma/bootstrap/listener.h"
+#include "rdma/bootstrap/secret.h"
 
 namespace glaive::rdma {
 
 /// The most bytes one rank may contribute to one AllGather.
 inline constexpr std::size_t kMaxGatherBytes = std::size_t{16} << 20;
 
-/// How to wait.
+/// Who may take part, and how to wait.
 struct BootstrapOptions {
+  /// The run's; every other connection is turned away.
+  Secret secret;
+  RandomBytes random;
   /// How long Coordinate waits for the others, and Join for the coordinator.
   absl::Duration join_timeout = absl::Seconds(60);
+  /// The silence of a node that means its death; the same at all nodes.
+  absl::Duration peer_timeout = absl::Seconds(5);
   /// A descriptor that becomes readable when the user wants to stop (see engine/cluster/interrupt.h); -1: none.
   /// It is only polled, never read.
   int interrupt_fd = -1;
   /// Called about every 50 ms while a call blocks, except in Abort and Leave; an error ends the wait with that error.
   /// For example: "a node that this process started has already exited".
-  std::function<absl::Status()> watch;
+  std::function<absl::Status()> watch = nullptr;
+  /// Told of connections that were turned away, at most about once a second; may be empty.
+  std::function<void(const std::string&)> log = nullptr;
+  /// Called by another thread when a failure is known and the plane still exists kFailureGrace later: whatever the main
+  /// thread is busy with, the process should end now. May be empty.
+  std::function<void(const absl::Status&)> overdue = nullptr;
 };
+
+/// The time that a node has for an orderly end once a failure is known.
+inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1500);
 
 class ControlPlane {
  public:

@@ -76,7 +76,11 @@ std::optional<absl::Status> Coordinator::PollFailure() {
   for (const MemberLink& link : links_) {
     if (IsOpen(link)) poll_fds_.push_back(PollEntry(*link.connection));
   }
-  if (!poll_fds_.empty() && ::poll(poll_fds_.data(), poll_fds_.size(), 0) > 0) HearAll();
+  if (!poll_fds_.empty() && ::poll(poll_fds_.data(), poll_fds_.size(), 0) > 0) {
+    HearAll();
+  } else {
+    TendAll();
+  }
   return failure_;
 }
 
@@ -121,9 +125,22 @@ void Coordinator::HearAll() {
   }
 }
 
+void Coordinator::TendAll() {
+  for (MemberLink& link : links_) {
+    if (!IsOpen(link)) continue;
+    Tend(link);
+    ReportEnd(link);
+  }
+}
+
+void Coordinator::Tend(MemberLink& link) {
+  if (!link.left) link.connection->Tend(waiter_.NowNanos());
+}
+
 void Coordinator::Hear(MemberLink& link) {
   link.connection->Flush();
   link.connection->Receive();
+  Tend(link);
   while (true) {
     absl::StatusOr<std::optional<ControlMessage>> message = link.connection->Next();
     if (!message.ok()) {
@@ -135,6 +152,10 @@ void Coordinator::Hear(MemberLink& link) {
     if (!message->has_value()) break;
     Handle(link, **std::move(message));
   }
+  ReportEnd(link);
+}
+
+void Coordinator::ReportEnd(const MemberLink& link) {
   if (link.connection->ended() && !link.left) {
     Fail(absl::UnavailableError(absl::StrCat(NodeName(link.member), " was lost: ", link.connection->end_reason())),
          link);
@@ -152,6 +173,8 @@ void Coordinator::Handle(MemberLink& link, ControlMessage message) {
   } else if (std::holds_alternative<LeaveMessage>(message)) {
     link.left = true;
     return;
+  } else if (std::holds_alternative<BeatMessage>(message)) {
+    return;
   }
   Fail(absl::InternalError(absl::StrCat(NodeName(link.member), " sent a message that is out of turn")), link);
 }
@@ -161,7 +184,9 @@ void Coordinator::Fail(absl::Status failure, const MemberLink& culprit) {
   failure_ = std::move(failure);
   const auto frame = std::make_shared<const std::string>(EncodeMessage(AbortMessage{*failure_}));
   for (MemberLink& link : links_) {
-    if (&link != &culprit && IsOpen(link)) link.connection->Send(frame);
+    // Who was stopped and wakes up reads it, too; who is gone does not mind.
+    const bool knows = &link == &culprit && IsOpen(link);
+    if (link.connection != nullptr && !knows) link.connection->Send(frame);
   }
 }
 

@@ -46,7 +46,10 @@ class Coordinator final : public ControlPlane {
 
   absl::Status WaitAndHear(std::int64_t deadline_ns);
   void HearAll();
+  void TendAll();
+  void Tend(MemberLink& link);
   void Hear(MemberLink& link);
+  void ReportEnd(const MemberLink& link);
   void Handle(MemberLink& link, ControlMessage message);
   void Fail(absl::Status failure, const MemberLink& culprit);
   absl::Status AwaitContributions(std::string_view phase, std::int64_t deadline_ns);

@@ -57,10 +57,15 @@ absl::StatusOr<std::optional<Frame>> FrameDecoder::Next() {
                                                    limits_.max_payload_bytes));
   }
   const std::size_t frame_bytes = kFramePrefixBytes + header_bytes + payload_bytes;
-  if (rest.size() < frame_bytes) return std::nullopt;
+  const std::size_t tag_bytes = seal_.has_value() ? kDigestBytes : 0;
+  if (rest.size() < frame_bytes + tag_bytes) return std::nullopt;
+  if (seal_.has_value() && !seal_->CheckNext(rest.substr(0, frame_bytes), rest.substr(frame_bytes, tag_bytes))) {
+    return absl::InvalidArgumentError(
+        "it sent a frame that is not the node's: somebody interferes with the connection");
+  }
   Frame frame{.header = std::string(rest.substr(kFramePrefixBytes, header_bytes)),
               .payload = std::string(rest.substr(kFramePrefixBytes + header_bytes, payload_bytes))};
-  start_ += frame_bytes;
+  start_ += frame_bytes + tag_bytes;
   if (start_ == buffer_.size()) {
     buffer_.clear();
     start_ = 0;

@@ -18,79 +18,24 @@
 #include "absl/time/time.h"
 
 #include "rdma/bootstrap/dialer.h"
+#include "rdma/bootstrap/joining.h"
 
 namespace glaive::rdma {
-namespace {
-
-// Lets the coordinator's own time-out, which names the missing ranks, come before ours.
-constexpr absl::Duration kWelcomeGrace = absl::Seconds(3);
-
-absl::Status NoWelcome(const std::string& address, absl::Duration waited) {
-  return absl::DeadlineExceededError(absl::StrCat("joined the coordinator at ", address,
-                                                  ", but the run did not begin within ", absl::FormatDuration(waited),
-                                                  "; see there which ranks are missing, or raise --join-timeout"));
-}
-
-// Waits for the coordinator's first word: Welcome, or why there is no run.
-absl::StatusOr<WelcomeMessage> AwaitWelcome(Connection& connection, const std::string& address, Waiter& waiter,
-                                            absl::Duration timeout) {
-  const std::int64_t deadline_ns = waiter.DeadlineIn(timeout);
-  while (true) {
-    const absl::StatusOr<std::optional<ControlMessage>> message = connection.Next();
-    if (!message.ok()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("what answers at ", address, " is no coordinator: ", message.status().message()));
-    }
-    if (message->has_value()) {
-      if (const auto* welcome = std::get_if<WelcomeMessage>(&**message)) return *welcome;
-      if (const auto* abort = std::get_if<AbortMessage>(&**message)) return abort->reason;
-      return absl::InternalError(absl::StrCat("the coordinator at ", address, " spoke before the run began"));
-    }
-    if (connection.ended()) {
-      return absl::UnavailableError(
-          absl::StrCat("the coordinator at ", address, " was lost before the run began: ", connection.end_reason()));
-    }
-    std::vector<pollfd> fds = {PollEntry(connection)};
-    absl::Status status = waiter.Wait(fds, deadline_ns);
-    if (absl::IsDeadlineExceeded(status)) return NoWelcome(address, timeout);
-    if (!status.ok()) return status;
-    connection.Flush();
-    connection.Receive();
-  }
-}
-
-absl::Status CheckWelcome(const WelcomeMessage& welcome, const Hello& hello) {
-  bool right = welcome.members.size() == hello.nodes;
-  for (std::size_t rank = 0; right && rank < welcome.members.size(); ++rank) {
-    right = Value(welcome.members[rank].rank) == rank;
-  }
-  return right ? absl::OkStatus() : absl::InternalError("the coordinator's welcome does not list every rank once");
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<ControlPlane>> MemberPlane::Join(const std::string& address, const Hello& hello,
                                                                 const BootstrapOptions& options, const Clock& clock) {
-  std::string introduction = EncodeMessage(hello);
-  if (introduction.size() > kStrangerLimits.max_header_bytes) {
-    return absl::InvalidArgumentError("the flags are too long to be sent to the coordinator (64 KiB); shorten them");
-  }
   Waiter waiter(options.interrupt_fd, options.watch, clock);
   absl::StatusOr<std::unique_ptr<Connection>> connection = Dial(address, options.join_timeout, waiter);
   if (!connection.ok()) return connection.status();
-  (*connection)->set_limits(kMemberLimits);
-  (*connection)->Send(std::move(introduction));
-  absl::StatusOr<WelcomeMessage> welcome =
-      AwaitWelcome(**connection, address, waiter, options.join_timeout + kWelcomeGrace);
-  if (welcome.ok()) {
-    if (absl::Status status = CheckWelcome(*welcome, hello); !status.ok()) welcome = status;
-  }
+  absl::StatusOr<WelcomeMessage> welcome = JoinRun(**connection, address, hello, options, waiter);
   if (!welcome.ok()) {
     // So that the coordinator need not guess why this node goes.
     const absl::Status reason(welcome.status().code(),
                               absl::StrCat("node ", Value(hello.rank), " ended the run: ", welcome.status().message()));
-    waiter.PartFrom({connection->get()}, std::make_shared<const std::string>(EncodeMessage(AbortMessage{reason})),
-                    kPartingTimeout);
+    if ((*connection)->sealed()) {
+      waiter.PartFrom({connection->get()}, std::make_shared<const std::string>(EncodeMessage(AbortMessage{reason})),
+                      kPartingTimeout);
+    }
     return welcome.status();
   }
   return std::make_unique<MemberPlane>(hello.rank, *std::move(welcome), *std::move(connection), std::move(waiter));
@@ -175,6 +120,7 @@ absl::Status MemberPlane::WaitAndHear(std::int64_t deadline_ns) {
 void MemberPlane::Hear() {
   connection_->Flush();
   connection_->Receive();
+  if (!coordinator_left_) connection_->Tend(waiter_.NowNanos());
   while (true) {
     absl::StatusOr<std::optional<ControlMessage>> message = connection_->Next();
     if (!message.ok()) {
@@ -202,6 +148,8 @@ void MemberPlane::Handle(ControlMessage message) {
     return Fail(abort->reason);
   } else if (std::holds_alternative<LeaveMessage>(message)) {
     coordinator_left_ = true;
+    return;
+  } else if (std::holds_alternative<BeatMessage>(message)) {
     return;
   }
   Fail(absl::InternalError("node 0 sent a message that is out of turn"));

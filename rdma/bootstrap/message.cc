@@ -1,8 +1,10 @@
 #include "rdma/bootstrap/message.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
@@ -66,6 +70,20 @@ class ObjectReader {
     return empty_;
   }
 
+  /// As many bytes as `Bytes` has, in hexadecimal digits.
+  template <typename Bytes>
+  Bytes Hex(absl::string_view name) {
+    Bytes bytes{};
+    const std::string digits = Text(name);
+    if (digits.size() != 2 * bytes.size() || !std::all_of(digits.begin(), digits.end(), absl::ascii_isxdigit)) {
+      Wrong(name, absl::StrCat(2 * bytes.size(), " hexadecimal digits"));
+      return bytes;
+    }
+    const std::string decoded = absl::HexStringToBytes(digits);
+    std::copy(decoded.begin(), decoded.end(), bytes.begin());
+    return bytes;
+  }
+
   void Adopt(const absl::Status& status) { status_.Update(status); }
   const absl::Status& status() const { return status_; }
 
@@ -86,6 +104,19 @@ class ObjectReader {
 };
 
 std::int64_t ToPid(std::uint64_t value) { return static_cast<std::int64_t>(value & 0x7fffffffu); }
+
+std::string HexOf(std::span<const std::uint8_t> bytes) {
+  const std::string_view text = AsText(bytes);
+  return absl::BytesToHexString({text.data(), text.size()});
+}
+
+Json ToJson(const ChallengeMessage& challenge) { return {{"type", "challenge"}, {"nonce", HexOf(challenge.nonce)}}; }
+
+Json ToJson(const AnswerMessage& answer) {
+  return {{"type", "answer"}, {"nonce", HexOf(answer.nonce)}, {"proof", HexOf(answer.proof)}};
+}
+
+Json ToJson(const AcceptMessage& accept) { return {{"type", "accept"}, {"proof", HexOf(accept.proof)}}; }
 
 Json ToJson(const Hello& hello) {
   return {{"type", "hello"},
@@ -120,6 +151,8 @@ Json ToJson(const AbortMessage& abort) {
 }
 
 Json ToJson(const LeaveMessage&) { return {{"type", "leave"}}; }
+
+Json ToJson(const BeatMessage&) { return {{"type", "beat"}}; }
 
 std::string_view PayloadOf(const ControlMessage& message) {
   if (const auto* gather = std::get_if<GatherMessage>(&message)) return gather->payload;
@@ -175,7 +208,15 @@ absl::StatusOr<ControlMessage> DecodeMessage(Frame frame) {
   ObjectReader fields(header);
   const std::string type = fields.Text("type");
   ControlMessage message;
-  if (type == "hello") {
+  if (type == "challenge") {
+    message = ChallengeMessage{.nonce = fields.Hex<Nonce>("nonce")};
+  } else if (type == "answer") {
+    message = AnswerMessage{.nonce = fields.Hex<Nonce>("nonce"), .proof = fields.Hex<Digest>("proof")};
+  } else if (type == "accept") {
+    message = AcceptMessage{.proof = fields.Hex<Digest>("proof")};
+  } else if (type == "beat") {
+    message = BeatMessage{};
+  } else if (type == "hello") {
     message = ReadHello(fields);
   } else if (type == "welcome") {
     message = ReadWelcome(fields);

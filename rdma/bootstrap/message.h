@@ -1,6 +1,9 @@
 // ControlMessage: what the nodes of a run say to each other over the bootstrap connections, one message a frame.
 //
 //   message  from         header fields besides "type"                          payload
+//   challenge coordinator nonce                                                 -
+//   answer   member       nonce, proof                                          -
+//   accept   coordinator  proof                                                 -
 //   hello    member       protocol, program, commit, rank, nodes, executors,    -
 //                         host, pid, settings
 //   welcome  coordinator  token, members [{rank, host, pid}]                    -
@@ -8,6 +11,9 @@
 //   part     coordinator  phase, rank                                           that rank's contribution
 //   abort    both         code, text                                            -
 //   leave    both         -                                                     -
+//   beat     both         -                                                     -
+//
+// The first three are the handshake (handshake.h), their fields hexadecimal digits; all others come after it.
 //
 // Plain values. Decoding trusts nothing: a field that is missing, of another type or out of range is an error.
 //
@@ -24,9 +30,23 @@
 
 #include "rdma/base/ids.h"
 #include "rdma/bootstrap/frame.h"
+#include "rdma/bootstrap/handshake.h"
 #include "rdma/bootstrap/hello.h"
+#include "rdma/bootstrap/hmac.h"
 
 namespace glaive::rdma {
+
+/// The handshake; see handshake.h.
+struct ChallengeMessage {
+  Nonce nonce{};
+};
+struct AnswerMessage {
+  Nonce nonce{};
+  Digest proof{};
+};
+struct AcceptMessage {
+  Digest proof{};
+};
 
 /// The run begins: everyone has come.
 struct WelcomeMessage {
@@ -55,7 +75,11 @@ struct AbortMessage {
 /// The sender closes its connection in good order.
 struct LeaveMessage {};
 
-using ControlMessage = std::variant<Hello, WelcomeMessage, GatherMessage, PartMessage, AbortMessage, LeaveMessage>;
+/// The sender is alive; see pulse.h.
+struct BeatMessage {};
+
+using ControlMessage = std::variant<ChallengeMessage, AnswerMessage, AcceptMessage, Hello, WelcomeMessage,
+                                    GatherMessage, PartMessage, AbortMessage, LeaveMessage, BeatMessage>;
 
 /// The message as a whole frame. Text that is not UTF-8 has its wrong bytes replaced; payloads are kept as they are.
 std::string EncodeMessage(const ControlMessage& message);

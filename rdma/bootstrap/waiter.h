@@ -32,6 +32,7 @@ class Waiter {
   Waiter(int interrupt_fd, std::function<absl::Status()> watch, const Clock& clock)
       : interrupt_fd_(interrupt_fd), watch_(std::move(watch)), clock_(&clock) {}
 
+  std::int64_t NowNanos() const { return clock_->NowNanos(); }
   /// The time `timeout` from now, by the clock; far away for an infinite one.
   std::int64_t DeadlineIn(absl::Duration timeout) const;
 

@@ -6,11 +6,13 @@
 BUILD_PACKAGES=(
   g++ cmake ninja-build ccache pkg-config git python3
   libibverbs-dev librdmacm-dev ibverbs-providers libboost-context-dev libabsl-dev libxxhash-dev libcli11-dev
-  nlohmann-json3-dev zlib1g-dev
+  nlohmann-json3-dev zlib1g-dev libssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 # To check the sources.
 LINT_PACKAGES=(clang-format-19 shellcheck python3-venv)
+# To feed hostile input to the programs of tests/fuzz.
+FUZZ_PACKAGES=(clang-19 libclang-rt-19-dev)
 # To make the kernel of `scripts/softroce`, and to set up and try RDMA devices in it.
 SOFTROCE_PACKAGES=(
   gcc make flex bison bc xz-utils ccache python3 iproute2

@@ -10,7 +10,7 @@ import unittest
 from rdma_counters import dropped_packets, retries, sent_packets
 from ysb_process import CliTest, free_port
 
-RUN = ["--nodes=2", "--transport=verbs", "--records=600000", "--keys=120000", "--verify"]
+RUN = ["--nodes=2", "--transport=verbs", "--records=600000", "--keys=120000", "--verify", "--peer-timeout=1s"]
 
 
 class LossyTest(CliTest):

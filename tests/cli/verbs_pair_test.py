@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import tempfile
 import unittest
+import uuid
 
 from ysb_process import SOURCE, YSB
 
@@ -22,13 +23,16 @@ class PairTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="glaive_pair_")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        secret = self.folder / "run.secret"
+        secret.write_text(uuid.uuid4().hex + "\n", encoding="ascii")
+        secret.chmod(0o600)
 
     def run_ranks(self, *hosts):
         """Runs the ranks of a run on two hosts, given as lists of ranks; the report of rank 0 and what was printed."""
         nodes = sum(len(ranks) for ranks in hosts)
         commands = []
         for host, ranks in enumerate(hosts, start=1):
-            lines = [shlex.join([str(YSB.resolve()), f"--nodes={nodes}", f"--rank={rank}", f"--bind=10.0.0.{host}",
+            lines = [shlex.join([str(YSB.resolve()), "--secret-file=run.secret", f"--nodes={nodes}", f"--rank={rank}", f"--bind=10.0.0.{host}",
                                  "--coordinator=10.0.0.1:7700", *RECORDS, *(["--json=report.json"] if rank == 0 else [])])
                      for rank in ranks]
             # The other ranks of a host run beside the first, and all have to succeed.

@@ -27,6 +27,8 @@ ENDLESS = ["--records=20000", "--keys=1000", "--seconds=10m"]
 MID_RUN = re.compile(r"records/s, watermark 2")
 
 MARK = "GLAIVE_TEST_RUN"
+# What nodes that are started by hand need to know; a run that starts its own makes one.
+SECRET = {"GLAIVE_SECRET": "a secret for tests, known to everybody"}
 
 
 class Output:
@@ -60,8 +62,9 @@ class Ysb:
     """One process that a test starts: a whole run with --nodes, or one rank of it."""
 
     def __init__(self, mark, flags, folder, binary):
-        environment = dict(os.environ, **{MARK: mark})
         self.flags = list(flags)
+        by_hand = any(flag.startswith("--rank=") for flag in self.flags)
+        environment = os.environ | {MARK: mark} | (SECRET if by_hand else {})
         self.process = subprocess.Popen([binary, *flags], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.out = Output(self.process.stdout)
@@ -127,18 +130,8 @@ class CliTest(unittest.TestCase):
         return out, err
 
     def pids(self):
-        """All living processes of this test's runs, by their environment."""
-        wanted = f"{MARK}={self.mark}".encode()
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-            except OSError:
-                continue  # it ended, or is not ours
-        return found
+        """All living processes of this test's runs."""
+        return pids_of(self.mark)
 
     def pid_of_rank(self, rank):
         for pid in self.pids():
@@ -179,6 +172,21 @@ class CliTest(unittest.TestCase):
 
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())
+
+
+def pids_of(mark):
+    """All living processes that were started with the mark, by their environment."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue  # it ended, or is not ours
+    return found
 
 
 def cpu_seconds(pids):

@@ -37,7 +37,7 @@ class HastyClock final : public Clock {
 class LauncherTest : public ::testing::Test {
  protected:
   absl::Status RunShell(std::uint32_t rank, const std::string& script) {
-    return launcher_.StartOne(NodeId{rank}, "/bin/sh", {"sh", "-c", script});
+    return launcher_.StartOne(NodeId{rank}, "/bin/sh", {"sh", "-c", script}, {});
   }
 
   absl::Status AwaitExited() {
@@ -48,7 +48,7 @@ class LauncherTest : public ::testing::Test {
   }
 
   SteadyClock clock_;
-  Launcher launcher_{clock_};
+  Launcher launcher_{clock_, absl::Milliseconds(300)};
 };
 
 TEST_F(LauncherTest, AChildThatEndsWellIsNoError) {
@@ -79,9 +79,28 @@ TEST_F(LauncherTest, WhileAllRunNobodyIsReported) {
 }
 
 TEST_F(LauncherTest, AProgramThatCannotBeStartedIsAnError) {
-  const absl::Status status = launcher_.StartOne(NodeId{1}, "/no/such/program", {"x"});
+  const absl::Status status = launcher_.StartOne(NodeId{1}, "/no/such/program", {"x"}, {});
   EXPECT_THAT(status.message(), HasSubstr("cannot start rank 1: /no/such/program: No such file"));
   EXPECT_EQ(launcher_.running(), 0U);
+}
+
+TEST_F(LauncherTest, AChildThatIsStoppedForTooLongIsNamedAndKilled) {
+  ASSERT_TRUE(RunShell(1, "kill -STOP $$; exit 0").ok());
+  EXPECT_THAT(AwaitExited().message(), HasSubstr("has been stopped by a signal for 300ms"));
+  EXPECT_THAT(launcher_.Shutdown(absl::Seconds(60)).message(), HasSubstr("was killed by SIGKILL"));
+}
+
+TEST_F(LauncherTest, AChildThatIsContinuedInTimeIsNotReported) {
+  ASSERT_TRUE(RunShell(1, "(sleep 0.1; kill -CONT $$) & kill -STOP $$; wait; sleep 0.4; exit 0").ok());
+  EXPECT_THAT(AwaitExited().message(), HasSubstr("exited with code 0"));
+}
+
+TEST_F(LauncherTest, AVariableOfTheChildsReplacesOneOfThisProcess) {
+  ASSERT_TRUE(launcher_
+                  .StartOne(NodeId{1}, "/bin/sh", {"sh", "-c", "test \"$HOME\" = /here && test -n \"$PATH\""},
+                            {{"HOME", "/here"}})
+                  .ok());
+  EXPECT_EQ(launcher_.Shutdown(absl::Seconds(60)), absl::OkStatus());
 }
 
 TEST_F(LauncherTest, ShutdownEndsAChildThatGoesOn) {
@@ -91,7 +110,7 @@ TEST_F(LauncherTest, ShutdownEndsAChildThatGoesOn) {
 
 TEST_F(LauncherTest, ShutdownKillsAChildThatIgnoresSigterm) {
   HastyClock hasty;
-  Launcher launcher(hasty);
+  Launcher launcher(hasty, absl::Seconds(5));
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const UniqueFd read_end(ends[0]);
@@ -99,8 +118,8 @@ TEST_F(LauncherTest, ShutdownKillsAChildThatIgnoresSigterm) {
   // The child has no other descriptor of ours, so it says through standard error that its trap is set.
   const UniqueFd saved(::dup(STDERR_FILENO));
   ASSERT_GE(::dup2(write_end.get(), STDERR_FILENO), 0);
-  const absl::Status started =
-      launcher.StartOne(NodeId{1}, "/bin/sh", {"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"});
+  const absl::Status started = launcher.StartOne(
+      NodeId{1}, "/bin/sh", {"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"}, {});
   ASSERT_GE(::dup2(saved.get(), STDERR_FILENO), 0);
   ASSERT_TRUE(started.ok()) << started;
   char ready[8] = {};
@@ -144,8 +163,8 @@ TEST_F(LauncherTest, AChildDiesWithItsParentWhateverKillsIt) {
   const pid_t parent = ::fork();
   ASSERT_GE(parent, 0);
   if (parent == 0) {
-    Launcher launcher(clock_);
-    const absl::Status started = launcher.StartOne(NodeId{1}, "/bin/sh", {"sh", "-c", "exec sleep 1000"});
+    Launcher launcher(clock_, absl::Seconds(5));
+    const absl::Status started = launcher.StartOne(NodeId{1}, "/bin/sh", {"sh", "-c", "exec sleep 1000"}, {});
     ::raise(started.ok() ? SIGKILL : SIGABRT);
   }
   int status = 0;
@@ -168,15 +187,18 @@ constexpr const char* kChildFlag = "--launched-by-launcher-test";
   if (text.find(kChildFlag) == std::string::npos) return true;
   const std::size_t rank = text.find("--rank=");
   const bool right = rank != std::string::npos && text.find("--coordinator=127.0.0.1:7700") != std::string::npos &&
-                     text.find("--keys=5") != std::string::npos;
+                     text.find("--keys=5") != std::string::npos && std::getenv("LAUNCHED") != nullptr &&
+                     std::getenv("PATH") != nullptr;
   std::_Exit(right ? 40 + (text[rank + 7] - '0') : 1);
 }();
 
 TEST_F(LauncherTest, StartRunsThisProgramForEveryRankWithItsOwnFlags) {
   const std::vector<const char*> argv = {"program", kChildFlag, "--keys=5"};
   for (const std::uint32_t nodes : {2U, 3U}) {
-    Launcher launcher(clock_);
-    ASSERT_TRUE(launcher.Start(static_cast<int>(argv.size()), argv.data(), nodes, "127.0.0.1:7700").ok());
+    Launcher launcher(clock_, absl::Seconds(5));
+    ASSERT_TRUE(
+        launcher.Start(static_cast<int>(argv.size()), argv.data(), nodes, "127.0.0.1:7700", {{"LAUNCHED", "yes"}})
+            .ok());
     EXPECT_EQ(launcher.running() + 1, nodes);
     EXPECT_THAT(launcher.Shutdown(absl::Seconds(60)).message(), HasSubstr("exited with code 41"));
   }

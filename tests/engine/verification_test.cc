@@ -1,11 +1,15 @@
 // --verify, from the command line to the exit code: a program whose check disagrees with its results gets them neither
 // committed nor called right, at any node. The nodes are threads of this process, each with a RunProgram of its own.
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +23,7 @@
 #include "engine/source/block_source.h"
 #include "rdma/base/steady_clock.h"
 #include "rdma/bootstrap/listener.h"
+#include "rdma/bootstrap/secret.h"
 #include "tests/engine/temporary_folder.h"
 
 namespace glaive::engine {
@@ -82,6 +87,7 @@ class VerificationTest : public ::testing::Test {
     const std::string address = rdma::Listener::Bind("127.0.0.1", 0)->address();  // free again at once
     std::vector<int> codes(opinions.size());
     std::vector<std::thread> nodes;
+    const std::string secret = SecretFile();
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
     for (std::size_t rank = 0; rank < opinions.size(); ++rank) {
@@ -90,6 +96,7 @@ class VerificationTest : public ::testing::Test {
                                                 absl::StrCat("--nodes=", opinions.size()),
                                                 absl::StrCat("--rank=", rank),
                                                 "--coordinator=" + address,
+                                                "--secret-file=" + secret,
                                                 "--verify",
                                                 "--output=" + (folder_.path() / "counts.csv").string(),
                                                 "--json=" + (folder_.path() / "report.json").string()};
@@ -99,8 +106,12 @@ class VerificationTest : public ::testing::Test {
         }
         const SteadyClock clock;
         PlantedProgram program(opinions[rank]);
-        codes[rank] =
-            RunProgram(static_cast<int>(argv.size()), argv.data(), program, {.clock = &clock, .run_token = 1});
+        const RandomBytes random = [](std::span<std::uint8_t> out) {
+          std::random_device entropy;
+          std::generate(out.begin(), out.end(), [&] { return static_cast<std::uint8_t>(entropy()); });
+        };
+        codes[rank] = RunProgram(static_cast<int>(argv.size()), argv.data(), program,
+                                 {.clock = &clock, .run_token = 1, .random = random});
       });
     }
     for (std::thread& node : nodes) {
@@ -124,7 +135,18 @@ class VerificationTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
+  /// A file with a secret that only its owner may read.
+  std::string SecretFile() const {
+    const std::filesystem::path path = secrets_.path() / "run.secret";
+    if (!std::filesystem::exists(path)) {
+      std::ofstream(path) << std::string(rdma::kMinSecretCharacters, 's') << "\n";
+      std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    }
+    return path.string();
+  }
+
   TemporaryFolder folder_;
+  TemporaryFolder secrets_;
   std::string table_;
   std::string complaints_;
 };

@@ -14,6 +14,7 @@ CONFINED = [
     (re.compile(r"nlohmann/"), ["rdma/bootstrap/", "engine/metrics/", "engine/cluster/", "queries/ysb/"],
      "nlohmann::json"),
     (re.compile(r"zlib\.h"), ["engine/source/"], "zlib"),
+    (re.compile(r"openssl/"), ["rdma/bootstrap/"], "OpenSSL"),
 ]
 # Folders of other libraries' headers that are included with quotes.
 LIBRARIES = ["absl", "benchmark", "gmock", "gtest", "nlohmann", "CLI", "boost", "xxhash.h"]

@@ -1,5 +1,5 @@
-// BootstrapCluster: the control planes of all nodes of a run, each on a thread of one process, and a client that does
-// not keep to the protocol.
+// BootstrapCluster: the control planes of all nodes of a run, each on a thread of one process, a client that does not
+// keep to the protocol, and one that knows the secret and need not keep to the rest of it.
 //
 // Used by one test body; the threads end before any method returns.
 //
@@ -14,9 +14,12 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,7 +30,10 @@
 #include "rdma/base/clock.h"
 #include "rdma/base/steady_clock.h"
 #include "rdma/base/unique_fd.h"
+#include "rdma/bootstrap/connection.h"
 #include "rdma/bootstrap/control_plane.h"
+#include "rdma/bootstrap/handshake.h"
+#include "rdma/bootstrap/message.h"
 
 namespace glaive::rdma {
 
@@ -57,10 +63,23 @@ inline Hello HelloOf(std::uint32_t rank, std::uint32_t nodes) {
           .settings = {{"slot-bytes", "64KiB"}}};
 }
 
+inline void FillRandomly(std::span<std::uint8_t> out) {
+  std::random_device entropy;
+  for (std::uint8_t& byte : out) byte = static_cast<std::uint8_t>(entropy());
+}
+
+inline Secret SecretOf(char letter = 's') { return *Secret::FromText(std::string(kMinSecretCharacters, letter)); }
+
 inline BootstrapOptions Patience(absl::Duration join_timeout = absl::Seconds(30)) {
-  BootstrapOptions options;
-  options.join_timeout = join_timeout;
-  return options;
+  return {.secret = SecretOf(), .random = FillRandomly, .join_timeout = join_timeout};
+}
+
+/// A start of rank 0 of `nodes` nodes, on a thread of its own.
+inline std::future<PlaneOr> CoordinateLater(Listener listener, std::uint32_t nodes, const Clock& clock,
+                                            const BootstrapOptions& options = Patience()) {
+  return std::async(std::launch::async, [listener = std::move(listener), nodes, &clock, options]() mutable {
+    return ControlPlane::Coordinate(std::move(listener), HelloOf(0, nodes), kRunToken, options, clock);
+  });
 }
 
 inline Listener BindAnywhere() {
@@ -127,6 +146,9 @@ class RawClient {
     EXPECT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
 
+  /// What it would be without this class.
+  UniqueFd TakeDescriptor() { return std::move(fd_); }
+
   /// Everything the other side sends until it closes.
   std::string ReadToEnd() {
     std::string all;
@@ -139,6 +161,42 @@ class RawClient {
 
  private:
   UniqueFd fd_;
+};
+
+/// A member that knows the secret, and says what it likes.
+class InsideClient {
+ public:
+  /// Passes the handshake with the coordinator at `address`, which has to be waiting.
+  explicit InsideClient(const std::string& address) : InsideClient(RawClient(address).TakeDescriptor()) {}
+  /// The same over a connection that is there already.
+  explicit InsideClient(UniqueFd descriptor) : connection_(std::move(descriptor), "coordinator", kMemberLimits) {
+    const Secret secret = SecretOf();
+    const auto challenge = std::get<ChallengeMessage>(Await());
+    const Nonces nonces{.coordinator = challenge.nonce, .member = MakeNonce(FillRandomly)};
+    Send(AnswerMessage{.nonce = nonces.member, .proof = MemberProof(secret, nonces)});
+    const auto accept = std::get<AcceptMessage>(Await());
+    EXPECT_EQ(accept.proof, CoordinatorProof(secret, nonces));
+    const SessionKeys keys = DeriveKeys(secret, nonces);
+    connection_.Seal(keys.member, keys.coordinator);
+  }
+
+  void Send(const ControlMessage& message) { connection_.Send(EncodeMessage(message)); }
+  /// Any bytes, as if they were a frame.
+  void SendBytes(const std::string& bytes) { connection_.Send(bytes); }
+
+ private:
+  ControlMessage Await() {
+    while (true) {
+      connection_.Receive();
+      auto message = connection_.Next();
+      EXPECT_TRUE(message.ok()) << message.status();
+      if (message->has_value()) return **std::move(message);
+      EXPECT_FALSE(connection_.ended()) << connection_.end_reason();
+      std::this_thread::yield();
+    }
+  }
+
+  Connection connection_;
 };
 
 }  // namespace glaive::rdma

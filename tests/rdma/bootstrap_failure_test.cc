@@ -214,11 +214,13 @@ TEST(ControlPlaneFailure, NodesAtDifferentPhasesAreToldApart) {
 TEST(ControlPlaneFailure, AMemberThatBreaksTheProtocolIsNamed) {
   const SteadyClock clock;
   Listener listener = BindAnywhere();
-  RawClient client(listener.address());
-  client.Send(EncodeMessage(HelloOf(1, 2)));
-  auto plane = ControlPlane::Coordinate(std::move(listener), HelloOf(0, 2), kRunToken, Patience(), clock);
+  const std::string address = listener.address();
+  auto coordinator = CoordinateLater(std::move(listener), 2, clock);
+  InsideClient client(address);
+  client.Send(HelloOf(1, 2));
+  auto plane = coordinator.get();
   ASSERT_TRUE(plane.ok()) << plane.status();
-  client.Send("nonsense");
+  client.SendBytes("nonsense");
   const absl::Status failure = AwaitFailure(**plane);
   EXPECT_EQ(failure.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(failure.message(), HasSubstr("node 1 (process 1001) broke the protocol"));
@@ -227,11 +229,13 @@ TEST(ControlPlaneFailure, AMemberThatBreaksTheProtocolIsNamed) {
 TEST(ControlPlaneFailure, AMemberThatFloodsGathersIsStopped) {
   const SteadyClock clock;
   Listener listener = BindAnywhere();
-  RawClient client(listener.address());
-  client.Send(EncodeMessage(HelloOf(1, 2)));
-  auto plane = ControlPlane::Coordinate(std::move(listener), HelloOf(0, 2), kRunToken, Patience(), clock);
+  const std::string address = listener.address();
+  auto coordinator = CoordinateLater(std::move(listener), 2, clock);
+  InsideClient client(address);
+  client.Send(HelloOf(1, 2));
+  auto plane = coordinator.get();
   ASSERT_TRUE(plane.ok()) << plane.status();
-  for (int i = 0; i < 3; ++i) client.Send(EncodeMessage(GatherMessage{.phase = "p", .payload = "x"}));
+  for (int i = 0; i < 3; ++i) client.Send(GatherMessage{.phase = "p", .payload = "x"});
   EXPECT_THAT(AwaitFailure(**plane).message(), HasSubstr("out of turn"));
 }
 

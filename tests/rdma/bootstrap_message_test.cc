@@ -60,6 +60,20 @@ TEST(ControlMessage, PayloadsAreAnyBytes) {
             bytes);
 }
 
+TEST(ControlMessage, TheHandshakeKeepsEveryByte) {
+  Nonce nonce{};
+  Digest proof{};
+  for (std::size_t i = 0; i < nonce.size(); ++i) {
+    nonce[i] = static_cast<std::uint8_t>(8 * i + 3);
+    proof[i] = static_cast<std::uint8_t>(255 - i);
+  }
+  EXPECT_EQ(std::get<ChallengeMessage>(RoundTrip(ChallengeMessage{.nonce = nonce})).nonce, nonce);
+  const auto answer = std::get<AnswerMessage>(RoundTrip(AnswerMessage{.nonce = nonce, .proof = proof}));
+  EXPECT_EQ(answer.nonce, nonce);
+  EXPECT_EQ(answer.proof, proof);
+  EXPECT_EQ(std::get<AcceptMessage>(RoundTrip(AcceptMessage{.proof = proof})).proof, proof);
+}
+
 TEST(ControlMessage, TextThatIsNotUtf8StillGoesThrough) {
   const auto got = std::get<AbortMessage>(RoundTrip(AbortMessage{absl::NotFoundError("no file \xff\xfe")}));
   EXPECT_EQ(got.reason.code(), absl::StatusCode::kNotFound);
@@ -95,9 +109,11 @@ TEST(ControlMessage, RefusesWhatIsMissingOrOfTheWrongTypeByName) {
   EXPECT_THAT(error(R"({"type":"part","phase":"p","rank":4294967296})"), HasSubstr("'rank'"));
   EXPECT_THAT(error(R"({"type":"part","phase":"p","rank":1.5})"), HasSubstr("'rank'"));
   EXPECT_THAT(error(R"({"type":"abort","code":"x","text":""})"), HasSubstr("'code'"));
+  EXPECT_THAT(error(R"({"type":"challenge","nonce":"00"})"), HasSubstr("'nonce' is not 64 hexadecimal digits"));
+  EXPECT_THAT(error((R"({"type":"accept","proof":")" + std::string(64, 'g') + "\"}").c_str()), HasSubstr("'proof'"));
   EXPECT_THAT(error(R"({"type":"welcome","token":1,"members":[7]})"), HasSubstr("'rank'"));
   EXPECT_THAT(error(R"({"type":"welcome","token":1,"members":{}})"), HasSubstr("'members'"));
-  EXPECT_THAT(error(R"({"type":"hello","protocol":1,"rank":0,"program":"p","commit":"c","nodes":1,"executors":1,)"
+  EXPECT_THAT(error(R"({"type":"hello","protocol":2,"rank":0,"program":"p","commit":"c","nodes":1,"executors":1,)"
                     R"("host":"h","pid":1,"settings":{"keys":7}})"),
               HasSubstr("'settings.keys'"));
 }

@@ -1,0 +1,63 @@
+// AttendedPlane: a control plane with a thread of its own that looks after the connections while the owner is busy
+// with something else: reads what has come, lets the others hear from this node, and notices who has fallen silent. So
+// a node that generates its input, or writes a file, for a minute is not taken for dead.
+//
+// Made by ControlPlane::Coordinate and Join. The owner's calls and the thread's exclude each other by a lock; while the
+// owner is in a call that waits, the call itself does what the thread would do.
+//
+//   1. When a failure is known and the plane still exists kFailureGrace later, BootstrapOptions::overdue is called,
+//   once.
+//   2. The thread has ended when the destructor returns.
+//
+//   auto plane = std::make_unique<AttendedPlane>(std::move(coordinator), options, clock);
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "rdma/bootstrap/control_plane.h"
+
+namespace glaive::rdma {
+
+class AttendedPlane final : public ControlPlane {
+ public:
+  /// `clock` must outlive the plane.
+  AttendedPlane(std::unique_ptr<ControlPlane> plane, const BootstrapOptions& options, const Clock& clock);
+  ~AttendedPlane() override;
+
+  using ControlPlane::AllGather;
+  absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
+                                                     absl::Duration timeout) override;
+  std::optional<absl::Status> PollFailure() override;
+  void Abort(const absl::Status& reason) override;
+  absl::Status Leave(absl::Duration grace) override;
+
+ private:
+  void Attend();
+  void Look(std::optional<std::int64_t>& failed_ns);
+
+  std::unique_ptr<ControlPlane> plane_;
+  std::function<void(const absl::Status&)> overdue_;
+  absl::Duration interval_;
+  const Clock* clock_;
+
+  std::mutex plane_mutex_;  // guards *plane_; taken before stop_mutex_
+  std::mutex stop_mutex_;   // guards stopped_
+  std::condition_variable changed_;
+  bool stopped_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace glaive::rdma

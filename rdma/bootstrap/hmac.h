@@ -1,0 +1,32 @@
+// HmacSha256: the proof that whoever wrote some bytes knows a key (RFC 2104 with SHA-256), by OpenSSL.
+//
+// Pure functions.
+//
+//   const Digest tag = HmacSha256(key, {"label", bytes});
+//   if (!SameDigest(tag, received)) Refuse();
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+namespace glaive::rdma {
+
+inline constexpr std::size_t kDigestBytes = 32;
+using Digest = std::array<std::uint8_t, kDigestBytes>;
+
+/// Of the parts one after another, so callers see to it that their lengths are known. About 1 ns a byte.
+Digest HmacSha256(std::span<const std::uint8_t> key, std::initializer_list<std::string_view> parts);
+
+/// Takes the same time whatever the bytes are.
+bool SameDigest(const Digest& a, const Digest& b);
+
+/// The bytes of `values`, to be read as text.
+inline std::string_view AsText(std::span<const std::uint8_t> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size()};
+}
+
+}  // namespace glaive::rdma

@@ -1,0 +1,27 @@
+// JoinRun: a member's way into a run: the handshake with the coordinator, its Hello, and the wait for the others.
+//
+// Used by MemberPlane::Join; blocks, single-threaded.
+//
+//   absl::StatusOr<WelcomeMessage> welcome = JoinRun(connection, "node-a:7700", hello, options, waiter);
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "rdma/bootstrap/connection.h"
+#include "rdma/bootstrap/control_plane.h"
+#include "rdma/bootstrap/hello.h"
+#include "rdma/bootstrap/message.h"
+#include "rdma/bootstrap/waiter.h"
+
+namespace glaive::rdma {
+
+/// Says nothing of the run before the coordinator has proved to know the secret. `address` is for messages. Errors:
+/// kFailedPrecondition when the secrets differ, what answers is no coordinator or the nodes do not match; kUnavailable
+/// when the coordinator was lost; kDeadlineExceeded when the others did not come; kInvalidArgument when `hello` is too
+/// long; or what ended the wait.
+absl::StatusOr<WelcomeMessage> JoinRun(Connection& connection, const std::string& address, const Hello& hello,
+                                       const BootstrapOptions& options, Waiter& waiter);
+
+}  // namespace glaive::rdma

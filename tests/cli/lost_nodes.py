@@ -1,0 +1,145 @@
+"""Runs in which a node is killed or stopped, and what is to be true of all others then.
+
+A cell is a signal, whom it hits and when. Each is run GLAIVE_LOST_NODE_ROUNDS times. Runs go side by side: they mostly
+wait.
+"""
+
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import signal
+import tempfile
+import time
+import uuid
+
+from ysb_process import SANITIZED, YSB, Ysb, free_port, pids_of, shared_memory_names
+
+ROUNDS = int(os.environ.get("GLAIVE_LOST_NODE_ROUNDS", "3"))
+AT_ONCE = 3
+PEER_TIMEOUT_SECONDS = 1
+# The time-out and two seconds more; what a sanitizer or a busy machine adds is no fault of the protocol.
+END_SECONDS = PEER_TIMEOUT_SECONDS + 2 + (20 if SANITIZED else 2)
+PATIENCE_SECONDS = 120 if SANITIZED else 60
+
+NODES = 3
+RECORDS, KEYS = 20_000, 1_000
+COMMON = [f"--nodes={NODES}", f"--peer-timeout={PEER_TIMEOUT_SECONDS}s", "--join-timeout=4s", "--output=rows.csv",
+          "--progress=always", f"--records={RECORDS}"]
+IN_MID_RUN = re.compile(r"records/s, watermark 2")
+# How a run is prepared for the moment, the pattern on rank 0's standard error that tells it has come; none: the
+# run is hit as it starts. Rounds of a cell hit at different times, up to the given seconds after that.
+MOMENTS = {
+    "start-up": ([f"--keys={KEYS}", "--seconds=10m"], None, 0.3),
+    "mid-epoch": ([f"--keys={KEYS}", "--seconds=10m"], IN_MID_RUN, 0.2),
+    # Windows of a million keys fire all the time.
+    "mid-trigger": (["--keys=1000000", "--seconds=10m", "--window=1s", "--event-rate=20000"],
+                    IN_MID_RUN, 0.2),
+    # A second of input, whose end is somewhere in the time from the first progress line on.
+    "end": ([f"--keys={KEYS}", "--seconds=1s"], IN_MID_RUN, 1.2),
+}
+SIGNALS = [signal.SIGKILL, signal.SIGSTOP]
+VICTIMS = ["launcher", "rank 0", "rank 1"]
+# A surviving process names who was lost, and how it noticed.
+SAID = re.compile(r"^ysb: rank \d+: .*(process \d+.*(was lost|was killed|has been stopped)|coordinator at .* was lost)",
+                  re.MULTILINE)
+
+
+class Run:
+    """One run, in a folder of its own, and what is left of it."""
+
+    def __init__(self, transport):
+        self.common = [*COMMON, f"--transport={transport}"]
+        self.mark = uuid.uuid4().hex
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="glaive_lost_"))
+        self.processes = []
+
+    def start(self, victim, flags):
+        """The ranks' processes by rank, where this test has started them itself."""
+        if victim == "launcher":
+            self.processes = [Ysb(self.mark, [*self.common, *flags], self.folder, YSB)]
+            return
+        coordinator = f"--coordinator=127.0.0.1:{free_port()}"
+        self.processes = [Ysb(self.mark, [*self.common, *flags, f"--rank={rank}", coordinator], self.folder, YSB)
+                          for rank in range(NODES)]
+
+    def pid_of(self, victim):
+        return self.processes[int(victim[-1]) if victim.startswith("rank") else 0].process.pid
+
+    def left(self):
+        return pids_of(self.mark)
+
+    def end(self):
+        for pid in self.left():
+            os.kill(pid, signal.SIGKILL)
+        for ysb in self.processes:
+            ysb.process.wait()
+        shutil.rmtree(self.folder)
+
+
+def wait_until(condition, seconds):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def check(run, signal_number, victim, moment, delay):
+    """What is wrong with how one run ended, or None."""
+    flags, ready, _ = MOMENTS[moment]
+    run.start(victim, flags)
+    first = run.processes[0]
+    if ready is not None and not first.err.wait_for(ready):
+        return f"it never came to {moment}:\n{first.err.text}"
+    time.sleep(delay)
+    pid = run.pid_of(victim)
+    os.kill(pid, signal_number)  # one that has ended is a zombie still
+    deadline = END_SECONDS + (4 if moment == "start-up" else 0)  # ranks that never met wait for --join-timeout
+    others = lambda: [other for other in run.left() if other != pid]
+    if not wait_until(lambda: not others(), deadline):
+        return f"{len(others())} processes hang:\n" + "".join(ysb.err.text for ysb in run.processes)
+    if signal_number == signal.SIGSTOP:
+        os.kill(pid, signal.SIGCONT)
+        if not wait_until(lambda: not run.left(), END_SECONDS):
+            return f"the stopped process goes on when it wakes up:\n{first.err.text}"
+    for ysb in run.processes:
+        ysb.wait(END_SECONDS)
+    texts = "".join(ysb.err.text for ysb in run.processes)
+    codes = {ysb.process.returncode for ysb in run.processes if ysb.process.pid != pid}
+    if not codes:  # what a killed launcher's children exit with, nobody can tell
+        codes = {3} if SAID.search(texts) else {0}
+    results = [path.name for path in run.folder.iterdir() if path.suffix != ".tmp"]
+    if codes - ({0, 3} if moment == "end" else {3}):
+        return f"exit codes {codes}:\n{texts}"
+    if 3 in codes and not SAID.search(texts):
+        return f"nobody says why:\n{texts}"
+    if results and (moment != "end" or len(results) != NODES):
+        return f"what looks like a result is none: {results}"
+    return f"no result after success:\n{texts}" if 0 in codes and not results else None
+
+
+def lose_nodes(transport):
+    """Runs all cells; what went wrong in each run in which something did."""
+    cells = [cell for cell in itertools.product(SIGNALS, VICTIMS, MOMENTS) for _ in range(ROUNDS)]
+
+    def one(numbered):
+        number, (signal_number, victim, moment) = numbered
+        run = Run(transport)
+        try:
+            delay = MOMENTS[moment][2] * (number % ROUNDS + 1) / ROUNDS
+            wrong = check(run, signal_number, victim, moment, delay)
+            return f"{signal_number.name} of the {victim} at {moment} after {delay:.2f} s: {wrong}" if wrong else None
+        finally:
+            run.end()
+
+    shared_before = shared_memory_names()
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        wrong = [text for text in pool.map(one, enumerate(cells)) if text]
+    if left := shared_memory_names() - shared_before:
+        wrong.append(f"shared memory outlived its run: {left}")
+    print(f"{len(cells)} runs of {len(cells) // ROUNDS} cells over {transport}, {len(wrong)} wrong")
+    return wrong

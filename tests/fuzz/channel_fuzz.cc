@@ -1,0 +1,135 @@
+// Drives the reading end of a channel with a ring that a hostile peer writes, and the reader of deltas behind it.
+//
+// The peer writes anything anywhere, or a footer that is right in all that it cannot guess wrong (checksum, token,
+// number, lap) and arbitrary in the rest. The ring lies alone on the heap, so that AddressSanitizer sees a payload that
+// reaches out of it by one byte. Whatever is handed out lies within its slot, and every entry and marker within it.
+
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rdma/channel/channel_receiver.h"
+#include "rdma/channel/checksum.h"
+#include "rdma/channel/slot_footer.h"
+#include "state/epoch/delta_reader.h"
+
+namespace glaive {
+namespace {
+
+constexpr std::uint32_t kRingToken = 99;
+constexpr ExecutorId kLeader{0};
+constexpr ExecutorId kSender{1};
+
+/// Takes credits, unless the input wants its queue to be full.
+class CreditTaker final : public rdma::QueuePair {
+ public:
+  bool TryPostWrite(const rdma::WriteRequest&) override { return !full; }
+  bool full = false;
+};
+
+struct FreeRing {
+  void operator()(std::byte* ring) const { std::free(ring); }
+};
+
+/// Touches every byte, for AddressSanitizer to see.
+std::uint64_t SumOf(std::span<const std::byte> bytes) {
+  std::uint64_t sum = 0;
+  for (const std::byte byte : bytes) sum += std::to_integer<std::uint64_t>(byte);
+  return sum;
+}
+
+rdma::SlotFooter AnyFooter(FuzzedDataProvider& input, std::uint64_t number, const rdma::ChannelOptions& options) {
+  rdma::SlotFooter footer;
+  footer.message_number = input.ConsumeProbability<float>() < 0.9F ? number : input.ConsumeIntegral<std::uint64_t>();
+  footer.payload_bytes = input.ConsumeBool() ? input.ConsumeIntegralInRange<std::uint32_t>(0, options.slot_bytes)
+                                             : input.ConsumeIntegral<std::uint32_t>();
+  footer.ring_token = kRingToken;
+  footer.lap = rdma::LapOf(number, options.credits);
+  state::DeltaTag tag{
+      .epoch = input.ConsumeIntegralInRange<std::uint64_t>(0, 4),
+      .entry_count = input.ConsumeBool() ? footer.payload_bytes / 16 : input.ConsumeIntegral<std::uint32_t>(),
+      .entry_bytes = input.ConsumeBool() ? 16 : input.ConsumeIntegral<std::uint32_t>(),
+      .has_marker = input.ConsumeIntegralInRange<std::uint32_t>(0, 2),
+      .input = input.ConsumeIntegralInRange<std::uint32_t>(0, 1)};
+  if (tag.has_marker == 1 && input.ConsumeBool()) {
+    tag.entry_count = input.ConsumeIntegralInRange<std::uint32_t>(0, 8);
+    footer.payload_bytes = static_cast<std::uint32_t>(state::MarkerOffset(tag.entry_count, 16) + state::kMarkerBytes);
+  }
+  footer.tag = rdma::MessageTag::Of(tag);
+  footer.footer_checksum = rdma::FooterChecksum(footer);
+  return footer;
+}
+
+void Receive(rdma::ChannelReceiver& receiver, state::DeltaReader& reader, std::span<const std::byte> ring) {
+  const absl::StatusOr<std::optional<rdma::Message>> message = receiver.TryReceive();
+  if (!message.ok() || !message->has_value()) return;
+  const std::span<const std::byte> payload = (*message)->payload;
+  const bool inside = payload.data() >= ring.data() && payload.data() + payload.size() <= ring.data() + ring.size();
+  if (!inside) std::abort();
+  (void)SumOf(payload);
+  const absl::StatusOr<state::DeltaChunk> chunk = reader.Read(**message);
+  if (chunk.ok()) {
+    (void)SumOf(chunk->entries);
+    if (chunk->entries.size() > payload.size()) std::abort();
+  }
+  receiver.Release();
+}
+
+void Fuzz(FuzzedDataProvider& input) {
+  rdma::ChannelOptions options;
+  options.slot_bytes = 64 * input.ConsumeIntegralInRange<std::uint32_t>(4, 8);
+  options.credits = input.ConsumeIntegralInRange<std::uint32_t>(2, 4);
+  options.checksum_payload = false;
+  const std::size_t ring_bytes = options.ring_bytes();
+  const std::unique_ptr<std::byte, FreeRing> memory(static_cast<std::byte*>(std::aligned_alloc(64, ring_bytes)));
+  const std::span<std::byte> ring(memory.get(), ring_bytes);
+  std::fill(ring.begin(), ring.end(), std::byte{0});
+  CreditTaker credits;
+  rdma::ChannelReceiver receiver(
+      options,
+      {.self = kLeader, .peer = kSender, .queue_pair = &credits, .ring = ring, .region = {}, .ring_token = kRingToken});
+  state::DeltaReader reader(kSender, kLeader, /*entry_bytes=*/16);
+  while (input.remaining_bytes() > 0) {
+    switch (input.ConsumeIntegralInRange(0, 4)) {
+      case 0: {
+        const std::vector<std::uint8_t> bytes =
+            input.ConsumeBytes<std::uint8_t>(input.ConsumeIntegralInRange<std::size_t>(1, 64));
+        const auto offset = input.ConsumeIntegralInRange<std::size_t>(0, ring.size() - 1);
+        std::copy_n(std::as_bytes(std::span(bytes)).begin(), std::min(bytes.size(), ring.size() - offset),
+                    ring.begin() + static_cast<std::ptrdiff_t>(offset));
+        break;
+      }
+      case 1:
+        credits.full = !credits.full;
+        break;
+      case 2:
+        (void)receiver.FlushCredits();
+        break;
+      default: {
+        const std::uint64_t number = receiver.received() + 1;
+        const rdma::SlotFooter footer = AnyFooter(input, number, options);
+        const std::size_t end = ((number - 1) % options.credits + 1) * options.slot_bytes;
+        std::memcpy(ring.data() + end - sizeof(footer), &footer, sizeof(footer));
+        Receive(receiver, reader, ring);
+      }
+    }
+  }
+  Receive(receiver, reader, ring);
+}
+
+}  // namespace
+}  // namespace glaive
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FuzzedDataProvider input(data, size);
+  glaive::Fuzz(input);
+  return 0;
+}

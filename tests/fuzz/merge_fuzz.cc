@@ -1,0 +1,202 @@
+// Drives a whole executor, in the role of a leader, with deltas of a hostile helper: the real mesh, channels, readers,
+// partitions and triggers of several queries, in one thread.
+//
+// The helper sends through a real channel, so that everything passes the channel's own checks, and says what it likes
+// within: tags, entries, markers. Whatever comes, the executor goes on or ends with an error, within bounded rounds and
+// memory.
+
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/api/join.h"
+#include "engine/api/stream.h"
+#include "engine/executor/executor.h"
+#include "engine/sink/collect.h"
+#include "engine/source/block_source.h"
+#include "state/epoch/delta_layout.h"
+#include "tests/fuzz/fuzz_clock.h"
+
+namespace glaive::engine {
+namespace {
+
+constexpr std::uint32_t kSlotBytes = 1024;
+constexpr std::uint64_t kStateLimitBytes = std::uint64_t{64} << 20;
+constexpr int kRoundsAMessage = 16;
+
+struct Tick {
+  std::uint64_t key;
+  std::int64_t time_ms;
+};
+
+constexpr auto kTickTime = [](const Tick& tick) { return tick.time_ms; };
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+/// Takes rows, and forgets them.
+struct Nowhere {
+  template <typename Row>
+  class NoSink final : public Sink<Row> {
+   public:
+    absl::Status Write(std::span<const Row>) override { return absl::OkStatus(); }
+  };
+
+  template <typename Row>
+  SinkFactory<Row> Factory() const {
+    return [](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
+      return std::make_unique<NoSink<Row>>();
+    };
+  }
+};
+
+/// Eight ticks of two keys.
+auto Ticks() {
+  const auto open = [](const SourceContext& context) {
+    const auto generate = [](std::uint64_t first, std::span<Tick> ticks) {
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        ticks[i] = {.key = (first + i) % 2, .time_ms = static_cast<std::int64_t>(first + i) * 10};
+      }
+    };
+    return BlockSource<Tick, decltype(kTickTime)>::Create(
+        {.block_records = 8, .total_records = 8, .span_ms = 80, .batch_records = 0}, *context.clock, generate,
+        kTickTime);
+  };
+  return SourceSpec<Tick, decltype(kTickTime)>{.open = open, .event_time_ms = kTickTime};
+}
+
+/// One of each kind of state and trigger.
+std::vector<std::unique_ptr<Query>> MakeQueries() {
+  const auto windowed = [](auto window) { return From(Ticks()).KeyBy(&Tick::key).Window(window); };
+  const auto joined = [](auto window) {
+    return Join(From(Ticks()), From(Ticks())).On(&Tick::key, &Tick::key).Window(window);
+  };
+  std::vector<std::unique_ptr<Query>> queries;
+  queries.push_back(windowed(Tumbling{absl::Milliseconds(20)}).Aggregate(Count{}).To(Nowhere{}));
+  queries.push_back(
+      windowed(Sliding{absl::Milliseconds(40), absl::Milliseconds(10)}).Aggregate(Max{&Tick::time_ms}).To(Nowhere{}));
+  queries.push_back(windowed(Session{absl::Milliseconds(15)}).Aggregate(Count{}).To(Nowhere{}));
+  queries.push_back(windowed(Unbounded{}).Aggregate(Mean{&Tick::time_ms}).To(Nowhere{}));
+  queries.push_back(windowed(Tumbling{absl::Milliseconds(20)}).Aggregate(Distinct{&Tick::time_ms}).To(Nowhere{}));
+  queries.push_back(joined(Tumbling{absl::Milliseconds(20)}).To(Nowhere{}));
+  queries.push_back(joined(Session{absl::Milliseconds(15)}).To(Nowhere{}));
+  queries.push_back(joined(Unbounded{}).To(Nowhere{}));
+  return queries;
+}
+
+/// A leader, and the channel of a helper that is no executor.
+class HostileHelper {
+ public:
+  HostileHelper(const Query& query, const Clock& clock) : entry_bytes_(query.delta_entry_bytes()) {
+    ExecutorConfig config;
+    config.mesh.executors_per_node = 2;
+    config.mesh.executor_count = 2;
+    config.mesh.channel = {.slot_bytes = kSlotBytes, .credits = 4};
+    config.mesh.run_token = 7;
+    config.max_lead_ms = 1'000;
+    config.fragment_bytes = 64 << 10;
+    config.state_limit_bytes = kStateLimitBytes;
+    config.clock = &clock;
+    rdma::MeshOptions helper = config.mesh;
+    helper.self = ExecutorId{1};
+    mesh_ = *rdma::ExecutorMesh::Prepare(helper, 4);
+    leader_ = *Executor::Create(config, query);
+    const std::array<rdma::MeshDescriptor, 2> all = {leader_->descriptor(), mesh_->descriptor()};
+    Require(leader_->Connect(all).ok() && mesh_->Connect(all).ok());
+    while (leader_->mesh().PollConnecting()->has_value() || mesh_->PollConnecting()->has_value()) {
+    }
+    Require(leader_->Open().ok() && leader_->Start().ok());
+    ended_.assign(entry_bytes_.size(), 0);
+  }
+
+  void Send(FuzzedDataProvider& input) {
+    Run();
+    const std::optional<rdma::SegmentId> segment = mesh_->segments().TryAcquire();
+    if (!segment.has_value()) return;
+    std::byte* const payload = mesh_->segments().Data(*segment);
+    std::memset(payload, 0, mesh_->segments().payload_capacity());
+    const std::uint32_t number =
+        input.ConsumeIntegralInRange<std::uint32_t>(0, 2) % static_cast<std::uint32_t>(ended_.size());
+    const std::size_t entry = entry_bytes_[number];
+    const std::uint32_t most = state::EntriesPerSegment(mesh_->segments().payload_capacity(), entry);
+    state::DeltaTag tag{.epoch = ended_[number] + 1,
+                        .entry_count = input.ConsumeIntegralInRange<std::uint32_t>(0, most),
+                        .entry_bytes = static_cast<std::uint32_t>(entry),
+                        .has_marker = input.ConsumeBool() ? 1U : 0U,
+                        .input = number};
+    const std::vector<std::uint8_t> bytes =
+        input.ConsumeBytes<std::uint8_t>(std::min<std::size_t>(tag.entry_count * entry, 256));
+    // The same few bytes again and again, from any place on, make entries that agree in some fields.
+    for (std::size_t i = 0; !bytes.empty() && i < tag.entry_count * entry; ++i) {
+      payload[i] = std::byte{bytes[i % bytes.size()]};
+    }
+    std::size_t payload_bytes = tag.entry_count * entry;
+    if (tag.has_marker == 1) {
+      watermark_ms_ += input.ConsumeIntegralInRange<std::int64_t>(-1, 100);
+      const state::EpochMarker marker{.epoch = tag.epoch,
+                                      .watermark_ms = input.ConsumeProbability<float>() < 0.9F
+                                                          ? watermark_ms_
+                                                          : input.ConsumeIntegral<std::int64_t>(),
+                                      .boundary_read_ns = input.ConsumeIntegral<std::int64_t>(),
+                                      .executor = 1,
+                                      .idle = input.ConsumeBool() ? 1U : 0U};
+      const std::size_t offset = state::MarkerOffset(tag.entry_count, entry);
+      std::memcpy(payload + offset, &marker, sizeof(marker));
+      payload_bytes = offset + sizeof(marker);
+      ++ended_[number];
+    }
+    if (input.ConsumeProbability<float>() < 0.05F) tag.entry_count = input.ConsumeIntegral<std::uint32_t>();
+    if (input.ConsumeProbability<float>() < 0.05F) tag.entry_bytes = input.ConsumeIntegral<std::uint32_t>();
+    if (input.ConsumeProbability<float>() < 0.05F) tag.input = input.ConsumeIntegral<std::uint32_t>();
+    if (input.ConsumeProbability<float>() < 0.05F) tag.epoch = input.ConsumeIntegral<std::uint64_t>();
+    if (!mesh_->sender(ExecutorId{0})
+             .TrySend(*segment, static_cast<std::uint32_t>(payload_bytes), rdma::MessageTag::Of(tag))) {
+      mesh_->segments().Release(*segment);
+    }
+    Run();
+  }
+
+  bool done() const { return leader_->done(); }
+
+ private:
+  void Run() {
+    mesh_->Flush();
+    for (int i = 0; i < kRoundsAMessage && !leader_->done(); ++i) leader_->RunRound();
+    (void)mesh_->Poll();
+    if (mesh_->receiver(ExecutorId{0}).Ready()) {
+      const auto message = mesh_->receiver(ExecutorId{0}).TryReceive();
+      if (message.ok() && message->has_value()) mesh_->receiver(ExecutorId{0}).Release();
+      (void)mesh_->receiver(ExecutorId{0}).FlushCredits();
+    }
+  }
+
+  std::vector<std::size_t> entry_bytes_;  // by input
+  std::unique_ptr<rdma::ExecutorMesh> mesh_;
+  std::unique_ptr<Executor> leader_;
+  std::vector<std::uint64_t> ended_;  // epochs that the helper has ended, by input
+  std::int64_t watermark_ms_ = 0;
+};
+
+}  // namespace
+}  // namespace glaive::engine
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace glaive::engine;  // NOLINT(google-build-using-namespace): the entry point is not in a namespace
+  static const std::vector<std::unique_ptr<Query>> queries = MakeQueries();
+  FuzzedDataProvider input(data, size);
+  const glaive::FuzzClock clock;
+  HostileHelper helper(*queries[input.ConsumeIntegralInRange<std::size_t>(0, queries.size() - 1)], clock);
+  while (input.remaining_bytes() > 0 && !helper.done()) helper.Send(input);
+  return 0;
+}

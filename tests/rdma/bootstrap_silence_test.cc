@@ -1,0 +1,123 @@
+// Nodes that are alive but silent, and nodes that are busy.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "rdma/bootstrap/pulse.h"
+#include "tests/rdma/bootstrap_cluster.h"
+
+namespace glaive::rdma {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kMilli = 1'000'000;
+
+BootstrapOptions Impatience(absl::Duration peer_timeout) {
+  BootstrapOptions options = Patience();
+  options.peer_timeout = peer_timeout;
+  return options;
+}
+
+TEST(Pulse, BeatsFiveTimesInATimeOut) {
+  Pulse pulse(absl::Seconds(1), 0);
+  int beats = 0;
+  for (std::int64_t now_ms = 0; now_ms < 10'000; ++now_ms) beats += pulse.Due(now_ms * kMilli) ? 1 : 0;
+  EXPECT_EQ(beats, 50);
+}
+
+TEST(Pulse, SilenceForTheTimeOutIsDeath) {
+  Pulse pulse(absl::Seconds(1), 0);
+  for (std::int64_t now_ms = 0; now_ms < 1'000; now_ms += 10) EXPECT_FALSE(pulse.Lost(0, now_ms * kMilli)) << now_ms;
+  EXPECT_TRUE(pulse.Lost(0, 1'000 * kMilli));
+}
+
+TEST(Pulse, AnyByteIsASignOfLife) {
+  Pulse pulse(absl::Seconds(1), 0);
+  for (std::int64_t now_ms = 0; now_ms < 100'000; now_ms += 10) {
+    EXPECT_FALSE(pulse.Lost(static_cast<std::uint64_t>(now_ms / 900), now_ms * kMilli)) << now_ms;
+  }
+}
+
+TEST(Pulse, WhoWasKeptFromLookingHearsBeforeItJudges) {
+  Pulse pulse(absl::Seconds(1), 0);
+  EXPECT_FALSE(pulse.Lost(0, 3'600'000 * kMilli)) << "an hour in which nobody looked";
+  EXPECT_FALSE(pulse.Lost(1, 3'600'010 * kMilli));
+  EXPECT_FALSE(pulse.Lost(1, 3'600'500 * kMilli));
+}
+
+TEST(Pulse, WithoutTimeOutNobodyIsLost) {
+  Pulse pulse(absl::ZeroDuration(), 0);
+  for (std::int64_t hour = 1; hour < 100; ++hour) EXPECT_FALSE(pulse.Lost(0, hour * 3'600'000 * kMilli));
+  EXPECT_FALSE(pulse.Due(0));
+}
+
+TEST(ControlPlaneSilence, AMemberThatFallsSilentIsLost) {
+  const SteadyClock clock;
+  Listener listener = BindAnywhere();
+  const std::string address = listener.address();
+  auto coordinator = CoordinateLater(std::move(listener), 3, clock, Impatience(absl::Milliseconds(500)));
+  InsideClient silent(address);
+  silent.Send(HelloOf(1, 3));
+  auto other = ControlPlane::Join(address, HelloOf(2, 3), Impatience(absl::Milliseconds(500)), clock);
+  ASSERT_TRUE(other.ok()) << other.status();
+  auto plane = coordinator.get();
+  ASSERT_TRUE(plane.ok()) << plane.status();
+  for (ControlPlane* each : {plane->get(), other->get()}) {
+    const absl::Status failure = AwaitFailure(*each);
+    EXPECT_EQ(failure.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(failure.message(), HasSubstr("node 1 (process 1001) was lost: it has been silent for 500ms"));
+  }
+}
+
+TEST(ControlPlaneSilence, AMemberThatFallsSilentBeforeTheRunBeginsEndsTheStart) {
+  const SteadyClock clock;
+  Listener listener = BindAnywhere();
+  const std::string address = listener.address();
+  auto coordinator = CoordinateLater(std::move(listener), 3, clock, Impatience(absl::Milliseconds(500)));
+  InsideClient silent(address);
+  silent.Send(HelloOf(1, 3));
+  EXPECT_THAT(coordinator.get().status().message(), HasSubstr("was lost before the run began: it has been silent"));
+}
+
+TEST(ControlPlaneSilence, ACoordinatorThatNeverSpeaksIsLost) {
+  const SteadyClock clock;
+  const Listener listener = BindAnywhere();  // the kernel takes the connection, nobody else does
+  const auto joined = ControlPlane::Join(listener.address(), HelloOf(1, 2), Impatience(absl::Milliseconds(500)), clock);
+  EXPECT_EQ(joined.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(joined.status().message(), HasSubstr("it has been silent for 500ms"));
+}
+
+TEST(ControlPlaneSilence, NodesWhoseMainThreadsAreBusyAreHeard) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock, Impatience(absl::Milliseconds(500)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // nobody calls its plane
+  for (auto& plane : planes) EXPECT_EQ(plane->PollFailure(), std::nullopt);
+  OnEveryNode(planes, [](ControlPlane& plane) { EXPECT_TRUE(plane.AllGather("phase", "x").ok()); });
+}
+
+TEST(ControlPlaneSilence, ANodeThatDoesNotEndAfterAFailureIsOverdue) {
+  const SteadyClock clock;
+  std::atomic<int> overdue{0};
+  BootstrapOptions options = Impatience(absl::Milliseconds(500));
+  options.overdue = [&](const absl::Status& failure) {
+    EXPECT_THAT(failure.message(), HasSubstr("was lost"));
+    ++overdue;
+  };
+  Planes planes = StartCluster(2, clock, options);
+  planes[1].reset();
+  const std::int64_t start_ns = clock.NowNanos();
+  while (overdue == 0) std::this_thread::yield();
+  EXPECT_GE(clock.NowNanos() - start_ns, absl::ToInt64Nanoseconds(kFailureGrace));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(overdue, 1);
+}
+
+}  // namespace
+}  // namespace glaive::rdma
