@@ -62,7 +62,7 @@ bool Interrupt::ParentGone() const {
   for (int i = 0; i < kParentLooks && sender_ == parent_ && ::getppid() == parent_; ++i) {
     std::this_thread::sleep_for(kParentLookInterval);
   }
-  return ::getppid() != parent_;
+  return sender_ == parent_ && ::getppid() != parent_;
 }
 
 std::string Interrupt::Describe() const {

@@ -36,8 +36,8 @@ class Interrupt {
   /// Readable from the first signal until Poll takes it: for poll(2) and BootstrapOptions::interrupt_fd.
   int fd() const { return fd_.get(); }
 
-  /// Whether the process that started this one has ended, which is when the kernel sends a launcher's child SIGTERM. If
-  /// the signal is from the parent, that may be about to end: waits up to 200 ms.
+  /// Whether the signal came from the process that started this one, and that has ended: then the kernel has sent it to
+  /// a launcher's child. The parent may be about to end: waits up to 200 ms.
   bool ParentGone() const;
   pid_t parent() const { return parent_; }
 

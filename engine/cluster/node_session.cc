@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -28,8 +29,17 @@ constexpr std::int64_t kDefaultLeadWindows = 4;
 
 constexpr std::chrono::milliseconds kConnectPollInterval(1);
 
+/// An executor that sees a peer go may be faster than the control plane, which knows better who was lost, and why.
+constexpr absl::Duration kReasonPatience = absl::Milliseconds(300);
+constexpr std::chrono::milliseconds kReasonPollInterval(5);
+
 /// Executors that a message names.
 constexpr std::size_t kMaxPositions = 8;
+
+/// What a node told the others makes no sense.
+absl::Status SaidBy(std::uint32_t rank, absl::string_view what) {
+  return absl::InternalError(absl::StrCat("node ", rank, " broke the protocol: ", what));
+}
 
 bool ShowsProgress(ProgressChoice choice) {
   return choice == ProgressChoice::kAlways || (choice == ProgressChoice::kAuto && isatty(STDERR_FILENO) == 1);
@@ -60,14 +70,26 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
   if (status.ok()) {
     status = Conclude(watch);
   }
-  // Who sees a peer go may be faster than that peer's last word, which says why.
+  std::optional<absl::Status> lost;
   if (absl::IsUnavailable(status)) {
-    status = AddPosition(plane_->PollFailure().value_or(status));
+    lost = AwaitReason();
   }
   if (!status.ok()) {
-    plane_->Abort(status);
+    plane_->Abort(lost.value_or(status));
   }
-  return status;
+  const bool has_position = !lost.has_value() && absl::StrContains(status.message(), "seen by executor");
+  return absl::IsUnavailable(status) && !has_position ? AddPosition(lost.value_or(status)) : status;
+}
+
+std::optional<absl::Status> NodeSession::AwaitReason() {
+  const std::int64_t deadline_ns = environment_.clock->NowNanos() + absl::ToInt64Nanoseconds(kReasonPatience);
+  while (environment_.clock->NowNanos() < deadline_ns) {
+    if (std::optional<absl::Status> reason = plane_->PollFailure()) {
+      return reason;
+    }
+    std::this_thread::sleep_for(kReasonPollInterval);
+  }
+  return std::nullopt;
 }
 
 absl::Status NodeSession::AddPosition(const absl::Status& status) const {
@@ -223,11 +245,14 @@ absl::Status NodeSession::ExchangeChannels() {
     return nodes.status();
   }
   std::vector<rdma::MeshDescriptor> all;
-  for (const std::string& node : *nodes) {
-    for (const auto line : absl::StrSplit(node, '\n')) {
+  for (std::uint32_t rank = 0; rank < nodes->size(); ++rank) {
+    for (const auto line : absl::StrSplit((*nodes)[rank], '\n')) {
       absl::StatusOr<rdma::MeshDescriptor> descriptor = rdma::MeshDescriptor::Decode({line.data(), line.size()});
       if (!descriptor.ok()) {
-        return descriptor.status();
+        return SaidBy(rank, descriptor.status().message());
+      }
+      if (!IsOfNode(rank, Value(descriptor->executor))) {
+        return SaidBy(rank, absl::StrCat("it describes executor ", Value(descriptor->executor), " of another node"));
       }
       all.push_back(*std::move(descriptor));
     }
@@ -312,10 +337,17 @@ absl::Status NodeSession::GatherMetrics() {
   if (!nodes.ok()) {
     return nodes.status();
   }
-  for (const std::string& text : *nodes) {
-    absl::StatusOr<NodeMetrics> node = DecodeNodeMetrics(text);
+  for (std::uint32_t rank = 0; rank < nodes->size(); ++rank) {
+    absl::StatusOr<NodeMetrics> node = DecodeNodeMetrics((*nodes)[rank]);
     if (!node.ok()) {
-      return node.status();
+      return SaidBy(rank, node.status().message());
+    }
+    const bool is_own =
+        node->node == rank && std::ranges::all_of(node->executors, [&](const ExecutorMetrics& executor) {
+          return IsOfNode(rank, executor.executor);
+        });
+    if (!is_own) {
+      return SaidBy(rank, "its counters are those of another node");
     }
     nodes_.push_back(*std::move(node));
   }
@@ -326,10 +358,6 @@ absl::Status NodeSession::Verify(const NodeRun::Watch& watch) {
   RunFacts facts{.records_read = std::vector<std::uint64_t>(executor_count()), .leaders = {}};
   for (const NodeMetrics& node : nodes_) {
     for (const ExecutorMetrics& executor : node.executors) {
-      if (executor.executor >= facts.records_read.size()) {
-        return absl::DataLossError(
-            absl::StrCat("rank ", node.node, " reports an executor ", executor.executor, " of ", executor_count()));
-      }
       facts.records_read[executor.executor] = executor.records;
     }
   }
@@ -369,6 +397,7 @@ absl::Status NodeSession::CommitResults() {
   if (absl::Status status = Barrier("finished"); !status.ok()) {  // no leader has failed
     return status;
   }
+  results_ = Results::kCommitting;
   absl::Status status = run_->Commit();
   if (status.ok()) {
     status = Barrier("committed");
@@ -377,8 +406,17 @@ absl::Status NodeSession::CommitResults() {
     run_->Retract();
     return status;
   }
+  results_ = Results::kFinal;
   const bool joins = is_coordinator() && options_->output.join_output;
   return joins ? JoinParts(options_->output.output, executor_count()) : absl::OkStatus();
+}
+
+bool NodeSession::GiveUpResults() {
+  const Results results = results_;
+  if (results == Results::kCommitting) {
+    run_->Retract();
+  }
+  return results != Results::kFinal;
 }
 
 std::string NodeSession::TransportName() const {

@@ -10,9 +10,11 @@
 //   absl::Status status = session.Run(watch);
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,10 @@ class NodeSession {
   /// The whole run. `interrupted` is asked now and then whether it has to end; it need not look at the control plane.
   absl::Status Run(const NodeRun::Watch& interrupted);
 
+  /// For another thread, before it ends the process: takes back results that only some nodes have made final. False
+  /// when all have: then there is nothing to give up.
+  bool GiveUpResults();
+
   /// What --verify found.
   Verification verification() const { return verification_; }
 
@@ -50,7 +56,9 @@ class NodeSession {
   absl::StatusOr<MemoryPlan> PlanNodeMemory(const rdma::MeshOptions& mesh) const;
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   std::vector<int> ChooseCpus() const;
-  /// Adds to the message of a lost node what this one was doing.
+  /// What the control plane says of a lost node, waiting a moment for it.
+  std::optional<absl::Status> AwaitReason();
+  /// Adds to that what this node was doing.
   absl::Status AddPosition(const absl::Status& status) const;
   absl::Status Barrier(const char* phase);
   absl::Status GatherMetrics();
@@ -60,6 +68,9 @@ class NodeSession {
   std::string TransportName() const;
 
   bool is_coordinator() const { return Value(plane_->rank()) == 0; }
+  bool IsOfNode(std::uint32_t rank, std::uint32_t executor) const {
+    return executor / options_->cluster.executors == rank;
+  }
   std::uint32_t executor_count() const { return options_->cluster.nodes * options_->cluster.executors; }
 
   QueryProgram* program_;
@@ -74,6 +85,9 @@ class NodeSession {
   std::unique_ptr<NodeRun> run_;
   std::vector<NodeMetrics> nodes_;
   Verification verification_ = Verification::kNotRun;
+
+  enum class Results : std::uint8_t { kOpen, kCommitting, kFinal };
+  std::atomic<Results> results_{Results::kOpen};
 };
 
 }  // namespace glaive::engine

@@ -1,7 +1,9 @@
 #include "engine/cluster/run_program.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -24,8 +26,10 @@ namespace {
 
 /// How long nodes wait for each other's orderly goodbye, and the launcher for its children.
 constexpr absl::Duration kGrace = absl::Seconds(3);
-/// How long the launcher waits for them when the run has failed.
-constexpr absl::Duration kFailedGrace = absl::Seconds(1);
+/// How long the launcher waits for them when a node was lost: they have noticed as well.
+constexpr absl::Duration kFailedGrace = absl::Milliseconds(200);
+/// How long the last words of a process may take to be written.
+constexpr int kLastWordsMillis = 100;
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
@@ -64,23 +68,35 @@ class Process {
       return Explain(plane.status());
     }
     NodeSession session(*program_, *options_, flags_->AllSettings(), **plane, environment_);
+    session_.store(&session);
     absl::Status status = session.Run([this] { return Watch(); });
     found_wrong_result_ = session.verification() == Verification::kFailed;
     if (status.ok()) {
-      status = (*plane)->Leave(kGrace);
+      TellOfLateLoss((*plane)->Leave(kGrace));
     }
+    plane->reset();  // with its thread, which may look at the session
     return Explain(status);
+  }
+
+  /// What happens to a node after all have made their results final does no harm to them.
+  void TellOfLateLoss(const absl::Status& loss) const {
+    if (!loss.ok()) {
+      Tell(absl::StrCat("the results are complete, but ", std::string(loss.message())));
+    }
   }
 
   bool found_wrong_result() const { return found_wrong_result_; }
 
   /// Sees the processes that this one has started to their end.
-  absl::Status CollectNodes(bool failed) { return launcher_.Shutdown(failed ? kFailedGrace : kGrace); }
-
-  /// What ended the run, in one line.
-  void Tell(const std::string& message) const {
-    std::cerr << absl::StrCat(program_->name(), ": rank ", options_->cluster.rank.value_or(0), ": ", message, "\n");
+  absl::Status CollectNodes(const absl::Status& run) {
+    return launcher_.Shutdown(absl::IsUnavailable(run) ? kFailedGrace : kGrace);
   }
+
+  /// One line for people.
+  std::string Line(const std::string& message) const {
+    return absl::StrCat(program_->name(), ": rank ", options_->cluster.rank.value_or(0), ": ", message, "\n");
+  }
+  void Tell(const std::string& message) const { std::cerr << Line(message); }
 
  private:
   absl::Status Watch() {
@@ -101,8 +117,16 @@ class Process {
 
   /// Called by another thread when this process knows that the run has failed, and does not come to its end.
   void EndAtOnce(const absl::Status& failure) {
+    NodeSession* const session = session_.load();
+    if (session != nullptr && !session->GiveUpResults()) {
+      return;  // they are final: it may take its time to report them
+    }
     launcher_.KillAll();
-    Tell(absl::StrCat(std::string(failure.message()), " (ended at once: it was busy)"));
+    const std::string words = Line(absl::StrCat(std::string(failure.message()), " (ended at once: it was busy)"));
+    pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};  // it may be what the process waits for
+    if (poll(&ready, 1, kLastWordsMillis) == 1) {
+      (void)!write(STDERR_FILENO, words.data(), words.size());
+    }
     _exit(static_cast<int>(ExitCodeOf(failure)));
   }
 
@@ -189,6 +213,7 @@ class Process {
   RunEnvironment environment_;
   Launcher launcher_;
   std::optional<Interrupt> interrupt_;
+  std::atomic<NodeSession*> session_{nullptr};
   bool found_wrong_result_ = false;
 };
 
@@ -207,9 +232,11 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
   }
   Process process(program, options, flags, environment);
   absl::Status status = process.Run(argc, argv);
-  status.Update(process.CollectNodes(!status.ok()));
+  const absl::Status others = process.CollectNodes(status);
   if (!status.ok()) {
     process.Tell(std::string(status.message()));
+  } else {
+    process.TellOfLateLoss(others);
   }
   return static_cast<int>(process.found_wrong_result() ? ExitCode::kWrongResult : ExitCodeOf(status));
 }

@@ -54,6 +54,9 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<rdma::Secret> ChooseSecret(const ClusterOptions& cluster, const RandomBytes& random) {
+  if (cluster.nodes == 1) {
+    return rdma::Secret::Make(random);  // there is nobody to prove anything to
+  }
   if (!cluster.secret_file.empty()) {
     const absl::StatusOr<std::string> text = ReadSecretFile(cluster.secret_file);
     if (!text.ok()) {
@@ -62,12 +65,12 @@ absl::StatusOr<rdma::Secret> ChooseSecret(const ClusterOptions& cluster, const R
     absl::StatusOr<rdma::Secret> secret = rdma::Secret::FromText(*text);
     return secret.ok() ? secret : WrongFile(cluster.secret_file, std::string(secret.status().message()));
   }
-  if (const char* text = std::getenv(kSecretVariable)) {
+  if (const char* text = std::getenv(kSecretVariable); text != nullptr && *text != '\0') {
     absl::StatusOr<rdma::Secret> secret = rdma::Secret::FromText(text);
     return secret.ok() ? secret
                        : absl::InvalidArgumentError(absl::StrCat(kSecretVariable, ": ", secret.status().message()));
   }
-  if (cluster.rank.has_value() && cluster.nodes > 1) {
+  if (cluster.rank.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "nodes that are started by hand have to know one secret: (umask 077; openssl rand -hex 32 > run.secret), copy "
         "it to "

@@ -70,6 +70,9 @@ Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms, Kind kind)
   // Both a window's ends and the numbers of its pieces have to fit 64 bits.
   first_window_ = kMinEventTimeMs / slide_ms_;
   last_window_ = (kMaxEventTimeMs - size_ms_) / slide_ms_;
+  if (kind_ == Kind::kSessions) {
+    last_window_ -= 3;  // a session reaches past its slice by the gap, and its trigger looks ahead by another
+  }
   if (slide_ms_ == kMaxEventTimeMs) {
     first_window_ = 0;  // there is but one
   }

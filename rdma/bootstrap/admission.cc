@@ -30,10 +30,12 @@ namespace {
 // How long a connection may take to say its next word, and how many such there may be at a time.
 constexpr absl::Duration kStrangerTimeout = absl::Seconds(5);
 constexpr std::size_t kMaxStrangers = 256;
+// Taken in at one look, so that whoever has come is heard in between.
+constexpr int kMaxAccepted = 32;
 // Who is refused waits that long to learn of it, so that guessing is slow.
 constexpr absl::Duration kRefusalPause = absl::Seconds(1);
 constexpr absl::Duration kLogInterval = absl::Seconds(1);
-constexpr absl::Duration kLatecomerTimeout = absl::Seconds(2);
+constexpr absl::Duration kLatecomerTimeout = absl::Seconds(1);
 constexpr std::size_t kMaxRanksNamed = 16;
 
 }  // namespace
@@ -85,28 +87,27 @@ void Admission::AwaitLatecomers() {
     std::vector<pollfd> fds = {{.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
     PollStrangers(fds);
     if (!waiter_.Wait(fds, deadline_ns).ok()) return;  // also when the user or a failed child ended the start
-    (void)HearStrangers();                             // whoever comes now is told the first reason
+    for (const MemberLink& link : links_) {
+      if (link.connection != nullptr) link.connection->Tend(waiter_.NowNanos(), /*judge=*/false);
+    }
+    (void)HearStrangers();  // whoever comes now is told the first reason
     if (!Accept().ok()) return;
   }
 }
 
 absl::Status Admission::Accept() {
-  while (true) {
+  for (int i = 0; i < kMaxAccepted; ++i) {
     SocketAddress address;
     address.length = sizeof(address.storage);
     UniqueFd fd(::accept4(listener_.fd(), reinterpret_cast<sockaddr*>(&address.storage), &address.length,
                           SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) {
+      if (MakeRoom()) return absl::OkStatus();  // strangers take no descriptor away from members
       return absl::ResourceExhaustedError(absl::StrCat("cannot take in all of ", hello_.nodes,
                                                        " nodes: ", ::strerrordesc_np(errno), "; raise ulimit -n"));
     }
     if (!fd.valid()) return absl::OkStatus();  // nobody there any more
-    if (strangers_.size() == kMaxStrangers) {
-      if (strangers_.front().state != Stranger::State::kRefused) {
-        TurnAway(strangers_.front(), "it said nothing while too many others came");
-      }
-      strangers_.erase(strangers_.begin());
-    }
+    if (strangers_.size() >= kMaxStrangers && !MakeRoom()) return absl::OkStatus();
     Stranger stranger{
         .connection = std::make_unique<Connection>(std::move(fd), FormatAddress(address), kStrangerLimits),
         .deadline_ns = waiter_.DeadlineIn(kStrangerTimeout),
@@ -114,6 +115,21 @@ absl::Status Admission::Accept() {
     stranger.connection->Send(EncodeMessage(ChallengeMessage{.nonce = stranger.nonce}));
     strangers_.push_back(std::move(stranger));
   }
+  return absl::OkStatus();
+}
+
+// Lets one go that was refused, else the one that has said nothing for the longest time; false if all are proven.
+bool Admission::MakeRoom() {
+  auto place = std::find_if(strangers_.begin(), strangers_.end(),
+                            [](const Stranger& stranger) { return stranger.state == Stranger::State::kRefused; });
+  if (place == strangers_.end()) {
+    place = std::find_if(strangers_.begin(), strangers_.end(),
+                         [](const Stranger& stranger) { return stranger.state == Stranger::State::kChallenged; });
+    if (place == strangers_.end()) return false;
+    TurnAway(*place, "it said nothing while too many others came");
+  }
+  strangers_.erase(place);
+  return true;
 }
 
 // What a refused one says is not even read.
@@ -193,12 +209,14 @@ absl::Status Admission::HearMembers() {
     if (link.connection == nullptr) continue;
     link.connection->Flush();
     link.connection->Receive();
-    link.connection->Tend(waiter_.NowNanos());
-    const absl::StatusOr<std::optional<ControlMessage>> message = link.connection->Next();
-    if (!message.ok()) {
-      return absl::InternalError(absl::StrCat(NodeName(link.member), ": ", message.status().message()));
-    }
-    if (message->has_value() && !std::holds_alternative<BeatMessage>(**message)) {
+    link.connection->Tend(waiter_.NowNanos(), /*judge=*/true);
+    while (true) {
+      const absl::StatusOr<std::optional<ControlMessage>> message = link.connection->Next();
+      if (!message.ok()) {
+        return absl::InternalError(absl::StrCat(NodeName(link.member), ": ", message.status().message()));
+      }
+      if (!message->has_value()) break;
+      if (std::holds_alternative<BeatMessage>(**message)) continue;
       if (const auto* abort = std::get_if<AbortMessage>(&**message)) return abort->reason;
       return absl::InternalError(absl::StrCat(NodeName(link.member), " spoke before the run began"));
     }

@@ -67,6 +67,7 @@ class Admission {
   absl::Status Admit(std::int64_t deadline_ns);
   void AwaitLatecomers();
   absl::Status Accept();
+  bool MakeRoom();
   void PollStrangers(std::vector<pollfd>& fds) const;
   absl::Status HearStrangers();
   absl::Status HearStranger(Stranger& stranger);

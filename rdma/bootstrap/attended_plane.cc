@@ -27,7 +27,7 @@ AttendedPlane::AttendedPlane(std::unique_ptr<ControlPlane> plane, const Bootstra
 
 AttendedPlane::~AttendedPlane() {
   {
-    const std::lock_guard lock(stop_mutex_);
+    const std::lock_guard lock(mutex_);
     stopped_ = true;
   }
   changed_.notify_all();
@@ -37,15 +37,20 @@ AttendedPlane::~AttendedPlane() {
 absl::StatusOr<std::vector<std::string>> AttendedPlane::AllGather(std::string_view phase, std::string mine,
                                                                   absl::Duration timeout) {
   const std::lock_guard lock(plane_mutex_);
-  return plane_->AllGather(phase, std::move(mine), timeout);
+  absl::StatusOr<std::vector<std::string>> all = plane_->AllGather(phase, std::move(mine), timeout);
+  Note(all.status());
+  return all;
 }
 
 std::optional<absl::Status> AttendedPlane::PollFailure() {
   const std::lock_guard lock(plane_mutex_);
-  return plane_->PollFailure();
+  std::optional<absl::Status> failure = plane_->PollFailure();
+  Note(failure.value_or(absl::OkStatus()));
+  return failure;
 }
 
 void AttendedPlane::Abort(const absl::Status& reason) {
+  Note(reason);
   const std::lock_guard lock(plane_mutex_);
   plane_->Abort(reason);
 }
@@ -55,26 +60,38 @@ absl::Status AttendedPlane::Leave(absl::Duration grace) {
   return plane_->Leave(grace);
 }
 
+void AttendedPlane::Note(const absl::Status& failure) {
+  if (failure.ok()) return;
+  const std::lock_guard lock(mutex_);
+  if (failure_.ok()) failed_ns_ = clock_->NowNanos();
+  failure_.Update(failure);
+}
+
 void AttendedPlane::Attend() {
-  std::optional<std::int64_t> failed_ns;  // since when a failure is known
-  std::unique_lock lock(stop_mutex_);
+  std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, absl::ToChronoNanoseconds(interval_), [this] { return stopped_; })) {
     lock.unlock();
-    Look(failed_ns);
+    Look();
+    EndIfOverdue();
     lock.lock();
   }
 }
 
-void AttendedPlane::Look(std::optional<std::int64_t>& failed_ns) {
+void AttendedPlane::Look() {
   const std::unique_lock lock(plane_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;  // the owner is in a call that looks itself
-  const std::optional<absl::Status> failure = plane_->PollFailure();
-  if (!failure.has_value()) return;
-  const std::int64_t now_ns = clock_->NowNanos();
-  if (!failed_ns.has_value()) failed_ns = now_ns;
-  if (overdue_ && now_ns - *failed_ns >= absl::ToInt64Nanoseconds(kFailureGrace)) {
-    std::exchange(overdue_, nullptr)(*failure);
+  Note(plane_->PollFailure().value_or(absl::OkStatus()));
+}
+
+// Not under the plane's lock: the owner may be in a call of it that takes too long.
+void AttendedPlane::EndIfOverdue() {
+  absl::Status failure;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_.ok() || clock_->NowNanos() - failed_ns_ < absl::ToInt64Nanoseconds(kFailureGrace)) return;
+    failure = failure_;
   }
+  if (overdue_) std::exchange(overdue_, nullptr)(failure);
 }
 
 }  // namespace glaive::rdma

@@ -46,18 +46,22 @@ class AttendedPlane final : public ControlPlane {
 
  private:
   void Attend();
-  void Look(std::optional<std::int64_t>& failed_ns);
+  void Look();
+  void EndIfOverdue();
+  void Note(const absl::Status& failure);
 
   std::unique_ptr<ControlPlane> plane_;
   std::function<void(const absl::Status&)> overdue_;
   absl::Duration interval_;
   const Clock* clock_;
 
-  std::mutex plane_mutex_;  // guards *plane_; taken before stop_mutex_
-  std::mutex stop_mutex_;   // guards stopped_
+  std::mutex plane_mutex_;  // guards *plane_; taken before the other
+  std::mutex mutex_;        // guards what follows
   std::condition_variable changed_;
   bool stopped_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  absl::Status failure_;        // the first that was seen
+  std::int64_t failed_ns_ = 0;  // when
+  std::thread thread_;          // last: it uses all of the above
 };
 
 }  // namespace glaive::rdma

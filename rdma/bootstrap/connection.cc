@@ -101,9 +101,10 @@ void Connection::Receive() {
   }
 }
 
-void Connection::Tend(std::int64_t now_ns) {
+void Connection::Tend(std::int64_t now_ns, bool judge) {
   if (!pulse_.has_value() || ended()) return;
-  if (pulse_->Lost(received_bytes_, now_ns)) {
+  if (pulse_->Lost(received_bytes_, now_ns) && judge) {
+    silent_ = true;
     end_reason_ = absl::StrCat("it has been silent for ", absl::FormatDuration(pulse_->peer_timeout()),
                                " (--peer-timeout): stopped, or its host is gone");
   } else if (seal_.has_value() && !wants_write() && pulse_->Due(now_ns)) {

@@ -65,9 +65,9 @@ class Connection {
 
   /// From now on the other end has to be heard; see pulse.h.
   void StartPulse(absl::Duration peer_timeout, std::int64_t now_ns) { pulse_.emplace(peer_timeout, now_ns); }
-  /// After Receive: ends the connection when the other end has been silent for too long, and lets it hear from this one
-  /// now and then, once the connection is sealed.
-  void Tend(std::int64_t now_ns);
+  /// After Receive: lets the other end hear from this one now and then, once the connection is sealed, and if `judge`
+  /// ends the connection when that has been silent for too long.
+  void Tend(std::int64_t now_ns, bool judge);
 
   /// The next message that arrived whole. An error: the peer does not keep to the protocol.
   absl::StatusOr<std::optional<ControlMessage>> Next();
@@ -75,6 +75,8 @@ class Connection {
   /// Whether the peer closed the connection, it broke or fell silent, and how.
   bool ended() const { return !end_reason_.empty(); }
   const std::string& end_reason() const { return end_reason_; }
+  /// Whether it ended because nothing came.
+  bool silent() const { return silent_; }
 
   /// Says that nothing more will be sent; what the peer sent can still be received.
   void ShutdownWrite();
@@ -89,6 +91,7 @@ class Connection {
   std::deque<std::shared_ptr<const std::string>> outbound_;
   std::size_t sent_of_first_ = 0;  // bytes of outbound_.front() already sent
   std::string end_reason_;
+  bool silent_ = false;
 };
 
 }  // namespace glaive::rdma

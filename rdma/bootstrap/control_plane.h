@@ -12,9 +12,10 @@
 //   4. The first failure the coordinator learns of (a lost node, an Abort) goes to every other node.
 //   5. A closed connection is the death of its node unless that node called Leave before.
 //
-// Failures by code: kUnavailable a node was lost, or left early; kFailedPrecondition the nodes do not match;
-// kDeadlineExceeded somebody did not come in time; kCancelled the interrupt descriptor became readable (Ctrl-C);
-// kInvalidArgument an address that cannot be used; an Abort keeps the code it was given.
+// Failures by code: kUnavailable a node was lost, or left early; kUnauthenticated the coordinator did not let this node
+// in; kFailedPrecondition the nodes do not match; kDeadlineExceeded somebody did not come in time; kCancelled the
+// interrupt descriptor became readable (Ctrl-C); kInvalidArgument an address that cannot be used; an Abort keeps the
+// code it was given.
 //
 // A node that is stopped but not dead (SIGSTOP), or whose host has gone, keeps its connection open and falls silent:
 // it is lost after BootstrapOptions::peer_timeout. A node that is merely busy is heard all the time.

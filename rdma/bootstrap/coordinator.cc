@@ -133,9 +133,7 @@ void Coordinator::TendAll() {
   }
 }
 
-void Coordinator::Tend(MemberLink& link) {
-  if (!link.left) link.connection->Tend(waiter_.NowNanos());
-}
+void Coordinator::Tend(MemberLink& link) { link.connection->Tend(waiter_.NowNanos(), /*judge=*/!link.left); }
 
 void Coordinator::Hear(MemberLink& link) {
   link.connection->Flush();

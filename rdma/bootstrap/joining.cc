@@ -45,7 +45,7 @@ absl::StatusOr<ControlMessage> AwaitMessage(Connection& connection, const std::s
     if (absl::Status status = waiter.Wait(fds, deadline_ns); !status.ok()) return status;
     connection.Flush();
     connection.Receive();
-    connection.Tend(waiter.NowNanos());
+    connection.Tend(waiter.NowNanos(), /*judge=*/true);
   }
 }
 
@@ -60,12 +60,19 @@ absl::Status Authenticate(Connection& connection, const std::string& address, co
   if (!first.ok()) return first.status();
   const auto* challenge = std::get_if<ChallengeMessage>(&*first);
   if (challenge == nullptr) return NoCoordinator(address);
+  // Before, it may have been busy with starting the other nodes: the kernel takes connections by itself.
+  connection.StartPulse(options.peer_timeout, waiter.NowNanos());
   const Nonces nonces{.coordinator = challenge->nonce, .member = MakeNonce(options.random)};
   connection.Send(EncodeMessage(AnswerMessage{.nonce = nonces.member, .proof = MemberProof(options.secret, nonces)}));
 
   const absl::StatusOr<ControlMessage> second = AwaitMessage(connection, address, deadline_ns, waiter);
+  if (absl::IsUnavailable(second.status()) && connection.silent()) {
+    return absl::UnavailableError(absl::StrCat("the coordinator at ", address,
+                                               " was lost before the run began: ", connection.end_reason(),
+                                               "; or it has another secret: see what it says there"));
+  }
   if (absl::IsUnavailable(second.status())) {
-    return absl::FailedPreconditionError(
+    return absl::UnauthenticatedError(
         absl::StrCat("the coordinator at ", address, " did not let this node in (", connection.end_reason(),
                      "); give all ranks the same secret with --secret-file or GLAIVE_SECRET"));
   }
@@ -112,7 +119,6 @@ absl::StatusOr<WelcomeMessage> JoinRun(Connection& connection, const std::string
   if (introduction.size() > kNewcomerLimits.max_header_bytes) {
     return absl::InvalidArgumentError("the flags are too long to be sent to the coordinator (64 KiB); shorten them");
   }
-  connection.StartPulse(options.peer_timeout, waiter.NowNanos());
   if (absl::Status status = Authenticate(connection, address, options, waiter.DeadlineIn(options.join_timeout), waiter);
       !status.ok()) {
     return status;

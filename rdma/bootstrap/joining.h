@@ -18,7 +18,8 @@
 namespace glaive::rdma {
 
 /// Says nothing of the run before the coordinator has proved to know the secret. `address` is for messages. Errors:
-/// kFailedPrecondition when the secrets differ, what answers is no coordinator or the nodes do not match; kUnavailable
+/// kUnauthenticated when the coordinator has closed the connection without accepting this node's proof;
+/// kFailedPrecondition when what answers is no coordinator or the nodes do not match; kUnavailable
 /// when the coordinator was lost; kDeadlineExceeded when the others did not come; kInvalidArgument when `hello` is too
 /// long; or what ended the wait.
 absl::StatusOr<WelcomeMessage> JoinRun(Connection& connection, const std::string& address, const Hello& hello,

@@ -21,6 +21,11 @@
 #include "rdma/bootstrap/joining.h"
 
 namespace glaive::rdma {
+namespace {
+
+constexpr int kMoreAttempts = 2;
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<ControlPlane>> MemberPlane::Join(const std::string& address, const Hello& hello,
                                                                 const BootstrapOptions& options, const Clock& clock) {
@@ -28,6 +33,13 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> MemberPlane::Join(const std::strin
   absl::StatusOr<std::unique_ptr<Connection>> connection = Dial(address, options.join_timeout, waiter);
   if (!connection.ok()) return connection.status();
   absl::StatusOr<WelcomeMessage> welcome = JoinRun(**connection, address, hello, options, waiter);
+  // A crowd of strangers may have pushed this node out before it was heard.
+  for (int i = 0; i < kMoreAttempts && absl::IsUnauthenticated(welcome.status()); ++i) {
+    absl::StatusOr<std::unique_ptr<Connection>> again = Dial(address, options.peer_timeout, waiter);
+    if (!again.ok()) return again.status();
+    connection = std::move(again);
+    welcome = JoinRun(**connection, address, hello, options, waiter);
+  }
   if (!welcome.ok()) {
     // So that the coordinator need not guess why this node goes.
     const absl::Status reason(welcome.status().code(),
@@ -120,7 +132,7 @@ absl::Status MemberPlane::WaitAndHear(std::int64_t deadline_ns) {
 void MemberPlane::Hear() {
   connection_->Flush();
   connection_->Receive();
-  if (!coordinator_left_) connection_->Tend(waiter_.NowNanos());
+  connection_->Tend(waiter_.NowNanos(), /*judge=*/!coordinator_left_);
   while (true) {
     absl::StatusOr<std::optional<ControlMessage>> message = connection_->Next();
     if (!message.ok()) {

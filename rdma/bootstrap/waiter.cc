@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kNanosPerMilli = 1'000'000;
 constexpr std::int64_t kTickMillis = 50;
+constexpr absl::Duration kLongestUnwatched = absl::Milliseconds(500);
 
 }  // namespace
 
@@ -40,7 +41,9 @@ absl::Status Waiter::Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns) {
   std::copy(all.begin() + 1, all.end(), fds.begin());
   if (all.front().revents != 0) return absl::CancelledError("interrupted");
   const bool quiet = std::all_of(fds.begin(), fds.end(), [](const pollfd& entry) { return entry.revents == 0; });
-  return quiet && watch_ ? watch_() : absl::OkStatus();
+  if (!watch_ || (!quiet && clock_->NowNanos() < next_watch_ns_)) return absl::OkStatus();
+  next_watch_ns_ = DeadlineIn(kLongestUnwatched);
+  return watch_();
 }
 
 void Waiter::PartFrom(const std::vector<Connection*>& connections, const std::shared_ptr<const std::string>& frame,

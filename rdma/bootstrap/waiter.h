@@ -24,7 +24,7 @@
 namespace glaive::rdma {
 
 /// How long a node that ends a run waits for its peers to have read why.
-inline constexpr absl::Duration kPartingTimeout = absl::Seconds(1);
+inline constexpr absl::Duration kPartingTimeout = absl::Milliseconds(500);
 
 class Waiter {
  public:
@@ -38,7 +38,8 @@ class Waiter {
 
   /// Returns OK as soon as one of `fds` has an event, or after a while without any: look, and call again. Errors:
   /// kDeadlineExceeded at the deadline, kCancelled when the interrupt is readable, or what the watch returned. The
-  /// watch is asked only when no socket has anything: what a node says of its end goes before the end itself.
+  /// watch is asked when no socket has anything, so that what a node says of its end goes before the end itself, or
+  /// when it has not been asked for half a second.
   absl::Status Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns);
 
   /// From now on only the sockets, the deadline and the interrupt count.
@@ -54,6 +55,7 @@ class Waiter {
   int interrupt_fd_;
   std::function<absl::Status()> watch_;
   const Clock* clock_;
+  std::int64_t next_watch_ns_ = 0;  // then it is asked also beside busy sockets
 };
 
 /// What poll(2) is to wait for at a connection.

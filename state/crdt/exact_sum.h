@@ -116,6 +116,7 @@ class ExactSum<float> {
   static constexpr std::size_t kSpareBits = 40;
 
   constexpr void Add(float value) { AddDouble(value); }
+  /// `other` may be a peer's, and hold what no sum of floats does: the result is wrong then, and nothing else.
   constexpr void Merge(const ExactSum& other) {
     fixed_.Add(other.fixed_);
     AddDouble(other.head_);

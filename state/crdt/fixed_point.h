@@ -144,8 +144,8 @@ class FixedPoint {
     std::uint64_t carry = 0;
     std::size_t word = first;
     for (const std::uint64_t part : parts) {
-      if (word == W) {
-        return;  // what is lost is 0, or it wraps around
+      if (word >= W) {
+        return;  // what is lost is 0, or it wraps around; a peer's number may begin anywhere
       }
       words_[word] = operation(words_[word], part, &carry);
       ++word;

@@ -41,6 +41,9 @@ absl::Status DeltaReader::CheckMarker(const EpochMarker& marker, const DeltaTag&
   if (marker.idle > 1) {
     return Refuse(absl::StrCat("its marker's idle flag is ", marker.idle));
   }
+  if (marker.boundary_read_ns < 0) {
+    return Refuse(absl::StrCat("its marker was read at ", marker.boundary_read_ns, " ns"));
+  }
   if (marker.watermark_ms < watermark_ms_) {
     return Refuse(absl::StrCat("its watermark goes back from ", watermark_ms_, " ms to ", marker.watermark_ms, " ms"));
   }

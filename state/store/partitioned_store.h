@@ -98,10 +98,11 @@ class PartitionedStore {
       const SliceId slice = entries.front().slice;
       std::array<MergeItem, kGroupSize> items;
       std::size_t count = 0;
-      while (count < items.size() && count < entries.size() && entries[count].slice == slice) {
-        const Entry& entry = entries[count];
-        items[count++] = MergeItem{.hash = HashKey(entry.key), .key = entry.key, .value = &entry.value};
-      }
+      do {
+        const K key = entries[count].key;  // once: the sender could still write to it
+        items[count] = MergeItem{.hash = HashKey(key), .key = key, .value = &entries[count].value};
+        ++count;
+      } while (count < items.size() && count < entries.size() && entries[count].slice == slice);
       if (absl::Status status = CheckMerge(reader, slice, open, std::span(items.data(), count)); !status.ok()) {
         return status;
       }

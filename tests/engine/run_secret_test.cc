@@ -42,6 +42,7 @@ class RunSecretTest : public ::testing::Test {
 
   static std::string TextOfFile(const std::string& path) {
     ClusterOptions cluster;
+    cluster.nodes = 2;
     cluster.secret_file = path;
     return TextOf(cluster);
   }
@@ -85,7 +86,10 @@ TEST_F(RunSecretTest, WhatIsNoSecretIsRefusedByName) {
   fs::remove(folder_.path() / "run.secret");
   EXPECT_THAT(TextOfFile(Write(std::string(5000, 'x'))), HasSubstr("more than 4096 bytes"));
   ::setenv(kSecretVariable, "short", 1);
-  EXPECT_THAT(TextOf(ClusterOptions()), HasSubstr("GLAIVE_SECRET: a secret of 5 characters"));
+  EXPECT_THAT(TextOf(ByHand(2)), HasSubstr("GLAIVE_SECRET: a secret of 5 characters"));
+  EXPECT_THAT(TextOf(ByHand(1)), HasSubstr("07070707")) << "nobody asks for it";
+  ::setenv(kSecretVariable, "", 1);
+  EXPECT_THAT(TextOf(ByHand(2)), HasSubstr("give every rank --secret-file")) << "an empty one is none";
 }
 
 }  // namespace

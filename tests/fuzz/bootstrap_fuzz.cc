@@ -202,7 +202,10 @@ void FuzzAdmission(FuzzedDataProvider& input) {
   struct Client {
     UniqueFd fd;
     std::optional<FrameSeal> seal;
+    bool proven = false;       // it may have passed the handshake
+    std::size_t received = 0;  // bytes
   };
+  const std::size_t challenge_bytes = EncodeMessage(ChallengeMessage{}).size();
   FuzzClock clock;
   const BootstrapOptions options = Options();
   const Hello hello = HelloOf(0);
@@ -228,7 +231,7 @@ void FuzzAdmission(FuzzedDataProvider& input) {
         if (clients.size() < 8) connect();
         break;
       case 1:
-        client.fd = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));  // the old one closes
+        client = Client{.fd = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), .seal = std::nullopt};
         break;
       case 2:
         clock.Advance(input.ConsumeIntegral<std::uint32_t>());
@@ -237,6 +240,7 @@ void FuzzAdmission(FuzzedDataProvider& input) {
         Nonces nonces{.coordinator = MakeNonce(options.random), .member = AnyBytes<Nonce>(input)};
         say(EncodeMessage(AnswerMessage{.nonce = nonces.member, .proof = MemberProof(TheSecret(), nonces)}));
         client.seal.emplace(DeriveKeys(TheSecret(), nonces).member);
+        client.proven = true;
         break;
       }
       default: {
@@ -245,6 +249,12 @@ void FuzzAdmission(FuzzedDataProvider& input) {
       }
     }
     open = admission.Look().ok();
+    for (Client& each : clients) {
+      char bytes[4096];
+      const ssize_t got = ::recv(each.fd.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
+      each.received += got > 0 ? static_cast<std::size_t>(got) : 0;
+      Require(each.proven || each.received <= challenge_bytes);  // nobody else gets anything
+    }
   }
 }
 

@@ -37,6 +37,8 @@ constexpr int kRoundsAMessage = 16;
 struct Tick {
   std::uint64_t key;
   std::int64_t time_ms;
+  float narrow;
+  double wide;
 };
 
 constexpr auto kTickTime = [](const Tick& tick) { return tick.time_ms; };
@@ -66,7 +68,8 @@ auto Ticks() {
   const auto open = [](const SourceContext& context) {
     const auto generate = [](std::uint64_t first, std::span<Tick> ticks) {
       for (std::size_t i = 0; i < ticks.size(); ++i) {
-        ticks[i] = {.key = (first + i) % 2, .time_ms = static_cast<std::int64_t>(first + i) * 10};
+        ticks[i] = {
+            .key = (first + i) % 2, .time_ms = static_cast<std::int64_t>(first + i) * 10, .narrow = 0.5F, .wide = 0.25};
       }
     };
     return BlockSource<Tick, decltype(kTickTime)>::Create(
@@ -89,6 +92,12 @@ std::vector<std::unique_ptr<Query>> MakeQueries() {
   queries.push_back(windowed(Session{absl::Milliseconds(15)}).Aggregate(Count{}).To(Nowhere{}));
   queries.push_back(windowed(Unbounded{}).Aggregate(Mean{&Tick::time_ms}).To(Nowhere{}));
   queries.push_back(windowed(Tumbling{absl::Milliseconds(20)}).Aggregate(Distinct{&Tick::time_ms}).To(Nowhere{}));
+  queries.push_back(
+      windowed(Tumbling{absl::Milliseconds(20)})
+          .Aggregate(Several{Sum{&Tick::narrow}, Sum{&Tick::wide}, Variance{&Tick::narrow}, Variance{&Tick::time_ms},
+                             First{&Tick::time_ms, &Tick::key}, TopK<3>(&Tick::time_ms)})
+          .To(Nowhere{}));
+  queries.push_back(windowed(Session{absl::Milliseconds(15)}).Aggregate(Mean{&Tick::narrow}).To(Nowhere{}));
   queries.push_back(joined(Tumbling{absl::Milliseconds(20)}).To(Nowhere{}));
   queries.push_back(joined(Session{absl::Milliseconds(15)}).To(Nowhere{}));
   queries.push_back(joined(Unbounded{}).To(Nowhere{}));

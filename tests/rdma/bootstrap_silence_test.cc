@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -86,12 +87,37 @@ TEST(ControlPlaneSilence, AMemberThatFallsSilentBeforeTheRunBeginsEndsTheStart) 
   EXPECT_THAT(coordinator.get().status().message(), HasSubstr("was lost before the run began: it has been silent"));
 }
 
-TEST(ControlPlaneSilence, ACoordinatorThatNeverSpeaksIsLost) {
+TEST(ControlPlaneSilence, ACoordinatorThatNeverSpeaksMayBeBusyUntilTheJoinTimeOut) {
   const SteadyClock clock;
   const Listener listener = BindAnywhere();  // the kernel takes the connection, nobody else does
-  const auto joined = ControlPlane::Join(listener.address(), HelloOf(1, 2), Impatience(absl::Milliseconds(500)), clock);
+  BootstrapOptions options = Impatience(absl::Milliseconds(500));
+  options.join_timeout = absl::Seconds(1);
+  const auto joined = ControlPlane::Join(listener.address(), HelloOf(1, 2), options, clock);
+  EXPECT_EQ(joined.status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST(ControlPlaneSilence, ACoordinatorThatFallsSilentInTheHandshakeIsLost) {
+  const SteadyClock clock;
+  const Listener listener = BindAnywhere();
+  auto member = std::async(std::launch::async, [&] {
+    return ControlPlane::Join(listener.address(), HelloOf(1, 2), Impatience(absl::Milliseconds(500)), clock);
+  });
+  UniqueFd accepted;
+  while (!accepted.valid()) accepted = UniqueFd(::accept(listener.fd(), nullptr, nullptr));
+  Connection silent(std::move(accepted), "member", kMemberLimits);
+  silent.Send(EncodeMessage(ChallengeMessage{.nonce = MakeNonce(FillRandomly)}));
+  const auto joined = member.get();
   EXPECT_EQ(joined.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(joined.status().message(), HasSubstr("it has been silent for 500ms"));
+}
+
+TEST(ControlPlaneSilence, AMemberThatHasLeftWaitsForABusyCoordinator) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(2, clock, Impatience(absl::Milliseconds(500)));
+  std::thread member([&] { EXPECT_EQ(planes[1]->Leave(absl::Seconds(30)), absl::OkStatus()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // it joins files, say
+  EXPECT_EQ(planes[0]->Leave(absl::Seconds(30)), absl::OkStatus());
+  member.join();
 }
 
 TEST(ControlPlaneSilence, NodesWhoseMainThreadsAreBusyAreHeard) {

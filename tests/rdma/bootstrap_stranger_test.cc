@@ -86,6 +86,21 @@ TEST(Admission, AFloodOfStrangersLeavesRoomForTheMember) {
   EXPECT_TRUE(member.get().ok());
 }
 
+TEST(Admission, AFloodBehindAMemberDoesNotPushItOut) {
+  const SteadyClock clock;
+  Listener listener = BindAnywhere();
+  const std::string address = listener.address();
+  auto member =
+      std::async(std::launch::async, [&] { return ControlPlane::Join(address, HelloOf(1, 2), Patience(), clock); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it is the first in the queue, and all come at once
+  std::vector<std::unique_ptr<RawClient>> flood;
+  for (int i = 0; i < 600; ++i) flood.push_back(std::make_unique<RawClient>(address));
+  const auto coordinator = ControlPlane::Coordinate(std::move(listener), HelloOf(0, 2), kRunToken, Patience(), clock);
+  EXPECT_TRUE(coordinator.ok()) << coordinator.status();
+  const auto joined = member.get();
+  EXPECT_TRUE(joined.ok()) << joined.status();
+}
+
 // Not beside UndefinedBehaviorSanitizer, which opens a pipe to look at an object it meets for the first time.
 #ifndef __SANITIZE_ADDRESS__
 TEST(Admission, TooFewDescriptorsAreSaidAtOnce) {

@@ -170,5 +170,11 @@ TEST_F(DeltaReaderTest, RefusesAnIdleFlagThatItDoesNotKnow) {
   ExpectRefused({2, Entries(1), marker}, "its marker's idle flag is 2");
 }
 
+TEST_F(DeltaReaderTest, RefusesATimeThatNoClockShows) {
+  EpochMarker marker = MarkerOf(kSender, 1, 0);
+  marker.boundary_read_ns = -1;
+  ExpectRefused({1, Entries(1), marker}, "its marker was read at -1 ns");
+}
+
 }  // namespace
 }  // namespace glaive::state

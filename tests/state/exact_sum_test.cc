@@ -3,8 +3,10 @@
 #include "state/crdt/exact_sum.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
@@ -134,6 +136,21 @@ TEST(ExactSum, InfinitiesAndNanAddUpAsInIeee754) {
   EXPECT_TRUE(std::isnan(SumOf<double>({infinity, -infinity})));
   EXPECT_TRUE(std::isnan(SumOf<double>({std::nan(""), infinity})));
   EXPECT_TRUE(std::isnan(ResultOf<VarianceValue<double>>(std::vector<double>{1, infinity}).value()));
+}
+
+TEST(ExactSum, WhatNoSumOfFloatsHoldsStaysWithinIt) {
+  // As a peer could send it: a head far above all floats, which then has to move to the fixed point.
+  struct {
+    ExactSum<float> sum;
+    std::array<std::uint64_t, 16> neighbours{};
+  } entry;
+  ExactSum<float> hostile;
+  const double head = 1e300;
+  std::memcpy(static_cast<void*>(&hostile), &head, sizeof(head));
+  entry.sum.Merge(hostile);
+  for (const float value : {1.0F, -1e30F, 1e-40F}) entry.sum.Add(value);
+  (void)entry.sum.Rounded();
+  for (const std::uint64_t neighbour : entry.neighbours) EXPECT_EQ(neighbour, 0U);
 }
 
 TEST(MeanValue, OfFloatsIsRoundedOnce) {
