@@ -23,8 +23,8 @@ void FillWithSevens(std::span<std::uint8_t> out) { std::fill(out.begin(), out.en
 
 class RunSecretTest : public ::testing::Test {
  protected:
-  RunSecretTest() { ::unsetenv(kSecretVariable); }
-  ~RunSecretTest() override { ::unsetenv(kSecretVariable); }
+  void SetUp() override { ::unsetenv(kSecretVariable); }
+  void TearDown() override { ::unsetenv(kSecretVariable); }
 
   std::string Write(const std::string& text, fs::perms perms = fs::perms::owner_read) const {
     const fs::path path = folder_.path() / "run.secret";
@@ -55,16 +55,16 @@ class RunSecretTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-const std::string kFileText = "the text of the file, long enough";
-const std::string kVariableText = "the text of the variable, long enough";
+constexpr char kFileText[] = "the text of the file, long enough";
+constexpr char kVariableText[] = "the text of the variable, long enough";
 
 TEST_F(RunSecretTest, TheFileGoesBeforeTheVariableAndThatBeforeANewOne) {
   ClusterOptions cluster;
   cluster.nodes = 2;
   EXPECT_THAT(TextOf(cluster), HasSubstr("07070707"));
-  ::setenv(kSecretVariable, kVariableText.c_str(), 1);
+  ::setenv(kSecretVariable, kVariableText, 1);
   EXPECT_EQ(TextOf(cluster), kVariableText);
-  cluster.secret_file = Write(kFileText + "\n");
+  cluster.secret_file = Write(std::string(kFileText) + "\n");
   EXPECT_EQ(TextOf(cluster), kFileText);
 }
 
