@@ -130,7 +130,7 @@ def check(run, signal_number, victim, moment, delay):
             os.kill(pid, signal.SIGCONT)
         except ProcessLookupError:
             pass  # its launcher has killed it
-        if not wait_until(lambda: not run.left(), END_SECONDS):
+        if not wait_until(lambda: not run.left(), deadline):
             return f"the stopped process goes on when it wakes up:\n{first.err.text}"
     for ysb in run.processes:
         ysb.wait(END_SECONDS)
