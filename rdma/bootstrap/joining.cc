@@ -57,6 +57,11 @@ absl::Status NoCoordinator(const std::string& address) {
 absl::Status Authenticate(Connection& connection, const std::string& address, const BootstrapOptions& options,
                           std::int64_t deadline_ns, Waiter& waiter) {
   const absl::StatusOr<ControlMessage> first = AwaitMessage(connection, address, deadline_ns, waiter);
+  if (absl::IsDeadlineExceeded(first.status())) {
+    return absl::DeadlineExceededError(absl::StrCat("the coordinator at ", address, " has not said a word within ",
+                                                    absl::FormatDuration(options.join_timeout),
+                                                    "; see whether rank 0 is stopped, or raise --join-timeout"));
+  }
   if (!first.ok()) return first.status();
   const auto* challenge = std::get_if<ChallengeMessage>(&*first);
   if (challenge == nullptr) return NoCoordinator(address);

@@ -46,7 +46,8 @@ VICTIMS = ["launcher", "child 1", "rank 0", "rank 1"]  # the first two of a laun
 SAID = re.compile(r"ysb: rank \d+: .*(process \d+.*(was lost|was killed|has been stopped)|coordinator at .* was lost|"
                   r"node \d+ .*seen by executor \d+ in epoch)")
 # One that is lost before it has joined cannot be told from one that was never started.
-NEVER_CAME = re.compile(r"ysb: rank \d+: (ranks? .* did not join|found no coordinator)")
+NEVER_CAME = re.compile(r"ysb: rank \d+: (ranks? .* did not join|found no coordinator|"
+                        r"the coordinator at .* has not said a word)")
 
 
 class Run:

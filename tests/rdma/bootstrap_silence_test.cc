@@ -94,6 +94,7 @@ TEST(ControlPlaneSilence, ACoordinatorThatNeverSpeaksMayBeBusyUntilTheJoinTimeOu
   options.join_timeout = absl::Seconds(1);
   const auto joined = ControlPlane::Join(listener.address(), HelloOf(1, 2), options, clock);
   EXPECT_EQ(joined.status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(joined.status().message(), HasSubstr("has not said a word within 1s"));
 }
 
 TEST(ControlPlaneSilence, ACoordinatorThatFallsSilentInTheHandshakeIsLost) {
