@@ -73,8 +73,7 @@ absl::StatusOr<rdma::Secret> ChooseSecret(const ClusterOptions& cluster, const R
   if (cluster.rank.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "nodes that are started by hand have to know one secret: (umask 077; openssl rand -hex 32 > run.secret), copy "
-        "it to "
-        "all hosts, and give every rank --secret-file=run.secret, or its text in the environment variable ",
+        "it to all hosts, and give every rank --secret-file=run.secret, or its text in the environment variable ",
         kSecretVariable));
   }
   return rdma::Secret::Make(random);

@@ -74,18 +74,26 @@ inline BootstrapOptions Patience(absl::Duration join_timeout = absl::Seconds(30)
   return {.secret = SecretOf(), .random = FillRandomly, .join_timeout = join_timeout};
 }
 
-/// A start of rank 0 of `nodes` nodes, on a thread of its own.
-inline std::future<PlaneOr> CoordinateLater(Listener listener, std::uint32_t nodes, const Clock& clock,
-                                            const BootstrapOptions& options = Patience()) {
-  return std::async(std::launch::async, [listener = std::move(listener), nodes, &clock, options]() mutable {
-    return ControlPlane::Coordinate(std::move(listener), HelloOf(0, nodes), kRunToken, options, clock);
-  });
-}
-
 inline Listener BindAnywhere() {
   auto listener = Listener::Bind("127.0.0.1", 0);
   EXPECT_TRUE(listener.ok()) << listener.status();
   return *std::move(listener);
+}
+
+/// A start of rank 0, on a thread of its own, and where it listens.
+struct LateCoordinator {
+  std::string address;
+  std::future<PlaneOr> plane;
+};
+
+inline LateCoordinator CoordinateLater(std::uint32_t nodes, const Clock& clock,
+                                       const BootstrapOptions& options = Patience()) {
+  Listener listener = BindAnywhere();
+  std::string address = listener.address();
+  return {.address = std::move(address),
+          .plane = std::async(std::launch::async, [listener = std::move(listener), nodes, &clock, options]() mutable {
+            return ControlPlane::Coordinate(std::move(listener), HelloOf(0, nodes), kRunToken, options, clock);
+          })};
 }
 
 /// Starts rank 0 with `hellos[0]` and the members with the others at the same time; the results by rank.

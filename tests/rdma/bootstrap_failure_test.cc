@@ -213,9 +213,7 @@ TEST(ControlPlaneFailure, NodesAtDifferentPhasesAreToldApart) {
 
 TEST(ControlPlaneFailure, AMemberThatBreaksTheProtocolIsNamed) {
   const SteadyClock clock;
-  Listener listener = BindAnywhere();
-  const std::string address = listener.address();
-  auto coordinator = CoordinateLater(std::move(listener), 2, clock);
+  auto [address, coordinator] = CoordinateLater(2, clock);
   InsideClient client(address);
   client.Send(HelloOf(1, 2));
   auto plane = coordinator.get();
@@ -228,9 +226,7 @@ TEST(ControlPlaneFailure, AMemberThatBreaksTheProtocolIsNamed) {
 
 TEST(ControlPlaneFailure, AMemberThatFloodsGathersIsStopped) {
   const SteadyClock clock;
-  Listener listener = BindAnywhere();
-  const std::string address = listener.address();
-  auto coordinator = CoordinateLater(std::move(listener), 2, clock);
+  auto [address, coordinator] = CoordinateLater(2, clock);
   InsideClient client(address);
   client.Send(HelloOf(1, 2));
   auto plane = coordinator.get();

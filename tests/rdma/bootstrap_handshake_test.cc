@@ -96,8 +96,6 @@ TEST(FrameSeal, AFrameIsGoodOnceAndInItsTurn) {
 
 TEST(BootstrapSecret, AMemberWithAnotherSecretGetsNothingAndDisturbsNobody) {
   const SteadyClock clock;
-  Listener listener = BindAnywhere();
-  const std::string address = listener.address();
   std::mutex mutex;
   std::vector<std::string> log;
   BootstrapOptions options = Patience();
@@ -105,7 +103,7 @@ TEST(BootstrapSecret, AMemberWithAnotherSecretGetsNothingAndDisturbsNobody) {
     const std::lock_guard lock(mutex);
     log.push_back(line);
   };
-  auto coordinator = CoordinateLater(std::move(listener), 2, clock, options);
+  auto [address, coordinator] = CoordinateLater(2, clock, options);
   BootstrapOptions wrong = Patience();
   wrong.secret = SecretOf('w');
   const auto refused = ControlPlane::Join(address, HelloOf(1, 2), wrong, clock);
@@ -119,9 +117,7 @@ TEST(BootstrapSecret, AMemberWithAnotherSecretGetsNothingAndDisturbsNobody) {
 
 TEST(BootstrapSecret, WhoIsRefusedWaitsForASecond) {
   const SteadyClock clock;
-  Listener listener = BindAnywhere();
-  const std::string address = listener.address();
-  auto coordinator = CoordinateLater(std::move(listener), 2, clock, Patience(absl::Seconds(2)));
+  auto [address, coordinator] = CoordinateLater(2, clock, Patience(absl::Seconds(2)));
   RawClient client(address);
   client.Send("garbage");
   const std::int64_t start_ns = clock.NowNanos();
@@ -155,9 +151,7 @@ TEST(BootstrapSecret, AMemberTellsNothingToACoordinatorThatCannotProveToKnowIt) 
 
 TEST(BootstrapSecret, WhatAMemberSaidOnceIsNoAnswerToAnotherChallenge) {
   const SteadyClock clock;
-  Listener listener = BindAnywhere();
-  const std::string address = listener.address();
-  auto coordinator = CoordinateLater(std::move(listener), 2, clock, Patience(absl::Seconds(3)));
+  auto [address, coordinator] = CoordinateLater(2, clock, Patience(absl::Seconds(3)));
   // Somebody has heard the answer to this challenge, and says it again.
   const Nonces heard{.coordinator = MakeNonce(FillRandomly), .member = MakeNonce(FillRandomly)};
   RawClient replay(address);
@@ -168,9 +162,7 @@ TEST(BootstrapSecret, WhatAMemberSaidOnceIsNoAnswerToAnotherChallenge) {
 
 TEST(BootstrapSecret, AFrameThatIsPutIntoAConnectionEndsTheRun) {
   const SteadyClock clock;
-  Listener listener = BindAnywhere();
-  const std::string address = listener.address();
-  auto coordinator = CoordinateLater(std::move(listener), 2, clock);
+  auto [address, coordinator] = CoordinateLater(2, clock);
   UniqueFd descriptor = RawClient(address).TakeDescriptor();
   const int raw = ::dup(descriptor.get());
   const UniqueFd injector(raw);

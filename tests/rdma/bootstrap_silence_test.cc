@@ -61,9 +61,7 @@ TEST(Pulse, WithoutTimeOutNobodyIsLost) {
 
 TEST(ControlPlaneSilence, AMemberThatFallsSilentIsLost) {
   const SteadyClock clock;
-  Listener listener = BindAnywhere();
-  const std::string address = listener.address();
-  auto coordinator = CoordinateLater(std::move(listener), 3, clock, Impatience(absl::Milliseconds(500)));
+  auto [address, coordinator] = CoordinateLater(3, clock, Impatience(absl::Milliseconds(500)));
   InsideClient silent(address);
   silent.Send(HelloOf(1, 3));
   auto other = ControlPlane::Join(address, HelloOf(2, 3), Impatience(absl::Milliseconds(500)), clock);
@@ -79,9 +77,7 @@ TEST(ControlPlaneSilence, AMemberThatFallsSilentIsLost) {
 
 TEST(ControlPlaneSilence, AMemberThatFallsSilentBeforeTheRunBeginsEndsTheStart) {
   const SteadyClock clock;
-  Listener listener = BindAnywhere();
-  const std::string address = listener.address();
-  auto coordinator = CoordinateLater(std::move(listener), 3, clock, Impatience(absl::Milliseconds(500)));
+  auto [address, coordinator] = CoordinateLater(3, clock, Impatience(absl::Milliseconds(500)));
   InsideClient silent(address);
   silent.Send(HelloOf(1, 3));
   EXPECT_THAT(coordinator.get().status().message(), HasSubstr("was lost before the run began: it has been silent"));

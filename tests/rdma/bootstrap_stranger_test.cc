@@ -123,9 +123,7 @@ TEST(Admission, TooFewDescriptorsAreSaidAtOnce) {
 
 TEST(Admission, ANodeThatDiesBeforeTheRunBeginsEndsTheStart) {
   const SteadyClock clock;
-  Listener listener = BindAnywhere();
-  const std::string address = listener.address();
-  auto later = CoordinateLater(std::move(listener), 3, clock);
+  auto [address, later] = CoordinateLater(3, clock);
   {
     InsideClient(address).Send(HelloOf(1, 3));
   }
