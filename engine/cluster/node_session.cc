@@ -1,13 +1,8 @@
 #include "engine/cluster/node_session.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
-#include <iostream>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -27,11 +22,11 @@ namespace {
 /// Windows of event time that a flow may lead by unless --max-lead says otherwise.
 constexpr std::int64_t kDefaultLeadWindows = 4;
 
-constexpr std::chrono::milliseconds kConnectPollInterval(1);
+constexpr absl::Duration kConnectPollInterval = absl::Milliseconds(1);
 
 /// An executor that sees a peer go may be faster than the control plane, which knows better who was lost, and why.
 constexpr absl::Duration kReasonPatience = absl::Milliseconds(300);
-constexpr std::chrono::milliseconds kReasonPollInterval(5);
+constexpr absl::Duration kReasonPollInterval = absl::Milliseconds(5);
 
 /// Executors that a message names.
 constexpr std::size_t kMaxPositions = 8;
@@ -41,20 +36,17 @@ absl::Status SaidBy(std::uint32_t rank, absl::string_view what) {
   return absl::InternalError(absl::StrCat("node ", rank, " broke the protocol: ", what));
 }
 
-bool ShowsProgress(ProgressChoice choice) {
-  return choice == ProgressChoice::kAlways || (choice == ProgressChoice::kAuto && isatty(STDERR_FILENO) == 1);
-}
-
 }  // namespace
 
 NodeSession::NodeSession(QueryProgram& program, const EngineOptions& options,
                          std::map<std::string, std::string> settings, rdma::ControlPlane& plane,
-                         const RunEnvironment& environment)
+                         const RunEnvironment& environment, Host& host)
     : program_(&program),
       options_(&options),
       settings_(std::move(settings)),
       plane_(&plane),
-      environment_(environment) {}
+      environment_(environment),
+      host_(&host) {}
 
 absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
   const NodeRun::Watch watch = [&]() -> absl::Status {
@@ -87,7 +79,7 @@ std::optional<absl::Status> NodeSession::AwaitReason() {
     if (std::optional<absl::Status> reason = plane_->PollFailure()) {
       return reason;
     }
-    std::this_thread::sleep_for(kReasonPollInterval);
+    host_->Sleep(kReasonPollInterval);
   }
   return std::nullopt;
 }
@@ -130,11 +122,13 @@ absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() {
   nodes_on_host_ = transports->NodesOnHostOf(plane_->rank());
   rank_on_host_ = transports->RankOnHost(plane_->rank());
   if (transports->needs_device) {
-    absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> device = OpenDevice(options_->cluster);
+    absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> device = host_->OpenDevice(options_->cluster);
     if (!device.ok()) {
       return device.status();
     }
     mesh.device = *std::move(device);
+  }
+  if (mesh.device != nullptr) {
     if (mesh.VerbsQueuePairs() > mesh.device->info().max_queue_pairs) {
       return absl::InvalidArgumentError(absl::StrCat(
           "this run needs ", mesh.VerbsQueuePairs(), " queue pairs a node, but ", mesh.device->info().device,
@@ -147,9 +141,10 @@ absl::StatusOr<rdma::MeshOptions> NodeSession::PlanMesh() {
     devices_ = *std::move(devices);
   }
   if (is_coordinator()) {
-    std::cout << "transport " << transports->reason
-              << (mesh.device == nullptr ? "" : absl::StrCat("; queue pairs a node: ", mesh.VerbsQueuePairs())) << "\n"
-              << DescribeDevices(devices_);
+    host_->out() << "transport " << transports->reason
+                 << (mesh.device == nullptr ? "" : absl::StrCat("; queue pairs a node: ", mesh.VerbsQueuePairs()))
+                 << "\n"
+                 << DescribeDevices(devices_);
   }
   return mesh;
 }
@@ -172,16 +167,16 @@ absl::StatusOr<MemoryPlan> NodeSession::PlanNodeMemory(const rdma::MeshOptions& 
       .ring_bytes = channels->node_ring_bytes / options_->cluster.executors,
       .verify_bytes = options_->output.verify ? program_->verify_memory_bytes(executor_count()) : 0,
       .limit_bytes = options_->state.memory_limit_bytes};
-  absl::StatusOr<MemoryPlan> plan = PlanMemory(needs, AvailableMemoryBytes());
+  absl::StatusOr<MemoryPlan> plan = PlanMemory(needs, host_->available_memory_bytes());
   if (plan.ok() && is_coordinator()) {
-    std::cout << plan->Describe() << (channels->note.empty() ? "" : absl::StrCat("  ", channels->note, "\n"))
-              << std::flush;
+    host_->out() << plan->Describe() << (channels->note.empty() ? "" : absl::StrCat("  ", channels->note, "\n"))
+                 << std::flush;
   }
   return plan;
 }
 
 std::vector<int> NodeSession::ChooseCpus() const {
-  const std::vector<int> allowed = AllowedCpus();
+  const std::vector<int> allowed = host_->allowed_cpus();
   const std::size_t executors = options_->cluster.executors;
   const std::size_t first = rank_on_host_ * executors;
   if (allowed.size() < nodes_on_host_ * executors) {
@@ -203,7 +198,7 @@ ExecutorConfig NodeSession::ConfigureExecutors(const rdma::MeshOptions& mesh, co
                         .fragment_bytes = options_->state.fragment_bytes,
                         .state_limit_bytes = plan.state_bytes_per_executor,
                         .clock = environment_.clock,
-                        .pick_policy = nullptr};
+                        .scheduler = {}};
 }
 
 absl::Status NodeSession::SetUp(const NodeRun::Watch& watch) {
@@ -221,7 +216,8 @@ absl::Status NodeSession::SetUp(const NodeRun::Watch& watch) {
     return plan.status();
   }
   absl::StatusOr<std::unique_ptr<NodeRun>> run = NodeRun::Create(
-      {.executor = ConfigureExecutors(*mesh, *plan), .node = plane_->rank(), .cpus = ChooseCpus()}, *query_);
+      {.executor = ConfigureExecutors(*mesh, *plan), .node = plane_->rank(), .cpus = ChooseCpus(), .host = host_},
+      *query_);
   if (!run.ok()) {
     return run.status();
   }
@@ -283,7 +279,7 @@ absl::Status NodeSession::AwaitConnections(const NodeRun::Watch& watch) {
     if (absl::Status status = watch(); !status.ok()) {
       return status;
     }
-    std::this_thread::sleep_for(kConnectPollInterval);
+    host_->Sleep(kConnectPollInterval);
   }
 }
 
@@ -394,11 +390,13 @@ absl::Status NodeSession::Verify(const NodeRun::Watch& watch) {
 }
 
 absl::Status NodeSession::CommitResults() {
-  if (absl::Status status = Barrier("finished"); !status.ok()) {  // no leader has failed
+  absl::Status status = Barrier("finished");                        // no leader has failed
+  status.Update(plane_->PollFailure().value_or(absl::OkStatus()));  // nor has a node since
+  if (!status.ok()) {
     return status;
   }
   results_ = Results::kCommitting;
-  absl::Status status = run_->Commit();
+  status = run_->Commit();
   if (status.ok()) {
     status = Barrier("committed");
   }
@@ -440,8 +438,8 @@ absl::Status NodeSession::Report() {
   report.nodes = options_->cluster.nodes;
   report.executors_per_node = options_->cluster.executors;
   report.verification = verification_;
-  PrintTable(report, std::cout);
-  std::cout.flush();
+  PrintTable(report, host_->out());
+  host_->out().flush();
   return options_->output.json.empty() ? absl::OkStatus() : WriteJsonFile(report, options_->output.json);
 }
 

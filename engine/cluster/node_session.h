@@ -6,7 +6,7 @@
 //
 // Used by the main thread of a node. When a phase fails the others are told why.
 //
-//   NodeSession session(program, options, flags, plane, environment);
+//   NodeSession session(program, options, flags, plane, environment, host);
 //   absl::Status status = session.Run(watch);
 #pragma once
 
@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 
 #include "engine/cluster/engine_options.h"
+#include "engine/cluster/host.h"
 #include "engine/cluster/memory_plan.h"
 #include "engine/cluster/node_run.h"
 #include "engine/cluster/query_program.h"
@@ -34,7 +35,7 @@ class NodeSession {
  public:
   /// All arguments outlive the session. `settings` are the flags as they will be reported.
   NodeSession(QueryProgram& program, const EngineOptions& options, std::map<std::string, std::string> settings,
-              rdma::ControlPlane& plane, const RunEnvironment& environment);
+              rdma::ControlPlane& plane, const RunEnvironment& environment, Host& host);
 
   /// The whole run. `interrupted` is asked now and then whether it has to end; it need not look at the control plane.
   absl::Status Run(const NodeRun::Watch& interrupted);
@@ -43,7 +44,7 @@ class NodeSession {
   /// when all have: then there is nothing to give up.
   bool GiveUpResults();
 
-  /// What --verify found.
+  /// What --verify found; for any thread.
   Verification verification() const { return verification_; }
 
  private:
@@ -78,13 +79,14 @@ class NodeSession {
   std::map<std::string, std::string> settings_;
   rdma::ControlPlane* plane_;
   RunEnvironment environment_;
+  Host* host_;
   std::uint32_t nodes_on_host_ = 1;   // of this node's host
   std::uint32_t rank_on_host_ = 0;    // of this node among them
   std::vector<std::string> devices_;  // in words, by node; empty without verbs
   std::unique_ptr<Query> query_;
   std::unique_ptr<NodeRun> run_;
   std::vector<NodeMetrics> nodes_;
-  Verification verification_ = Verification::kNotRun;
+  std::atomic<Verification> verification_{Verification::kNotRun};
 
   enum class Results : std::uint8_t { kOpen, kCommitting, kFinal };
   std::atomic<Results> results_{Results::kOpen};

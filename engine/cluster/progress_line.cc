@@ -1,5 +1,7 @@
 #include "engine/cluster/progress_line.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -22,6 +24,10 @@ std::string WatermarkText(std::int64_t watermark_ms) {
 }
 
 }  // namespace
+
+bool ShowsProgress(ProgressChoice choice) {
+  return choice == ProgressChoice::kAlways || (choice == ProgressChoice::kAuto && isatty(STDERR_FILENO) == 1);
+}
 
 ProgressLine::~ProgressLine() {
   if (shown_) {

@@ -9,9 +9,13 @@
 #include <memory>
 #include <span>
 
+#include "engine/cluster/engine_options.h"
 #include "engine/executor/executor.h"
 
 namespace glaive::engine {
+
+/// Whether it is wanted: by --progress, or because standard error is a terminal.
+bool ShowsProgress(ProgressChoice choice);
 
 class ProgressLine {
  public:

@@ -15,6 +15,7 @@
 #include "engine/cluster/interrupt.h"
 #include "engine/cluster/launcher.h"
 #include "engine/cluster/node_session.h"
+#include "engine/cluster/process_host.h"
 #include "engine/cluster/run_secret.h"
 #include "engine/flags/engine_flags.h"
 #include "engine/metrics/build_info.h"
@@ -67,7 +68,7 @@ class Process {
     if (!plane.ok()) {
       return Explain(plane.status());
     }
-    NodeSession session(*program_, *options_, flags_->AllSettings(), **plane, environment_);
+    NodeSession session(*program_, *options_, flags_->AllSettings(), **plane, environment_, host_);
     session_.store(&session);
     absl::Status status = session.Run([this] { return Watch(); });
     found_wrong_result_ = session.verification() == Verification::kFailed;
@@ -127,7 +128,8 @@ class Process {
     if (poll(&ready, 1, kLastWordsMillis) == 1) {
       (void)!write(STDERR_FILENO, words.data(), words.size());
     }
-    _exit(static_cast<int>(ExitCodeOf(failure)));
+    const bool is_wrong = session != nullptr && session->verification() == Verification::kFailed;
+    _exit(static_cast<int>(is_wrong ? ExitCode::kWrongResult : ExitCodeOf(failure)));
   }
 
   absl::StatusOr<rdma::Hello> MakeHello() const {
@@ -211,6 +213,7 @@ class Process {
   const EngineOptions* options_;
   const FlagSet* flags_;
   RunEnvironment environment_;
+  ProcessHost host_;
   Launcher launcher_;
   std::optional<Interrupt> interrupt_;
   std::atomic<NodeSession*> session_{nullptr};

@@ -29,10 +29,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const ExecutorConfig&
 
 Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector<state::FragmentGeometry> geometries,
                    std::unique_ptr<rdma::ExecutorMesh> mesh)
-    : query_(&query),
-      mesh_(std::move(mesh)),
-      memory_(config.state_limit_bytes),
-      scheduler_(SchedulerOptions{.pick_policy = config.pick_policy}) {
+    : query_(&query), mesh_(std::move(mesh)), memory_(config.state_limit_bytes), scheduler_(config.scheduler) {
   metrics_.executor = Value(config.mesh.self);
   context_.self = config.mesh.self;
   context_.executor_count = config.mesh.executor_count;

@@ -22,7 +22,6 @@
 
 #include "engine/api/query.h"
 #include "engine/executor/task_context.h"
-#include "engine/fiber/pick_policy.h"
 #include "engine/fiber/scheduler.h"
 #include "engine/metrics/node_metrics.h"
 #include "rdma/mesh/executor_mesh.h"
@@ -30,7 +29,7 @@
 
 namespace glaive::engine {
 
-/// What an executor is made of; the same on all executors of a run but for `mesh.self`.
+/// What an executor is made of; the same on all executors of a run but for `mesh.self` and `scheduler`.
 struct ExecutorConfig {
   rdma::MeshOptions mesh;
   EpochPolicy epoch_policy;
@@ -38,8 +37,8 @@ struct ExecutorConfig {
   std::int64_t idle_timeout_ns = 0;  // 0: no flow is ever idle
   std::uint64_t fragment_bytes = 0;
   std::uint64_t state_limit_bytes = 0;
-  const Clock* clock = nullptr;       // outlives the executor
-  PickPolicy* pick_policy = nullptr;  // null: round robin, RDMA fibers first; else outlives the executor
+  const Clock* clock = nullptr;  // outlives the executor
+  SchedulerOptions scheduler;    // what it points to outlives the executor
 };
 
 class Executor {

@@ -17,6 +17,7 @@ constexpr std::size_t kColours = 16;
 
 Scheduler::Scheduler(const SchedulerOptions& options)
     : clock_(options.clock),
+      observer_(options.observer),
       pick_policy_(options.pick_policy != nullptr ? options.pick_policy : &rdma_first_),
       stacks_(options.stack_bytes) {}
 
@@ -65,8 +66,14 @@ bool Scheduler::RunRound() {
     GLAIVE_CHECK(fiber->visited_in_round_ != round_, "the pick policy names fiber ", fiber->name(), " twice in round ",
                  round_);
     fiber->visited_in_round_ = round_;
+    if (observer_ != nullptr) {
+      observer_->BeforeVisit(*fiber);
+    }
     if (fiber->state_ == Fiber::State::kParked && !(*fiber->ready_)()) {
       continue;
+    }
+    if (observer_ != nullptr) {
+      observer_->BeforeTurn(*fiber);
     }
     RunFiber(*fiber);
     any_ran = true;

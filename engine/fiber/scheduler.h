@@ -29,6 +29,7 @@
 #include "engine/fiber/fiber.h"
 #include "engine/fiber/pick_policy.h"
 #include "engine/fiber/stack.h"
+#include "engine/fiber/turn_observer.h"
 #include "rdma/base/clock.h"
 
 namespace glaive::engine {
@@ -38,6 +39,7 @@ struct SchedulerOptions {
   std::size_t stack_bytes = 64 * 1024;  // usable bytes of a fiber's stack (more under sanitizers)
   PickPolicy* pick_policy = nullptr;    // null: RdmaFirstPolicy
   const Clock* clock = nullptr;         // null: FiberStats::longest_run_ns stays 0; else two readings a turn
+  TurnObserver* observer = nullptr;     // null: nobody looks on
 };
 
 /// See the head of this file.
@@ -76,6 +78,7 @@ class Scheduler {
   void DropFinished();
 
   const Clock* clock_;
+  TurnObserver* observer_;
   RdmaFirstPolicy rdma_first_;
   PickPolicy* pick_policy_;
   StackPool stacks_;

@@ -45,6 +45,7 @@ void FlowProgress::OnUpstreamIdle(std::int64_t now_ns) {
   if (idleness_.Begin(now_ns)) {
     stage_->SetIdle(flow_, true);
     epoch_.has_news = true;
+    follows_from_ns_ = now_ns + options_.patience_ns;
   }
 }
 
@@ -53,11 +54,12 @@ void FlowProgress::OnSilence(std::int64_t now_ns) {
     stage_->SetIdle(flow_, true);
     epoch_.has_news = true;  // other idle flows need not wait for this one
   }
-  if (!idleness_.idle()) {
-    return;
+  if (HasAwoken()) {
+    awakenings_ = stage_->awakenings();
+    follows_from_ns_ = now_ns + options_.patience_ns;
   }
-  if (const std::int64_t follow_ms = stage_->MinOfActiveBeside(flow_); follow_ms > watermark_ms_) {
-    OnBatch(0, 0, follow_ms, now_ns);
+  if (idleness_.idle() && CanFollow(now_ns)) {
+    OnBatch(0, 0, stage_->MinOfActiveBeside(flow_), now_ns);
   }
 }
 

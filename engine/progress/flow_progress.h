@@ -6,7 +6,10 @@
 //   1. A marker carries the watermark of the last batch whose records are all in the state (invariant I3).
 //   2. LeadsTooFar() is false for the flow that is last, so not everybody can be waiting (invariant I7).
 //   3. A flow that is idle follows: its watermark is that of the slowest flow which is neither idle nor at its end.
-//      Without one, time stands still. It never goes back: records that come after all are judged by it.
+//      Without one, time stands still. It never goes back: records that come after all are judged by it. When time goes
+//      on after it stood still, it waits for `patience_ns`: what is heard of first must not make the rest late that
+//      comes with it. So does a stage's flow when the stage's own flows have become idle: some of what they sent may be
+//      under way.
 //
 //   progress.OnBatch(records, bytes, watermark_ms, now_ns);
 //   if (progress.ShouldEndEpoch(now_ns)) Ship(progress.EndEpoch(now_ns));
@@ -14,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "engine/progress/epoch_policy.h"
 #include "engine/progress/idleness.h"
@@ -30,6 +34,7 @@ struct FlowProgressOptions {
   EpochPolicy policy = {};
   std::int64_t max_lead_ms = 0;
   std::int64_t idle_timeout_ns = 0;  // 0: never idle
+  std::int64_t patience_ns = 0;      // before it follows others
 };
 
 class FlowProgress {
@@ -58,7 +63,7 @@ class FlowProgress {
   void OnUpstreamIdle(std::int64_t now_ns);
   /// Whether OnSilence would change anything now.
   bool ShouldFollow(std::int64_t now_ns) const {
-    return (idleness_.idle() && stage_->MinOfActiveBeside(flow_) > watermark_ms_) || idleness_.Due(now_ns);
+    return idleness_.Due(now_ns) || (idleness_.idle() && (HasAwoken() || CanFollow(now_ns)));
   }
   /// Another executor's epoch has been merged whole.
   void OnMarker(ExecutorId executor, const state::EpochMarker& marker);
@@ -77,10 +82,18 @@ class FlowProgress {
   const Idleness& idleness() const { return idleness_; }
 
  private:
+  /// Whether time goes on after it stood still, and this flow has not noted that yet.
+  bool HasAwoken() const { return stage_->awakenings() != awakenings_; }
+  bool CanFollow(std::int64_t now_ns) const {
+    return now_ns >= follows_from_ns_ && stage_->MinOfActiveBeside(flow_) > watermark_ms_;
+  }
+
   FlowProgressOptions options_;
   Windows windows_;
   StageProgress* stage_;
-  std::size_t flow_;  // of the stage's flows
+  std::size_t flow_;              // of the stage's flows
+  std::uint64_t awakenings_ = 0;  // of the stage, that have been noted
+  std::int64_t follows_from_ns_ = std::numeric_limits<std::int64_t>::min();
   Idleness idleness_;
   EpochProgress epoch_;
   std::int64_t epoch_started_ns_ = 0;

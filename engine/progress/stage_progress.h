@@ -40,6 +40,8 @@ class StageProgress {
   std::int64_t min_ms() const { return clock_.Min(); }
   /// Whether every flow is idle or at its end, and not all are at their ends: time stands still.
   bool all_idle() const { return clock_.all_idle(); }
+  /// How often that has come to an end.
+  std::uint64_t awakenings() const { return clock_.awakenings(); }
   /// Where the sources of the slowest flow are at least, for another source that may have to wait for them: results of
   /// a stage come later than what they are made of. A flow that has not reported yet counts as if at `first_ms`.
   std::int64_t SlowestSourceMs(std::int64_t first_ms) const;

@@ -51,12 +51,16 @@ class VectorClock {
   /// Notes whether a flow is idle: its entry then follows those of the others.
   void SetIdle(std::size_t flow, bool idle) {
     if (idle_[flow] != idle && entries_[flow] != kMaxEventTimeMs) {
+      awakenings_ += !idle && active_ == 0 ? 1 : 0;
       active_ = idle ? active_ - 1 : active_ + 1;
     }
     idle_[flow] = idle;
   }
   /// Whether every flow is idle or at its end, and not all are at their ends: time stands still.
   bool all_idle() const { return active_ == 0 && min_ != kMaxEventTimeMs; }
+
+  /// How often a flow has become active when none was.
+  std::uint64_t awakenings() const { return awakenings_; }
 
   std::int64_t Min() const { return min_; }
   /// The least entry of the flows beside `self` that are neither idle nor at their end, what an idle flow follows;
@@ -78,6 +82,7 @@ class VectorClock {
   std::vector<std::int64_t> entries_;
   std::vector<bool> idle_;
   std::size_t active_;  // flows that are neither idle nor at their ends
+  std::uint64_t awakenings_ = 0;
   std::int64_t min_ = kMinEventTimeMs;
 };
 

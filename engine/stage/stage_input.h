@@ -76,6 +76,10 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   void Take(Fiber& fiber, const SourceBatch<typename Plan::Input>& taken, std::int64_t read_ns) override {
     SourceBatch<typename Plan::Input> batch = taken;
     batch.watermark_ms = HeldBack(taken.watermark_ms, plan_->allowed_lateness_ms);
+    // Only End tells others of the flow's end: they take nothing behind that, and idle flows don't follow it.
+    if (batch.watermark_ms == kMaxEventTimeMs) {
+      batch.watermark_ms = taken.ended ? stream_watermark_ms_ : kMaxEventTimeMs - 1;
+    }
     if (!batch.records.empty() || batch.watermark_ms > stream_watermark_ms_ || batch.ended) {
       stream_watermark_ms_ = batch.watermark_ms;
       progress_.OnActivity(read_ns);
@@ -178,7 +182,9 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
                    .input = stage_input,
                    .policy = context_->epoch_policy,
                    .max_lead_ms = context_->max_lead_ms,
-                   .idle_timeout_ns = Plan::kFromSource ? context_->idle_timeout_ns : 0},
+                   .idle_timeout_ns = Plan::kFromSource ? context_->idle_timeout_ns : 0,
+                   // Less than the timeout: who wakes may soon be idle again, and should be followed before.
+                   .patience_ns = context_->idle_timeout_ns / 4},
                   windows_, stage_progress) {}
 
   void Process(Fiber& fiber, const SourceBatch<typename Plan::Input>& batch, std::int64_t read_ns) {

@@ -9,6 +9,8 @@
 //   1. Nobody leaves Coordinate or Join before every rank has been accepted.
 //   2. AllGather is collective: every rank calls it with the same phases in the same order.
 //   3. A failure is final: once PollFailure or AllGather has reported one, every later call reports the same.
+//      But a member's AllGather whose parts have all come succeeds, whatever comes behind them: that is for the next
+//      call.
 //   4. The first failure the coordinator learns of (a lost node, an Abort) goes to every other node.
 //   5. A closed connection is the death of its node unless that node called Leave before.
 //

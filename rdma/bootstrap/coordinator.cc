@@ -67,7 +67,8 @@ absl::StatusOr<std::vector<std::string>> Coordinator::AllGather(std::string_view
         .phase = std::string(phase), .rank = NodeId{static_cast<std::uint32_t>(rank)}, .payload = all[rank]}));
     for (Connection* connection : OpenConnections()) connection->Send(frame);
   }
-  if (absl::Status status = FlushAll(deadline_ns); !status.ok()) return status;
+  // Some members may have all parts and go on, so this node does: what keeps others from them is the next call's.
+  (void)FlushAll(deadline_ns);
   return all;
 }
 
@@ -99,7 +100,10 @@ void Coordinator::Abort(const absl::Status& reason) {
 absl::Status Coordinator::Leave(absl::Duration grace) {
   waiter_.DropWatch();  // nodes that have left may end
   HearAll();
-  if (failure_.has_value()) return *failure_;
+  if (failure_.has_value()) {
+    waiter_.PartFrom(OpenConnections(), nullptr, kPartingTimeout);  // parts of the last gather may be unsent
+    return *failure_;
+  }
   const auto frame = std::make_shared<const std::string>(EncodeMessage(LeaveMessage{}));
   for (Connection* connection : OpenConnections()) connection->Send(frame);
   const std::int64_t deadline_ns = waiter_.DeadlineIn(grace);

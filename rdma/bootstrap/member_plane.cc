@@ -76,6 +76,7 @@ absl::StatusOr<std::vector<std::string>> MemberPlane::AllGather(std::string_view
       return absl::UnavailableError(absl::StrCat("node 0 left the run before '", std::string(phase), "'"));
     }
     absl::Status status = WaitAndHear(deadline_ns);
+    if (parts_received_ == parts_.size()) break;  // a failure that came behind them is the next call's
     if (absl::IsDeadlineExceeded(status) && !failure_.has_value()) {
       return absl::DeadlineExceededError(
           absl::StrCat("not all nodes came to '", std::string(phase), "' before the time was up"));
@@ -124,9 +125,9 @@ absl::Status MemberPlane::Leave(absl::Duration grace) {
 
 absl::Status MemberPlane::WaitAndHear(std::int64_t deadline_ns) {
   std::vector<pollfd> fds = {PollEntry(*connection_)};
-  if (absl::Status status = waiter_.Wait(fds, deadline_ns); !status.ok()) return status;
-  Hear();
-  return failure_.value_or(absl::OkStatus());
+  const absl::Status waited = waiter_.Wait(fds, deadline_ns);
+  Hear();  // in any case: what the caller waits for may have come
+  return waited.ok() ? failure_.value_or(absl::OkStatus()) : waited;
 }
 
 void MemberPlane::Hear() {

@@ -20,10 +20,10 @@ absl::Status CheckSlotBytes(std::uint64_t slot_bytes) {
                                                  " to ", SegmentPool::kMaxSlotBytes));
 }
 
-absl::StatusOr<SegmentPool> SegmentPool::Create(std::uint32_t slot_bytes, std::uint32_t count) {
+absl::StatusOr<SegmentPool> SegmentPool::Create(std::uint32_t slot_bytes, std::uint32_t count, MapMemory map) {
   if (absl::Status status = CheckSlotBytes(slot_bytes); !status.ok()) return status;
   if (count == 0) return absl::InvalidArgumentError("a segment pool needs at least one segment");
-  absl::StatusOr<PageRegion> region = PageRegion::Map(std::size_t{slot_bytes} * count);
+  absl::StatusOr<PageRegion> region = map(std::size_t{slot_bytes} * count);
   if (!region.ok()) return region.status();
   return SegmentPool(*std::move(region), slot_bytes, count);
 }

@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include "rdma/memory/page_region.h"
@@ -41,9 +42,13 @@ class SegmentPool {
   static constexpr std::uint32_t kMaxSlotBytes = std::uint32_t{1} << 30;
   static constexpr std::uint32_t kSlotAlignment = 64;
 
-  /// Maps `count` segments of `slot_bytes` each. InvalidArgument for a count of 0 or a slot size that
-  /// CheckSlotBytes refuses; ResourceExhausted when the system has not enough memory.
-  static absl::StatusOr<SegmentPool> Create(std::uint32_t slot_bytes, std::uint32_t count);
+  /// Maps zeroed memory of at least so many bytes.
+  using MapMemory = absl::FunctionRef<absl::StatusOr<PageRegion>(std::size_t)>;
+
+  /// `count` segments of `slot_bytes` each, in memory that `map` maps. InvalidArgument for a count of 0 or a slot size
+  /// that CheckSlotBytes refuses; else the error of `map`, ResourceExhausted when the system has not enough memory.
+  static absl::StatusOr<SegmentPool> Create(std::uint32_t slot_bytes, std::uint32_t count,
+                                            MapMemory map = PageRegion::Map);
 
   SegmentPool(SegmentPool&&) = default;
   SegmentPool& operator=(SegmentPool&&) = default;

@@ -30,11 +30,15 @@ absl::StatusOr<std::unique_ptr<ExecutorMesh>> ExecutorMesh::Prepare(const MeshOp
                                                                     std::uint32_t send_segment_count) {
   absl::StatusOr<ChannelPlan> plan = PlanChannels(options);
   if (!plan.ok()) return plan.status();
-  absl::StatusOr<SegmentPool> segments = SegmentPool::Create(options.channel.slot_bytes, send_segment_count);
+  SystemFabric system;
+  Fabric& fabric = options.fabric == nullptr ? system : *options.fabric;
+  absl::StatusOr<SegmentPool> segments =
+      SegmentPool::Create(options.channel.slot_bytes, send_segment_count,
+                          [&fabric](std::size_t size_bytes) { return fabric.MapSegments(size_bytes); });
   if (!segments.ok()) return segments.status();
   std::unique_ptr<ExecutorMesh> mesh(new ExecutorMesh(options, *std::move(plan), *std::move(segments)));
   for (const TransportKind kind : options.Kinds()) {
-    if (absl::Status status = mesh->OpenPort(kind); !status.ok()) return status;
+    if (absl::Status status = mesh->OpenPort(fabric, kind); !status.ok()) return status;
   }
   return mesh;
 }
@@ -43,10 +47,10 @@ ExecutorMesh::ExecutorMesh(const MeshOptions& options, ChannelPlan plan, Segment
     : options_(options), plan_(std::move(plan)), segments_(std::move(segments)) {}
 
 // Nothing is set up for a kind that reaches nobody.
-absl::Status ExecutorMesh::OpenPort(TransportKind kind) {
+absl::Status ExecutorMesh::OpenPort(Fabric& fabric, TransportKind kind) {
   const MeshLayout layout(options_, plan_.channel.ring_bytes(), options_.self, kind);
   if (layout.peers() == 0) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<Transport>> transport = MakeTransport(kind, PortOptions(kind));
+  absl::StatusOr<std::unique_ptr<Transport>> transport = fabric.MakeTransport(kind, PortOptions(kind));
   if (!transport.ok()) return transport.status();
   absl::StatusOr<ExposedRegion> exposed = (*transport)->Expose(layout.size_bytes());
   if (!exposed.ok()) return exposed.status();

@@ -37,6 +37,7 @@
 #include "rdma/mesh/mesh_descriptor.h"
 #include "rdma/mesh/mesh_layout.h"
 #include "rdma/mesh/mesh_options.h"
+#include "rdma/transport/fabric.h"
 #include "rdma/transport/transport.h"
 
 namespace glaive::rdma {
@@ -105,7 +106,7 @@ class ExecutorMesh {
 
   ExecutorMesh(const MeshOptions& options, ChannelPlan plan, SegmentPool segments);
 
-  absl::Status OpenPort(TransportKind kind);
+  absl::Status OpenPort(Fabric& fabric, TransportKind kind);
   TransportOptions PortOptions(TransportKind kind) const;
   Port& PortTo(ExecutorId peer);
   absl::Status CheckDescriptor(const MeshDescriptor& there) const;

@@ -16,7 +16,9 @@
 
 namespace glaive::rdma {
 
-/// The same on all executors of a run, but for `self` and `device`.
+class Fabric;
+
+/// The same on all executors of a run, but for `self`, `device` and `fabric`.
 struct MeshOptions {
   ExecutorId self{};
   std::uint32_t executors_per_node = 1;
@@ -32,6 +34,7 @@ struct MeshOptions {
 
   WriteMode write_mode = WriteMode::kWhole;  ///< over verbs
   std::shared_ptr<VerbsDevice> device{};     ///< for verbs
+  Fabric* fabric = nullptr;                  ///< null: the system's; outlives the run
 
   std::uint32_t node_count() const { return executor_count / executors_per_node; }
   NodeId NodeOf(ExecutorId executor) const { return NodeId{Value(executor) / executors_per_node}; }

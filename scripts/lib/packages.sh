@@ -11,6 +11,8 @@ BUILD_PACKAGES=(
 )
 # To check the sources.
 LINT_PACKAGES=(clang-format-19 shellcheck python3-venv)
+# To count which lines the tests run.
+COVERAGE_PACKAGES=(gcovr)
 # To feed hostile input to the programs of tests/fuzz.
 FUZZ_PACKAGES=(clang-19 libclang-rt-19-dev)
 # To make the kernel of `scripts/softroce`, and to set up and try RDMA devices in it.

@@ -21,6 +21,7 @@
 
 #include "engine/api/stream.h"
 #include "engine/cluster/node_run.h"
+#include "engine/fiber/pick_policy.h"
 #include "engine/sink/collect.h"
 #include "engine/source/block_source.h"
 #include "rdma/base/steady_clock.h"
@@ -210,7 +211,7 @@ inline absl::Status RunExecutors(const Workload& workload, const Query& query, s
     policies.push_back(std::make_unique<RandomPickPolicy>(order_seed * 31 + i));
     ExecutorConfig config = MakeExecutorConfig(workload, clock);
     config.mesh.self = ExecutorId{i};
-    config.pick_policy = policies.back().get();
+    config.scheduler.pick_policy = policies.back().get();
     auto executor = Executor::Create(config, query);
     if (!executor.ok()) {
       return executor.status();

@@ -307,6 +307,27 @@ TEST_F(FlowProgressTest, AStageIsIdleWhenAllItsFlowsAreAndItsResultsFollowOthers
   EXPECT_FALSE(results.ShouldFollow(9));
 }
 
+TEST_F(FlowProgressTest, AnIdleFlowHasPatienceAfterTimeStoodStill) {
+  OneFlow progress(2, {.self = ExecutorId{0}, .policy = kPolicy, .idle_timeout_ns = 100, .patience_ns = 25},
+                   [](FlowProgress& flow) {
+                     flow.OnBatch(1, 1, 5, 1);
+                     flow.OnSilence(10);
+                   });
+  progress.OnMarker(ExecutorId{1}, IdleMarker(6));
+  progress.OnSilence(110);
+  EXPECT_FALSE(progress.ShouldFollow(111)) << "time stands still";
+  progress.OnMarker(ExecutorId{1}, Marker(70));
+  EXPECT_TRUE(progress.ShouldFollow(200)) << "that has to be noted";
+  progress.OnSilence(200);
+  EXPECT_EQ(progress.watermark_ms(), 5);
+  EXPECT_FALSE(progress.ShouldFollow(224));
+  EXPECT_TRUE(progress.ShouldFollow(225));
+  progress.OnSilence(225);
+  EXPECT_EQ(progress.watermark_ms(), 70);
+  progress.OnMarker(ExecutorId{1}, Marker(80));
+  EXPECT_TRUE(progress.ShouldFollow(226)) << "time goes on";
+}
+
 TEST_F(FlowProgressTest, AnIdleInputFollowsTheOtherOne) {
   StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 1, {0, 0});
   FlowProgress left({.self = ExecutorId{0}, .input = 0}, Windows(Tumbling{absl::Milliseconds(10)}), stage);

@@ -154,6 +154,21 @@ TEST(ControlPlaneFailure, AnAbortEndsAGatherThatOthersWaitIn) {
   });
 }
 
+TEST(ControlPlaneFailure, AGatherWhosePartsHaveComeSucceedsWhateverComesBehindThem) {
+  const SteadyClock clock;
+  for (int round = 0; round < 20; ++round) {
+    Planes planes = StartCluster(2, clock);
+    OnEveryNode(planes, [](ControlPlane& plane) {
+      ASSERT_EQ(plane.AllGather("committed", "x").status(), absl::OkStatus());
+      if (plane.rank() == NodeId{0}) {
+        plane.Abort(absl::UnavailableError("node 1 was lost"));  // the member hears it together with the parts
+      } else {
+        EXPECT_THAT(AwaitFailure(plane).message(), HasSubstr("was lost"));
+      }
+    });
+  }
+}
+
 TEST(ControlPlaneFailure, AbortAfterTheOthersKnowDoesNotReplaceTheReason) {
   const SteadyClock clock;
   Planes planes = StartCluster(3, clock);

@@ -1,0 +1,45 @@
+// Host: what a node's process has of the machine it runs on. A simulated node has another than a real one.
+//
+// One for a run, used by the node's main thread; outlives the session. ProcessHost is what every program has.
+//
+//   host.Sleep(absl::Milliseconds(1));
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "engine/cluster/engine_options.h"
+#include "engine/cluster/executor_runner.h"
+#include "engine/executor/executor.h"
+#include "rdma/verbs/verbs_device.h"
+
+namespace glaive::engine {
+
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  /// Lets time go by.
+  virtual void Sleep(absl::Duration time) = 0;
+  /// What people are told of the run.
+  virtual std::ostream& out() = 0;
+  /// Bytes of memory that the node may take.
+  virtual std::uint64_t available_memory_bytes() = 0;
+  /// The processors that executors may run on, ascending.
+  virtual std::vector<int> allowed_cpus() = 0;
+  /// The device that --device and --bind choose for verbs; null where the fabric makes do without one.
+  virtual absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) = 0;
+  /// Adds to an executor's configuration what this host has of its own: a fabric, a scheduler.
+  virtual void Equip(ExecutorConfig& config) = 0;
+  /// What runs the executors, which outlive it; `cpus` as for ExecutorThreads.
+  virtual std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
+                                                     const std::vector<int>& cpus) = 0;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,27 @@
+// ProcessHost: the machine that this process really runs on: its threads, memory and devices, and standard output.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <vector>
+
+#include "engine/cluster/host.h"
+
+namespace glaive::engine {
+
+class ProcessHost final : public Host {
+ public:
+  void Sleep(absl::Duration time) override;
+  std::ostream& out() override;
+  std::uint64_t available_memory_bytes() override;
+  std::vector<int> allowed_cpus() override;
+  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) override;
+  /// Nothing: executors use the system's fabric.
+  void Equip(ExecutorConfig& /*config*/) override {}
+  std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
+                                             const std::vector<int>& cpus) override;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,24 @@
+# Planted defects: patches that break the code on purpose, to see that tests notice. Sourced after common.sh.
+# shellcheck shell=bash
+
+# copy_sources FOLDER: brings a copy of the project's sources, as they are now, up to date.
+copy_sources() {
+  mkdir -p "$1"
+  git -C "$PROJECT_ROOT" ls-files -z --cached --others --exclude-standard |
+    tar --create --directory="$PROJECT_ROOT" --null --files-from=- | tar --extract --directory="$1"
+}
+
+# with_patch FOLDER PATCH COMMAND...: runs the command while the sources in the folder are patched; its exit code.
+with_patch() {
+  local folder="$1" patch="$2" status=0
+  shift 2
+  patch --quiet --strip=1 --directory="$folder" <"$patch"
+  "$@" || status=$?
+  patch --quiet --strip=1 --reverse --directory="$folder" <"$patch"
+  return "$status"
+}
+
+# build_copy FOLDER PRESET TARGET: builds a target of the copy.
+build_copy() {
+  PROJECT_ROOT="$1" CCACHE_BASEDIR="$1" build_preset "$2" "$3"
+}

@@ -1,0 +1,236 @@
+#include "tests/sim/batch.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "rdma/base/check.h"
+
+namespace glaive::sim {
+namespace {
+
+/// A simulation that takes longer hangs.
+constexpr unsigned kSecondsASeed = 120;
+
+/// What a worker says of a seed; the problem's text follows.
+struct Numbers {
+  std::uint64_t seed, fingerprint, steps, rows, late_rows, torn_writes, credit_stalls, early_epoch_ends, idle_periods,
+      rows_past_idle_flows, most_laps;
+  std::int64_t virtual_ns;
+  std::uint32_t has_struck, has_failed, problem_bytes;
+};
+
+void WriteAll(int fd, const void* data, std::size_t bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = write(fd, at, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) _exit(9);  // nobody reads any more
+    at += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+bool ReadAll(int fd, void* data, std::size_t bytes) {
+  char* at = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t count = read(fd, at, bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += count;
+    bytes -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+Numbers NumbersOf(std::uint64_t seed, const Outcome& outcome) {
+  return {.seed = seed,
+          .fingerprint = outcome.fingerprint,
+          .steps = outcome.steps,
+          .rows = outcome.rows,
+          .late_rows = outcome.late_rows,
+          .torn_writes = outcome.torn_writes,
+          .credit_stalls = outcome.credit_stalls,
+          .early_epoch_ends = outcome.early_epoch_ends,
+          .idle_periods = outcome.idle_periods,
+          .rows_past_idle_flows = outcome.rows_past_idle_flows,
+          .most_laps = outcome.most_laps,
+          .virtual_ns = outcome.virtual_ns,
+          .has_struck = outcome.has_struck ? 1U : 0U,
+          .has_failed = outcome.has_failed ? 1U : 0U,
+          .problem_bytes = static_cast<std::uint32_t>(outcome.problem.size())};
+}
+
+Outcome OutcomeOf(const Numbers& numbers, std::string problem) {
+  return {.problem = std::move(problem),
+          .fingerprint = numbers.fingerprint,
+          .virtual_ns = numbers.virtual_ns,
+          .steps = numbers.steps,
+          .has_struck = numbers.has_struck != 0,
+          .has_failed = numbers.has_failed != 0,
+          .rows = numbers.rows,
+          .late_rows = numbers.late_rows,
+          .torn_writes = numbers.torn_writes,
+          .credit_stalls = numbers.credit_stalls,
+          .early_epoch_ends = numbers.early_epoch_ends,
+          .idle_periods = numbers.idle_periods,
+          .rows_past_idle_flows = numbers.rows_past_idle_flows,
+          .most_laps = numbers.most_laps};
+}
+
+std::string HowItDied(int status) {
+  if (WIFSIGNALED(status)) {
+    return WTERMSIG(status) == SIGALRM ? absl::StrCat("no end after ", kSecondsASeed, " s")
+                                       : absl::StrCat("the process died of ", strsignal(WTERMSIG(status)));
+  }
+  return absl::StrCat("the process ended with ", WEXITSTATUS(status));
+}
+
+/// A process that runs every `stride`-th seed from `next` on, and reports each.
+class Worker {
+ public:
+  Worker(std::uint64_t next, std::uint64_t stride, std::uint64_t end, std::span<const CatalogueEntry> catalogue)
+      : next_(next), stride_(stride), end_(end), catalogue_(catalogue) {
+    Start();
+  }
+  ~Worker() { Stop(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  int fd() const { return fd_; }
+  bool is_done() const { return fd_ < 0; }
+
+  /// Takes one report; a worker that has died is replaced by one that goes on behind its seed.
+  std::pair<std::uint64_t, Outcome> Take(bool& is_report) {
+    Numbers numbers{};
+    is_report = true;
+    if (ReadAll(fd_, &numbers, sizeof(numbers))) {
+      std::string problem(numbers.problem_bytes, '\0');
+      if (ReadAll(fd_, problem.data(), problem.size())) {
+        next_ = numbers.seed + stride_;
+        return {numbers.seed, OutcomeOf(numbers, std::move(problem))};
+      }
+    }
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    close(std::exchange(fd_, -1));
+    pid_ = -1;
+    const std::uint64_t seed = next_;
+    if (next_ >= end_) {
+      is_report = false;
+      return {seed, {}};
+    }
+    next_ += stride_;
+    if (next_ < end_) Start();
+    return {seed, Outcome{.problem = HowItDied(status)}};
+  }
+
+  void Stop() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+      pid_ = -1;
+    }
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
+  }
+
+ private:
+  void Start() {
+    std::array<int, 2> ends{};
+    GLAIVE_CHECK(pipe(ends.data()) == 0, "no pipe: ", std::strerror(errno));
+    pid_ = fork();
+    GLAIVE_CHECK(pid_ >= 0, "no process: ", std::strerror(errno));
+    if (pid_ == 0) {
+      close(ends[0]);
+      Work(ends[1]);
+    }
+    close(ends[1]);
+    fd_ = ends[0];
+  }
+
+  [[noreturn]] void Work(int fd) const {
+    for (std::uint64_t seed = next_; seed < end_; seed += stride_) {
+      alarm(kSecondsASeed);
+      const Outcome outcome =
+          Simulate(DrawScenario(seed, static_cast<std::int64_t>(catalogue_.size())), catalogue_, nullptr);
+      const Numbers numbers = NumbersOf(seed, outcome);
+      WriteAll(fd, &numbers, sizeof(numbers));
+      WriteAll(fd, outcome.problem.data(), outcome.problem.size());
+    }
+    _exit(0);
+  }
+
+  std::uint64_t next_;
+  std::uint64_t stride_;
+  std::uint64_t end_;
+  std::span<const CatalogueEntry> catalogue_;
+  pid_t pid_ = -1;
+  int fd_ = -1;
+};
+
+}  // namespace
+
+BatchResult RunBatch(const BatchOptions& options, std::span<const CatalogueEntry> catalogue, Coverage& coverage,
+                     std::ostream& progress) {
+  const std::uint64_t end = options.count == 0 ? ~std::uint64_t{0} : options.first + options.count;
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (std::uint32_t i = 0; i < options.jobs && options.first + i < end; ++i) {
+    workers.push_back(std::make_unique<Worker>(options.first + i, options.jobs, end, catalogue));
+  }
+  BatchResult result;
+  while (!workers.empty() && result.failures.size() < options.most_failures) {
+    std::vector<pollfd> ready;
+    for (const auto& worker : workers) ready.push_back({.fd = worker->fd(), .events = POLLIN, .revents = 0});
+    if (poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) break;
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      if (ready[i].revents == 0) continue;
+      bool is_report = false;
+      auto [seed, outcome] = workers[i]->Take(is_report);
+      if (!is_report) continue;
+      ++result.done;
+      coverage.Add(DrawScenario(seed, static_cast<std::int64_t>(catalogue.size())), outcome);
+      if (!outcome.problem.empty()) result.failures.push_back({seed, outcome.problem});
+      if (options.is_terminal && result.done % 20 == 0) {
+        progress << "\r" << result.done << " of " << options.count << " simulations, " << result.failures.size()
+                 << " failed" << std::flush;
+      }
+    }
+    std::erase_if(workers, [](const auto& worker) { return worker->is_done(); });
+  }
+  if (options.is_terminal) progress << "\r\033[K" << std::flush;
+  return result;
+}
+
+std::string RunApart(const Scenario& scenario, std::span<const CatalogueEntry> catalogue) {
+  std::array<int, 2> ends{};
+  GLAIVE_CHECK(pipe(ends.data()) == 0, "no pipe: ", std::strerror(errno));
+  const pid_t pid = fork();
+  GLAIVE_CHECK(pid >= 0, "no process: ", std::strerror(errno));
+  if (pid == 0) {
+    close(ends[0]);
+    close(STDERR_FILENO);  // a failed check's words: the same each time
+    alarm(kSecondsASeed);
+    const std::string problem = Simulate(scenario, catalogue, nullptr).problem;
+    WriteAll(ends[1], problem.data(), problem.size());
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string problem;
+  for (char c = 0; ReadAll(ends[0], &c, 1);) problem.push_back(c);
+  close(ends[0]);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? problem : HowItDied(status);
+}
+
+}  // namespace glaive::sim

@@ -1,0 +1,18 @@
+#include "tests/sim/catalogue.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace glaive::sim {
+
+std::vector<CatalogueEntry> Catalogue() {
+  std::vector<CatalogueEntry> all;
+  for (auto* part :
+       {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StagedQueries}) {
+    std::ranges::move((*part)(), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace glaive::sim

@@ -1,0 +1,51 @@
+// The catalogue: the queries that simulations draw from, each with what a sequential run would show.
+//
+// A query is built on each simulated node, from the same flows; what it shows is told by the oracle (oracle.h), which
+// knows nothing of the engine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/api/query.h"
+#include "tests/sim/event.h"
+#include "tests/sim/flow_source.h"
+#include "tests/sim/oracle.h"
+#include "tests/sim/row_store.h"
+
+namespace glaive::sim {
+
+/// What a query is made of on a node.
+struct QueryParts {
+  FlowsOf flows;
+  RowStore* rows = nullptr;
+  std::int64_t lateness_ms = 0;
+};
+
+struct CatalogueEntry {
+  std::string_view name;
+  std::string_view window;     ///< of its first stage: "tumbling", ...
+  std::string_view aggregate;  ///< "count", ... or "" for a join
+  std::string_view join;       ///< "inner", "left", "full", "static" or ""
+  std::int64_t sources = 1;
+  bool is_one_stage = true;  ///< its rows come straight from windows of the input
+  std::function<std::unique_ptr<engine::Query>(const QueryParts&)> build;
+  std::function<Expected(const Input&)> expect;
+};
+
+/// All of them. A scenario says which by its number, which changes when queries are added before it.
+std::vector<CatalogueEntry> Catalogue();
+
+// Its parts, one a source file.
+std::vector<CatalogueEntry> TumblingQueries();
+std::vector<CatalogueEntry> SlidingQueries();
+std::vector<CatalogueEntry> SessionQueries();
+std::vector<CatalogueEntry> UnboundedQueries();
+std::vector<CatalogueEntry> JoinQueries();
+std::vector<CatalogueEntry> StagedQueries();
+
+}  // namespace glaive::sim

@@ -1,0 +1,89 @@
+#include "tests/sim/coverage.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace glaive::sim {
+namespace {
+
+void PrintCounts(std::ostream& out, std::string_view title, const std::map<std::string, std::uint64_t>& counts) {
+  out << title << ":";
+  for (const auto& [name, count] : counts) out << " " << name << " " << count;
+  out << "\n";
+}
+
+void AddMissing(const std::map<std::string, std::uint64_t>& counts, std::vector<std::string>& missing) {
+  for (const auto& [name, count] : counts) {
+    if (count == 0) missing.push_back(name);
+  }
+}
+
+}  // namespace
+
+Coverage::Coverage(std::span<const CatalogueEntry> catalogue) : catalogue_(catalogue), queries_(catalogue.size()) {
+  for (const CatalogueEntry& entry : catalogue) {
+    windows_[std::string(entry.window)] = 0;
+    if (!entry.aggregate.empty()) aggregates_[std::string(entry.aggregate)] = 0;
+    if (!entry.join.empty()) joins_[std::string(entry.join)] = 0;
+  }
+}
+
+void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
+  ++simulations_;
+  failed_runs_ += outcome.has_failed ? 1 : 0;
+  if (outcome.has_struck || (!StrikesAnywhere(scenario.fault_kind()) && outcome.has_failed)) {
+    const std::size_t step = StrikesAnywhere(scenario.fault_kind()) ? static_cast<std::size_t>(scenario.step) : 0;
+    ++struck_[static_cast<std::size_t>(scenario.fault)][step];
+  }
+  const CatalogueEntry& entry = catalogue_[static_cast<std::size_t>(scenario.query)];
+  ++queries_[static_cast<std::size_t>(scenario.query)];
+  ++windows_[std::string(entry.window)];
+  if (!entry.aggregate.empty()) ++aggregates_[std::string(entry.aggregate)];
+  if (!entry.join.empty()) ++joins_[std::string(entry.join)];
+  states_["late records"] += outcome.late_rows > 0 ? 1 : 0;
+  states_["torn writes"] += outcome.torn_writes > 0 ? 1 : 0;
+  states_["credit stalls"] += outcome.credit_stalls > 0 ? 1 : 0;
+  states_["full fragments"] += outcome.early_epoch_ends > 0 ? 1 : 0;
+  states_["rows past idle flows"] += outcome.rows_past_idle_flows > 0 ? 1 : 0;
+  states_["idle flows"] += outcome.idle_periods > 0 ? 1 : 0;
+  states_["laps beyond 255"] += outcome.most_laps > 255 ? 1 : 0;
+}
+
+void Coverage::Print(std::ostream& out) const {
+  out << simulations_ << " simulations, of which " << failed_runs_ << " ended as a fault makes runs end\n";
+  out << absl::StreamFormat("%-16s", "fault at step");
+  for (const std::string_view step : kStepNames) out << absl::StreamFormat(" %10s", step);
+  out << "\n";
+  for (std::size_t kind = 1; kind < kFaultKinds; ++kind) {
+    out << absl::StreamFormat("%-16s", kFaultNames[kind]);
+    const std::size_t steps = StrikesAnywhere(static_cast<FaultKind>(kind)) ? kSteps : 1;
+    for (std::size_t step = 0; step < steps; ++step) out << absl::StreamFormat(" %10d", struck_[kind][step]);
+    out << (steps == 1 ? "  at a step of its own\n" : "\n");
+  }
+  PrintCounts(out, "windows", windows_);
+  PrintCounts(out, "aggregates", aggregates_);
+  PrintCounts(out, "joins", joins_);
+  PrintCounts(out, "simulations that met", states_);
+}
+
+std::vector<std::string> Coverage::Missing() const {
+  std::vector<std::string> missing;
+  for (std::size_t kind = 1; kind < kFaultKinds; ++kind) {
+    const std::size_t steps = StrikesAnywhere(static_cast<FaultKind>(kind)) ? kSteps : 1;
+    for (std::size_t step = 0; step < steps; ++step) {
+      if (struck_[kind][step] != 0) continue;
+      missing.push_back(absl::StrCat(std::string(kFaultNames[kind]),
+                                     steps == 1 ? "" : absl::StrCat(" at ", std::string(kStepNames[step]))));
+    }
+  }
+  for (std::size_t query = 0; query < queries_.size(); ++query) {
+    if (queries_[query] == 0) missing.push_back(absl::StrCat("query '", std::string(catalogue_[query].name), "'"));
+  }
+  AddMissing(windows_, missing);
+  AddMissing(aggregates_, missing);
+  AddMissing(joins_, missing);
+  AddMissing(states_, missing);
+  return missing;
+}
+
+}  // namespace glaive::sim

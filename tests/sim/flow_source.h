@@ -1,0 +1,125 @@
+// FlowSource: reads a simulated flow, and FlowTruth: how far all flows of a run have really come, for the invariants.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/source/source.h"
+#include "tests/sim/event.h"
+#include "tests/sim/scenario.h"
+#include "tests/sim/virtual_time.h"
+
+namespace glaive::sim {
+
+/// How far a flow has been read.
+struct FlowPosition {
+  std::int64_t watermark_ms = kBeginningMs;
+  std::int64_t first_watermark_ms = kBeginningMs;  ///< behind the first batch
+  std::int64_t idle_from_ns = kNever;              ///< virtual time, until it is read again
+};
+
+class FlowTruth {
+ public:
+  FlowTruth(std::size_t sources, std::size_t executors, const VirtualTime& time)
+      : positions_(sources, std::vector<FlowPosition>(executors)), time_(&time) {}
+
+  FlowPosition& Of(std::size_t source, ExecutorId executor) { return positions_[source][Value(executor)]; }
+  const FlowPosition& Of(std::size_t source, ExecutorId executor) const { return positions_[source][Value(executor)]; }
+  const VirtualTime& time() const { return *time_; }
+
+  /// The least watermark of the flows that are not idle, each counted as no less than `at_least_ms`.
+  std::int64_t SlowestMs(std::int64_t at_least_ms) const {
+    std::int64_t slowest_ms = kEndMs;
+    for (const auto& of_source : positions_) {
+      for (const FlowPosition& each : of_source) {
+        if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.watermark_ms, at_least_ms));
+      }
+    }
+    return slowest_ms;
+  }
+  /// Whether an idle flow is behind `window_end_ms`: the window is complete only for those who go on without it.
+  bool IsPastAnIdleFlow(std::int64_t window_end_ms) const {
+    return std::ranges::any_of(positions_, [&](const auto& of_source) {
+      return std::ranges::any_of(
+          of_source, [&](const FlowPosition& each) { return IsIdle(each) && each.watermark_ms < window_end_ms; });
+    });
+  }
+
+ private:
+  bool IsIdle(const FlowPosition& position) const { return position.idle_from_ns <= time_->now_ns(); }
+
+  std::vector<std::vector<FlowPosition>> positions_;
+  const VirtualTime* time_;
+};
+
+/// Told of every batch, before it is read; an error ends the stream.
+class SourceListener {
+ public:
+  virtual ~SourceListener() = default;
+  virtual absl::Status OnBatch(std::size_t source, ExecutorId executor) = 0;
+};
+
+class FlowSource final : public engine::Source<Event> {
+ public:
+  /// All outlive the source.
+  FlowSource(const Flow& flow, FlowTruth& truth, SourceListener& listener, std::size_t source,
+             const engine::SourceContext& context)
+      : flow_(&flow), truth_(&truth), listener_(&listener), source_(source), context_(context) {}
+
+  engine::SourceBatch<Event> Poll() override {
+    FlowPosition& position = truth_->Of(source_, context_.executor);
+    if (!Ready()) return {.records = {}, .watermark_ms = position.watermark_ms};
+    if (status_ = listener_->OnBatch(source_, context_.executor); !status_.ok() || next_ == flow_->size()) {
+      if (status_.ok()) position.watermark_ms = kEndMs;
+      return {.records = {}, .watermark_ms = position.watermark_ms, .ended = true};
+    }
+    const Batch& batch = (*flow_)[next_++];
+    position = {.watermark_ms = batch.watermark_ms,
+                .first_watermark_ms = next_ == 1 ? batch.watermark_ms : position.first_watermark_ms};
+    if (next_ < flow_->size() && (*flow_)[next_].silence_ns > 0) {
+      speaks_ns_ = context_.clock->NowNanos() + (*flow_)[next_].silence_ns;
+      position.idle_from_ns = truth_->time().now_ns() + kIdleTimeoutNs;
+    }
+    return {.records = batch.events, .watermark_ms = batch.watermark_ms};
+  }
+  bool Ready() override { return speaks_ns_ <= context_.clock->NowNanos(); }
+  absl::Status status() const override { return status_; }
+
+ private:
+  const Flow* flow_;
+  FlowTruth* truth_;
+  SourceListener* listener_;
+  std::size_t source_;
+  engine::SourceContext context_;
+  std::size_t next_ = 0;
+  std::int64_t speaks_ns_ = std::numeric_limits<std::int64_t>::min();
+  absl::Status status_;
+};
+
+inline constexpr auto kEventTime = [](const Event& event) { return event.time_ms; };
+
+/// A source of a run, for From().
+struct FlowsOf {
+  const Input* input;
+  FlowTruth* truth;
+  SourceListener* listener;
+
+  auto Source(std::size_t source) const {
+    const auto open =
+        [*this,
+         source](const engine::SourceContext& context) -> absl::StatusOr<std::unique_ptr<engine::Source<Event>>> {
+      return std::make_unique<FlowSource>(input->sources[source][Value(context.executor)], *truth, *listener, source,
+                                          context);
+    };
+    return engine::SourceSpec<Event, decltype(kEventTime)>{.open = open, .event_time_ms = kEventTime};
+  }
+};
+
+}  // namespace glaive::sim

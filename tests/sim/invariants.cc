@@ -1,0 +1,59 @@
+#include "tests/sim/invariants.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace glaive::sim {
+
+void Invariants::BeforeRound(engine::Executor& executor) {
+  for (std::uint32_t other = 0; other < scenario_->executor_count(); ++other) {
+    if (ExecutorId{other} == executor.id()) continue;
+    inbound_[{executor.id(), ExecutorId{other}}].was_ready = executor.mesh().receiver(ExecutorId{other}).Ready();
+  }
+}
+
+std::optional<std::string> Invariants::CheckRing(const rdma::ChannelSender& sender,
+                                                 const rdma::ChannelReceiver& receiver, ExecutorId from,
+                                                 ExecutorId to) const {
+  const std::uint64_t released = receiver.received() - receiver.held();
+  if (receiver.received() > sender.sent() || sender.sent() - released > sender.options().credits ||
+      sender.consumed() > released) {
+    return absl::StrCat("I1: executor ", Value(from), " has sent ", sender.sent(), " messages to ", Value(to),
+                        " and knows of ", sender.consumed(), " consumed; that has received ", receiver.received(),
+                        " and given back ", released, " of ", sender.options().credits, " slots");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Invariants::AtEnd(engine::Executor& executor) const {
+  const rdma::SegmentPool& segments = executor.mesh().segments();
+  if (segments.available() != segments.size()) {
+    return absl::StrCat("I6: executor ", Value(executor.id()), " has ended, and ",
+                        segments.size() - segments.available(), " of its segments are not back");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Invariants::AtRow(std::int64_t window_end_ms) const {
+  if (!entry_->is_one_stage) return std::nullopt;
+  const std::int64_t slowest_ms = truth_->SlowestMs(kBeginningMs);
+  const std::int64_t passed_ms =
+      slowest_ms == kEndMs || slowest_ms == kBeginningMs ? slowest_ms : slowest_ms - scenario_->lateness_ms;
+  if (window_end_ms > passed_ms) {
+    return absl::StrCat("I4: a row of a window that ends at ", window_end_ms, " ms, while a flow is at ", passed_ms);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId executor) const {
+  const FlowPosition& position = truth_->Of(source, executor);
+  if (scenario_->max_lead_ms == 0 || !entry_->is_one_stage || position.watermark_ms == kBeginningMs)
+    return std::nullopt;
+  const std::int64_t slowest_ms = truth_->SlowestMs(position.first_watermark_ms);
+  if (slowest_ms < position.watermark_ms && position.watermark_ms - slowest_ms > scenario_->max_lead_ms) {
+    return absl::StrCat("I7: the flow of executor ", Value(executor), " is at ", position.watermark_ms,
+                        " ms, the slowest at ", slowest_ms);
+  }
+  return std::nullopt;
+}
+
+}  // namespace glaive::sim

@@ -1,0 +1,242 @@
+#include "tests/sim/oracle.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace glaive::sim {
+namespace {
+
+std::int64_t Held(std::int64_t watermark_ms, std::int64_t by_ms) {
+  return watermark_ms == kBeginningMs ? kBeginningMs : watermark_ms - by_ms;
+}
+
+std::string Number(double value) { return absl::StrFormat("%.9g", value); }
+
+std::string Row(const WindowKey& window, const std::string& key, const std::string& value) {
+  return absl::StrCat("[", window.start_ms, ", ", window.end_ms, ") ", key, ": ", value);
+}
+
+std::string Event3(const Event& event) {
+  return absl::StrCat("(", event.key, " ", event.time_ms, " ", event.amount, ")");
+}
+
+std::vector<std::int64_t> AmountsOf(const std::vector<Event>& events) {
+  std::vector<std::int64_t> amounts;
+  std::ranges::transform(events, std::back_inserter(amounts), &Event::amount);
+  std::ranges::sort(amounts);
+  return amounts;
+}
+
+void AddPairs(const WindowKey& window, const std::vector<Event>& left, const std::vector<Event>& right, bool is_left,
+              bool is_full, std::vector<std::string>& rows) {
+  const std::string key = absl::StrCat(window.key);
+  for (const Event& one : left) {
+    for (const Event& other : right) rows.push_back(Row(window, key, absl::StrCat(one.amount, ", ", other.amount)));
+    if (right.empty() && is_left) rows.push_back(Row(window, key, absl::StrCat(one.amount, ", none")));
+  }
+  for (const Event& other : right) {
+    if (left.empty() && is_full) rows.push_back(Row(window, key, absl::StrCat("none, ", other.amount)));
+  }
+}
+
+}  // namespace
+
+std::vector<Seen> Read(const Input& input, std::size_t source) {
+  std::vector<Seen> seen;
+  for (const Flow& flow : input.sources[source]) {
+    std::int64_t watermark_ms = kBeginningMs;
+    for (const Batch& batch : flow) {
+      for (const Event& event : batch.events) {
+        seen.push_back({.event = event, .judged_by_ms = Held(watermark_ms, input.lateness_ms)});
+      }
+      watermark_ms = batch.watermark_ms;
+    }
+  }
+  return seen;
+}
+
+std::vector<Seen> Only(std::vector<Seen> seen, const std::function<bool(const Event&)>& keep) {
+  std::erase_if(seen, [&](const Seen& each) { return !keep(each.event); });
+  return seen;
+}
+
+Groups GroupByWindows(const std::vector<Seen>& seen, std::int64_t size_ms, std::int64_t slide_ms,
+                      const KeyFunction& key_of, std::vector<Event>& late) {
+  Groups groups;
+  for (const Seen& each : seen) {
+    bool is_late = true;
+    // Some start at or behind the record, from where to look back; division rounds to 0.
+    for (std::int64_t start_ms = (each.event.time_ms / slide_ms + 1) * slide_ms;
+         start_ms > each.event.time_ms - size_ms; start_ms -= slide_ms) {
+      const std::int64_t end_ms = start_ms + size_ms;
+      if (start_ms > each.event.time_ms || end_ms <= each.judged_by_ms) continue;
+      groups[{start_ms, end_ms, key_of(each.event)}].push_back(each.event);
+      is_late = false;
+    }
+    if (is_late) late.push_back(each.event);
+  }
+  return groups;
+}
+
+Groups GroupBySessions(const std::vector<Seen>& seen, std::int64_t gap_ms, const KeyFunction& key_of,
+                       std::vector<Event>& late) {
+  std::map<std::uint64_t, std::vector<Event>> by_key;
+  for (const Seen& each : seen) {
+    if (each.event.time_ms < each.judged_by_ms) {
+      late.push_back(each.event);
+    } else {
+      by_key[key_of(each.event)].push_back(each.event);
+    }
+  }
+  Groups groups;
+  for (auto& [key, events] : by_key) {
+    std::ranges::stable_sort(events, {}, &Event::time_ms);
+    for (std::size_t first = 0, next = 0; first < events.size(); first = next) {
+      for (next = first + 1; next < events.size() && events[next].time_ms - events[next - 1].time_ms < gap_ms;) ++next;
+      groups[{events[first].time_ms, events[next - 1].time_ms + gap_ms, key}] = std::vector<Event>(
+          events.begin() + static_cast<std::ptrdiff_t>(first), events.begin() + static_cast<std::ptrdiff_t>(next));
+    }
+  }
+  return groups;
+}
+
+Groups GroupUnbounded(const std::vector<Seen>& seen, std::int64_t every_ms, const KeyFunction& key_of) {
+  std::map<std::int64_t, std::vector<Event>> shown;  // by when they show first
+  for (const Seen& each : seen) {
+    std::int64_t first_ms = kEndMs;
+    if (every_ms != 0) {
+      const std::int64_t behind_ms = std::max(each.event.time_ms, each.judged_by_ms);
+      first_ms = (behind_ms / every_ms - 1) * every_ms;
+      while (first_ms <= behind_ms) first_ms += every_ms;
+    }
+    shown[first_ms].push_back(each.event);
+  }
+  Groups groups;
+  std::map<std::uint64_t, std::vector<Event>> totals;
+  for (const auto& [at_ms, events] : shown) {
+    std::set<std::uint64_t> changed;
+    for (const Event& event : events) {
+      totals[key_of(event)].push_back(event);
+      changed.insert(key_of(event));
+    }
+    for (const std::uint64_t key : changed) groups[{kBeginningMs, at_ms, key}] = totals[key];
+  }
+  return groups;
+}
+
+std::uint64_t KeyOf(const Event& event) { return event.key; }
+std::uint64_t NoKey(const Event& /*event*/) { return 0; }
+
+std::string CountOf(const std::vector<Event>& events) { return absl::StrCat(events.size()); }
+std::string SumOf(const std::vector<Event>& events) {
+  std::int64_t sum = 0;
+  for (const Event& event : events) sum += event.amount;
+  return absl::StrCat(sum);
+}
+std::string WeightOf(const std::vector<Event>& events) {
+  double sum = 0;
+  for (const Event& event : events) sum += event.weight;
+  return Number(sum);
+}
+std::string LeastOf(const std::vector<Event>& events) { return absl::StrCat(AmountsOf(events).front()); }
+std::string GreatestOf(const std::vector<Event>& events) { return absl::StrCat(AmountsOf(events).back()); }
+std::string MeanOf(const std::vector<Event>& events) {
+  double sum = 0;
+  for (const Event& event : events) sum += event.weight;
+  return Number(sum / static_cast<double>(events.size()));
+}
+std::string VarianceOf(const std::vector<Event>& events) {
+  std::int64_t sum = 0;
+  std::int64_t squares = 0;
+  for (const Event& event : events) {
+    sum += event.amount;
+    squares += event.amount * event.amount;
+  }
+  const auto count = static_cast<std::int64_t>(events.size());
+  return Number(static_cast<double>(squares * count - sum * sum) / static_cast<double>(count * count));
+}
+std::string TopThreeOf(const std::vector<Event>& events) {
+  std::vector<std::int64_t> amounts = AmountsOf(events);
+  std::ranges::reverse(amounts);
+  amounts.resize(std::min<std::size_t>(amounts.size(), 3));
+  return absl::StrJoin(amounts, " ");
+}
+std::string FirstOf(const std::vector<Event>& events) {
+  std::pair<std::int64_t, std::int64_t> first{events.front().time_ms, events.front().amount};
+  for (const Event& event : events) first = std::min(first, {event.time_ms, event.amount});
+  return absl::StrCat(first.second);
+}
+std::string LastOf(const std::vector<Event>& events) {
+  std::pair<std::int64_t, std::int64_t> last{events.front().time_ms, events.front().amount};
+  for (const Event& event : events) last = std::max(last, {event.time_ms, event.amount});
+  return absl::StrCat(last.second);
+}
+std::string DistinctOf(const std::vector<Event>& events) {
+  const std::vector<std::int64_t> amounts = AmountsOf(events);
+  return absl::StrCat(std::set<std::int64_t>(amounts.begin(), amounts.end()).size());
+}
+
+std::vector<std::string> RowsOf(const Groups& groups, const std::function<std::string(const std::vector<Event>&)>& show,
+                                bool keyless) {
+  std::vector<std::string> rows;
+  for (const auto& [window, events] : groups) {
+    rows.push_back(Row(window, keyless ? "all" : absl::StrCat(window.key), show(events)));
+  }
+  return rows;
+}
+
+std::vector<std::string> LateRowsOf(const std::vector<Event>& late) {
+  std::vector<std::string> rows;
+  for (const Event& event : late) rows.push_back(absl::StrCat("late ", Event3(event)));
+  return rows;
+}
+
+std::vector<std::string> PairsOf(const Groups& left, const Groups& right, bool is_left, bool is_full) {
+  std::vector<std::string> rows;
+  for (const auto& [window, events] : left) {
+    const auto others = right.find(window);
+    AddPairs(window, events, others == right.end() ? std::vector<Event>{} : others->second, is_left, is_full, rows);
+  }
+  for (const auto& [window, events] : right) {
+    if (!left.contains(window)) AddPairs(window, {}, events, is_left, is_full, rows);
+  }
+  return rows;
+}
+
+std::vector<std::string> SessionPairsOf(const std::vector<Seen>& left, const std::vector<Seen>& right,
+                                        std::int64_t gap_ms, bool is_left, bool is_full, std::vector<Event>& late_left,
+                                        std::vector<Event>& late_right) {
+  std::map<std::uint64_t, std::vector<std::pair<Event, bool>>> by_key;  // and whether it is of the right
+  for (const bool is_right : {false, true}) {
+    for (const Seen& each : is_right ? right : left) {
+      if (each.event.time_ms < each.judged_by_ms) {
+        (is_right ? late_right : late_left).push_back(each.event);
+      } else {
+        by_key[each.event.key].emplace_back(each.event, is_right);
+      }
+    }
+  }
+  std::vector<std::string> rows;
+  for (auto& [key, all] : by_key) {
+    std::ranges::stable_sort(all, {}, [](const auto& each) { return each.first.time_ms; });
+    for (std::size_t first = 0, next = 0; first < all.size(); first = next) {
+      std::vector<Event> sides[2];
+      for (next = first;
+           next < all.size() && (next == first || all[next].first.time_ms - all[next - 1].first.time_ms < gap_ms);
+           ++next) {
+        sides[all[next].second ? 1 : 0].push_back(all[next].first);
+      }
+      const WindowKey session{all[first].first.time_ms, all[next - 1].first.time_ms + gap_ms, key};
+      AddPairs(session, sides[0], sides[1], is_left, is_full, rows);
+    }
+  }
+  return rows;
+}
+
+}  // namespace glaive::sim

@@ -1,0 +1,89 @@
+#include "tests/sim/queries/query_parts.h"
+
+namespace glaive::sim {
+namespace {
+
+using namespace engine;  // NOLINT(google-build-using-namespace): these queries read as a user's do
+
+constexpr std::int64_t kJoinSizeMs = 600;
+constexpr std::int64_t kJoinSlideMs = 200;
+constexpr std::int64_t kJoinGapMs = 120;
+
+template <JoinKind kKind>
+auto Joined(const QueryParts& parts) {
+  if constexpr (kKind == JoinKind::kInner) {
+    return Join(FirstOfAll(parts), SecondOfAll(parts));
+  } else if constexpr (kKind == JoinKind::kLeft) {
+    return LeftJoin(FirstOfAll(parts), SecondOfAll(parts));
+  } else {
+    return FullJoin(FirstOfAll(parts), SecondOfAll(parts));
+  }
+}
+
+template <JoinKind kKind, typename W>
+CatalogueEntry JoinOf(std::string_view name, std::string_view kind, std::string_view window_name, const W& window,
+                      std::function<Expected(const Input&)> expect) {
+  return {.name = name,
+          .window = window_name,
+          .aggregate = "",
+          .join = kind,
+          .sources = 2,
+          .is_one_stage = !std::is_same_v<W, Unbounded>,  // whose pairs wait for no watermark
+          .build =
+              [window](const QueryParts& parts) {
+                auto windowed = Joined<kKind>(parts).On(&Event::key, &Event::key).Window(window);
+                return std::move(windowed)
+                    .AllowedLateness(Millis(parts.lateness_ms))
+                    .LateTo(StoreLate{parts.rows}, StoreLate{parts.rows})
+                    .Keep(&Event::amount, &Event::amount)
+                    .To(StoreRows{parts.rows});
+              },
+          .expect = std::move(expect)};
+}
+
+std::function<Expected(const Input&)> Windowed(std::int64_t size_ms, std::int64_t slide_ms, bool is_left,
+                                               bool is_full) {
+  return [=](const Input& input) {
+    std::vector<Event> late;
+    const Groups left = GroupByWindows(Read(input, 0), size_ms, slide_ms, KeyOf, late);
+    const Groups right = GroupByWindows(Read(input, 1), size_ms, slide_ms, KeyOf, late);
+    return Expected{.rows = PairsOf(left, right, is_left, is_full), .late = LateRowsOf(late)};
+  };
+}
+
+std::function<Expected(const Input&)> InSession(bool is_left, bool is_full) {
+  return [=](const Input& input) {
+    std::vector<Event> late;
+    std::vector<std::string> rows =
+        SessionPairsOf(Read(input, 0), Read(input, 1), kJoinGapMs, is_left, is_full, late, late);
+    return Expected{.rows = std::move(rows), .late = LateRowsOf(late)};
+  };
+}
+
+}  // namespace
+
+std::vector<CatalogueEntry> JoinQueries() {
+  const Tumbling tumbling{Millis(kJoinSizeMs)};
+  const Sliding sliding{Millis(kJoinSizeMs), Millis(kJoinSlideMs)};
+  const Session session{Millis(kJoinGapMs)};
+  return {
+      JoinOf<JoinKind::kInner>("join", "inner", "tumbling", tumbling, Windowed(kJoinSizeMs, kJoinSizeMs, false, false)),
+      JoinOf<JoinKind::kLeft>("left join", "left", "tumbling", tumbling,
+                              Windowed(kJoinSizeMs, kJoinSizeMs, true, false)),
+      JoinOf<JoinKind::kFull>("full join", "full", "tumbling", tumbling,
+                              Windowed(kJoinSizeMs, kJoinSizeMs, true, true)),
+      JoinOf<JoinKind::kInner>("sliding join", "inner", "sliding", sliding,
+                               Windowed(kJoinSizeMs, kJoinSlideMs, false, false)),
+      JoinOf<JoinKind::kFull>("sliding full join", "full", "sliding", sliding,
+                              Windowed(kJoinSizeMs, kJoinSlideMs, true, true)),
+      JoinOf<JoinKind::kInner>("session join", "inner", "session", session, InSession(false, false)),
+      JoinOf<JoinKind::kLeft>("session left join", "left", "session", session, InSession(true, false)),
+      JoinOf<JoinKind::kFull>("session full join", "full", "session", session, InSession(true, true)),
+      JoinOf<JoinKind::kInner>("unwindowed join", "inner", "unbounded", Unbounded{}, [](const Input& input) {
+        const Groups left = GroupUnbounded(Read(input, 0), 0, KeyOf);
+        const Groups right = GroupUnbounded(Read(input, 1), 0, KeyOf);
+        return Expected{.rows = PairsOf(left, right, false, false), .late = {}};
+      })};
+}
+
+}  // namespace glaive::sim

@@ -1,0 +1,235 @@
+#include "tests/sim/scenario.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+#include "tests/sim/random.h"
+
+namespace glaive::sim {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 40;
+
+template <std::size_t N>
+std::int64_t OneOf(Random& random, const std::array<std::int64_t, N>& values) {
+  return values[random.Below(N)];
+}
+
+/// From [least, most], smaller ones as likely as greater ones in orders of magnitude.
+std::int64_t Scaled(Random& random, std::int64_t least, std::int64_t most) {
+  std::int64_t bound = least;
+  while (bound < most && random.Chance(0.75)) bound *= 2;
+  return random.Between(least, std::min(std::max(bound, least), most));
+}
+
+void DrawFault(Random& random, Scenario& scenario) {
+  if (random.Chance(0.35)) return;
+  scenario.fault = random.Between(1, kFaultKinds - 1);
+  scenario.step = random.Between(0, kSteps - 1);
+  const bool is_turn = scenario.fault_step() >= Step::kReading && scenario.fault_step() <= Step::kReceiving;
+  scenario.occurrence = is_turn ? Scaled(random, 1, 300) : 1;
+  if (ConcernsTwo(scenario.fault_kind())) scenario.nodes = std::max<std::int64_t>(scenario.nodes, 2);
+  if (scenario.fault_step() == Step::kSending || scenario.fault_step() == Step::kReceiving) {
+    scenario.nodes = std::max<std::int64_t>(scenario.nodes, 2);
+    scenario.piece_bytes = std::min<std::int64_t>(scenario.piece_bytes, 64);
+    scenario.occurrence = Scaled(random, 1, 30);
+  }
+  scenario.victim = random.Between(0, scenario.nodes - 1);
+  scenario.other_victim =
+      scenario.nodes == 1 ? 0 : (scenario.victim + random.Between(1, scenario.nodes - 1)) % scenario.nodes;
+}
+
+Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, std::int64_t records) {
+  Event event;
+  event.key = static_cast<std::int64_t>(random.Below(100)) < scenario.hot_percent
+                  ? 0
+                  : random.Below(static_cast<std::uint64_t>(scenario.keys));
+  event.time_ms = number * scenario.span_ms / std::max<std::int64_t>(records, 1);
+  event.time_ms -= scenario.disorder_ms == 0 ? 0 : random.Between(0, scenario.disorder_ms);
+  event.amount = random.Between(-1'000, 1'000);
+  event.weight = static_cast<double>(random.Between(-4'096, 4'096)) / 256;
+  event.kind = random.Below(3);
+  return event;
+}
+
+Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, bool is_silent) {
+  Flow flow;
+  std::int64_t watermark_ms = kBeginningMs;
+  const std::int64_t speaks_again = records / 2;
+  for (std::int64_t number = 0; number < records;) {
+    Batch batch;
+    // What comes behind a silence is of a time that nobody else reaches, so that nothing of it is late.
+    const bool is_behind = is_silent && number >= speaks_again;
+    if (is_behind && number < speaks_again + scenario.batch) batch.silence_ns = 4 * kIdleTimeoutNs;
+    for (std::int64_t i = 0; i < scenario.batch && number < records; ++i, ++number) {
+      Event event = MakeEvent(scenario, random, number, records);
+      if (is_behind) event.time_ms += 3 * scenario.span_ms + scenario.disorder_ms + scenario.bound_ms;
+      watermark_ms = std::max(watermark_ms, event.time_ms - scenario.bound_ms);
+      batch.events.push_back(event);
+      if (is_silent && number + 1 == speaks_again) {
+        ++number;
+        break;
+      }
+    }
+    batch.watermark_ms = watermark_ms;
+    flow.push_back(std::move(batch));
+  }
+  return flow;
+}
+
+}  // namespace
+
+std::vector<Knob> Knobs() {
+  return {{"query", &Scenario::query, 0, 0, kMost},
+          {"fault", &Scenario::fault, 0, 0, kFaultKinds - 1},
+          {"nodes", &Scenario::nodes, 1, 1, 16},
+          {"executors", &Scenario::executors, 1, 1, 16},
+          {"records", &Scenario::records, 1, 0, kMost},
+          {"keys", &Scenario::keys, 1, 1, kMost},
+          {"hot-percent", &Scenario::hot_percent, 0, 0, 100},
+          {"disorder-ms", &Scenario::disorder_ms, 0, 0, kMost},
+          {"bound-ms", &Scenario::bound_ms, 0, 0, kMost},
+          {"lateness-ms", &Scenario::lateness_ms, 0, 0, kMost},
+          {"batch", &Scenario::batch, 1, 1, kMost},
+          {"silent", &Scenario::silent, 0, 0, 1},
+          {"skew-ms", &Scenario::skew_ms, 0, 0, kMost},
+          {"one-host", &Scenario::one_host, 1, 0, 1},
+          {"full-queue-percent", &Scenario::full_queue_percent, 0, 0, 90},
+          {"late-reads", &Scenario::late_reads, 0, 0, 1},
+          {"free-signals", &Scenario::free_signals, 1, 0, 1},
+          {"jitter-us", &Scenario::jitter_us, 0, 0, kMost},
+          {"latency-us", &Scenario::latency_us, 0, 0, kMost},
+          {"completion-us", &Scenario::completion_us, 0, 0, kMost},
+          {"piece-bytes", &Scenario::piece_bytes, 1 << 20, 8, kMost},
+          {"delivery-percent", &Scenario::delivery_percent, 50, 1, 99},
+          {"slot-bytes", &Scenario::slot_bytes, 1024, 256, kMost},
+          {"credits", &Scenario::credits, 8, 2, 1024},
+          {"fragment-bytes", &Scenario::fragment_bytes, 64 << 10, 1024, kMost},
+          {"epoch-bytes", &Scenario::epoch_bytes, 4'096, 1, kMost},
+          {"epoch-min-bytes", &Scenario::epoch_min_bytes, 1, 1, kMost},
+          {"epoch-interval-us", &Scenario::epoch_interval_us, 1'000, 1, kMost},
+          {"max-lead-ms", &Scenario::max_lead_ms, 0, 0, kMost},
+          {"span-ms", &Scenario::span_ms, 10'000, 1, kMost},
+          {"occurrence", &Scenario::occurrence, 1, 1, kMost},
+          {"step", &Scenario::step, 0, 0, kSteps - 1},
+          {"victim", &Scenario::victim, 0, 0, 15},
+          {"other-victim", &Scenario::other_victim, 0, 0, 15}};
+}
+
+absl::Status Scenario::Set(std::string_view settings) {
+  const std::vector<Knob> knobs = Knobs();
+  for (const auto setting :
+       absl::StrSplit(absl::string_view(settings.data(), settings.size()), ',', absl::SkipEmpty())) {
+    const std::vector<std::string> parts = absl::StrSplit(setting, absl::MaxSplits('=', 1));
+    const auto knob = std::ranges::find_if(knobs, [&](const Knob& each) { return each.name == parts.front(); });
+    std::int64_t number = 0;
+    if (knob == knobs.end()) {
+      std::vector<std::string> names;
+      for (const Knob& each : knobs) names.emplace_back(each.name);
+      return absl::InvalidArgumentError(
+          absl::StrCat("--set: there is no '", parts.front(), "', only ", absl::StrJoin(names, ", ")));
+    }
+    if (parts.size() != 2 || !absl::SimpleAtoi(parts[1], &number) || number < knob->least || number > knob->most) {
+      return absl::InvalidArgumentError(absl::StrCat("--set: '", setting, "': expected ", std::string(knob->name), "=<",
+                                                     knob->least, " to ", knob->most, ">"));
+    }
+    this->*knob->value = number;
+  }
+  Fit();
+  return absl::OkStatus();
+}
+
+void Scenario::Fit() {
+  victim %= nodes;
+  if (nodes > 1 && other_victim % nodes == victim) ++other_victim;
+  other_victim %= nodes;
+  if (nodes == 1 && ConcernsTwo(fault_kind())) fault = 0;
+  // Which records of idle flows are late depends on how long others stand still, and on epochs that are longer than the
+  // patience of idle flows.
+  if (fault_kind() == FaultKind::kShortStall || fault_kind() == FaultKind::kShortPartition) silent = 0;
+  if (silent == 1) epoch_interval_us = std::min<std::int64_t>(epoch_interval_us, 10'000);
+}
+
+std::string Scenario::DifferenceTo(const Scenario& other) const {
+  std::vector<std::string> settings;
+  for (const Knob& knob : Knobs()) {
+    if (this->*knob.value != other.*knob.value) {
+      settings.push_back(absl::StrCat(std::string(knob.name), "=", this->*knob.value));
+    }
+  }
+  return absl::StrJoin(settings, ",");
+}
+
+Scenario DrawScenario(std::uint64_t seed, std::int64_t queries) {
+  Random random(seed, Purpose::kScenario);
+  Scenario scenario;
+  scenario.seed = seed;
+  scenario.query = random.Between(0, queries - 1);
+  scenario.nodes = OneOf<8>(random, {1, 2, 2, 2, 2, 3, 3, 4});
+  scenario.executors = OneOf<6>(random, {1, 1, 1, 2, 2, 3});
+  scenario.one_host = OneOf<2>(random, {0, 1});
+  scenario.records = Scaled(random, 5, 600);
+  scenario.keys = Scaled(random, 1, 400);
+  scenario.hot_percent = OneOf<4>(random, {0, 0, 30, 90});
+  scenario.span_ms = OneOf<4>(random, {500, 3'000, 10'000, 40'000});
+  scenario.disorder_ms = OneOf<6>(random, {0, 0, 0, 50, 1'000, 6'000});
+  scenario.bound_ms = random.Chance(0.3) ? scenario.disorder_ms : random.Between(0, scenario.disorder_ms);
+  scenario.lateness_ms = random.Chance(0.6) ? 0 : random.Between(1, 2'000);
+  scenario.batch = OneOf<5>(random, {1, 3, 10, 37, 100});
+  scenario.silent = random.Chance(0.15) ? 1 : 0;
+  scenario.slot_bytes = OneOf<4>(random, {512, 1'024, 4'096, 16'384});
+  scenario.credits = OneOf<5>(random, {2, 2, 3, 4, 8});
+  scenario.fragment_bytes = OneOf<5>(random, {1'024, 2'048, 8'192, 64 << 10, 256 << 10});
+  scenario.epoch_bytes = OneOf<4>(random, {1, 1'000, 10'000, 1 << 20});
+  scenario.epoch_min_bytes = std::min(scenario.epoch_bytes, OneOf<3>(random, {1, 100, 10'000}));
+  scenario.epoch_interval_us = OneOf<4>(random, {1, 100, 1'000, 100'000});
+  scenario.max_lead_ms = random.Chance(0.6) ? 0 : random.Between(1, 4 * scenario.span_ms);
+  scenario.latency_us = OneOf<4>(random, {1, 5, 50, 1'000});
+  scenario.jitter_us = OneOf<4>(random, {0, 5, 100, 3'000});
+  scenario.completion_us = OneOf<4>(random, {0, 5, 100, 5'000});
+  scenario.piece_bytes = OneOf<5>(random, {8, 64, 64, 256, 4'096});
+  scenario.delivery_percent = OneOf<4>(random, {5, 30, 60, 90});
+  scenario.free_signals = OneOf<2>(random, {0, 1});
+  scenario.late_reads = random.Chance(0.2) ? 1 : 0;
+  scenario.full_queue_percent = OneOf<4>(random, {0, 0, 2, 30});
+  scenario.skew_ms = random.Chance(0.5) ? 0 : random.Between(1, 100'000);
+  DrawFault(random, scenario);
+  // A join of one key has as many rows as its sides' product.
+  scenario.records = std::min(scenario.records, 1'500 / scenario.executor_count());
+  if (random.Chance(0.02)) {  // rings that go round often
+    scenario.nodes = 2;
+    scenario.executors = 1;
+    scenario.records = 3'000;
+    scenario.keys = 400;
+    scenario.hot_percent = 0;
+    scenario.credits = 2;
+    scenario.epoch_bytes = scenario.epoch_min_bytes = scenario.epoch_interval_us = 1;
+    scenario.batch = 3;
+  }
+  scenario.Fit();
+  return scenario;
+}
+
+Input MakeInput(const Scenario& scenario, std::int64_t sources) {
+  Input input;
+  input.lateness_ms = scenario.lateness_ms;
+  for (std::int64_t source = 0; source < sources; ++source) {
+    std::vector<Flow>& flows = input.sources.emplace_back();
+    const std::int64_t records = source == 0 ? scenario.records : (scenario.records + 2) / 3;
+    for (std::int64_t executor = 0; executor < scenario.executor_count(); ++executor) {
+      Random random(scenario.seed, Purpose::kInput, static_cast<std::uint64_t>(source * 1'000 + executor));
+      // One alone: two would follow each other, and which records are late would depend on who speaks first.
+      const bool is_silent = source == 0 && executor == 1 && scenario.silent == 1 && records >= 4;
+      flows.push_back(MakeFlow(scenario, random, records, is_silent));
+    }
+  }
+  return input;
+}
+
+}  // namespace glaive::sim

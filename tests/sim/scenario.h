@@ -1,0 +1,99 @@
+// Scenario: everything that is drawn before a simulation runs: the query, the cluster, the input, the network, a fault.
+//
+// All of it follows from the seed. Each number has a name, by which --set overrides it and by which shrinking makes a
+// failing scenario smaller: see Knobs().
+//
+//   Scenario scenario = DrawScenario(seed, queries);
+//   absl::Status status = scenario.Set("nodes=2,records=50");
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "tests/sim/event.h"
+#include "tests/sim/fault.h"
+
+namespace glaive::sim {
+
+struct Scenario {
+  std::uint64_t seed = 0;
+
+  // All of them integers, so that they can be listed.
+  std::int64_t query = 0;  ///< its number in the catalogue
+  std::int64_t nodes = 1;
+  std::int64_t executors = 1;  ///< of a node
+  std::int64_t one_host = 1;   ///< 0: each node is on a host of its own
+
+  std::int64_t records = 100;  ///< of each flow
+  std::int64_t keys = 10;
+  std::int64_t hot_percent = 0;   ///< of the records, that carry key 0
+  std::int64_t span_ms = 10'000;  ///< of event time
+  std::int64_t disorder_ms = 0;   ///< that a record may be behind its time
+  std::int64_t bound_ms = 0;      ///< that the watermark is
+  std::int64_t lateness_ms = 0;   ///< that the query allows
+  std::int64_t batch = 10;        ///< records
+  std::int64_t silent = 0;        ///< 1: a flow falls silent for longer than the idle timeout
+
+  std::int64_t slot_bytes = 1024;
+  std::int64_t credits = 8;
+  std::int64_t fragment_bytes = 64 << 10;
+  std::int64_t epoch_bytes = 4'096;
+  std::int64_t epoch_min_bytes = 1;
+  std::int64_t epoch_interval_us = 1'000;
+  std::int64_t max_lead_ms = 0;  ///< 0: the default
+
+  std::int64_t latency_us = 10;
+  std::int64_t jitter_us = 5;
+  std::int64_t completion_us = 10;
+  std::int64_t piece_bytes = 64;        ///< in which a write arrives
+  std::int64_t delivery_percent = 50;   ///< how often the network goes before executors
+  std::int64_t free_signals = 0;        ///< 1: a signaled write costs nothing
+  std::int64_t late_reads = 0;          ///< 1: a completed write's memory is still read, as over iWARP
+  std::int64_t full_queue_percent = 0;  ///< of posts that find the queue full
+  std::int64_t skew_ms = 0;             ///< of clocks between hosts
+
+  std::int64_t fault = 0;
+  std::int64_t step = 0;        ///< at which it strikes
+  std::int64_t occurrence = 1;  ///< the how many-th time the victim is at the step
+  std::int64_t victim = 0;
+  std::int64_t other_victim = 0;
+
+  FaultKind fault_kind() const { return static_cast<FaultKind>(fault); }
+  Step fault_step() const { return static_cast<Step>(step); }
+  std::int64_t executor_count() const { return nodes * executors; }
+
+  /// "nodes=2,records=50". InvalidArgument names what is no knob or no number.
+  absl::Status Set(std::string_view settings);
+  /// Makes what goes together fit: the victims, and what oracles can tell of idle flows.
+  void Fit();
+  /// All that differs from `other`, in the same form.
+  std::string DifferenceTo(const Scenario& other) const;
+};
+
+/// A number of a scenario by its name.
+struct Knob {
+  std::string_view name;
+  std::int64_t Scenario::* value;
+  std::int64_t simplest;  ///< what shrinking tries
+  std::int64_t least;
+  std::int64_t most;
+};
+std::vector<Knob> Knobs();
+
+/// The scenario of a seed; `queries`: how many the catalogue has.
+Scenario DrawScenario(std::uint64_t seed, std::int64_t queries);
+
+/// The input that a scenario's flows have.
+Input MakeInput(const Scenario& scenario, std::int64_t sources);
+
+/// Virtual times that every simulated run uses.
+inline constexpr std::int64_t kPeerTimeoutNs = 500'000'000;
+inline constexpr std::int64_t kIdleTimeoutNs = 400'000'000;
+/// After which a reliable connection gives up an unanswered write.
+inline constexpr std::int64_t kRetriesNs = 300'000'000;
+
+}  // namespace glaive::sim

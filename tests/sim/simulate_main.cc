@@ -1,0 +1,126 @@
+// simulate: runs simulated clusters from seeds; see --help and docs/testing.md.
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "tests/sim/batch.h"
+#include "tests/sim/catalogue.h"
+#include "tests/sim/coverage.h"
+#include "tests/sim/shrink.h"
+#include "tests/sim/simulation.h"
+
+namespace glaive::sim {
+namespace {
+
+struct Flags {
+  std::uint64_t seed = 0;
+  std::uint64_t seeds = 0;
+  std::uint64_t first = 1;
+  std::uint32_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::string set;
+  bool trace = false;
+  bool list = false;
+  bool forever = false;
+  bool require_coverage = false;
+  bool shrink = true;
+  std::uint32_t most_failures = 3;
+};
+
+std::string Reproduction(const Scenario& scenario, const Scenario& drawn) {
+  const std::string difference = scenario.DifferenceTo(drawn);
+  return absl::StrCat("simulate --seed=", scenario.seed, difference.empty() ? "" : absl::StrCat(" --set=", difference));
+}
+
+int RunOne(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
+  Scenario scenario = DrawScenario(flags.seed, static_cast<std::int64_t>(catalogue.size()));
+  if (absl::Status status = scenario.Set(flags.set); !status.ok()) {
+    std::cerr << "simulate: " << status.message() << "\n";
+    return 2;
+  }
+  const CatalogueEntry& entry = catalogue[static_cast<std::size_t>(scenario.query) % catalogue.size()];
+  std::cout << "seed " << scenario.seed << ": " << entry.name << "; " << scenario.DifferenceTo({}) << "; fault "
+            << Name(scenario.fault_kind())
+            << (StrikesAnywhere(scenario.fault_kind()) ? absl::StrCat(" at ", std::string(Name(scenario.fault_step())))
+                                                       : "")
+            << std::endl;
+  const Outcome outcome = Simulate(scenario, catalogue, flags.trace ? &std::cout : nullptr);
+  std::cout << absl::StreamFormat("%d steps, %.3f virtual ms, %d rows, %d late, fault %s, run %s, fingerprint %016x\n",
+                                  outcome.steps, static_cast<double>(outcome.virtual_ns) * 1e-6, outcome.rows,
+                                  outcome.late_rows, outcome.has_struck ? "struck" : "did not strike",
+                                  outcome.has_failed ? "failed" : "ended well", outcome.fingerprint);
+  std::cout << (outcome.problem.empty() ? "right" : absl::StrCat("WRONG: ", outcome.problem)) << "\n";
+  return outcome.problem.empty() ? 0 : 1;
+}
+
+int RunMany(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
+  Coverage coverage(catalogue);
+  const BatchResult result = RunBatch({.first = flags.first,
+                                       .count = flags.forever ? 0 : flags.seeds,
+                                       .jobs = flags.jobs,
+                                       .most_failures = flags.most_failures,
+                                       .is_terminal = isatty(STDERR_FILENO) == 1},
+                                      catalogue, coverage, std::cerr);
+  coverage.Print(std::cout);
+  for (const FailedSeed& failure : result.failures) {
+    const Scenario drawn = DrawScenario(failure.seed, static_cast<std::int64_t>(catalogue.size()));
+    std::cout << "FAILED seed " << failure.seed << ": " << failure.problem << std::endl;
+    if (!flags.shrink) continue;
+    const Scenario smallest = Shrink(drawn, [&](const Scenario& tried) { return !RunApart(tried, catalogue).empty(); });
+    std::cout << "  smallest: " << Reproduction(smallest, drawn) << "\n  which says: " << RunApart(smallest, catalogue)
+              << std::endl;
+  }
+  if (!result.failures.empty()) return 1;
+  const std::vector<std::string> missing = coverage.Missing();
+  for (const std::string& each : missing) std::cout << "never met: " << each << "\n";
+  if (flags.require_coverage && !missing.empty()) {
+    std::cout << "FAILED: a batch has to meet everything; use more seeds\n";
+    return 1;
+  }
+  std::cout << "all " << result.done << " right: seeds " << flags.first << " to " << flags.first + result.done - 1
+            << "\n";
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  CLI::App app(
+      "Runs whole clusters in one thread and virtual time, each from a seed, with faults, and checks what "
+      "comes out. Exits 0 if all is right, 1 if a seed fails, 2 for wrong flags.");
+  auto* const seed = app.add_option("--seed", flags.seed, "run this one");
+  app.add_option("--set", flags.set, "NAME=NUMBER,...: change what the seed draws (only with --seed)")->needs(seed);
+  app.add_flag("--trace", flags.trace, "print everything that happens (only with --seed)")->needs(seed);
+  auto* const seeds = app.add_option("--seeds", flags.seeds, "run so many, from --first on");
+  app.add_option("--first", flags.first, "the first of them");
+  auto* const forever = app.add_flag("--forever", flags.forever, "run until stopped, or until seeds fail");
+  app.add_option("--jobs", flags.jobs, "processes at a time")->check(CLI::Range(1U, 1024U));
+  app.add_flag("--require-coverage", flags.require_coverage,
+               "fail if a fault at a step, a window, an aggregate or a "
+               "join never came up");
+  app.add_flag("--shrink,!--no-shrink", flags.shrink, "look for the smallest scenario that fails");
+  app.add_option("--most-failures", flags.most_failures, "stop after so many seeds have failed");
+  app.add_flag("--list", flags.list, "list the queries");
+  CLI11_PARSE(app, argc, argv);
+  const std::vector<CatalogueEntry> catalogue = Catalogue();
+  if (flags.list) {
+    for (std::size_t i = 0; i < catalogue.size(); ++i) std::cout << i << " " << catalogue[i].name << "\n";
+    return 0;
+  }
+  if (seed->count() > 0) return RunOne(flags, catalogue);
+  if (seeds->count() == 0 && forever->count() == 0) {
+    std::cerr << "simulate: say --seed=N, --seeds=N or --forever; see --help\n";
+    return 2;
+  }
+  return RunMany(flags, catalogue);
+}
+
+}  // namespace
+}  // namespace glaive::sim
+
+int main(int argc, char** argv) { return glaive::sim::Main(argc, argv); }

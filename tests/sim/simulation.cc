@@ -1,0 +1,333 @@
+#include "tests/sim/simulation.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include "tests/sim/control_plane.h"
+#include "tests/sim/invariants.h"
+#include "tests/sim/network.h"
+#include "tests/sim/node.h"
+#include "tests/sim/verdict.h"
+
+namespace glaive::sim {
+namespace {
+
+/// A run in which nothing happens for so long never will.
+constexpr std::int64_t kNoProgressNs = 20'000'000'000;
+constexpr std::uint64_t kMostSteps = 40'000'000;
+constexpr std::int64_t kLeastLeapNs = 2'000;
+constexpr std::int64_t kMostLeapNs = 2'000'000;
+
+NetworkOptions OptionsOf(const Scenario& scenario) {
+  return {.latency_ns = scenario.latency_us * 1'000,
+          .jitter_ns = scenario.jitter_us * 1'000,
+          .completion_ns = scenario.completion_us * 1'000,
+          .piece_bytes = static_cast<std::size_t>(scenario.piece_bytes),
+          .signaling_is_free = scenario.free_signals == 1,
+          .completion_frees_memory = scenario.late_reads == 0,
+          .full_queue = static_cast<double>(scenario.full_queue_percent) / 100,
+          .retries_ns = kRetriesNs};
+}
+
+class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListener {
+ public:
+  Cluster(const Scenario& scenario, const CatalogueEntry& entry, std::ostream* trace)
+      : scenario_(scenario),
+        entry_(&entry),
+        trace_(time_, trace),
+        random_(scenario.seed, Purpose::kSchedule),
+        input_(MakeInput(scenario, entry.sources)),
+        truth_(static_cast<std::size_t>(entry.sources), static_cast<std::size_t>(scenario.executor_count()), time_),
+        network_(OptionsOf(scenario), time_, Random(scenario.seed, Purpose::kNetwork), *this),
+        wire_(static_cast<std::uint32_t>(scenario.nodes), time_, Random(scenario.seed, Purpose::kControl)),
+        invariants_(scenario_, entry, truth_) {
+    const World world{.scenario = &scenario_,
+                      .entry = entry_,
+                      .input = &input_,
+                      .truth = &truth_,
+                      .source_listener = this,
+                      .sink_listener = this,
+                      .step_listener = this,
+                      .time = &time_,
+                      .network = &network_,
+                      .wire = &wire_,
+                      .trace = &trace_};
+    const auto nodes = static_cast<std::uint32_t>(scenario.nodes);
+    facts_.nodes.resize(nodes);
+    for (std::uint32_t node = 0; node < nodes; ++node) nodes_.push_back(std::make_unique<SimNode>(world, NodeId{node}));
+  }
+
+  Outcome Run() {
+    while (outcome_.problem.empty() && !AllEnded()) {
+      ++outcome_.steps;
+      if (!TakeStep()) {
+        ++idle_steps_;
+        if (idle_steps_ > 2 * (nodes_.size() + static_cast<std::size_t>(scenario_.executor_count()))) Leap();
+      } else {
+        idle_steps_ = 0;
+        leap_ns_ = kLeastLeapNs;
+      }
+      BuryTheDead();
+      CheckProgress();
+    }
+    Conclude();
+    return outcome_;
+  }
+
+ private:
+  // ---- what takes turns ----
+
+  bool TakeStep() {
+    Pass(random_.Between(20, 800));
+    if (random_.Below(100) < static_cast<std::uint64_t>(scenario_.delivery_percent) && network_.Deliver()) return true;
+    SimNode& node = *nodes_[random_.Below(nodes_.size())];
+    if (!IsAwake(node)) return false;
+    const auto executors = node.executors();
+    if (executors.empty() || random_.Below(8) == 0) return node.RunMain();
+    engine::Executor& executor = *executors[random_.Below(executors.size())];
+    if (executor.done()) return node.RunMain();
+    invariants_.BeforeRound(executor);
+    const bool ran = executor.RunRound();
+    if (!IsDead(node)) Require(invariants_.AfterRound(executor, [this](ExecutorId id) { return Find(id); }));
+    return ran;
+  }
+
+  void BetweenTurns() override {
+    Pass(random_.Between(5, 200));
+    if (random_.Below(200) < static_cast<std::uint64_t>(scenario_.delivery_percent)) network_.Deliver();
+  }
+
+  void Pass(std::int64_t ns) { time_.Advance(ns); }
+
+  void Leap() {
+    const std::int64_t due_ns = network_.NextDueNs();
+    std::int64_t leap_ns = leap_ns_;
+    if (due_ns > time_.now_ns()) leap_ns = std::min(leap_ns, due_ns - time_.now_ns());
+    Pass(leap_ns);
+    leap_ns_ = std::min(2 * leap_ns_, kMostLeapNs);
+    idle_steps_ = 0;
+  }
+
+  engine::Executor* Find(ExecutorId id) {
+    SimNode& node = *nodes_[Value(id) / static_cast<std::uint32_t>(scenario_.executors)];
+    if (IsDead(node) || node.executors().empty()) return nullptr;
+    return node.executors()[Value(id) % static_cast<std::uint32_t>(scenario_.executors)].get();
+  }
+
+  bool IsDead(const SimNode& node) const { return facts_.nodes[Value(node.id())].was_killed; }
+  bool IsAwake(const SimNode& node) const {
+    return !IsDead(node) && !node.ended().has_value() && stalled_until_ns_[Value(node.id())] <= time_.now_ns();
+  }
+  bool AllEnded() const {
+    return std::ranges::all_of(nodes_, [&](const auto& node) { return IsDead(*node) || node->ended().has_value(); });
+  }
+
+  // Not in the middle of a turn of its own.
+  void BuryTheDead() {
+    for (const auto& node : nodes_) {
+      const NodeFacts& facts = facts_.nodes[Value(node->id())];
+      if (facts.was_killed && !is_buried_[Value(node->id())]) {
+        is_buried_[Value(node->id())] = true;
+        node->Die();
+      }
+    }
+  }
+
+  void CheckProgress() {
+    if (progress_ != last_progress_) {
+      last_progress_ = progress_;
+      last_progress_ns_ = time_.now_ns();
+    }
+    if (outcome_.steps > kMostSteps) Require(absl::StrCat("no end after ", kMostSteps, " steps"));
+    if (time_.now_ns() - last_progress_ns_ > kNoProgressNs) {
+      std::vector<std::string> waiting;
+      for (const auto& node : nodes_) {
+        if (!IsDead(*node) && !node->ended().has_value()) waiting.push_back(absl::StrCat(Value(node->id())));
+      }
+      Require(absl::StrCat("no progress for ", kNoProgressNs / 1'000'000'000,
+                           " s; nodes that go on: ", absl::StrJoin(waiting, ", ")));
+    }
+  }
+
+  void Require(const std::optional<std::string>& broken) {
+    if (broken.has_value() && outcome_.problem.empty()) outcome_.problem = *broken;
+  }
+
+  // ---- what is told of what happens ----
+
+  void OnArrival(NodeId from, NodeId to, std::size_t arrived, std::size_t length) override {
+    trace_.Add("write %d -> %d: %d of %d bytes", Value(from), Value(to), arrived, length);
+    ++progress_;
+    if (arrived == length) return;
+    ++outcome_.torn_writes;
+    AtStep(from, Step::kSending);
+    AtStep(to, Step::kReceiving);
+  }
+
+  void OnViolation(const std::string& what) override { Require(what); }
+
+  absl::Status OnBatch(std::size_t source, ExecutorId executor) override {
+    Require(invariants_.AtBatch(source, executor));
+    ++progress_;
+    return Injected(FaultKind::kSourceFails, executor);
+  }
+  absl::Status OnRow(ExecutorId executor, std::int64_t window_end_ms, bool is_late) override {
+    trace_.Add("executor %d: a row until %d ms", Value(executor), window_end_ms);
+    if (!is_late) {
+      Require(invariants_.AtRow(window_end_ms));
+      outcome_.rows_past_idle_flows += truth_.IsPastAnIdleFlow(window_end_ms) ? 1 : 0;
+    }
+    ++progress_;
+    return Injected(FaultKind::kSinkFails, executor);
+  }
+  absl::Status OnFinish(ExecutorId executor) override { return Injected(FaultKind::kFinishFails, executor); }
+  absl::StatusOr<bool> OnCommit(ExecutorId executor) override {
+    const NodeId node = NodeOf(executor);
+    AtStep(node, Step::kCommitting);
+    if (absl::Status status = Injected(FaultKind::kCommitFails, executor); !status.ok()) return status;
+    return !facts_.nodes[Value(node)].was_killed;
+  }
+
+  NodeId NodeOf(ExecutorId executor) const {
+    return NodeId{Value(executor) / static_cast<std::uint32_t>(scenario_.executors)};
+  }
+
+  /// The fault of a kind that strikes at a step of its own.
+  absl::Status Injected(FaultKind kind, ExecutorId executor) {
+    if (scenario_.fault_kind() != kind || Value(NodeOf(executor)) != scenario_.victim || facts_.has_struck) {
+      return absl::OkStatus();
+    }
+    if (++occurrences_ < scenario_.occurrence) return absl::OkStatus();
+    Strike();
+    return absl::InternalError(absl::StrCat("simulated: ", std::string(Name(kind))));
+  }
+
+  void AtStep(NodeId node, Step step) override {
+    if (!StrikesAnywhere(scenario_.fault_kind()) || facts_.has_struck || scenario_.fault_step() != step ||
+        Value(node) != scenario_.victim || ++occurrences_ < scenario_.occurrence) {
+      return;
+    }
+    Strike();
+    const NodeId other{static_cast<std::uint32_t>(scenario_.other_victim)};
+    const std::int64_t short_ns = random_.Between(kPeerTimeoutNs / 10, kPeerTimeoutNs * 5 / 10);
+    const std::int64_t long_ns = random_.Between(2 * kPeerTimeoutNs, 4 * kPeerTimeoutNs);
+    switch (scenario_.fault_kind()) {
+      case FaultKind::kShortStall:
+        Stall(node, time_.now_ns() + short_ns);
+        break;
+      case FaultKind::kLongStall:
+        Stall(node, time_.now_ns() + long_ns);
+        break;
+      case FaultKind::kShortPartition:
+        Part(node, other, time_.now_ns() + std::min(short_ns, kRetriesNs / 2));
+        break;
+      case FaultKind::kLongPartition:
+        Part(node, other, time_.now_ns() + long_ns);
+        break;
+      case FaultKind::kKill:
+      case FaultKind::kPowerLoss:
+        Kill(node, scenario_.fault_kind() == FaultKind::kPowerLoss);
+        break;
+      case FaultKind::kBrokenQueuePair:
+        network_.Break(node, other);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void Strike() override {
+    if (facts_.has_struck) return;
+    facts_.has_struck = true;
+    facts_.struck_ns = time_.now_ns();
+    trace_.Add("FAULT: %s", Name(scenario_.fault_kind()));
+  }
+
+  void Stall(NodeId node, std::int64_t until_ns) {
+    stalled_until_ns_[Value(node)] = until_ns;
+    wire_.Stall(Value(node), until_ns);
+  }
+  void Part(NodeId a, NodeId b, std::int64_t until_ns) {
+    network_.Hold(a, b, until_ns);
+    wire_.Hold(Value(a), Value(b), until_ns);
+  }
+  void Kill(NodeId node, bool quietly) {
+    facts_.nodes[Value(node)].was_killed = true;
+    wire_.Kill(Value(node), quietly);
+    network_.Kill(node, quietly);
+  }
+
+  // ---- the verdict ----
+
+  void Conclude() {
+    outcome_.fingerprint = trace_.fingerprint();
+    outcome_.virtual_ns = time_.now_ns();
+    outcome_.has_struck = facts_.has_struck;
+    std::uint64_t delta_entries = 0;
+    std::uint64_t merges = 0;
+    for (const auto& node : nodes_) {
+      NodeFacts& facts = facts_.nodes[Value(node->id())];
+      facts.ended = node->ended();
+      facts.ended_ns = node->ended_ns();
+      facts.published = node->rows().published();
+      facts.parts = node->rows().parts();
+      for (const engine::ExecutorMetrics& metrics : node->metrics()) {
+        outcome_.credit_stalls += metrics.credit_stalls;
+        outcome_.early_epoch_ends += metrics.early_epoch_ends;
+        outcome_.idle_periods += metrics.idle_periods;
+        outcome_.most_laps = std::max(outcome_.most_laps, metrics.max_ring_laps);
+        delta_entries += metrics.delta_entries;
+        merges += metrics.merges;
+      }
+    }
+    // Before the verdict: a violation while sessions come apart counts as well.
+    nodes_.clear();
+    if (!outcome_.problem.empty()) return;
+    const Expected expected = entry_->expect(input_);
+    const Verdict verdict = Judge(scenario_, facts_, expected);
+    outcome_.problem = verdict.problem;
+    outcome_.has_failed = verdict.has_failed;
+    outcome_.rows = expected.rows.size();
+    outcome_.late_rows = expected.late.size();
+    if (!verdict.has_failed && merges != delta_entries) {
+      Require(absl::StrCat("I2: ", delta_entries, " entries were sent, and ", merges, " merged"));
+    }
+  }
+
+  Scenario scenario_;
+  const CatalogueEntry* entry_;
+  VirtualTime time_;
+  Trace trace_;
+  Random random_;
+  Input input_;
+  FlowTruth truth_;
+  Network network_;
+  ControlWire wire_;
+  Invariants invariants_;
+  RunFacts facts_;
+  Outcome outcome_;
+  std::array<std::int64_t, 16> stalled_until_ns_{};
+  std::array<bool, 16> is_buried_{};
+  std::int64_t occurrences_ = 0;
+  std::size_t idle_steps_ = 0;
+  std::int64_t leap_ns_ = kLeastLeapNs;
+  std::uint64_t progress_ = 0;
+  std::uint64_t last_progress_ = 0;
+  std::int64_t last_progress_ns_ = 0;
+  std::vector<std::unique_ptr<SimNode>> nodes_;  // last: they use all of the above
+};
+
+}  // namespace
+
+Outcome Simulate(const Scenario& scenario, std::span<const CatalogueEntry> catalogue, std::ostream* trace) {
+  const auto query = static_cast<std::size_t>(scenario.query) % catalogue.size();
+  return Cluster(scenario, catalogue[query], trace).Run();
+}
+
+}  // namespace glaive::sim

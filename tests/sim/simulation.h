@@ -1,0 +1,42 @@
+// Simulation: one run of a scenario, from its start to the verdict.
+//
+// Everything happens in the calling thread and in virtual time: rounds of executors, turns of main threads, arrivals of
+// pieces of writes, in an order drawn from the seed.
+//
+//   const Outcome outcome = Simulate(scenario, Catalogue(), nullptr);
+//   if (!outcome.problem.empty()) std::cerr << outcome.problem;
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <span>
+#include <string>
+
+#include "tests/sim/catalogue.h"
+#include "tests/sim/fault.h"
+#include "tests/sim/scenario.h"
+
+namespace glaive::sim {
+
+struct Outcome {
+  std::string problem;  ///< what is wrong; empty: nothing
+  std::uint64_t fingerprint = 0;
+  std::int64_t virtual_ns = 0;
+  std::uint64_t steps = 0;
+  bool has_struck = false;  ///< the fault
+  bool has_failed = false;  ///< the run, as it should
+  // What was met.
+  std::uint64_t rows = 0;
+  std::uint64_t late_rows = 0;
+  std::uint64_t torn_writes = 0;  ///< of which a part had arrived
+  std::uint64_t credit_stalls = 0;
+  std::uint64_t early_epoch_ends = 0;
+  std::uint64_t idle_periods = 0;
+  std::uint64_t rows_past_idle_flows = 0;  ///< of windows that an idle flow was behind
+  std::uint64_t most_laps = 0;
+};
+
+/// `trace`: where to write what happens; may be null.
+Outcome Simulate(const Scenario& scenario, std::span<const CatalogueEntry> catalogue, std::ostream* trace);
+
+}  // namespace glaive::sim

@@ -1,0 +1,134 @@
+// Simulations of fixed seeds, of seeds that once failed, and what scenarios and their shrinking do.
+
+#include "tests/sim/simulation.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/sim/catalogue.h"
+#include "tests/sim/shrink.h"
+
+namespace glaive::sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+Scenario Quiet(std::int64_t query) {
+  Scenario scenario;
+  scenario.seed = 5;
+  scenario.query = query;
+  scenario.nodes = 3;
+  scenario.executors = 2;
+  scenario.disorder_ms = 1'500;
+  scenario.bound_ms = 200;
+  return scenario;
+}
+
+TEST(Catalogue, EveryQueryIsRightOnAQuietCluster) {
+  const std::vector<CatalogueEntry> catalogue = Catalogue();
+  EXPECT_GE(catalogue.size(), 30U);
+  for (std::size_t query = 0; query < catalogue.size(); ++query) {
+    SCOPED_TRACE(catalogue[query].name);
+    const Outcome outcome = Simulate(Quiet(static_cast<std::int64_t>(query)), catalogue, nullptr);
+    EXPECT_EQ(outcome.problem, "");
+    EXPECT_FALSE(outcome.has_failed);
+    EXPECT_GE(outcome.rows, 10U) << "or this tests little";
+  }
+}
+
+TEST(Catalogue, AnExpectationThatIsWrongIsNoticed) {
+  std::vector<CatalogueEntry> catalogue = Catalogue();
+  catalogue[0].expect = [right = catalogue[0].expect](const Input& input) {
+    Expected expected = right(input);
+    expected.rows.back() += "0";
+    return expected;
+  };
+  EXPECT_THAT(Simulate(Quiet(0), catalogue, nullptr).problem, HasSubstr("missing 1"));
+}
+
+/// What simulations have found; docs/testing.md says what each was. All that matters is set, so that what seeds draw
+/// may change.
+struct Regression {
+  std::uint64_t seed;
+  std::string_view query;
+  std::string_view set;
+};
+
+class Regressions : public ::testing::TestWithParam<Regression> {};
+
+TEST_P(Regressions, StayRight) {
+  const std::vector<CatalogueEntry> catalogue = Catalogue();
+  Scenario scenario;
+  scenario.seed = GetParam().seed;
+  ASSERT_EQ(scenario.Set(GetParam().set), absl::OkStatus());
+  const auto entry = std::ranges::find(catalogue, GetParam().query, &CatalogueEntry::name);
+  ASSERT_NE(entry, catalogue.end());
+  scenario.query = entry - catalogue.begin();
+  const Outcome outcome = Simulate(scenario, catalogue, nullptr);
+  EXPECT_EQ(outcome.problem, "");
+  EXPECT_EQ(outcome.has_struck, scenario.fault != 0);
+  EXPECT_EQ(outcome.idle_periods > 0, scenario.silent == 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Found, Regressions,
+    ::testing::Values(
+        Regression{2, "sliding count",
+                   "fault=5,nodes=2,executors=2,records=102,keys=1,batch=100,one-host=0,full-queue-percent=30,"
+                   "free-signals=1,latency-us=1000,completion-us=5,piece-bytes=8,delivery-percent=30,slot-bytes=512,"
+                   "credits=3,fragment-bytes=8192,epoch-bytes=1048576,epoch-min-bytes=10000,epoch-interval-us=1,"
+                   "span-ms=40000,occurrence=3,step=7,other-victim=1"},
+        Regression{80, "as-of min",
+                   "fault=5,nodes=2,records=13,keys=1,disorder-ms=1,bound-ms=1,lateness-ms=1845,batch=37,"
+                   "free-signals=1,jitter-us=3000,latency-us=1,completion-us=0,epoch-bytes=1048576,"
+                   "epoch-min-bytes=10000,span-ms=40000,step=13,victim=1"},
+        Regression{2246, "a stream split, counted, and joined",
+                   "executors=2,records=35,keys=1,silent=1,batch=5,free-signals=1,latency-us=0,jitter-us=0,"
+                   "completion-us=0,piece-bytes=1048576"},
+        Regression{4972, "sliding counts, the greatest of all keys",
+                   "nodes=2,records=15,keys=2,silent=1,batch=1,free-signals=1,latency-us=0,jitter-us=0,"
+                   "completion-us=0,piece-bytes=1048576,epoch-interval-us=1000"}),
+    [](const auto& test) { return absl::StrCat("Seed", test.param.seed); });
+
+TEST(Simulation, ASeedsRunIsTheSameEachTime) {
+  const std::vector<CatalogueEntry> catalogue = Catalogue();
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Scenario scenario = DrawScenario(seed, static_cast<std::int64_t>(catalogue.size()));
+    const Outcome first = Simulate(scenario, catalogue, nullptr);
+    const Outcome second = Simulate(scenario, catalogue, nullptr);
+    EXPECT_EQ(first.fingerprint, second.fingerprint) << "seed " << seed;
+    EXPECT_EQ(first.steps, second.steps);
+  }
+}
+
+TEST(ScenarioTest, SettingsOverrideWhatTheSeedDraws) {
+  Scenario scenario = DrawScenario(1, 40);
+  const Scenario drawn = scenario;
+  ASSERT_EQ(scenario.Set("nodes=4,records=77"), absl::OkStatus());
+  EXPECT_EQ(scenario.nodes, 4);
+  EXPECT_EQ(scenario.records, 77);
+  EXPECT_EQ(scenario.DifferenceTo(drawn), "nodes=4,records=77");
+  EXPECT_THAT(scenario.Set("knots=4").message(), HasSubstr("there is no 'knots'"));
+  EXPECT_THAT(scenario.Set("nodes=0").message(), HasSubstr("nodes=<1 to 16>"));
+  EXPECT_THAT(scenario.Set("nodes=many").message(), HasSubstr("nodes=<1 to 16>"));
+}
+
+TEST(ShrinkTest, FindsTheSmallestScenarioThatStillFails) {
+  Scenario scenario = DrawScenario(3, 40);
+  ASSERT_EQ(scenario.Set("nodes=4,records=500,keys=300,fault=3,victim=2"), absl::OkStatus());
+  const Scenario smallest =
+      Shrink(scenario, [](const Scenario& tried) { return tried.nodes >= 2 && tried.records >= 100; });
+  EXPECT_EQ(smallest.nodes, 2);
+  EXPECT_GE(smallest.records, 100);
+  EXPECT_LE(smallest.records, 110);
+  EXPECT_EQ(smallest.keys, 1);
+  EXPECT_EQ(smallest.fault, 0);
+}
+
+}  // namespace
+}  // namespace glaive::sim
