@@ -18,7 +18,7 @@ using rdma::WriteStatus;
 
 class SimQueuePair final : public rdma::QueuePair {
  public:
-  SimQueuePair(Network& network, SimTransport& owner, NodeId peer, std::uint64_t peer_transport);
+  SimQueuePair(Network& of, SimTransport& by, NodeId to, std::uint64_t to_transport);
 
   bool TryPostWrite(const WriteRequest& request) override;
   void Flush();

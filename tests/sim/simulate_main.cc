@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -49,7 +51,8 @@ int RunOne(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
             << Name(scenario.fault_kind())
             << (StrikesAnywhere(scenario.fault_kind()) ? absl::StrCat(" at ", std::string(Name(scenario.fault_step())))
                                                        : "")
-            << std::endl;
+            << "\n"
+            << std::flush;
   const Outcome outcome = Simulate(scenario, catalogue, flags.trace ? &std::cout : nullptr);
   std::cout << absl::StreamFormat("%d steps, %.3f virtual ms, %d rows, %d late, fault %s, run %s, fingerprint %016x\n",
                                   outcome.steps, static_cast<double>(outcome.virtual_ns) * 1e-6, outcome.rows,
@@ -70,11 +73,12 @@ int RunMany(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
   coverage.Print(std::cout);
   for (const FailedSeed& failure : result.failures) {
     const Scenario drawn = DrawScenario(failure.seed, static_cast<std::int64_t>(catalogue.size()));
-    std::cout << "FAILED seed " << failure.seed << ": " << failure.problem << std::endl;
+    std::cout << "FAILED seed " << failure.seed << ": " << failure.problem << "\n" << std::flush;
     if (!flags.shrink) continue;
     const Scenario smallest = Shrink(drawn, [&](const Scenario& tried) { return !RunApart(tried, catalogue).empty(); });
     std::cout << "  smallest: " << Reproduction(smallest, drawn) << "\n  which says: " << RunApart(smallest, catalogue)
-              << std::endl;
+              << "\n"
+              << std::flush;
   }
   if (!result.failures.empty()) return 1;
   const std::vector<std::string> missing = coverage.Missing();
@@ -123,4 +127,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace glaive::sim
 
-int main(int argc, char** argv) { return glaive::sim::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return glaive::sim::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "simulate: " << error.what() << "\n";
+    return 1;
+  }
+}

@@ -45,7 +45,7 @@ TEST(Catalogue, AnExpectationThatIsWrongIsNoticed) {
   std::vector<CatalogueEntry> catalogue = Catalogue();
   catalogue[0].expect = [right = catalogue[0].expect](const Input& input) {
     Expected expected = right(input);
-    expected.rows.back() += "0";
+    expected.rows.back() += '0';
     return expected;
   };
   EXPECT_THAT(Simulate(Quiet(0), catalogue, nullptr).problem, HasSubstr("missing 1"));

@@ -22,7 +22,7 @@ auto Joined(const QueryParts& parts) {
 
 template <JoinKind kKind, typename W>
 CatalogueEntry JoinOf(std::string_view name, std::string_view kind, std::string_view window_name, const W& window,
-                      std::function<Expected(const Input&)> expect) {
+                      const std::function<Expected(const Input&)>& expect) {
   return {.name = name,
           .window = window_name,
           .aggregate = "",
@@ -38,7 +38,7 @@ CatalogueEntry JoinOf(std::string_view name, std::string_view kind, std::string_
                     .Keep(&Event::amount, &Event::amount)
                     .To(StoreRows{parts.rows});
               },
-          .expect = std::move(expect)};
+          .expect = expect};
 }
 
 std::function<Expected(const Input&)> Windowed(std::int64_t size_ms, std::int64_t slide_ms, bool is_left,

@@ -43,7 +43,7 @@ auto CountsAndLateOf(S stream, const QueryParts& parts) {
 }
 using Counted = WindowResult<std::uint64_t, std::uint64_t>;
 
-Groups Counts(std::vector<Seen> seen, std::vector<Event>& late) {
+Groups Counts(const std::vector<Seen>& seen, std::vector<Event>& late) {
   return GroupByWindows(seen, kFirstMs, kFirstMs, KeyOf, late);
 }
 
