@@ -12,6 +12,8 @@ copy_sources() {
 with_patch() {
   local folder="$1" patch="$2" status=0
   shift 2
+  patch --dry-run --quiet --strip=1 --directory="$folder" <"$patch" >/dev/null ||
+    die "$patch does not fit the code any more: mend it"
   patch --quiet --strip=1 --directory="$folder" <"$patch"
   "$@" || status=$?
   patch --quiet --strip=1 --reverse --directory="$folder" <"$patch"
