@@ -23,11 +23,10 @@ namespace {
 constexpr unsigned kSecondsASeed = 120;
 
 /// What a worker says of a seed; the problem's text follows.
-struct Numbers {
-  std::uint64_t seed, fingerprint, steps, rows, late_rows, torn_writes, credit_stalls, early_epoch_ends, idle_periods,
-      rows_past_idle_flows, most_laps;
-  std::int64_t virtual_ns;
-  std::uint32_t has_struck, has_failed, problem_bytes;
+struct Report {
+  std::uint64_t seed = 0;
+  std::uint64_t problem_bytes = 0;
+  Measures measures;
 };
 
 void WriteAll(int fd, const void* data, std::size_t bytes) {
@@ -51,41 +50,6 @@ bool ReadAll(int fd, void* data, std::size_t bytes) {
     bytes -= static_cast<std::size_t>(count);
   }
   return true;
-}
-
-Numbers NumbersOf(std::uint64_t seed, const Outcome& outcome) {
-  return {.seed = seed,
-          .fingerprint = outcome.fingerprint,
-          .steps = outcome.steps,
-          .rows = outcome.rows,
-          .late_rows = outcome.late_rows,
-          .torn_writes = outcome.torn_writes,
-          .credit_stalls = outcome.credit_stalls,
-          .early_epoch_ends = outcome.early_epoch_ends,
-          .idle_periods = outcome.idle_periods,
-          .rows_past_idle_flows = outcome.rows_past_idle_flows,
-          .most_laps = outcome.most_laps,
-          .virtual_ns = outcome.virtual_ns,
-          .has_struck = outcome.has_struck ? 1U : 0U,
-          .has_failed = outcome.has_failed ? 1U : 0U,
-          .problem_bytes = static_cast<std::uint32_t>(outcome.problem.size())};
-}
-
-Outcome OutcomeOf(const Numbers& numbers, std::string problem) {
-  return {.problem = std::move(problem),
-          .fingerprint = numbers.fingerprint,
-          .virtual_ns = numbers.virtual_ns,
-          .steps = numbers.steps,
-          .has_struck = numbers.has_struck != 0,
-          .has_failed = numbers.has_failed != 0,
-          .rows = numbers.rows,
-          .late_rows = numbers.late_rows,
-          .torn_writes = numbers.torn_writes,
-          .credit_stalls = numbers.credit_stalls,
-          .early_epoch_ends = numbers.early_epoch_ends,
-          .idle_periods = numbers.idle_periods,
-          .rows_past_idle_flows = numbers.rows_past_idle_flows,
-          .most_laps = numbers.most_laps};
 }
 
 std::string HowItDied(int status) {
@@ -112,13 +76,13 @@ class Worker {
 
   /// Takes one report; a worker that has died is replaced by one that goes on behind its seed.
   std::pair<std::uint64_t, Outcome> Take(bool& is_report) {
-    Numbers numbers{};
+    Report report;
     is_report = true;
-    if (ReadAll(fd_, &numbers, sizeof(numbers))) {
-      std::string problem(numbers.problem_bytes, '\0');
+    if (ReadAll(fd_, &report, sizeof(report))) {
+      std::string problem(report.problem_bytes, '\0');
       if (ReadAll(fd_, problem.data(), problem.size())) {
-        next_ = numbers.seed + stride_;
-        return {numbers.seed, OutcomeOf(numbers, std::move(problem))};
+        next_ = report.seed + stride_;
+        return {report.seed, Outcome{report.measures, std::move(problem)}};
       }
     }
     int status = 0;
@@ -132,7 +96,7 @@ class Worker {
     }
     next_ += stride_;
     if (next_ < end_) Start();
-    return {seed, Outcome{.problem = HowItDied(status)}};
+    return {seed, Outcome{{}, HowItDied(status)}};
   }
 
   void Stop() {
@@ -163,8 +127,8 @@ class Worker {
       alarm(kSecondsASeed);
       const Outcome outcome =
           Simulate(DrawScenario(seed, static_cast<std::int64_t>(catalogue_.size())), catalogue_, nullptr);
-      const Numbers numbers = NumbersOf(seed, outcome);
-      WriteAll(fd, &numbers, sizeof(numbers));
+      const Report report{.seed = seed, .problem_bytes = outcome.problem.size(), .measures = outcome};
+      WriteAll(fd, &report, sizeof(report));
       WriteAll(fd, outcome.problem.data(), outcome.problem.size());
     }
     _exit(0);

@@ -18,10 +18,6 @@ std::int64_t Held(std::int64_t watermark_ms, std::int64_t by_ms) {
 
 std::string Number(double value) { return absl::StrFormat("%.9g", value); }
 
-std::string Row(const WindowKey& window, const std::string& key, const std::string& value) {
-  return absl::StrCat("[", window.start_ms, ", ", window.end_ms, ") ", key, ": ", value);
-}
-
 std::string Event3(const Event& event) {
   return absl::StrCat("(", event.key, " ", event.time_ms, " ", event.amount, ")");
 }
@@ -37,15 +33,19 @@ void AddPairs(const WindowKey& window, const std::vector<Event>& left, const std
               bool is_full, std::vector<std::string>& rows) {
   const std::string key = absl::StrCat(window.key);
   for (const Event& one : left) {
-    for (const Event& other : right) rows.push_back(Row(window, key, absl::StrCat(one.amount, ", ", other.amount)));
-    if (right.empty() && is_left) rows.push_back(Row(window, key, absl::StrCat(one.amount, ", none")));
+    for (const Event& other : right) rows.push_back(RowText(window, key, absl::StrCat(one.amount, ", ", other.amount)));
+    if (right.empty() && is_left) rows.push_back(RowText(window, key, absl::StrCat(one.amount, ", none")));
   }
   for (const Event& other : right) {
-    if (left.empty() && is_full) rows.push_back(Row(window, key, absl::StrCat("none, ", other.amount)));
+    if (left.empty() && is_full) rows.push_back(RowText(window, key, absl::StrCat("none, ", other.amount)));
   }
 }
 
 }  // namespace
+
+std::string RowText(const WindowKey& window, const std::string& key, const std::string& value) {
+  return absl::StrCat("[", window.start_ms, ", ", window.end_ms, ") ", key, ": ", value);
+}
 
 std::vector<Seen> Read(const Input& input, std::size_t source) {
   std::vector<Seen> seen;
@@ -186,7 +186,7 @@ std::vector<std::string> RowsOf(const Groups& groups, const std::function<std::s
                                 bool keyless) {
   std::vector<std::string> rows;
   for (const auto& [window, events] : groups) {
-    rows.push_back(Row(window, keyless ? "all" : absl::StrCat(window.key), show(events)));
+    rows.push_back(RowText(window, keyless ? "all" : absl::StrCat(window.key), show(events)));
   }
   return rows;
 }

@@ -71,6 +71,9 @@ std::string FirstOf(const std::vector<Event>& events);
 std::string LastOf(const std::vector<Event>& events);
 std::string DistinctOf(const std::vector<Event>& events);
 
+/// A row as text, as show.h shows the engine's.
+std::string RowText(const WindowKey& window, const std::string& key, const std::string& value);
+
 /// Rows of groups: `show` of each group's records. `keyless`: their key is that of all records.
 std::vector<std::string> RowsOf(const Groups& groups, const std::function<std::string(const std::vector<Event>&)>& show,
                                 bool keyless = false);

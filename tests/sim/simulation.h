@@ -11,6 +11,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "tests/sim/catalogue.h"
 #include "tests/sim/fault.h"
@@ -18,8 +19,8 @@
 
 namespace glaive::sim {
 
-struct Outcome {
-  std::string problem;  ///< what is wrong; empty: nothing
+/// What a run was, in numbers: they travel between processes as they lie.
+struct Measures {
   std::uint64_t fingerprint = 0;
   std::int64_t virtual_ns = 0;
   std::uint64_t steps = 0;
@@ -34,6 +35,11 @@ struct Outcome {
   std::uint64_t idle_periods = 0;
   std::uint64_t rows_past_idle_flows = 0;  ///< of windows that an idle flow was behind
   std::uint64_t most_laps = 0;
+};
+static_assert(std::is_trivially_copyable_v<Measures>);
+
+struct Outcome : Measures {
+  std::string problem;  ///< what is wrong; empty: nothing
 };
 
 /// `trace`: where to write what happens; may be null.

@@ -15,28 +15,17 @@ constexpr std::int64_t kFirstMs = 500;
 constexpr std::int64_t kSecondMs = 2'000;
 constexpr std::int64_t kStageGapMs = 150;
 
-std::string RowText(std::int64_t start_ms, std::int64_t end_ms, std::string_view key, std::int64_t value) {
-  return absl::StrCat("[", start_ms, ", ", end_ms, ") ", std::string(key), ": ", value);
-}
-
-std::int64_t StartOf(std::int64_t time_ms, std::int64_t size_ms) {
-  std::int64_t start_ms = (time_ms / size_ms - 1) * size_ms;
-  while (start_ms + size_ms <= time_ms) start_ms += size_ms;
-  return start_ms;
+/// The window of the second stage that a result of `first` falls into, for a key.
+WindowKey SecondWindow(const WindowKey& first, std::uint64_t key) {
+  std::int64_t start_ms = ((first.end_ms - 1) / kSecondMs - 1) * kSecondMs;
+  while (start_ms + kSecondMs <= first.end_ms - 1) start_ms += kSecondMs;
+  return {start_ms, start_ms + kSecondMs, key};
 }
 
 bool IsOfKind0(const Event& event) { return event.kind == 0; }
 bool IsOfKind1(const Event& event) { return event.kind == 1; }
 
 /// The counts of a stream's keys.
-template <typename S>
-auto CountsOf(S stream, const QueryParts& parts) {
-  return std::move(stream)
-      .KeyBy(&Event::key)
-      .Window(Tumbling{Millis(kFirstMs)})
-      .AllowedLateness(Millis(parts.lateness_ms))
-      .Aggregate(Count{});
-}
 template <typename S>
 auto CountsAndLateOf(S stream, const QueryParts& parts) {
   return Judged(std::move(stream).KeyBy(&Event::key).Window(Tumbling{Millis(kFirstMs)}), parts).Aggregate(Count{});
@@ -52,7 +41,7 @@ using Totals = std::map<WindowKey, std::int64_t>;
 std::vector<std::string> RowsOfTotals(const Totals& totals, bool keyless = false) {
   std::vector<std::string> rows;
   for (const auto& [window, value] : totals) {
-    rows.push_back(RowText(window.start_ms, window.end_ms, keyless ? "all" : absl::StrCat(window.key), value));
+    rows.push_back(RowText(window, keyless ? "all" : absl::StrCat(window.key), absl::StrCat(value)));
   }
   return rows;
 }
@@ -76,8 +65,7 @@ CatalogueEntry AnotherKey() {
                 std::vector<Event> late;
                 Totals totals;
                 for (const auto& [window, events] : Counts(Read(input, 0), late)) {
-                  const std::int64_t start_ms = StartOf(window.end_ms - 1, kSecondMs);
-                  totals[{start_ms, start_ms + kSecondMs, window.key % 7}] += static_cast<std::int64_t>(events.size());
+                  totals[SecondWindow(window, window.key % 7)] += static_cast<std::int64_t>(events.size());
                 }
                 return Expected{.rows = RowsOfTotals(totals), .late = LateRowsOf(late)};
               }};
@@ -102,8 +90,7 @@ CatalogueEntry TheSameKey() {
                 std::vector<Event> late;
                 Totals totals;
                 for (const auto& [window, events] : Counts(Read(input, 0), late)) {
-                  const std::int64_t start_ms = StartOf(window.end_ms - 1, kSecondMs);
-                  std::int64_t& most = totals[{start_ms, start_ms + kSecondMs, window.key}];
+                  std::int64_t& most = totals[SecondWindow(window, window.key)];
                   most = std::max(most, static_cast<std::int64_t>(events.size()));
                 }
                 return Expected{.rows = RowsOfTotals(totals), .late = LateRowsOf(late)};
@@ -156,8 +143,7 @@ CatalogueEntry SessionsCounted() {
                 std::vector<Event> late;
                 Totals totals;
                 for (const auto& [session, events] : GroupBySessions(Read(input, 0), kStageGapMs, KeyOf, late)) {
-                  const std::int64_t start_ms = StartOf(session.end_ms - 1, kSecondMs);
-                  ++totals[{start_ms, start_ms + kSecondMs, session.key % 3}];
+                  ++totals[SecondWindow(session, session.key % 3)];
                 }
                 return Expected{.rows = RowsOfTotals(totals), .late = LateRowsOf(late)};
               }};
@@ -187,8 +173,8 @@ CatalogueEntry SplitAndJoined() {
                 for (const auto& [window, events] : zeros) {
                   const auto others = ones.find(window);
                   if (others == ones.end()) continue;
-                  expected.rows.push_back(absl::StrCat("[", window.start_ms, ", ", window.end_ms, ") ", window.key,
-                                                       ": ", events.size(), ", ", others->second.size()));
+                  expected.rows.push_back(RowText(window, absl::StrCat(window.key),
+                                                  absl::StrCat(events.size(), ", ", others->second.size())));
                 }
                 return expected;
               }};
@@ -216,8 +202,8 @@ CatalogueEntry JoinedWithItself() {
                 Expected expected;
                 for (const auto& [window, events] : Counts(Read(input, 0), late)) {
                   for (const Event& event : events) {
-                    expected.rows.push_back(absl::StrCat("[", window.start_ms, ", ", window.end_ms, ") ", window.key,
-                                                         ": ", event.amount, ", ", events.size()));
+                    expected.rows.push_back(
+                        RowText(window, absl::StrCat(window.key), absl::StrCat(event.amount, ", ", events.size())));
                   }
                 }
                 expected.late = LateRowsOf(late);
@@ -254,8 +240,7 @@ CatalogueEntry JoinCounted() {
                 for (const auto& [window, events] : left) {
                   const auto others = right.find(window);
                   if (others == right.end()) continue;
-                  const std::int64_t start_ms = StartOf(window.end_ms - 1, kSecondMs);
-                  totals[{start_ms, start_ms + kSecondMs, window.key}] +=
+                  totals[SecondWindow(window, window.key)] +=
                       static_cast<std::int64_t>(events.size() * others->second.size());
                 }
                 return Expected{.rows = RowsOfTotals(totals), .late = LateRowsOf(late)};
