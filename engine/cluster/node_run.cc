@@ -54,6 +54,14 @@ absl::StatusOr<std::optional<NodeId>> NodeRun::PollConnecting() {
   return missing;
 }
 
+absl::Status NodeRun::PollFailure() {
+  absl::Status status;
+  for (const auto& executor : executors_) {
+    status.Update(executor->PollFailure());
+  }
+  return status;
+}
+
 absl::Status NodeRun::Commit() {
   absl::Status status;
   for (const auto& executor : executors_) {

@@ -45,6 +45,8 @@ class NodeRun {
   absl::Status Open(const Watch& watch) { return runner_->Open(watch); }
   /// Lets the executors run; returns when all have ended.
   absl::Status Run(const Watch& watch) { return runner_->Run(watch); }
+  /// After Run: whether a node has been lost that executors' last writes may still be under way to. Never blocks.
+  absl::Status PollFailure();
   /// Makes this node's results final.
   absl::Status Commit();
   /// Takes that back.

@@ -329,7 +329,9 @@ absl::Status NodeSession::GatherMetrics() {
       AddRegion(mine.regions, {.what = "state", .bytes = region.size_bytes(), .pages = {rdma::Name(region.pages())}});
     }
   }
+  plane_->WatchAlso([this] { return run_->PollFailure(); });  // others may wait for the last writes of this node
   const absl::StatusOr<std::vector<std::string>> nodes = plane_->AllGather("metrics", EncodeNodeMetrics(mine));
+  plane_->WatchAlso(nullptr);
   if (!nodes.ok()) {
     return nodes.status();
   }

@@ -67,7 +67,6 @@ bool Executor::RunRound() {
   return ran;
 }
 
-// A channel that failed says which message; who is gone, and why, is better known by the connection.
 absl::Status Executor::PollMesh() {
   absl::Status channels = mesh_->Poll();
   const std::int64_t now_ns = context_.clock->NowNanos();
@@ -79,6 +78,11 @@ absl::Status Executor::PollMesh() {
     return channels;
   }
   next_peer_check_ns_ = now_ns + kPeerCheckIntervalNanos;
+  return LostPeer(channels);
+}
+
+// A channel that failed says which message; who is gone, and why, is better known by the connection.
+absl::Status Executor::LostPeer(const absl::Status& channels) {
   const absl::Status failure = mesh_->PollFailure();
   const absl::Status& worse = failure.ok() ? channels : failure;
   if (worse.ok()) {

@@ -37,8 +37,8 @@ struct ExecutorConfig {
   std::int64_t idle_timeout_ns = 0;  // 0: no flow is ever idle
   std::uint64_t fragment_bytes = 0;
   std::uint64_t state_limit_bytes = 0;
-  const Clock* clock = nullptr;  // outlives the executor
-  SchedulerOptions scheduler;    // what it points to outlives the executor
+  const Clock* clock = nullptr;                    // outlives the executor
+  SchedulerOptions scheduler;                      // what it points to outlives the executor
 };
 
 class Executor {
@@ -64,6 +64,9 @@ class Executor {
   bool done() const { return done_; }
   /// The error that ended the executor, if any.
   const absl::Status& status() const { return context_.failure; }
+  /// After done(): whether a peer has been lost to whom the last writes may still be under way; it would wait for them
+  /// forever. Never blocks.
+  absl::Status PollFailure() { return LostPeer(mesh_->Poll()); }
   /// Ends the executor from outside, with the reason.
   void Stop(const absl::Status& reason);
 
@@ -86,6 +89,7 @@ class Executor {
 
   void End();
   absl::Status PollMesh();
+  absl::Status LostPeer(const absl::Status& channels);
 
   const Query* query_;
   std::unique_ptr<rdma::ExecutorMesh> mesh_;

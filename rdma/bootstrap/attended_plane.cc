@@ -42,6 +42,11 @@ absl::StatusOr<std::vector<std::string>> AttendedPlane::AllGather(std::string_vi
   return all;
 }
 
+void AttendedPlane::WatchAlso(std::function<absl::Status()> watch) {
+  const std::lock_guard lock(plane_mutex_);
+  plane_->WatchAlso(std::move(watch));
+}
+
 std::optional<absl::Status> AttendedPlane::PollFailure() {
   const std::lock_guard lock(plane_mutex_);
   std::optional<absl::Status> failure = plane_->PollFailure();

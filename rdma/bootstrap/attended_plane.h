@@ -40,6 +40,7 @@ class AttendedPlane final : public ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
+  void WatchAlso(std::function<absl::Status()> watch) override;
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;
   absl::Status Leave(absl::Duration grace) override;

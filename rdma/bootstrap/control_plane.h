@@ -113,6 +113,9 @@ class ControlPlane {
     return AllGather(phase, std::move(mine), absl::InfiniteDuration());
   }
 
+  /// From now on calls that block ask `watch` as well as BootstrapOptions::watch; null: no more.
+  virtual void WatchAlso(std::function<absl::Status()> watch) = 0;
+
   /// Mid-run: what ended the run, if anything did. Never blocks; looks at the connections only, not at the
   /// interrupt descriptor. At the coordinator this also passes failures on to the members.
   virtual std::optional<absl::Status> PollFailure() = 0;

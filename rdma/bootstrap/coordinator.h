@@ -10,10 +10,12 @@
 #include <poll.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -37,6 +39,7 @@ class Coordinator final : public ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
+  void WatchAlso(std::function<absl::Status()> watch) override { waiter_.WatchAlso(std::move(watch)); }
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;
   absl::Status Leave(absl::Duration grace) override;

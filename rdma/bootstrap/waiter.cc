@@ -41,9 +41,11 @@ absl::Status Waiter::Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns) {
   std::copy(all.begin() + 1, all.end(), fds.begin());
   if (all.front().revents != 0) return absl::CancelledError("interrupted");
   const bool quiet = std::all_of(fds.begin(), fds.end(), [](const pollfd& entry) { return entry.revents == 0; });
-  if (!watch_ || (!quiet && clock_->NowNanos() < next_watch_ns_)) return absl::OkStatus();
+  if (!quiet && clock_->NowNanos() < next_watch_ns_) return absl::OkStatus();
   next_watch_ns_ = DeadlineIn(kLongestUnwatched);
-  return watch_();
+  absl::Status status = watch_ ? watch_() : absl::OkStatus();
+  status.Update(second_watch_ ? second_watch_() : absl::OkStatus());
+  return status;
 }
 
 void Waiter::PartFrom(const std::vector<Connection*>& connections, const std::shared_ptr<const std::string>& frame,

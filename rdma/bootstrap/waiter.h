@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -42,8 +43,10 @@ class Waiter {
   /// when it has not been asked for half a second.
   absl::Status Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns);
 
+  /// From now on this is asked as well as the caller's watch; null: no more.
+  void WatchAlso(std::function<absl::Status()> watch) { second_watch_ = std::move(watch); }
   /// From now on only the sockets, the deadline and the interrupt count.
-  void DropWatch() { watch_ = nullptr; }
+  void DropWatch() { watch_ = second_watch_ = nullptr; }
 
   /// Parting: sends `frame` to all, says that nothing will follow, and reads until each peer has closed or `patience`
   /// is over. A socket that is closed with something unread in it takes the peer's unread messages along.
@@ -54,6 +57,7 @@ class Waiter {
  private:
   int interrupt_fd_;
   std::function<absl::Status()> watch_;
+  std::function<absl::Status()> second_watch_;
   const Clock* clock_;
   std::int64_t next_watch_ns_ = 0;  // then it is asked also beside busy sockets
 };

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>
@@ -202,6 +204,30 @@ TEST(ControlPlaneFailure, TheInterruptEndsAGather) {
   for (auto& plane : planes) {
     EXPECT_EQ(plane->AllGather("phase", "x").status().code(), absl::StatusCode::kCancelled);
   }
+}
+
+TEST(ControlPlaneFailure, WhatANodeWatchesEndsItsGather) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(3, clock);
+  for (const std::size_t node : {1U, 0U}) {  // node 2 never comes
+    planes[node]->WatchAlso([] { return absl::UnavailableError("the queue pair is broken"); });
+    EXPECT_EQ(planes[node]->AllGather("phase", "x").status(), absl::UnavailableError("the queue pair is broken"));
+  }
+}
+
+TEST(ControlPlaneFailure, WhatANodeHasWatchedNoMoreEndsNothing) {
+  const SteadyClock clock;
+  Planes planes = StartCluster(2, clock);
+  for (auto& plane : planes) {
+    plane->WatchAlso([] { return absl::UnavailableError("the queue pair is broken"); });
+    plane->WatchAlso(nullptr);
+  }
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_EQ(planes[1]->AllGather("phase", "x").status(), absl::OkStatus());
+  });
+  EXPECT_EQ(planes[0]->AllGather("phase", "x").status(), absl::OkStatus());
+  later.join();
 }
 
 TEST(ControlPlaneFailure, AGatherWithADeadlineNamesWhoIsMissing) {

@@ -106,7 +106,14 @@ absl::StatusOr<std::vector<std::string>> SimControlPlane::AllGather(std::string_
     if (is_coordinator() && failure_.ok()) Distribute(index);
     return !failure_.ok() || results_.contains(index);
   };
-  if (!is_over()) wait_(is_over);
+  absl::Status seen;
+  const auto is_over_or_seen = [&] {
+    if (is_over()) return true;
+    seen = watch_ ? watch_() : absl::OkStatus();
+    return !seen.ok();
+  };
+  if (!is_over_or_seen()) wait_(is_over_or_seen);
+  if (!seen.ok()) return seen;
   if (!results_.contains(index)) return failure_;
   std::vector<std::string> all = std::move(results_[index]);
   results_.erase(index);

@@ -80,7 +80,10 @@ class SimNode::Runner final : public engine::ExecutorRunner {
     while (status.ok() && !AllDone()) {
       const std::int64_t next_ns = node_->world_.time->now_ns() + kWatchIntervalNs;
       node_->Wait([&] { return AllDone() || HasFailed() || node_->world_.time->now_ns() >= next_ns; });
-      for (const auto& executor : executors_) status.Update(executor->status());
+      for (const auto& executor : executors_) {
+        status.Update(executor->status());
+        if (executor->done()) status.Update(executor->PollFailure());
+      }
       status.Update(watch());
     }
     Stop();

@@ -92,7 +92,10 @@ INSTANTIATE_TEST_SUITE_P(
                    "completion-us=0,piece-bytes=1048576"},
         Regression{4972, "sliding counts, the greatest of all keys",
                    "nodes=2,records=15,keys=2,silent=1,batch=1,free-signals=1,latency-us=0,jitter-us=0,"
-                   "completion-us=0,piece-bytes=1048576,epoch-interval-us=1000"}),
+                   "completion-us=0,piece-bytes=1048576,epoch-interval-us=1000"},
+        Regression{1967176497, "session full join",
+                   "fault=6,nodes=3,records=1,keys=1,batch=1,late-reads=1,free-signals=1,jitter-us=0,latency-us=0,"
+                   "completion-us=0,piece-bytes=1048576,step=10,victim=2,other-victim=1"}),
     [](const auto& test) { return absl::StrCat("Seed", test.param.seed); });
 
 TEST(Simulation, ASeedsRunIsTheSameEachTime) {
