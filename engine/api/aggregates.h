@@ -18,6 +18,7 @@
 #include "state/crdt/extremum.h"
 #include "state/crdt/mean.h"
 #include "state/crdt/ordered.h"
+#include "state/crdt/presence.h"
 #include "state/crdt/several.h"
 #include "state/crdt/sum.h"
 #include "state/crdt/variance.h"
@@ -126,17 +127,21 @@ TopKAggregate<K, Field> TopK(Field field) {
   return {std::move(field)};
 }
 
-/// How many different values a field has, exactly. The state keeps an entry for each, so it stands alone: not in
-/// Several, not for sessions, and with Unbounded only for results at the end. The field is of a type that could be a
-/// key, without padding, pointers or floating-point numbers.
+/// How many different values a field has, exactly. The state keeps an entry for each, with what stands beside it in
+/// Several, which holds one Distinct at most. It is not for sessions, and with Unbounded only for results at the end.
+/// The field is of a type that could be a key, without padding, pointers or floating-point numbers.
 template <typename Field>
 struct Distinct {
   template <typename R>
   using Element = std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>;
-  /// No CRDT: it makes Several a type that can be refused by name.
+  /// Of an element.
   template <typename R>
-  using Value = Element<R>;
+  using Value = state::PresenceValue;
 
+  template <typename R>
+  state::Nothing Input(const R&) const {
+    return {};
+  }
   template <typename R>
   Element<R> ElementOf(const R& record) const {
     return std::invoke(field, record);
@@ -191,25 +196,33 @@ concept AggregateOf = state::CrdtValue<typename A::template Value<R>> && require
   { aggregate.Input(record) } -> std::convertible_to<typename A::template Value<R>::Input>;
 };
 
-/// The same for those that are kept as one entry an element.
-template <typename A, typename R>
-concept DistinctOf = state::StateKey<typename A::template Element<R>>;
-
+/// How many Distinct an aggregate is or holds. With one, the state has an entry for each of its elements.
 template <typename A>
-inline constexpr bool kHoldsDistinct = false;
+inline constexpr int kDistincts = 0;
 template <typename Field>
-inline constexpr bool kHoldsDistinct<Distinct<Field>> = true;
+inline constexpr int kDistincts<Distinct<Field>> = 1;
 template <typename... As>
-inline constexpr bool kHoldsDistinct<Several<As...>> = (kHoldsDistinct<As> || ...);
+inline constexpr int kDistincts<Several<As...>> = (kDistincts<As> + ... + 0);
 
-/// Whether it is either of them. (Several with a Distinct inside has no value that could be looked at.)
+/// The element of a record, for an aggregate that is or holds a Distinct.
 template <typename A, typename R>
-constexpr bool IsAggregateOf() {
-  if constexpr (kHoldsDistinct<A>) {
-    return DistinctOf<A, R>;
+auto ElementOf(const A& aggregate, const R& record) {
+  if constexpr (requires { aggregate.ElementOf(record); }) {
+    return aggregate.ElementOf(record);
+  } else if constexpr (kDistincts<decltype(aggregate.first)> == 1) {
+    return ElementOf(aggregate.first, record);
   } else {
-    return AggregateOf<A, R>;
+    return ElementOf(aggregate.rest, record);
   }
 }
+
+/// Whether the elements of a Distinct can be part of a key; true of other aggregates.
+template <typename A, typename R>
+inline constexpr bool kElementsAreKeys = true;
+template <typename Field, typename R>
+inline constexpr bool kElementsAreKeys<Distinct<Field>, R> =
+    state::StateKey<typename Distinct<Field>::template Element<R>>;
+template <typename... As, typename R>
+inline constexpr bool kElementsAreKeys<Several<As...>, R> = (kElementsAreKeys<As, R> && ...);
 
 }  // namespace glaive::engine

@@ -14,7 +14,7 @@
 #include "engine/sink/sink.h"
 #include "engine/window/window_spec.h"
 #include "state/crdt/crdt.h"
-#include "state/crdt/presence.h"
+#include "state/crdt/element_total.h"
 #include "state/crdt/session_part.h"
 #include "state/index/element_key.h"
 #include "state/store/partitioned_store.h"
@@ -31,17 +31,20 @@ struct KeptState {
   static Key MakeKey(const AggregateT& /*aggregate*/, const K& key, const R& /*record*/) { return key; }
   static auto MakeInput(const AggregateT& aggregate, const R& record) { return aggregate.Input(record); }
 };
-/// Of distinct elements, an entry for each element of each key (distinct_results.h counts them).
-template <typename Field, typename R, typename K>
-struct KeptState<Distinct<Field>, R, K> {
-  using Key = state::ElementKey<K, typename Distinct<Field>::template Element<R>>;
-  using Value = state::PresenceValue;
-  using Result = std::uint64_t;
+/// Of distinct elements, an entry for each element of each key (distinct_results.h sums them up).
+template <typename AggregateT, typename R, typename K>
+  requires(kDistincts<AggregateT> == 1)
+struct KeptState<AggregateT, R, K> {
+  using Element = decltype(ElementOf(std::declval<const AggregateT&>(), std::declval<const R&>()));
+  using Key = state::ElementKey<K, Element>;
+  using Value = state::UnfinishedValue<typename AggregateT::template Value<R>>;
+  using Total = state::ElementTotal<typename AggregateT::template Value<R>>;
+  using Result = decltype(std::declval<const typename Total::Type&>().Result());
 
-  static Key MakeKey(const Distinct<Field>& aggregate, const K& key, const R& record) {
-    return Key(key, aggregate.ElementOf(record));
+  static Key MakeKey(const AggregateT& aggregate, const K& key, const R& record) {
+    return Key(key, ElementOf(aggregate, record));
   }
-  static state::Nothing MakeInput(const Distinct<Field>& /*aggregate*/, const R& /*record*/) { return {}; }
+  static auto MakeInput(const AggregateT& aggregate, const R& record) { return aggregate.Input(record); }
 };
 
 /// `OriginT` is one of api/origin.h, `ChainT` a Step from its records, `KeyT` a callable or member pointer on what the

@@ -1,13 +1,16 @@
-// DistinctResults: where the state has an entry for each element of a key, counts the elements of each key.
+// DistinctResults: where the state has an entry for each element of a key, counts the elements of each key, and merges
+// the values beside them.
 //
 // Around one of the kinds of results that a WindowTrigger is made of; see there. It has to emit each element of a
-// window once: the counts are made anew for each window, in a table of the state's budget.
+// window once: the totals are made anew for each window, in a table of the state's budget.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -15,7 +18,6 @@
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/window/windows.h"
-#include "state/crdt/count.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
 
@@ -31,33 +33,33 @@ class DistinctResults {
 
   template <typename Emit>
   absl::Status Fire(Fiber& fiber, std::int64_t window, const Emit& emit) {
-    absl::StatusOr<Table> counts = Table::Create(*memory_, last_keys_);
-    if (!counts.ok()) {
-      return counts.status();
+    absl::StatusOr<Table> totals = Table::Create(*memory_, last_keys_);
+    if (!totals.ok()) {
+      return totals.status();
     }
     std::int64_t start_ms = 0;
     std::int64_t end_ms = 0;
-    std::uint64_t counted = 0;
-    const auto count = [&](std::int64_t start, std::int64_t end, const typename Plan::Key& key, bool) {
+    std::uint64_t added = 0;
+    const auto add = [&](std::int64_t start, std::int64_t end, const typename Plan::Key& key, const Part& part) {
       start_ms = start;
       end_ms = end;
-      if (++counted % kStep == 0) {
+      if (++added % kStep == 0) {
         fiber.Yield();
       }
       const GroupKey group = key.group();
-      staged_[staged_count_++] = Item{.hash = state::HashKey(group), .key = group};
-      return staged_count_ == staged_.size() ? CountStaged(*counts) : absl::OkStatus();
+      staged_[staged_count_++] = Item{.hash = state::HashKey(group), .key = group, .part = part};
+      return staged_count_ == staged_.size() ? AddStaged(*totals) : absl::OkStatus();
     };
-    absl::Status status = elements_.Fire(fiber, window, count);
+    absl::Status status = elements_.Fire(fiber, window, add);
     if (status.ok()) {
-      status = CountStaged(*counts);
+      status = AddStaged(*totals);
     }
-    for (std::uint32_t i = 0; status.ok() && i < counts->size(); ++i) {
-      const auto& [key, value] = counts->At(i);
+    for (std::uint32_t i = 0; status.ok() && i < totals->size(); ++i) {
+      const auto& [key, value] = totals->At(i);
       status = emit(start_ms, end_ms, key, value.Result());
     }
-    last_keys_ = counts->size();
-    counts->Release(*memory_);
+    last_keys_ = totals->size();
+    totals->Release(*memory_);
     return status;
   }
 
@@ -65,18 +67,22 @@ class DistinctResults {
 
  private:
   using GroupKey = typename Plan::GroupKey;
-  using Table = state::SliceTable<GroupKey, state::CountValue>;
+  using Part = std::remove_cvref_t<decltype(std::declval<const typename Plan::Value&>().Result())>;
+  using Total = typename Plan::Kept::Total;
+  using Table = state::SliceTable<GroupKey, typename Total::Type>;
   struct Item {
     std::uint64_t hash;
     GroupKey key;
+    [[no_unique_address]] Part part;
   };
 
-  static constexpr std::uint64_t kStep = 4096;  // elements counted in a turn
+  static constexpr std::uint64_t kStep = 4096;  // elements added in a turn
 
-  absl::Status CountStaged(Table& counts) {
+  absl::Status AddStaged(Table& totals) {
     const std::span<const Item> items(staged_.data(), staged_count_);
     staged_count_ = 0;
-    return counts.Apply(*memory_, items, [](state::CountValue& value, const Item&) { ++value.count; });
+    return totals.Apply(*memory_, items,
+                        [](typename Total::Type& total, const Item& item) { Total::Add(total, item.part); });
   }
 
   state::StateMemory* memory_;

@@ -1,9 +1,13 @@
 // Distinct elements of each key over a cluster, with records out of order and late ones, against sets.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,30 +28,45 @@ constexpr Disorder kVisitDisorder{.range_ms = 1'500, .bound_ms = 200};
 struct Visit {
   std::uint64_t page;
   std::uint32_t user;
+  std::int64_t time_ms;
 };
 
 Visit VisitOf(const TestRecord& record) {
-  return {.page = record.key, .user = static_cast<std::uint32_t>(record.event_time_ms * 7 % 23 + 23)};
+  return {.page = record.key,
+          .user = static_cast<std::uint32_t>(record.event_time_ms * 7 % 23 + 23),
+          .time_ms = record.event_time_ms};
 }
 
-// {window start, page} -> users. Without a slide everything is of one window.
-TestCounts Sequential(const Workload& workload, std::int64_t size_ms, std::int64_t slide_ms) {
-  std::map<std::pair<std::int64_t, std::uint64_t>, std::set<std::uint32_t>> users;
+// {window start, page} -> visits. Without a slide everything is of one window.
+std::map<std::pair<std::int64_t, std::uint64_t>, std::vector<Visit>> VisitsOf(const Workload& workload,
+                                                                              std::int64_t size_ms,
+                                                                              std::int64_t slide_ms) {
+  std::map<std::pair<std::int64_t, std::uint64_t>, std::vector<Visit>> visits;
   ForEachRecord(workload, kVisitDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     const Visit visit = VisitOf(record);
     if (slide_ms == 0) {
-      users[{kMinEventTimeMs, visit.page}].insert(visit.user);
+      visits[{kMinEventTimeMs, visit.page}].push_back(visit);
       return;
     }
     for (std::int64_t start_ms = -100 * slide_ms; start_ms <= record.event_time_ms; start_ms += slide_ms) {
       if (start_ms + size_ms > record.event_time_ms && start_ms + size_ms > watermark_ms) {
-        users[{start_ms, visit.page}].insert(visit.user);
+        visits[{start_ms, visit.page}].push_back(visit);
       }
     }
   });
+  return visits;
+}
+
+std::uint64_t UsersOf(const std::vector<Visit>& visits) {
+  std::set<std::uint32_t> users;
+  for (const Visit& visit : visits) users.insert(visit.user);
+  return users.size();
+}
+
+TestCounts Sequential(const Workload& workload, std::int64_t size_ms, std::int64_t slide_ms) {
   TestCounts counts;
-  for (const auto& [window_and_page, of_page] : users) {
-    counts[window_and_page] = of_page.size();
+  for (const auto& [window_and_page, visits] : VisitsOf(workload, size_ms, slide_ms)) {
+    counts[window_and_page] = UsersOf(visits);
   }
   return counts;
 }
@@ -81,6 +100,49 @@ TEST(Distinct, OfSlidingWindowsIsExact) {
 }
 
 TEST(Distinct, OfEverythingIsExact) { ExpectCounts(Unbounded{}, 0, 0); }
+
+// Visits, users, and the greatest user with the time of the last visit: the values beside Distinct are those of all.
+template <typename W>
+void ExpectAllAtOnce(const W& window, std::int64_t size_ms, std::int64_t slide_ms) {
+  using Users = std::tuple<std::uint64_t, std::uint64_t, std::optional<std::uint32_t>, std::optional<std::int64_t>>;
+  for (Workload workload : DisorderedWorkloads(40)) {
+    SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
+    std::vector<std::vector<WindowResult<std::uint64_t, Users>>> rows(workload.executor_count());
+    const std::unique_ptr<Query> query =
+        From(DisorderedRecords(workload, kVisitDisorder))
+            .Map(VisitOf)
+            .KeyBy(&Visit::page)
+            .Window(window)
+            .Aggregate(Several{Count{}, Distinct{&Visit::user}, Max{&Visit::user}, Max{&Visit::time_ms}})
+            .To(Collect(rows));
+    std::vector<ExecutorMetrics> metrics;
+    ASSERT_EQ(RunNodes(workload, *query, metrics), absl::OkStatus());
+    std::map<std::pair<std::int64_t, std::uint64_t>, Users> found;
+    std::size_t count = 0;
+    for (const auto& leader : rows) {
+      for (const auto& row : leader) found[{row.window_start_ms, row.key}] = row.value;
+      count += leader.size();
+    }
+    std::map<std::pair<std::int64_t, std::uint64_t>, Users> expected;
+    for (const auto& [window_and_page, visits] : VisitsOf(workload, size_ms, slide_ms)) {
+      Users& users = expected[window_and_page];
+      users = {visits.size(), UsersOf(visits), std::ranges::max(visits, {}, &Visit::user).user,
+               std::ranges::max(visits, {}, &Visit::time_ms).time_ms};
+    }
+    EXPECT_EQ(count, found.size()) << "a row was emitted twice";
+    EXPECT_TRUE(found == expected) << found.size() << " results of " << expected.size();
+  }
+}
+
+TEST(Distinct, BesideOthersInTumblingWindowsIsExact) {
+  ExpectAllAtOnce(Tumbling{absl::Milliseconds(1'000)}, 1'000, 1'000);
+}
+
+TEST(Distinct, BesideOthersInSlidingWindowsIsExact) {
+  ExpectAllAtOnce(Sliding{absl::Milliseconds(1'000), absl::Milliseconds(300)}, 1'000, 300);
+}
+
+TEST(Distinct, BesideOthersOfEverythingIsExact) { ExpectAllAtOnce(Unbounded{}, 0, 0); }
 
 TEST(Distinct, WithoutAKeyHasOneResultAWindow) {
   const Workload workload = DisorderedWorkloads(5'000)[3];

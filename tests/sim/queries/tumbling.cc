@@ -83,6 +83,9 @@ std::vector<CatalogueEntry> TumblingQueries() {
   const auto several = [](const std::vector<Event>& events) -> std::string {
     return CountOf(events) + ", " + GreatestOf(events) + ", " + WeightOf(events);
   };
+  const auto several_distinct = [](const std::vector<Event>& events) -> std::string {
+    return CountOf(events) + ", " + DistinctOf(events) + ", " + WeightOf(events);
+  };
   return {Tumbled("tumbling count", Count{}, CountOf),
           Tumbled("tumbling sum", Sum{&Event::amount}, SumOf),
           Tumbled("tumbling exact-sum", Sum{&Event::weight}, WeightOf),
@@ -95,6 +98,8 @@ std::vector<CatalogueEntry> TumblingQueries() {
           Tumbled("tumbling last", Last{&Event::time_ms, &Event::amount}, LastOf),
           Tumbled("tumbling distinct", Distinct{&Event::amount}, DistinctOf),
           Tumbled("tumbling several", Several{Count{}, Max{&Event::amount}, Sum{&Event::weight}}, several),
+          Tumbled("tumbling several, distinct ones among them",
+                  Several{Count{}, Distinct{&Event::amount}, Sum{&Event::weight}}, several_distinct),
           WithoutKey(),
           FilteredAndMapped()};
 }
