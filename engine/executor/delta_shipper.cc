@@ -14,7 +14,9 @@ constexpr std::size_t kBytesPerTurn = std::size_t{128} << 10;
 }  // namespace
 
 DeltaShipper::DeltaShipper(TaskContext& context, std::uint32_t input_count)
-    : context_(&context), outbox_(context.executor_count, context.mesh->segments().size()), open_inputs_(input_count) {}
+    : context_(&context),
+      outbox_(context.executor_count, context.mesh->segments().size(), context.delta_observer),
+      open_inputs_(input_count) {}
 
 absl::Status DeltaShipper::Spawn(Scheduler& scheduler) {
   for (std::uint32_t turn = 0; turn < context_->peer_count(); ++turn) {

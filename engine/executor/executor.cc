@@ -42,6 +42,7 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector
   context_.memory = &memory_;
   context_.metrics = &metrics_;
   context_.live = &live_;
+  context_.delta_observer = config.delta_observer;
 }
 
 absl::Status Executor::Open() {

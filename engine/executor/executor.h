@@ -25,11 +25,13 @@
 #include "engine/fiber/scheduler.h"
 #include "engine/metrics/node_metrics.h"
 #include "rdma/mesh/executor_mesh.h"
+#include "state/epoch/delta_observer.h"
 #include "state/log/state_memory.h"
 
 namespace glaive::engine {
 
-/// What an executor is made of; the same on all executors of a run but for `mesh.self` and `scheduler`.
+/// What an executor is made of; the same on all executors of a run but for `mesh.self`, `scheduler` and
+/// `delta_observer`.
 struct ExecutorConfig {
   rdma::MeshOptions mesh;
   EpochPolicy epoch_policy;
@@ -39,6 +41,7 @@ struct ExecutorConfig {
   std::uint64_t state_limit_bytes = 0;
   const Clock* clock = nullptr;                    // outlives the executor
   SchedulerOptions scheduler;                      // what it points to outlives the executor
+  state::DeltaObserver* delta_observer = nullptr;  // outlives the executor; may be null
 };
 
 class Executor {

@@ -18,6 +18,7 @@
 #include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
 #include "rdma/mesh/executor_mesh.h"
+#include "state/epoch/delta_observer.h"
 #include "state/log/state_memory.h"
 #include "state/store/fragment_geometry.h"
 
@@ -35,7 +36,8 @@ struct TaskContext {
   state::StateMemory* memory = nullptr;
   ExecutorMetrics* metrics = nullptr;
   LiveProgress* live = nullptr;
-  absl::Status failure;  // the first one; ends the executor after the round
+  state::DeltaObserver* delta_observer = nullptr;  // may be null
+  absl::Status failure;                            // the first one; ends the executor after the round
 
   /// Ends the run with an error that says who met it and when. It never returns: the executor unwinds its fibers.
   [[noreturn]] void Fail(Fiber& fiber, const absl::Status& status) {

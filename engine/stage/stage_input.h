@@ -132,6 +132,9 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
         fiber.Yield();
       }
     }
+    if (context_->delta_observer != nullptr) {
+      context_->delta_observer->OnMerged(reader, chunk);
+    }
     if (chunk.marker) {
       progress_.OnMarker(reader.sender(), *chunk.marker);
     }

@@ -2,8 +2,8 @@
 
 namespace glaive::state {
 
-DeltaOutbox::DeltaOutbox(std::uint32_t executor_count, std::size_t segment_count)
-    : messages_(segment_count), queues_(executor_count) {}
+DeltaOutbox::DeltaOutbox(std::uint32_t executor_count, std::size_t segment_count, DeltaObserver* observer)
+    : messages_(segment_count), queues_(executor_count), observer_(observer) {}
 
 void DeltaOutbox::Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t payload_bytes, const DeltaTag& tag) {
   const std::uint32_t number = Value(segment);
@@ -12,6 +12,9 @@ void DeltaOutbox::Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t
   (queue.first == kNone ? queue.first : messages_[queue.last].next) = number;
   queue.last = number;
   ++pending_;
+  if (observer_ != nullptr) {
+    observer_->OnQueued(leader, tag);
+  }
 }
 
 bool DeltaOutbox::TrySend(ExecutorId leader, rdma::ChannelSender& channel) {

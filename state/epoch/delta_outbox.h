@@ -19,13 +19,15 @@
 #include "rdma/channel/channel_sender.h"
 #include "rdma/memory/segment_pool.h"
 #include "state/epoch/delta_layout.h"
+#include "state/epoch/delta_observer.h"
 
 namespace glaive::state {
 
 class DeltaOutbox {
  public:
-  /// Queues for `executor_count` leaders and segments of a pool of `segment_count`.
-  DeltaOutbox(std::uint32_t executor_count, std::size_t segment_count);
+  /// Queues for `executor_count` leaders and segments of a pool of `segment_count`. `observer` may be null, and
+  /// outlives the outbox.
+  DeltaOutbox(std::uint32_t executor_count, std::size_t segment_count, DeltaObserver* observer = nullptr);
 
   /// Appends a sealed segment, whose first `payload_bytes` are its message, to the leader's queue.
   void Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t payload_bytes, const DeltaTag& tag);
@@ -53,6 +55,7 @@ class DeltaOutbox {
   std::vector<Message> messages_;
   std::vector<Queue> queues_;
   std::size_t pending_ = 0;
+  DeltaObserver* observer_;
 };
 
 }  // namespace glaive::state

@@ -47,6 +47,8 @@ class DeltaReader {
   absl::StatusOr<DeltaChunk> Read(const rdma::Message& message);
 
   ExecutorId sender() const { return sender_; }
+  /// The query's input that it reads for.
+  std::uint32_t input() const { return input_; }
   /// The epoch of the chunk that was read last.
   EpochId current() const { return current_; }
   /// Epochs that the sender has ended.

@@ -26,13 +26,20 @@ struct QueryParts {
   std::int64_t lateness_ms = 0;
 };
 
+/// What a query's rows wait for.
+enum class RowsWaitFor : std::uint8_t {
+  kInput,    ///< that its flows have passed their window, and the lateness that is allowed
+  kStages,   ///< likewise, but windows are of results of stages before
+  kNothing,  ///< pairs of unwindowed joins
+};
+
 struct CatalogueEntry {
   std::string_view name;
   std::string_view window;     ///< of its first stage: "tumbling", ...
   std::string_view aggregate;  ///< "count", ... or "" for a join
   std::string_view join;       ///< "inner", "left", "full", "static" or ""
   std::int64_t sources = 1;
-  bool is_one_stage = true;  ///< its rows come straight from windows of the input
+  RowsWaitFor rows_wait_for = RowsWaitFor::kInput;
   std::function<std::unique_ptr<engine::Query>(const QueryParts&)> build;
   std::function<Expected(const Input&)> expect;
 };

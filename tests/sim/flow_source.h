@@ -37,13 +37,25 @@ class FlowTruth {
   /// The least watermark of the flows that are not idle, each counted as no less than `at_least_ms`.
   std::int64_t SlowestMs(std::int64_t at_least_ms) const {
     std::int64_t slowest_ms = kEndMs;
-    for (const auto& of_source : positions_) {
-      for (const FlowPosition& each : of_source) {
-        if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.watermark_ms, at_least_ms));
-      }
+    for (std::size_t source = 0; source < positions_.size(); ++source) {
+      slowest_ms = std::min(slowest_ms, SlowestOfSourceMs(source, at_least_ms));
     }
     return slowest_ms;
   }
+  /// Likewise, of the flows of one source.
+  std::int64_t SlowestOfSourceMs(std::size_t source, std::int64_t at_least_ms) const {
+    std::int64_t slowest_ms = kEndMs;
+    for (const FlowPosition& each : positions_[source]) {
+      if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.watermark_ms, at_least_ms));
+    }
+    return slowest_ms;
+  }
+  /// How far a flow may be said to have come: an idle one as far as any other.
+  std::int64_t ToldMs(std::size_t source, ExecutorId executor) const {
+    const FlowPosition& position = positions_[source][Value(executor)];
+    return IsIdle(position) ? kEndMs : position.watermark_ms;
+  }
+  std::size_t sources() const { return positions_.size(); }
   /// Whether an idle flow is behind `window_end_ms`: the window is complete only for those who go on without it.
   bool IsPastAnIdleFlow(std::int64_t window_end_ms) const {
     return std::ranges::any_of(positions_, [&](const auto& of_source) {

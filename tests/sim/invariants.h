@@ -2,15 +2,11 @@
 // docs/architecture.md).
 //
 //   I1 sent - consumed <= c on every ring: after every round, from both ends.
-//   I2 All entries that were sent have been merged: at the end.
-//   I4 A window's rows come once all flows have passed it: at every row, from the flows themselves; in queries of one
-//      stage.
+//   I2, I3: see delta_ledger.h.
+//   I4 A window's rows come once all flows have passed it: at every row, from the flows themselves.
 //   I5 What lies in a ring is taken within some rounds: after every round.
 //   I6 State stays within its budget, and segments come back: after every round, and at the end.
 //   I7 No flow leads the slowest by more than --max-lead: at every batch, from the flows themselves.
-//
-// That nothing is merged twice (I2) and no watermark overtakes its updates (I3) shows in the results: counts and sums
-// are compared.
 #pragma once
 
 #include <cstdint>

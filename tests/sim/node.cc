@@ -110,7 +110,7 @@ class SimNode::Runner final : public engine::ExecutorRunner {
   std::span<const std::unique_ptr<engine::Executor>> executors_;
 };
 
-class SimNode::Observer final : public engine::TurnObserver {
+class SimNode::Observer final : public engine::TurnObserver, public state::DeltaObserver {
  public:
   Observer(SimNode& node, ExecutorId executor) : node_(&node), executor_(executor) {}
 
@@ -119,6 +119,17 @@ class SimNode::Observer final : public engine::TurnObserver {
   void BeforeTurn(const engine::Fiber& fiber) override {
     node_->world_.trace->Add("executor %d: %s", Value(executor_), fiber.name());
     node_->world_.step_listener->AtStep(node_->id_, StepOf(fiber));
+  }
+
+  void OnQueued(ExecutorId leader, const state::DeltaTag& tag) override {
+    node_->world_.ledger->OnQueued(executor_, leader, tag);
+  }
+  void OnMerged(const state::DeltaReader& reader, const state::DeltaChunk& chunk) override {
+    node_->world_.ledger->OnMerged(reader.sender(), executor_,
+                                   {.epoch = Value(chunk.epoch),
+                                    .entry_count = chunk.entry_count,
+                                    .has_marker = chunk.marker ? 1U : 0U,
+                                    .input = reader.input()});
   }
 
  private:
@@ -222,6 +233,7 @@ void SimNode::Equip(engine::ExecutorConfig& config) {
   const std::size_t index = Value(config.mesh.self) % policies_.size();
   config.mesh.fabric = this;
   config.scheduler = {.pick_policy = policies_[index].get(), .observer = observers_[index].get()};
+  config.delta_observer = observers_[index].get();
   if (HasFault(FaultKind::kNoState)) {
     config.state_limit_bytes = static_cast<std::uint64_t>(world_.scenario->occurrence) << 10;
   }

@@ -24,6 +24,7 @@
 #include "rdma/transport/fabric.h"
 #include "tests/sim/catalogue.h"
 #include "tests/sim/control_plane.h"
+#include "tests/sim/delta_ledger.h"
 #include "tests/sim/fault.h"
 #include "tests/sim/network.h"
 #include "tests/sim/row_store.h"
@@ -45,6 +46,7 @@ struct World {
   VirtualTime* time = nullptr;
   Network* network = nullptr;
   ControlWire* wire = nullptr;
+  DeltaLedger* ledger = nullptr;
   Trace* trace = nullptr;
 };
 

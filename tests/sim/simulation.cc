@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 
 #include "tests/sim/control_plane.h"
+#include "tests/sim/delta_ledger.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/network.h"
 #include "tests/sim/node.h"
@@ -46,7 +47,11 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         truth_(static_cast<std::size_t>(entry.sources), static_cast<std::size_t>(scenario.executor_count()), time_),
         network_(OptionsOf(scenario), time_, Random(scenario.seed, Purpose::kNetwork), *this),
         wire_(static_cast<std::uint32_t>(scenario.nodes), time_, Random(scenario.seed, Purpose::kControl)),
-        invariants_(scenario_, entry, truth_) {
+        invariants_(scenario_, entry, truth_),
+        ledger_({.executors = static_cast<std::uint32_t>(scenario.executor_count()),
+                 .inputs_are_sources = entry.rows_wait_for != RowsWaitFor::kStages,
+                 .lateness_ms = entry.rows_wait_for == RowsWaitFor::kInput ? scenario.lateness_ms : 0},
+                truth_) {
     const World world{.scenario = &scenario_,
                       .entry = entry_,
                       .input = &input_,
@@ -57,6 +62,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
                       .time = &time_,
                       .network = &network_,
                       .wire = &wire_,
+                      .ledger = &ledger_,
                       .trace = &trace_};
     const auto nodes = static_cast<std::uint32_t>(scenario.nodes);
     facts_.nodes.resize(nodes);
@@ -95,6 +101,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     invariants_.BeforeRound(executor);
     const bool ran = executor.RunRound();
     if (!IsDead(node)) Require(invariants_.AfterRound(executor, [this](ExecutorId id) { return Find(id); }));
+    Require(ledger_.broken());
     return ran;
   }
 
@@ -181,6 +188,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     trace_.Add("executor %d: a row until %d ms", Value(executor), window_end_ms);
     if (!is_late) {
       Require(invariants_.AtRow(window_end_ms));
+      if (entry_->rows_wait_for != RowsWaitFor::kNothing) Require(ledger_.AtRow(executor, window_end_ms));
       outcome_.rows_past_idle_flows += truth_.IsPastAnIdleFlow(window_end_ms) ? 1 : 0;
     }
     ++progress_;
@@ -298,6 +306,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     if (!verdict.has_failed && merges != delta_entries) {
       Require(absl::StrCat("I2: ", delta_entries, " entries were sent, and ", merges, " merged"));
     }
+    if (!verdict.has_failed) Require(ledger_.AtEnd());
   }
 
   Scenario scenario_;
@@ -310,6 +319,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   Network network_;
   ControlWire wire_;
   Invariants invariants_;
+  DeltaLedger ledger_;
   RunFacts facts_;
   Outcome outcome_;
   std::array<std::int64_t, 16> stalled_until_ns_{};

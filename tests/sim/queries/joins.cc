@@ -28,7 +28,7 @@ CatalogueEntry JoinOf(std::string_view name, std::string_view kind, std::string_
           .aggregate = "",
           .join = kind,
           .sources = 2,
-          .is_one_stage = !std::is_same_v<W, Unbounded>,  // whose pairs wait for no watermark
+          .rows_wait_for = std::is_same_v<W, Unbounded> ? RowsWaitFor::kNothing : RowsWaitFor::kInput,
           .build =
               [window](const QueryParts& parts) {
                 auto windowed = Joined<kKind>(parts).On(&Event::key, &Event::key).Window(window);

@@ -51,7 +51,7 @@ CatalogueEntry AnotherKey() {
           .window = "tumbling",
           .aggregate = "count",
           .join = "",
-          .is_one_stage = false,
+          .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
                 return CountsAndLateOf(FirstOfAll(parts), parts)
@@ -76,7 +76,7 @@ CatalogueEntry TheSameKey() {
           .window = "tumbling",
           .aggregate = "max",
           .join = "",
-          .is_one_stage = false,
+          .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
                 return CountsAndLateOf(FirstOfAll(parts), parts)
@@ -102,7 +102,7 @@ CatalogueEntry SlidingThenAll() {
           .window = "sliding",
           .aggregate = "max",
           .join = "",
-          .is_one_stage = false,
+          .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
                 return Judged(FirstOfAll(parts).KeyBy(&Event::key).Window(Sliding{Millis(900), Millis(300)}), parts)
@@ -128,7 +128,7 @@ CatalogueEntry SessionsCounted() {
           .window = "session",
           .aggregate = "count",
           .join = "",
-          .is_one_stage = false,
+          .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
                 return Judged(FirstOfAll(parts).KeyBy(&Event::key).Window(Session{Millis(kStageGapMs)}), parts)
@@ -154,7 +154,7 @@ CatalogueEntry SplitAndJoined() {
           .window = "tumbling",
           .aggregate = "count",
           .join = "inner",
-          .is_one_stage = false,
+          .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
                 const auto [zeros, ones] = FirstOfAll(parts).Split(&IsOfKind0, &IsOfKind1);
@@ -185,7 +185,7 @@ CatalogueEntry JoinedWithItself() {
           .window = "tumbling",
           .aggregate = "count",
           .join = "inner",
-          .is_one_stage = false,
+          .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
                 const auto all = FirstOfAll(parts);
@@ -217,7 +217,7 @@ CatalogueEntry JoinCounted() {
           .aggregate = "count",
           .join = "inner",
           .sources = 2,
-          .is_one_stage = false,
+          .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
                 return Join(FirstOfAll(parts), SecondOfAll(parts))

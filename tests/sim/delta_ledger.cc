@@ -1,0 +1,76 @@
+#include "tests/sim/delta_ledger.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace glaive::sim {
+namespace {
+
+bool IsSame(const state::DeltaTag& a, const state::DeltaTag& b) {
+  return a.input == b.input && a.epoch == b.epoch && a.entry_count == b.entry_count && a.has_marker == b.has_marker;
+}
+
+std::string Show(const state::DeltaTag& tag) {
+  return absl::StrCat(tag.entry_count, " entries", tag.has_marker == 1 ? " and the marker" : "", " of epoch ",
+                      tag.epoch, " of input ", tag.input);
+}
+
+}  // namespace
+
+std::int64_t DeltaLedger::CoveredNow(ExecutorId executor, std::uint32_t input) const {
+  std::int64_t told_ms = kBeginningMs;
+  for (std::size_t source = 0; source < truth_->sources(); ++source) {
+    if (options_.inputs_are_sources && source != std::min<std::size_t>(input, truth_->sources() - 1)) continue;
+    told_ms = std::max(told_ms, truth_->ToldMs(source, executor));
+  }
+  return told_ms == kBeginningMs || told_ms == kEndMs ? told_ms : told_ms - options_.lateness_ms;
+}
+
+void DeltaLedger::OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag) {
+  rings_[{from, to}].under_way.push_back({.tag = tag, .covers_ms = CoveredNow(from, tag.input)});
+  inputs_ = std::max(inputs_, tag.input + 1);
+}
+
+void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag) {
+  Ring& ring = rings_[{from, to}];
+  if (ring.under_way.empty() || !IsSame(ring.under_way.front().tag, tag)) {
+    if (!broken_) {
+      broken_ = absl::StrCat("I2: executor ", Value(to), " has merged ", Show(tag), " of executor ", Value(from),
+                             "; due was ",
+                             ring.under_way.empty() ? std::string("nothing") : Show(ring.under_way.front().tag));
+    }
+    return;
+  }
+  if (tag.has_marker == 1) ring.merged_ms[tag.input] = ring.under_way.front().covers_ms;
+  ring.under_way.pop_front();
+}
+
+std::optional<std::string> DeltaLedger::AtRow(ExecutorId leader, std::int64_t window_end_ms) const {
+  for (std::uint32_t other = 0; other < options_.executors; ++other) {
+    if (ExecutorId{other} == leader) continue;
+    const auto ring = rings_.find({ExecutorId{other}, leader});
+    for (std::uint32_t input = 0; input < inputs_; ++input) {
+      std::int64_t merged_ms = kBeginningMs;
+      if (ring != rings_.end() && ring->second.merged_ms.contains(input)) merged_ms = ring->second.merged_ms.at(input);
+      if (window_end_ms > merged_ms) {
+        return absl::StrCat("I3: executor ", Value(leader), " has a row of a window that ends at ", window_end_ms,
+                            " ms, and of input ", input, " of executor ", other, " it has merged what comes before ",
+                            merged_ms);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> DeltaLedger::AtEnd() const {
+  for (const auto& [ends, ring] : rings_) {
+    if (!ring.under_way.empty()) {
+      return absl::StrCat("I2: ", ring.under_way.size(), " chunks of executor ", Value(ends.first), " for executor ",
+                          Value(ends.second), " have not been merged, first: ", Show(ring.under_way.front().tag));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace glaive::sim

@@ -1,0 +1,92 @@
+// The ledger notices each way in which chunks can go wrong.
+
+#include "tests/sim/delta_ledger.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace glaive::sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr ExecutorId kHelper{0};
+constexpr ExecutorId kLeader{1};
+
+state::DeltaTag Tag(std::uint64_t epoch, std::uint32_t entries, bool has_marker = true) {
+  return {.epoch = epoch, .entry_count = entries, .entry_bytes = 16, .has_marker = has_marker ? 1U : 0U, .input = 0};
+}
+
+class DeltaLedgerTest : public ::testing::Test {
+ protected:
+  void ReadUntil(std::int64_t watermark_ms) { truth_.Of(0, kHelper).watermark_ms = watermark_ms; }
+  void Queue(const state::DeltaTag& tag) { ledger_.OnQueued(kHelper, kLeader, tag); }
+  void Merge(const state::DeltaTag& tag) { ledger_.OnMerged(kHelper, kLeader, tag); }
+  std::string Broken() const { return ledger_.broken().value_or(""); }
+  std::string AtRow(std::int64_t window_end_ms) const { return ledger_.AtRow(kLeader, window_end_ms).value_or(""); }
+
+  VirtualTime time_;
+  FlowTruth truth_{1, 2, time_};
+  DeltaLedger ledger_{{.executors = 2, .inputs_are_sources = true, .lateness_ms = 10}, truth_};
+};
+
+TEST_F(DeltaLedgerTest, ChunksInTheirOrderAreRight) {
+  Queue(Tag(1, 5, false));
+  Queue(Tag(1, 3));
+  Merge(Tag(1, 5, false));
+  Merge(Tag(1, 3));
+  EXPECT_EQ(Broken(), "");
+  EXPECT_EQ(ledger_.AtEnd(), std::nullopt);
+}
+
+TEST_F(DeltaLedgerTest, AChunkMergedTwiceIsNoticed) {
+  Queue(Tag(1, 5));
+  Merge(Tag(1, 5));
+  Merge(Tag(1, 5));
+  EXPECT_THAT(Broken(),
+              HasSubstr("I2: executor 1 has merged 5 entries and the marker of epoch 1 of input 0 of executor "
+                        "0; due was nothing"));
+}
+
+TEST_F(DeltaLedgerTest, AChunkLeftOutIsNoticed) {
+  Queue(Tag(1, 5));
+  Queue(Tag(2, 4));
+  Merge(Tag(2, 4));
+  EXPECT_THAT(Broken(), HasSubstr("due was 5 entries and the marker of epoch 1"));
+}
+
+TEST_F(DeltaLedgerTest, AChunkCutShortIsNoticed) {
+  Queue(Tag(1, 5));
+  Merge(Tag(1, 4));
+  EXPECT_THAT(Broken(), HasSubstr("due was 5 entries"));
+}
+
+TEST_F(DeltaLedgerTest, AChunkThatNobodyMergedIsNoticedAtTheEnd) {
+  Queue(Tag(1, 5));
+  EXPECT_THAT(ledger_.AtEnd().value_or(""), HasSubstr("I2: 1 chunks of executor 0 for executor 1"));
+}
+
+TEST_F(DeltaLedgerTest, ARowWaitsForTheMarkerThatCoversItsWindow) {
+  ReadUntil(1'010);
+  Queue(Tag(1, 5, false));
+  Queue(Tag(1, 0));
+  Merge(Tag(1, 5, false));
+  EXPECT_THAT(AtRow(1'000), HasSubstr("I3: executor 1 has a row of a window that ends at 1000 ms"));
+  Merge(Tag(1, 0));
+  EXPECT_EQ(AtRow(1'000), "");
+  ReadUntil(5'000);  // what was queued before does not cover it
+  EXPECT_THAT(AtRow(1'001), HasSubstr("it has merged what comes before 1000"));
+}
+
+TEST_F(DeltaLedgerTest, AFlowThatIsIdleHoldsNoRowBack) {
+  ReadUntil(100);
+  truth_.Of(0, kHelper).idle_from_ns = time_.now_ns();
+  Queue(Tag(1, 0));
+  Merge(Tag(1, 0));
+  EXPECT_EQ(AtRow(1'000), "");
+}
+
+}  // namespace
+}  // namespace glaive::sim

@@ -1,0 +1,100 @@
+// The verdict is against every way of ending wrong, and for every way of ending well.
+
+#include "tests/sim/verdict.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace glaive::sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kStruckNs = 1'000'000;
+
+NodeFacts EndedWith(absl::Status status, std::vector<std::string> rows = {}) {
+  const std::size_t parts = rows.empty() ? 0 : 1;
+  return {.ended = std::move(status),
+          .ended_ns = kStruckNs + kPeerTimeoutNs,
+          .published = {.rows = std::move(rows), .late = {}},
+          .parts = parts};
+}
+NodeFacts Killed() {
+  NodeFacts facts;
+  facts.was_killed = true;
+  return facts;
+}
+
+absl::Status Lost(int node) { return absl::UnavailableError(absl::StrCat("node ", node, " is gone")); }
+
+/// Node 1 is killed while node 2 merges.
+Scenario Killing() {
+  Scenario scenario;
+  scenario.nodes = 3;
+  scenario.fault = static_cast<std::int64_t>(FaultKind::kKill);
+  scenario.step = static_cast<std::int64_t>(Step::kMerging);
+  scenario.victim = 1;
+  return scenario;
+}
+
+std::string ProblemOf(const Scenario& scenario, std::vector<NodeFacts> nodes) {
+  const bool has_struck = scenario.fault_kind() != FaultKind::kNone;
+  return Judge(scenario, {.has_struck = has_struck, .struck_ns = kStruckNs, .nodes = std::move(nodes)},
+               {.rows = {"a", "b"}, .late = {}})
+      .problem;
+}
+
+TEST(Verdict, RowsAreThoseOfAllNodesInAnyOrder) {
+  EXPECT_EQ(ProblemOf(Scenario{}, {EndedWith(absl::OkStatus(), {"b"}), EndedWith(absl::OkStatus(), {"a"})}), "");
+  EXPECT_THAT(ProblemOf(Scenario{}, {EndedWith(absl::OkStatus(), {"b"})}), HasSubstr("missing 1, first: a"));
+  EXPECT_THAT(ProblemOf(Scenario{}, {EndedWith(absl::OkStatus(), {"a", "b", "b"})}), HasSubstr("wrong 1, first: b"));
+}
+
+TEST(Verdict, NobodyFailsWithoutACause) {
+  EXPECT_THAT(ProblemOf(Scenario{}, {EndedWith(Lost(1))}), HasSubstr("node 0 failed without a cause"));
+}
+
+TEST(Verdict, SurvivorsSayWhoWasLost) {
+  EXPECT_EQ(ProblemOf(Killing(), {EndedWith(Lost(1)), Killed(), EndedWith(Lost(1))}), "");
+  EXPECT_THAT(ProblemOf(Killing(), {EndedWith(Lost(1)), Killed(), EndedWith(Lost(0))}),
+              HasSubstr("expected the lost node's name"));
+  EXPECT_THAT(ProblemOf(Killing(), {EndedWith(Lost(12)), Killed(), EndedWith(Lost(1))}),
+              HasSubstr("expected the lost node's name"));
+  EXPECT_THAT(ProblemOf(Killing(), {EndedWith(absl::InternalError("node 1")), Killed(), EndedWith(Lost(1))}),
+              HasSubstr("expected UNAVAILABLE"));
+}
+
+TEST(Verdict, SurvivorsEndInTime) {
+  NodeFacts slow = EndedWith(Lost(1));
+  slow.ended_ns += 2'000'000'001;
+  EXPECT_THAT(ProblemOf(Killing(), {EndedWith(Lost(1)), Killed(), slow}), HasSubstr("node 2 ended 2500 ms after"));
+}
+
+TEST(Verdict, NobodyPublishesWhatOthersHaveTakenBack) {
+  EXPECT_THAT(ProblemOf(Killing(), {EndedWith(Lost(1), {"a"}), Killed(), EndedWith(Lost(1))}),
+              HasSubstr("node 0 failed, and left 1 parts published"));
+  EXPECT_THAT(ProblemOf(Killing(), {EndedWith(absl::OkStatus(), {"a"}), Killed(), EndedWith(Lost(1))}),
+              HasSubstr("node 0 ended well, node 2 failed"));
+}
+
+TEST(Verdict, ARunThatEndsWellDespiteAFaultIsWhole) {
+  EXPECT_THAT(ProblemOf(Killing(), {EndedWith(absl::OkStatus(), {"a"}), Killed(), EndedWith(absl::OkStatus())}),
+              HasSubstr("missing 1, first: b"));
+}
+
+TEST(Verdict, ARefusalNamesItsCauseAndItsNode) {
+  Scenario scenario = Killing();
+  scenario.fault = static_cast<std::int64_t>(FaultKind::kNoRings);
+  const absl::Status right = absl::ResourceExhaustedError("node 1: simulated: no memory for rings");
+  const absl::Status nameless = absl::ResourceExhaustedError("simulated: no memory for rings");
+  EXPECT_EQ(ProblemOf(scenario, {EndedWith(right), EndedWith(nameless)}), "");
+  EXPECT_THAT(ProblemOf(scenario, {EndedWith(nameless), EndedWith(nameless)}), HasSubstr("node 0 ended with"));
+}
+
+}  // namespace
+}  // namespace glaive::sim
