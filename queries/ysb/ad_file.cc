@@ -24,8 +24,13 @@ class AdReader {
  public:
   /// What is wrong with a line, if anything is.
   std::optional<std::string> Take(std::string_view line) {
-    const auto object = nlohmann::json::parse(line.begin(), line.end(), /*cb=*/nullptr, /*allow_exceptions=*/false);
-    if (!object.is_object() || object.size() != 1 || !object.begin()->is_string()) {
+    int keys = 0;  // an object keeps the last of several with one name
+    const auto count = [&keys](int /*depth*/, nlohmann::json::parse_event_t event, const nlohmann::json& /*parsed*/) {
+      keys += event == nlohmann::json::parse_event_t::key ? 1 : 0;
+      return true;
+    };
+    const auto object = nlohmann::json::parse(line.begin(), line.end(), count, /*allow_exceptions=*/false);
+    if (!object.is_object() || keys != 1 || !object.begin()->is_string()) {
       return absl::StrCat(engine::Quoted(line), " is no ad with its campaign, {\"<UUID>\": \"<UUID>\"}");
     }
     const std::string& campaign_text = object.begin()->get_ref<const std::string&>();

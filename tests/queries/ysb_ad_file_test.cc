@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,6 +70,9 @@ TEST_F(ReadAdsTest, ALineThatIsNoAdIsNamed) {
        {"what", "[]", "{}", "{\"a\": 1}", "", "{\"a\": \"b\", \"c\": \"d\"}", "{\"a\": \"b\""}) {
     EXPECT_THAT(ErrorAt(2, absl::StrCat(good, bad, "\n", good)), HasSubstr("no ad with its campaign")) << bad;
   }
+  const std::string twice = absl::StrReplaceAll(R"({"AD": "CAMPAIGN", "AD": "CAMPAIGN"})",
+                                                {{"AD", std::string(kOtherAd)}, {"CAMPAIGN", std::string(kCampaign)}});
+  EXPECT_THAT(ErrorAt(2, good + twice), HasSubstr("no ad with its campaign"));
   EXPECT_THAT(ErrorAt(2, good + Line(kOtherAd, "ff")), HasSubstr("something other than UUIDs"));
   EXPECT_THAT(ErrorAt(1, Line("00000000-0000-0000-8888-000000000001", kCampaign)), HasSubstr("8 zero bytes"));
 }

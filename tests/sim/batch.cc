@@ -127,7 +127,8 @@ class Worker {
       alarm(kSecondsASeed);
       const Outcome outcome =
           Simulate(DrawScenario(seed, static_cast<std::int64_t>(catalogue_.size())), catalogue_, nullptr);
-      const Report report{.seed = seed, .problem_bytes = outcome.problem.size(), .measures = outcome};
+      const Measures& measures = outcome;
+      const Report report{.seed = seed, .problem_bytes = outcome.problem.size(), .measures = measures};
       WriteAll(fd, &report, sizeof(report));
       WriteAll(fd, outcome.problem.data(), outcome.problem.size());
     }
