@@ -221,7 +221,7 @@ template <typename A, typename R>
 inline constexpr bool kElementsAreKeys = true;
 template <typename Field, typename R>
 inline constexpr bool kElementsAreKeys<Distinct<Field>, R> =
-    state::StateKey<typename Distinct<Field>::template Element<R>>;
+    requires { requires state::StateKey<typename Distinct<Field>::template Element<R>>; };
 template <typename... As, typename R>
 inline constexpr bool kElementsAreKeys<Several<As...>, R> = (kElementsAreKeys<As, R> && ...);
 

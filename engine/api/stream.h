@@ -101,16 +101,15 @@ class WindowedStream {
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;
     constexpr bool kIsAggregate = AggregateOf<A, Record> && kElementsAreKeys<A, Record>;
-    constexpr bool kIsOneDistinct = kDistincts<A> <= 1;
+    constexpr bool kHasOneDistinctAtMost = kDistincts<A> <= 1;
     constexpr bool kGoTogether = !kDistinct || !std::is_same_v<W, Session>;
     static_assert(kIsAggregate,
-                  "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}, or Distinct{} of "
-                  "what could be "
-                  "a key");
-    static_assert(kIsOneDistinct,
+                  "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}; what Distinct{} "
+                  "counts could be a key");
+    static_assert(kHasOneDistinctAtMost,
                   "glaive: Several{} holds one Distinct{} at most; join the results of two aggregations instead");
     static_assert(kGoTogether, "glaive: Distinct{} is not for Session{gap}, only for windows that all keys share");
-    if constexpr (kIsAggregate && kIsOneDistinct && kGoTogether) {
+    if constexpr (kIsAggregate && kHasOneDistinctAtMost && kGoTogether) {
       if constexpr (kDistinct && std::is_same_v<W, Unbounded>) {
         GLAIVE_CHECK(window_.every == absl::InfiniteDuration(),
                      "Distinct{} with Unbounded{.every = ", absl::FormatDuration(window_.every),

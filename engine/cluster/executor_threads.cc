@@ -58,14 +58,8 @@ absl::Status ExecutorThreads::WaitFor(Phase phase, const Watch& watch) {
   std::unique_lock lock(mutex_);
   while (failure_.ok() && std::any_of(phases_.begin(), phases_.end(), [&](Phase p) { return p < phase; })) {
     changed_.wait_for(lock, kWatchInterval);
-    const std::vector<Phase> phases = phases_;
     lock.unlock();
-    absl::Status seen = watch();
-    for (std::size_t i = 0; i < phases.size(); ++i) {
-      if (phases[i] == Phase::kEnded) {
-        seen.Update(executors_[i]->PollFailure());  // its thread looks at it no more
-      }
-    }
+    const absl::Status seen = watch();
     lock.lock();
     failure_.Update(seen);
   }

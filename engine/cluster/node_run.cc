@@ -54,10 +54,18 @@ absl::StatusOr<std::optional<NodeId>> NodeRun::PollConnecting() {
   return missing;
 }
 
+absl::Status NodeRun::Run(const Watch& watch) {
+  return runner_->Run([&]() -> absl::Status {
+    absl::Status status = watch();
+    status.Update(PollFailure());
+    return status;
+  });
+}
+
 absl::Status NodeRun::PollFailure() {
   absl::Status status;
   for (const auto& executor : executors_) {
-    status.Update(executor->PollFailure());
+    status.Update(executor->done() && executor->status().ok() ? executor->PollFailure() : absl::OkStatus());
   }
   return status;
 }

@@ -44,8 +44,9 @@ class NodeRun {
   /// Opens the query's tasks; returns when all are open.
   absl::Status Open(const Watch& watch) { return runner_->Open(watch); }
   /// Lets the executors run; returns when all have ended.
-  absl::Status Run(const Watch& watch) { return runner_->Run(watch); }
-  /// After Run: whether a node has been lost that executors' last writes may still be under way to. Never blocks.
+  absl::Status Run(const Watch& watch);
+  /// Whether a node has been lost to which the last writes of executors that have ended may still be under way: nobody
+  /// else looks at those. Never blocks.
   absl::Status PollFailure();
   /// Makes this node's results final.
   absl::Status Commit();

@@ -15,7 +15,7 @@ constexpr std::size_t kBytesPerTurn = std::size_t{128} << 10;
 
 DeltaShipper::DeltaShipper(TaskContext& context, std::uint32_t input_count)
     : context_(&context),
-      outbox_(context.executor_count, context.mesh->segments().size(), context.delta_observer),
+      outbox_(context.executor_count, context.mesh->segments(), context.delta_observer),
       open_inputs_(input_count) {}
 
 absl::Status DeltaShipper::Spawn(Scheduler& scheduler) {

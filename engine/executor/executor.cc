@@ -94,7 +94,7 @@ absl::Status Executor::LostPeer(const absl::Status& channels) {
 }
 
 void Executor::Stop(const absl::Status& reason) {
-  if (!done_) {
+  if (!done()) {
     context_.failure.Update(reason);
     End();
   }
@@ -105,7 +105,7 @@ void Executor::End() {
   if (task_ != nullptr) {
     task_->Measure();
   }
-  done_ = true;
+  done_.store(true, std::memory_order_release);  // last: the main thread may look at the mesh now
 }
 
 }  // namespace glaive::engine

@@ -1,8 +1,9 @@
 // Executor: one worker of a run: its scheduler, its channels, its state memory and its part of the query (paper
 // section 5.3).
 //
-// Made by a node's main thread, then used by one thread, its own: Open, Connect, RunRound. Several executors can share
-// a thread and take turns, which is how tests drive a whole cluster under one random order.
+// Made by a node's main thread, then used by one thread, its own: Open, Connect, RunRound; after done(), by the main
+// thread again. Several executors can share a thread and take turns, which is how tests drive a whole cluster under one
+// random order.
 //
 //   1. Nothing below RunRound waits in the kernel; files have threads of their own (engine/sink/file_writer.h).
 //   2. After an error every fiber is unwound; status() tells the error, and done() holds.
@@ -12,6 +13,7 @@
 //   while (!(*executor)->done()) (*executor)->RunRound();
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -63,12 +65,12 @@ class Executor {
 
   /// One round of the scheduler, after taking in completions and credits. False when no fiber ran: time to idle.
   bool RunRound();
-  /// Whether there is nothing left to run: the query has ended, or failed.
-  bool done() const { return done_; }
+  /// Whether there is nothing left to run: the query has ended, or failed. For any thread.
+  bool done() const { return done_.load(std::memory_order_acquire); }
   /// The error that ended the executor, if any.
   const absl::Status& status() const { return context_.failure; }
-  /// After done(): whether a peer has been lost to whom the last writes may still be under way; it would wait for them
-  /// forever. Never blocks.
+  /// After done(), for NodeRun: whether a peer has been lost to whom the last writes may still be under way; it would
+  /// wait for them forever. Never blocks.
   absl::Status PollFailure() { return LostPeer(mesh_->Poll()); }
   /// Ends the executor from outside, with the reason.
   void Stop(const absl::Status& reason);
@@ -102,7 +104,7 @@ class Executor {
   TaskContext context_;
   std::unique_ptr<QueryTask> task_;
   Scheduler scheduler_;  // last: its fibers use all of the above
-  bool done_ = false;
+  std::atomic<bool> done_ = false;
   std::int64_t next_peer_check_ns_ = 0;
   bool ran_ = false;            // in the last round
   std::int64_t polled_ns_ = 0;  // when the mesh was last polled

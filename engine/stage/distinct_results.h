@@ -5,6 +5,7 @@
 // window once: the totals are made anew for each window, in a table of the state's budget.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -76,7 +77,8 @@ class DistinctResults {
     [[no_unique_address]] Part part;
   };
 
-  static constexpr std::uint64_t kStep = 4096;  // elements added in a turn
+  /// Elements added in a turn: fewer where large values stand beside them.
+  static constexpr std::uint64_t kStep = std::clamp<std::uint64_t>((std::uint64_t{64} << 10) / sizeof(Part), 64, 4096);
 
   absl::Status AddStaged(Table& totals) {
     const std::span<const Item> items(staged_.data(), staged_count_);

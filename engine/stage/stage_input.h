@@ -123,7 +123,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   void Merge(Fiber& fiber, const state::DeltaReader& reader, std::int64_t sent_watermark_ms,
              const state::DeltaChunk& chunk) override {
     const state::SliceRange open = windows_.OpenAt(sent_watermark_ms);
-    std::span<const Entry> entries(reinterpret_cast<const Entry*>(chunk.entries.data()), chunk.entry_count);
+    std::span<const Entry> entries(reinterpret_cast<const Entry*>(chunk.entries.data()), chunk.tag.entry_count);
     while (!entries.empty()) {
       const std::span<const Entry> step = entries.first(std::min(kMergeStep, entries.size()));
       context_->Require(fiber, described_->Explain(store_.Merge(reader, step, open)));
@@ -133,7 +133,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
       }
     }
     if (context_->delta_observer != nullptr) {
-      context_->delta_observer->OnMerged(reader, chunk);
+      context_->delta_observer->OnMerged(reader.sender(), chunk.tag, chunk.entries);
     }
     if (chunk.marker) {
       progress_.OnMarker(reader.sender(), *chunk.marker);

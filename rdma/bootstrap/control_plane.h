@@ -113,7 +113,8 @@ class ControlPlane {
     return AllGather(phase, std::move(mine), absl::InfiniteDuration());
   }
 
-  /// From now on calls that block ask `watch` as well as BootstrapOptions::watch; null: no more.
+  /// From now on calls that block ask `watch` as well as BootstrapOptions::watch, and end with its error, too: an error
+  /// of that call alone. It must not call the plane. Null: no more.
   virtual void WatchAlso(std::function<absl::Status()> watch) = 0;
 
   /// Mid-run: what ended the run, if anything did. Never blocks; looks at the connections only, not at the

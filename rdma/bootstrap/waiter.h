@@ -1,7 +1,7 @@
 // Waiter: the one place of the bootstrap where a thread sleeps. Waits in poll(2) for sockets, a deadline, the user's
-// interrupt and the caller's watch, whichever comes first.
+// interrupt and the caller's watches, whichever comes first.
 //
-// Owned by one thread. Wakes up about every 50 ms to ask the watch.
+// Owned by one thread. Wakes up about every 50 ms to ask the watches.
 //
 //   std::vector<pollfd> fds = {{.fd = socket, .events = POLLIN}};
 //   if (absl::Status status = waiter.Wait(fds, deadline_ns); !status.ok()) return status;
@@ -38,8 +38,8 @@ class Waiter {
   std::int64_t DeadlineIn(absl::Duration timeout) const;
 
   /// Returns OK as soon as one of `fds` has an event, or after a while without any: look, and call again. Errors:
-  /// kDeadlineExceeded at the deadline, kCancelled when the interrupt is readable, or what the watch returned. The
-  /// watch is asked when no socket has anything, so that what a node says of its end goes before the end itself, or
+  /// kDeadlineExceeded at the deadline, kCancelled when the interrupt is readable, or what a watch returned. They
+  /// are asked when no socket has anything, so that what a node says of its end goes before the end itself, or
   /// when it has not been asked for half a second.
   absl::Status Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns);
 

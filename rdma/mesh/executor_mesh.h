@@ -3,7 +3,8 @@
 // Set-up has two phases. Prepare maps the segment pool and the inbound rings; its descriptor is published to all
 // others. Connect takes the descriptors of all executors and makes the channels (paper section 6.2, setup phase).
 // Set-up may run on any thread, for instance for all executors from main; afterwards the mesh is used by its executor's
-// thread alone. There is no state outside the object: several nodes can live in one process.
+// thread alone, and once that executor has ended by main again. There is no state outside the object: several nodes can
+// live in one process.
 //
 //   Executor i of a node has one queue pair per peer node and uses it for the channels to all executors there.
 //   A mesh of one executor has no rings; its pool still has segments.

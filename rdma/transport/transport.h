@@ -1,6 +1,7 @@
 // Transport: how an executor exposes memory to its peers and writes into theirs.
 //
-// One instance per executor and kind, used by the executor's thread alone (set-up may happen on another thread before).
+// One instance per executor and kind, used by the executor's thread alone (by another one before, for set-up, and once
+// the executor has ended).
 // Set-up: Expose the memory peers will write, publish the descriptors, Attach theirs, Register what is sent from, and
 // Connect to each peer node until PollConnecting finds nobody missing. Then post through the queue pairs, Flush, and
 // poll completions. Nothing blocks.

@@ -27,7 +27,7 @@ struct SeveralValue<V> {
 
   friend bool operator==(const SeveralValue&, const SeveralValue&) = default;
 
-  V first;
+  [[no_unique_address]] V first;
 };
 
 template <CrdtValue V, CrdtValue... Rest>
@@ -51,7 +51,7 @@ struct SeveralValue<V, Rest...> {
 
   friend bool operator==(const SeveralValue&, const SeveralValue&) = default;
 
-  V first;
+  [[no_unique_address]] V first;
   SeveralValue<Rest...> rest;
 };
 

@@ -1,12 +1,15 @@
 // DeltaObserver: looks on as chunks of deltas are queued by helpers and merged by leaders; for tests of invariants I2
 // and I3.
 //
-// Injected into an executor, called on its thread. It must not call the executor.
+// Injected into an executor, called on its thread. It must not call the executor, nor keep `entries`: the bytes of the
+// entries that the tag tells of.
 #pragma once
+
+#include <cstddef>
+#include <span>
 
 #include "rdma/base/ids.h"
 #include "state/epoch/delta_layout.h"
-#include "state/epoch/delta_reader.h"
 
 namespace glaive::state {
 
@@ -15,9 +18,9 @@ class DeltaObserver {
   virtual ~DeltaObserver() = default;
 
   /// A chunk is the last in the outbox's queue for `leader` now.
-  virtual void OnQueued(ExecutorId leader, const DeltaTag& tag) = 0;
-  /// The entries of a chunk that `reader` has read last have been merged; its marker, if it has one, is applied next.
-  virtual void OnMerged(const DeltaReader& reader, const DeltaChunk& chunk) = 0;
+  virtual void OnQueued(ExecutorId leader, const DeltaTag& tag, std::span<const std::byte> entries) = 0;
+  /// The entries of a chunk of `sender` have been merged; its marker, if it has one, is applied next.
+  virtual void OnMerged(ExecutorId sender, const DeltaTag& tag, std::span<const std::byte> entries) = 0;
 };
 
 }  // namespace glaive::state

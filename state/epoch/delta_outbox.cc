@@ -1,9 +1,11 @@
 #include "state/epoch/delta_outbox.h"
 
+#include <cstddef>
+
 namespace glaive::state {
 
-DeltaOutbox::DeltaOutbox(std::uint32_t executor_count, std::size_t segment_count, DeltaObserver* observer)
-    : messages_(segment_count), queues_(executor_count), observer_(observer) {}
+DeltaOutbox::DeltaOutbox(std::uint32_t executor_count, const rdma::SegmentPool& pool, DeltaObserver* observer)
+    : pool_(&pool), observer_(observer), messages_(pool.size()), queues_(executor_count) {}
 
 void DeltaOutbox::Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t payload_bytes, const DeltaTag& tag) {
   const std::uint32_t number = Value(segment);
@@ -13,7 +15,7 @@ void DeltaOutbox::Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t
   queue.last = number;
   ++pending_;
   if (observer_ != nullptr) {
-    observer_->OnQueued(leader, tag);
+    observer_->OnQueued(leader, tag, {pool_->Data(segment), std::size_t{tag.entry_count} * tag.entry_bytes});
   }
 }
 

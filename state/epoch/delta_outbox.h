@@ -25,9 +25,8 @@ namespace glaive::state {
 
 class DeltaOutbox {
  public:
-  /// Queues for `executor_count` leaders and segments of a pool of `segment_count`. `observer` may be null, and
-  /// outlives the outbox.
-  DeltaOutbox(std::uint32_t executor_count, std::size_t segment_count, DeltaObserver* observer = nullptr);
+  /// Queues for `executor_count` leaders and segments of `pool`. `observer` may be null; both outlive the outbox.
+  DeltaOutbox(std::uint32_t executor_count, const rdma::SegmentPool& pool, DeltaObserver* observer = nullptr);
 
   /// Appends a sealed segment, whose first `payload_bytes` are its message, to the leader's queue.
   void Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t payload_bytes, const DeltaTag& tag);
@@ -52,10 +51,11 @@ class DeltaOutbox {
     std::uint32_t last = kNone;
   };
 
+  const rdma::SegmentPool* pool_;
+  DeltaObserver* observer_;
   std::vector<Message> messages_;
   std::vector<Queue> queues_;
   std::size_t pending_ = 0;
-  DeltaObserver* observer_;
 };
 
 }  // namespace glaive::state

@@ -60,9 +60,8 @@ absl::StatusOr<DeltaChunk> DeltaReader::Read(const rdma::Message& message) {
     return failure_;
   }
   current_ = EpochId{tag.epoch};
-  DeltaChunk chunk{.epoch = current_,
+  DeltaChunk chunk{.tag = tag,
                    .entries = message.payload.first(std::size_t{tag.entry_count} * entry_bytes_),
-                   .entry_count = tag.entry_count,
                    .marker = std::nullopt};
   if (tag.has_marker == 1) {
     EpochMarker marker;

@@ -31,9 +31,8 @@ namespace glaive::state {
 
 /// A checked message: entries to merge and, at an epoch's end, the marker.
 struct DeltaChunk {
-  EpochId epoch{};
-  std::span<const std::byte> entries;  // entry_count * entry_bytes, 8-byte aligned, in the ring
-  std::uint32_t entry_count = 0;
+  DeltaTag tag;
+  std::span<const std::byte> entries;  // tag.entry_count * tag.entry_bytes, 8-byte aligned, in the ring
   std::optional<EpochMarker> marker;
 };
 
@@ -47,8 +46,6 @@ class DeltaReader {
   absl::StatusOr<DeltaChunk> Read(const rdma::Message& message);
 
   ExecutorId sender() const { return sender_; }
-  /// The query's input that it reads for.
-  std::uint32_t input() const { return input_; }
   /// The epoch of the chunk that was read last.
   EpochId current() const { return current_; }
   /// Epochs that the sender has ended.

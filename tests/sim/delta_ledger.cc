@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "xxhash.h"
 
 namespace glaive::sim {
 namespace {
@@ -10,6 +11,8 @@ namespace {
 bool IsSame(const state::DeltaTag& a, const state::DeltaTag& b) {
   return a.input == b.input && a.epoch == b.epoch && a.entry_count == b.entry_count && a.has_marker == b.has_marker;
 }
+
+std::uint64_t HashOf(std::span<const std::byte> entries) { return XXH3_64bits(entries.data(), entries.size()); }
 
 std::string Show(const state::DeltaTag& tag) {
   return absl::StrCat(tag.entry_count, " entries", tag.has_marker == 1 ? " and the marker" : "", " of epoch ",
@@ -27,12 +30,15 @@ std::int64_t DeltaLedger::CoveredNow(ExecutorId executor, std::uint32_t input) c
   return told_ms == kBeginningMs || told_ms == kEndMs ? told_ms : told_ms - options_.lateness_ms;
 }
 
-void DeltaLedger::OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag) {
-  rings_[{from, to}].under_way.push_back({.tag = tag, .covers_ms = CoveredNow(from, tag.input)});
+void DeltaLedger::OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag,
+                           std::span<const std::byte> entries) {
+  rings_[{from, to}].under_way.push_back(
+      {.tag = tag, .entries_hash = HashOf(entries), .covers_ms = CoveredNow(from, tag.input)});
   inputs_ = std::max(inputs_, tag.input + 1);
 }
 
-void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag) {
+void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag,
+                           std::span<const std::byte> entries) {
   Ring& ring = rings_[{from, to}];
   if (ring.under_way.empty() || !IsSame(ring.under_way.front().tag, tag)) {
     if (!broken_) {
@@ -41,6 +47,10 @@ void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag
                              ring.under_way.empty() ? std::string("nothing") : Show(ring.under_way.front().tag));
     }
     return;
+  }
+  if (ring.under_way.front().entries_hash != HashOf(entries) && !broken_) {
+    broken_ = absl::StrCat("I2: executor ", Value(to), " has merged ", Show(tag), " of executor ", Value(from),
+                           ", but other entries than were queued");
   }
   if (tag.has_marker == 1) ring.merged_ms[tag.input] = ring.under_way.front().covers_ms;
   ring.under_way.pop_front();

@@ -1,17 +1,21 @@
 // DeltaLedger: which chunks of deltas every executor owes every other, for invariants I2 and I3.
 //
-//   I2 A leader merges each chunk that was queued for it exactly once and in order: at every merge.
+//   I2 A leader merges each chunk that was queued for it exactly once and in order, with the same entries: at every
+//      merge.
 //   I3 A watermark is seen only behind all that it covers: a row of a window comes once the chunks of all others up to
-//      the window's end have been merged where it comes from; at every row. How far chunks go is told by the flows
-//      themselves.
+//      the window's end have been merged where it comes from; at every row. How far chunks go at most is told by the
+//      flows themselves, when they are queued. (A marker that runs ahead of the records of its own batch shows in the
+//      results only.)
 //
-//   ledger.OnQueued(from, to, tag); ... ledger.OnMerged(from, to, tag); problem = ledger.broken();
+//   ledger.OnQueued(from, to, tag, entries); ... ledger.OnMerged(from, to, tag, entries); problem = ledger.broken();
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -27,15 +31,15 @@ class DeltaLedger {
   /// What a run's watermarks are.
   struct Options {
     std::uint32_t executors = 1;
-    bool inputs_are_sources = false;  ///< in this order, the last one perhaps several times; else any of any
-    std::int64_t lateness_ms = 0;     ///< by which they are behind those of the flows
+    bool inputs_are_sources = false;  ///< input i takes in source i, or the only one; else any may take in any
+    std::int64_t lateness_ms = 0;     ///< by which watermarks are behind those of the flows
   };
 
   /// `truth` outlives it.
   DeltaLedger(const Options& options, const FlowTruth& truth) : options_(options), truth_(&truth) {}
 
-  void OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag);
-  void OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag);
+  void OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> entries);
+  void OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> entries);
   /// What merges have broken first.
   const std::optional<std::string>& broken() const { return broken_; }
   /// `leader` writes a row. What is broken.
@@ -46,6 +50,7 @@ class DeltaLedger {
  private:
   struct Chunk {
     state::DeltaTag tag;
+    std::uint64_t entries_hash = 0;
     std::int64_t covers_ms = kBeginningMs;  ///< with a marker: how far the flows had been read
   };
   struct Ring {

@@ -2,7 +2,10 @@
 
 #include "tests/sim/delta_ledger.h"
 
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +25,12 @@ state::DeltaTag Tag(std::uint64_t epoch, std::uint32_t entries, bool has_marker 
 class DeltaLedgerTest : public ::testing::Test {
  protected:
   void ReadUntil(std::int64_t watermark_ms) { truth_.Of(0, kHelper).watermark_ms = watermark_ms; }
-  void Queue(const state::DeltaTag& tag) { ledger_.OnQueued(kHelper, kLeader, tag); }
-  void Merge(const state::DeltaTag& tag) { ledger_.OnMerged(kHelper, kLeader, tag); }
+  void Queue(const state::DeltaTag& tag, std::string_view entries = "entries") {
+    ledger_.OnQueued(kHelper, kLeader, tag, std::as_bytes(std::span(entries)));
+  }
+  void Merge(const state::DeltaTag& tag, std::string_view entries = "entries") {
+    ledger_.OnMerged(kHelper, kLeader, tag, std::as_bytes(std::span(entries)));
+  }
   std::string Broken() const { return ledger_.broken().value_or(""); }
   std::string AtRow(std::int64_t window_end_ms) const { return ledger_.AtRow(kLeader, window_end_ms).value_or(""); }
 
@@ -63,6 +70,13 @@ TEST_F(DeltaLedgerTest, AChunkCutShortIsNoticed) {
   EXPECT_THAT(Broken(), HasSubstr("due was 5 entries"));
 }
 
+TEST_F(DeltaLedgerTest, ChunksOfTheSameSizeThatChangePlacesAreNoticed) {
+  Queue(Tag(1, 5, false), "first");
+  Queue(Tag(1, 5, false), "other");
+  Merge(Tag(1, 5, false), "other");
+  EXPECT_THAT(Broken(), HasSubstr("other entries than were queued"));
+}
+
 TEST_F(DeltaLedgerTest, AChunkThatNobodyMergedIsNoticedAtTheEnd) {
   Queue(Tag(1, 5));
   EXPECT_THAT(ledger_.AtEnd().value_or(""), HasSubstr("I2: 1 chunks of executor 0 for executor 1"));
@@ -86,6 +100,32 @@ TEST_F(DeltaLedgerTest, AFlowThatIsIdleHoldsNoRowBack) {
   Queue(Tag(1, 0));
   Merge(Tag(1, 0));
   EXPECT_EQ(AtRow(1'000), "");
+}
+
+TEST_F(DeltaLedgerTest, AnEndedFlowHoldsNoRowBack) {
+  ReadUntil(kEndMs);
+  Queue(Tag(1, 0));
+  Merge(Tag(1, 0));
+  EXPECT_EQ(AtRow(1'000'000), "");
+}
+
+TEST(DeltaLedger, EachInputGoesByItsOwnSource) {
+  VirtualTime time;
+  FlowTruth truth(2, 2, time);
+  truth.Of(0, kHelper).watermark_ms = 500;
+  truth.Of(1, kHelper).watermark_ms = 900;
+  for (const bool inputs_are_sources : {true, false}) {
+    DeltaLedger ledger({.executors = 2, .inputs_are_sources = inputs_are_sources, .lateness_ms = 0}, truth);
+    for (const std::uint32_t input : {0U, 1U}) {
+      state::DeltaTag tag = Tag(1, 0);
+      tag.input = input;
+      ledger.OnQueued(kHelper, kLeader, tag, {});
+      ledger.OnMerged(kHelper, kLeader, tag, {});
+    }
+    EXPECT_EQ(ledger.AtRow(kLeader, 500), std::nullopt);
+    EXPECT_EQ(ledger.AtRow(kLeader, 501).has_value(), inputs_are_sources);
+    EXPECT_NE(ledger.AtRow(kLeader, 901), std::nullopt);
+  }
 }
 
 }  // namespace

@@ -37,16 +37,10 @@ class FlowTruth {
   /// The least watermark of the flows that are not idle, each counted as no less than `at_least_ms`.
   std::int64_t SlowestMs(std::int64_t at_least_ms) const {
     std::int64_t slowest_ms = kEndMs;
-    for (std::size_t source = 0; source < positions_.size(); ++source) {
-      slowest_ms = std::min(slowest_ms, SlowestOfSourceMs(source, at_least_ms));
-    }
-    return slowest_ms;
-  }
-  /// Likewise, of the flows of one source.
-  std::int64_t SlowestOfSourceMs(std::size_t source, std::int64_t at_least_ms) const {
-    std::int64_t slowest_ms = kEndMs;
-    for (const FlowPosition& each : positions_[source]) {
-      if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.watermark_ms, at_least_ms));
+    for (const auto& of_source : positions_) {
+      for (const FlowPosition& each : of_source) {
+        if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.watermark_ms, at_least_ms));
+      }
     }
     return slowest_ms;
   }

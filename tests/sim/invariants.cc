@@ -36,10 +36,8 @@ std::optional<std::string> Invariants::AtEnd(engine::Executor& executor) const {
 std::optional<std::string> Invariants::AtRow(std::int64_t window_end_ms) const {
   if (entry_->rows_wait_for == RowsWaitFor::kNothing) return std::nullopt;
   const std::int64_t slowest_ms = truth_->SlowestMs(kBeginningMs);
-  const bool is_held_back = entry_->rows_wait_for == RowsWaitFor::kInput;
-  const std::int64_t passed_ms = slowest_ms == kEndMs || slowest_ms == kBeginningMs || !is_held_back
-                                     ? slowest_ms
-                                     : slowest_ms - scenario_->lateness_ms;
+  const std::int64_t passed_ms =
+      slowest_ms == kEndMs || slowest_ms == kBeginningMs ? slowest_ms : slowest_ms - scenario_->lateness_ms;
   if (window_end_ms > passed_ms) {
     return absl::StrCat("I4: a row of a window that ends at ", window_end_ms, " ms, while a flow is at ", passed_ms);
   }
@@ -49,10 +47,7 @@ std::optional<std::string> Invariants::AtRow(std::int64_t window_end_ms) const {
 std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId executor) const {
   const FlowPosition& position = truth_->Of(source, executor);
   if (scenario_->max_lead_ms == 0 || position.watermark_ms == kBeginningMs) return std::nullopt;
-  // Flows wait for those of their own stage.
-  const std::int64_t slowest_ms = entry_->rows_wait_for == RowsWaitFor::kStages
-                                      ? truth_->SlowestOfSourceMs(source, position.first_watermark_ms)
-                                      : truth_->SlowestMs(position.first_watermark_ms);
+  const std::int64_t slowest_ms = truth_->SlowestMs(position.first_watermark_ms);
   if (slowest_ms < position.watermark_ms && position.watermark_ms - slowest_ms > scenario_->max_lead_ms) {
     return absl::StrCat("I7: the flow of executor ", Value(executor), " is at ", position.watermark_ms,
                         " ms, the slowest at ", slowest_ms);

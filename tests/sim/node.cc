@@ -80,10 +80,7 @@ class SimNode::Runner final : public engine::ExecutorRunner {
     while (status.ok() && !AllDone()) {
       const std::int64_t next_ns = node_->world_.time->now_ns() + kWatchIntervalNs;
       node_->Wait([&] { return AllDone() || HasFailed() || node_->world_.time->now_ns() >= next_ns; });
-      for (const auto& executor : executors_) {
-        status.Update(executor->status());
-        if (executor->done()) status.Update(executor->PollFailure());
-      }
+      for (const auto& executor : executors_) status.Update(executor->status());
       status.Update(watch());
     }
     Stop();
@@ -121,15 +118,11 @@ class SimNode::Observer final : public engine::TurnObserver, public state::Delta
     node_->world_.step_listener->AtStep(node_->id_, StepOf(fiber));
   }
 
-  void OnQueued(ExecutorId leader, const state::DeltaTag& tag) override {
-    node_->world_.ledger->OnQueued(executor_, leader, tag);
+  void OnQueued(ExecutorId leader, const state::DeltaTag& tag, std::span<const std::byte> entries) override {
+    node_->world_.ledger->OnQueued(executor_, leader, tag, entries);
   }
-  void OnMerged(const state::DeltaReader& reader, const state::DeltaChunk& chunk) override {
-    node_->world_.ledger->OnMerged(reader.sender(), executor_,
-                                   {.epoch = Value(chunk.epoch),
-                                    .entry_count = chunk.entry_count,
-                                    .has_marker = chunk.marker ? 1U : 0U,
-                                    .input = reader.input()});
+  void OnMerged(ExecutorId sender, const state::DeltaTag& tag, std::span<const std::byte> entries) override {
+    node_->world_.ledger->OnMerged(sender, executor_, tag, entries);
   }
 
  private:

@@ -50,7 +50,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         invariants_(scenario_, entry, truth_),
         ledger_({.executors = static_cast<std::uint32_t>(scenario.executor_count()),
                  .inputs_are_sources = entry.rows_wait_for != RowsWaitFor::kStages,
-                 .lateness_ms = entry.rows_wait_for == RowsWaitFor::kInput ? scenario.lateness_ms : 0},
+                 .lateness_ms = scenario.lateness_ms},
                 truth_) {
     const World world{.scenario = &scenario_,
                       .entry = entry_,

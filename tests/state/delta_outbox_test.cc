@@ -1,9 +1,11 @@
 #include "state/epoch/delta_outbox.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -25,7 +27,7 @@ void Push(DeltaOutbox& outbox, DeltaWire& wire, ExecutorId leader, std::uint64_t
 
 TEST(DeltaOutbox, HasNothingToSendAtFirst) {
   DeltaWire wire(kSlotBytes, 4);
-  DeltaOutbox outbox(3, 4);
+  DeltaOutbox outbox(3, wire.pool());
   EXPECT_EQ(outbox.pending(), 0U);
   EXPECT_FALSE(outbox.HasPending(ExecutorId{2}));
   EXPECT_FALSE(outbox.TrySend(ExecutorId{2}, wire.sender()));
@@ -33,7 +35,7 @@ TEST(DeltaOutbox, HasNothingToSendAtFirst) {
 
 TEST(DeltaOutbox, SendsPayloadAndTagAsTheyWerePushed) {
   DeltaWire wire(kSlotBytes, 4);
-  DeltaOutbox outbox(3, 4);
+  DeltaOutbox outbox(3, wire.pool());
   Push(outbox, wire, ExecutorId{2}, 77);
   ASSERT_TRUE(outbox.TrySend(ExecutorId{2}, wire.sender()));
   const auto received = wire.Receive();
@@ -44,9 +46,33 @@ TEST(DeltaOutbox, SendsPayloadAndTagAsTheyWerePushed) {
   EXPECT_EQ(wire.pool().available(), 4U) << "the segment is back";
 }
 
+TEST(DeltaOutbox, AnObserverSeesWhatIsQueued) {
+  struct Seen final : DeltaObserver {
+    void OnQueued(ExecutorId to, const DeltaTag& tag, std::span<const std::byte> entries) override {
+      leader = to;
+      epoch = tag.epoch;
+      ASSERT_EQ(entries.size(), sizeof(number));
+      std::memcpy(&number, entries.data(), sizeof(number));
+    }
+    void OnMerged(ExecutorId /*sender*/, const DeltaTag& /*tag*/, std::span<const std::byte> /*entries*/) override {}
+    ExecutorId leader{};
+    std::uint64_t epoch = 0;
+    std::uint64_t number = 0;
+  } seen;
+  DeltaWire wire(kSlotBytes, 4);
+  DeltaOutbox outbox(3, wire.pool(), &seen);
+  const auto segment = wire.pool().TryAcquire();
+  const std::uint64_t number = 12;
+  std::memcpy(wire.pool().Data(*segment), &number, sizeof(number));
+  outbox.Push(ExecutorId{2}, *segment, 8, {.epoch = 7, .entry_count = 2, .entry_bytes = 4});
+  EXPECT_EQ(seen.leader, ExecutorId{2});
+  EXPECT_EQ(seen.epoch, 7U);
+  EXPECT_EQ(seen.number, 12U);
+}
+
 TEST(DeltaOutbox, ASlowLeaderHoldsBackOnlyItself) {
   DeltaWire wire(kSlotBytes, 16, /*credits=*/2);
-  DeltaOutbox outbox(3, 16);
+  DeltaOutbox outbox(3, wire.pool());
   for (std::uint64_t number = 1; number <= 4; ++number) {
     Push(outbox, wire, ExecutorId{1}, number);
   }
@@ -67,7 +93,7 @@ TEST(DeltaOutbox, KeepsTheOrderOfEveryLeaderUnderRandomUse) {
   constexpr std::uint32_t kSegments = 20;
   std::mt19937_64 random(1);
   DeltaWire wire(kSlotBytes, kSegments, /*credits=*/3);
-  DeltaOutbox outbox(kLeaders, kSegments);
+  DeltaOutbox outbox(kLeaders, wire.pool());
   std::vector<std::deque<std::uint64_t>> queued(kLeaders);
   std::deque<std::pair<std::uint32_t, std::uint64_t>> sent;
   std::size_t pending = 0;

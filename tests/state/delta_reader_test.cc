@@ -36,7 +36,7 @@ class DeltaReaderTest : public testing::Test {
   void ExpectRead(const HandMadeDelta& delta) {
     const auto chunk = reader_.Read(delta.message());
     ASSERT_TRUE(chunk.ok()) << chunk.status();
-    EXPECT_EQ(chunk->entry_count, delta.tag.entry_count);
+    EXPECT_EQ(chunk->tag.entry_count, delta.tag.entry_count);
   }
 
   /// The error names both executors, the last good epoch and what is wrong; nothing is read afterwards.
@@ -61,10 +61,10 @@ TEST_F(DeltaReaderTest, HandsOutTheEntriesWhereTheyLie) {
   const HandMadeDelta delta = Chunk(1);
   const auto chunk = reader_.Read(delta.message());
   ASSERT_TRUE(chunk.ok());
-  EXPECT_EQ(chunk->epoch, EpochId{1});
+  EXPECT_EQ(chunk->tag.epoch, 1U);
   EXPECT_EQ(chunk->entries.data(), delta.payload.data());
   EXPECT_EQ(chunk->entries.size(), 2 * sizeof(Entry));
-  EXPECT_EQ(chunk->entry_count, 2U);
+  EXPECT_EQ(chunk->tag.entry_count, 2U);
   EXPECT_FALSE(chunk->marker.has_value());
   EXPECT_EQ(reader_.ended(), EpochId{0});
   EXPECT_EQ(reader_.watermark_ms(), std::numeric_limits<std::int64_t>::min());

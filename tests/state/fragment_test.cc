@@ -44,7 +44,7 @@ class Helper {
         geometry_(FragmentGeometry::Plan(executors, slot_bytes, sizeof(Entry), fragment_bytes).value()),
         wire_(slot_bytes, geometry_.pool_segments),
         fragment_(SumFragment::Create(memory_, wire_.pool(), executors, geometry_).value()),
-        outbox_(executors, geometry_.pool_segments) {}
+        outbox_(executors, wire_.pool()) {}
 
   SumFragment& fragment() { return fragment_; }
   DeltaOutbox& outbox() { return outbox_; }

@@ -55,7 +55,7 @@ class StoreNode {
                   geometry_.pool_segments)
                   .value()),
         store_(ClusterStore::Create(memory_, mesh_->segments(), self, options.executors, geometry_).value()),
-        outbox_(options.executors, geometry_.pool_segments) {
+        outbox_(options.executors, mesh_->segments()) {
     for (std::uint32_t peer = 0; peer < executors_; ++peer) {
       readers_.emplace_back(ExecutorId{peer}, self, sizeof(ClusterStore::Entry));
     }
@@ -141,7 +141,8 @@ class StoreNode {
     const SliceId floor{reader.watermark_ms()};
     const auto chunk = reader.Read(**message);
     ASSERT_TRUE(chunk.ok()) << chunk.status();
-    const std::span entries(reinterpret_cast<const ClusterStore::Entry*>(chunk->entries.data()), chunk->entry_count);
+    const std::span entries(reinterpret_cast<const ClusterStore::Entry*>(chunk->entries.data()),
+                            chunk->tag.entry_count);
     const absl::Status merged = store_.Merge(reader, entries, {.first = floor});
     ASSERT_TRUE(merged.ok()) << merged;
     channel.Release();
