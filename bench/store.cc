@@ -295,7 +295,7 @@ class Helper {
       CheckOk(mesh->Connect(descriptors_));
     }
     fragment_.emplace(OrDie(Fragment<Key, CountValue>::Create(memory_, meshes_[0]->segments(), executors, geometry_)));
-    outbox_.emplace(executors, geometry_.pool_segments);
+    outbox_.emplace(executors, meshes_[0]->segments());
   }
 
   // Folds the records that others lead; when the fragment is full, the epoch ends.
