@@ -100,7 +100,8 @@ int Main(int argc, char** argv) {
   auto* const seed = app.add_option("--seed", flags.seed, "run this one");
   app.add_option("--set", flags.set, "NAME=NUMBER,...: change what the seed draws (only with --seed)")->needs(seed);
   app.add_flag("--trace", flags.trace, "print everything that happens (only with --seed)")->needs(seed);
-  auto* const seeds = app.add_option("--seeds", flags.seeds, "run so many, from --first on");
+  auto* const seeds =
+      app.add_option("--seeds", flags.seeds, "run so many, from --first on")->check(CLI::PositiveNumber);
   app.add_option("--first", flags.first, "the first of them");
   auto* const forever = app.add_flag("--forever", flags.forever, "run until stopped, or until seeds fail");
   app.add_option("--jobs", flags.jobs, "processes at a time")->check(CLI::Range(1U, 1024U));
