@@ -52,7 +52,7 @@ struct SeveralValue<V, Rest...> {
   friend bool operator==(const SeveralValue&, const SeveralValue&) = default;
 
   [[no_unique_address]] V first;
-  SeveralValue<Rest...> rest;
+  [[no_unique_address]] SeveralValue<Rest...> rest;
 };
 
 }  // namespace glaive::state
