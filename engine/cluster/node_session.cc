@@ -63,14 +63,16 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
     status = Conclude(watch);
   }
   std::optional<absl::Status> lost;
-  if (absl::IsUnavailable(status)) {
+  if (absl::IsUnavailable(status) || absl::IsNotFound(status)) {  // a process that is gone has no shared memory
     lost = AwaitReason();
   }
   if (!status.ok()) {
     plane_->Abort(lost.value_or(status));
   }
-  const bool has_position = !lost.has_value() && absl::StrContains(status.message(), "seen by executor");
-  return absl::IsUnavailable(status) && !has_position ? AddPosition(lost.value_or(status)) : status;
+  if (lost.has_value() || (absl::IsUnavailable(status) && !absl::StrContains(status.message(), "seen by executor"))) {
+    return AddPosition(lost.value_or(status));
+  }
+  return status;
 }
 
 std::optional<absl::Status> NodeSession::AwaitReason() {

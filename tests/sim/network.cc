@@ -96,6 +96,10 @@ class SimTransport final : public rdma::Transport {
   }
 
   absl::StatusOr<rdma::RemoteRegion> Attach(const rdma::RegionDescriptor& descriptor) override {
+    // Shared memory is found through its process. (On one host, none is gone without a word.)
+    const bool is_gone =
+        network_->silent_.empty() && !network_->regions_.contains(static_cast<std::uint32_t>(descriptor.key));
+    if (kind_ == rdma::TransportKind::kShm && is_gone) return absl::NotFoundError("simulated: no such memory file");
     return rdma::RemoteRegion{.address = descriptor.address,
                               .size_bytes = descriptor.size_bytes,
                               .key = static_cast<std::uint32_t>(descriptor.key)};

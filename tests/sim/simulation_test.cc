@@ -87,6 +87,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "fault=5,nodes=2,records=13,keys=1,disorder-ms=1,bound-ms=1,lateness-ms=1845,batch=37,"
                    "free-signals=1,jitter-us=3000,latency-us=1,completion-us=0,epoch-bytes=1048576,"
                    "epoch-min-bytes=10000,span-ms=40000,step=13,victim=1"},
+        Regression{1344, "sliding, the slide no divisor, top",
+                   "fault=3,nodes=3,executors=2,records=20,keys=2,batch=3,free-signals=1,jitter-us=3000,latency-us=5,"
+                   "completion-us=100,piece-bytes=8,delivery-percent=5,step=2,victim=1"},
         Regression{2246, "a stream split, counted, and joined",
                    "executors=2,records=35,keys=1,silent=1,batch=5,free-signals=1,latency-us=0,jitter-us=0,"
                    "completion-us=0,piece-bytes=1048576"},
