@@ -207,8 +207,8 @@ class GuestTest(unittest.TestCase):
 
     def test_two_guests_reach_each_other(self):
         rping = "rping -v -C 3 -a 10.0.0.1"
-        status, out, err = call("pair", "-m", "512M", f"{rping} -s", f"sleep 1; {rping} -c; printf unfinished",
-                                cwd=self.folder)
+        client = f"until {rping} -c; do sleep 1; done; printf unfinished"  # the other guest may boot later
+        status, out, err = call("pair", "-m", "512M", f"{rping} -s", client, cwd=self.folder)
         self.assertEqual(status, 0, out + err)
         self.assertEqual(len(re.findall(r"^1: server ping data: rdma-ping-\d", out, re.MULTILINE)), 3, out)
         self.assertEqual(len(re.findall(r"^2: ping data: rdma-ping-\d", out, re.MULTILINE)), 3, out)
