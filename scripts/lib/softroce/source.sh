@@ -56,6 +56,11 @@ adapt_source() {
   sed -i 's/(void \*) PTRACE_O_TRACESYSGOOD)/(void *) (PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL))/' \
     "$um/os-Linux/skas/process.c"
   grep -q PTRACE_O_EXITKILL "$um/os-Linux/skas/process.c" || return
+  # One that is just being made asks to be killed with the kernel: too late when that is gone already.
+  sed -i -e 's/^static int userspace_tramp(/static int userspace_parent;\n&/' \
+    -e 's/^\tos_set_pdeathsig();$/&\n\tif (getppid() != userspace_parent)\n\t\texit(1);/' \
+    -e 's/^\tpid = clone(userspace_tramp,/\tuserspace_parent = os_getpid();\n&/' "$um/os-Linux/skas/process.c"
+  (($(grep -c userspace_parent "$um/os-Linux/skas/process.c") == 3)) || return
   # Processors with AMX have 11008 bytes of registers, for which Linux before 6.13 has no room: no process would start.
   # KERNEL_STACK_ORDER leaves room for these on the stack.
   sed -i 's/DEFINE_LONGS(HOST_FP_SIZE, 2696)/DEFINE_LONGS(HOST_FP_SIZE, 12288)/' "$x86/user-offsets.c"
