@@ -46,6 +46,11 @@ struct ClusterOptions {
   TransportChoice transport = TransportChoice::kAuto;
   std::string device;  ///< RDMA device for verbs; empty: the first that has an active port and an address
   rdma::WriteMode write_mode = rdma::WriteMode::kWhole;
+
+  /// Executors of all nodes.
+  std::uint32_t executor_count() const { return nodes * executors; }
+  /// The rank of the node that the executor belongs to.
+  std::uint32_t NodeOf(std::uint32_t executor) const { return executor / executors; }
 };
 
 struct ChannelSettings {

@@ -22,8 +22,8 @@
 
 #include "engine/cluster/engine_options.h"
 #include "engine/cluster/host.h"
-#include "engine/cluster/memory_plan.h"
 #include "engine/cluster/node_run.h"
+#include "engine/cluster/node_set_up.h"
 #include "engine/cluster/query_program.h"
 #include "engine/cluster/run_program.h"
 #include "engine/metrics/run_report.h"
@@ -48,15 +48,8 @@ class NodeSession {
   Verification verification() const { return verification_; }
 
  private:
-  absl::Status SetUp(const NodeRun::Watch& watch);
   absl::Status Execute(const NodeRun::Watch& watch);
   absl::Status Conclude(const NodeRun::Watch& watch);
-  absl::Status ExchangeChannels();
-  absl::StatusOr<rdma::MeshOptions> PlanMesh();
-  absl::Status AwaitConnections(const NodeRun::Watch& watch);
-  absl::StatusOr<MemoryPlan> PlanNodeMemory(const rdma::MeshOptions& mesh) const;
-  ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
-  std::vector<int> ChooseCpus() const;
   /// What the control plane says of a lost node, waiting a moment for it.
   std::optional<absl::Status> AwaitReason();
   /// Adds to that what this node was doing.
@@ -69,10 +62,6 @@ class NodeSession {
   std::string TransportName() const;
 
   bool is_coordinator() const { return Value(plane_->rank()) == 0; }
-  bool IsOfNode(std::uint32_t rank, std::uint32_t executor) const {
-    return executor / options_->cluster.executors == rank;
-  }
-  std::uint32_t executor_count() const { return options_->cluster.nodes * options_->cluster.executors; }
 
   QueryProgram* program_;
   const EngineOptions* options_;
@@ -80,11 +69,7 @@ class NodeSession {
   rdma::ControlPlane* plane_;
   RunEnvironment environment_;
   Host* host_;
-  std::uint32_t nodes_on_host_ = 1;   // of this node's host
-  std::uint32_t rank_on_host_ = 0;    // of this node among them
-  std::vector<std::string> devices_;  // in words, by node; empty without verbs
-  std::unique_ptr<Query> query_;
-  std::unique_ptr<NodeRun> run_;
+  NodeParts parts_;
   std::vector<NodeMetrics> nodes_;
   std::atomic<Verification> verification_{Verification::kNotRun};
 

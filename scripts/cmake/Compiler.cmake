@@ -10,6 +10,12 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
 endif()
 
+# Debian's linker takes four times as long.
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM)
+  add_link_options(-fuse-ld=mold)
+endif()
+
 add_library(glaive_options INTERFACE)
 target_include_directories(glaive_options INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(glaive_options INTERFACE
@@ -36,4 +42,6 @@ if(GLAIVE_SANITIZE)
   # A finding ends the test; undefined behaviour would only be printed otherwise.
   target_compile_options(glaive_options INTERFACE -fsanitize=${GLAIVE_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(glaive_options INTERFACE -fsanitize=${GLAIVE_SANITIZE})
+  # Each test is a process of its own, and a sanitizer's program has so much to relocate that half its start is that.
+  target_link_options(glaive_options INTERFACE -no-pie)
 endif()

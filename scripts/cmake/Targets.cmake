@@ -69,8 +69,9 @@ function(glaive_add_benchmarks)
   endforeach()
 endfunction()
 
-# glaive_add_tests(): the tests of every folder below tests/. ThreadSanitizer is spared those of tests/state, which start
-# no thread, and of tests/queries, whose threads are those of tests/engine.
+# glaive_add_tests(): the tests of every folder below tests/; those of lint and scripts, which look at sources and scripts
+# and not at what was compiled, only with GLAIVE_LINT. ThreadSanitizer is spared those of tests/state, which start no
+# thread, and of tests/queries, whose threads are those of tests/engine.
 function(glaive_add_tests)
   if(GLAIVE_PRECOMPILE)
     glaive_add_precompiled_headers()
@@ -78,7 +79,7 @@ function(glaive_add_tests)
   file(GLOB folders LIST_DIRECTORIES TRUE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*")
   foreach(folder IN LISTS folders)
     cmake_path(GET folder FILENAME name)
-    if(IS_DIRECTORY "${folder}" AND NOT name STREQUAL "fuzz" AND (GLAIVE_LINT OR NOT name STREQUAL "lint")
+    if(IS_DIRECTORY "${folder}" AND NOT name STREQUAL "fuzz" AND (GLAIVE_LINT OR NOT name MATCHES "^(lint|scripts)$")
         AND (GLAIVE_SIMULATOR OR NOT name STREQUAL "sim"))
       if(GLAIVE_UNIT_TESTS AND NOT (GLAIVE_SANITIZE STREQUAL "thread" AND name MATCHES "^(state|queries)$"))
         glaive_add_test_program(${name} "${folder}")
@@ -181,19 +182,15 @@ function(glaive_add_test_scripts name folder)
   endforeach()
 endfunction()
 
-# glaive_add_header_checks(): compiles every header as the first include of a source file. A header beside a source of
-# its name needs no other: clang-format keeps a source's own header first.
+# glaive_add_header_checks(): compiles every header by itself.
 function(glaive_add_header_checks)
   set(sources "")
   foreach(folder rdma state engine queries bench tests)
     file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.h")
     foreach(header IN LISTS headers)
-      cmake_path(REPLACE_EXTENSION header LAST_ONLY .cc OUTPUT_VARIABLE own_source)
-      if(NOT EXISTS "${PROJECT_SOURCE_DIR}/${own_source}")
-        set(source "${PROJECT_BINARY_DIR}/generated/headers/${header}.cc")
-        file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"${header}\"\n")
-        list(APPEND sources "${source}")
-      endif()
+      set(source "${PROJECT_BINARY_DIR}/generated/headers/${header}.cc")
+      file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"${header}\"\n")
+      list(APPEND sources "${source}")
     endforeach()
   endforeach()
   add_library(glaive_header_checks OBJECT ${sources})

@@ -4,7 +4,7 @@
 
 # To build and run.
 BUILD_PACKAGES=(
-  g++ cmake ninja-build ccache pkg-config git python3
+  g++ cmake ninja-build ccache mold pkg-config git python3
   libibverbs-dev librdmacm-dev ibverbs-providers libboost-context-dev libabsl-dev libxxhash-dev libcli11-dev
   nlohmann-json3-dev zlib1g-dev libssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev

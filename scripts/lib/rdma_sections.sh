@@ -6,20 +6,22 @@
 # shellcheck disable=SC2034  # for scripts/test
 RDMA_LABELS='^rdma-'
 
-# Whether there is a kernel with emulated devices: emulated_rdma_sections finds out.
+# Whether there is a kernel with emulated devices: kernel_section finds out.
 RDMA_KERNEL=false
 
-# emulated_rdma_sections: makes the kernel where needed, and runs the tests over each kind of device and network.
+# kernel_section: makes the kernel where needed.
+kernel_section() {
+  section "rdma: kernel" "$PROJECT_ROOT/scripts/softroce" build
+  RDMA_KERNEL=$SECTION_PASSED
+}
+
+# emulated_rdma_sections: after kernel_section; runs the tests over each kind of device and network.
 emulated_rdma_sections() {
-  local softroce="$PROJECT_ROOT/scripts/softroce"
-  section "rdma: kernel" "$softroce" build
-  if ! $SECTION_PASSED; then
+  if ! $RDMA_KERNEL; then
     skip_section "rdma: tests" "there is no kernel with emulated devices"
     return
   fi
-  # All of rdma/'s tests again, now on a kernel with a device, and all others that need one.
-  RDMA_KERNEL=true
-  guest_section "rdma: RoCE" rxe -L '^rdma(-device)?$'
+  guest_section "rdma: RoCE" rxe -L '^rdma-device$'
   guest_section "rdma: iWARP" siw -L '^rdma-device$' -R 'ChannelStream|TransportOverVerbs|verbs_device_test'
   guest_section "rdma: lossy" lossy -L '^rdma-lossy$'
   test_section "rdma: two hosts" dev -L '^rdma-pair$'
@@ -27,8 +29,7 @@ emulated_rdma_sections() {
 
 # readme_section: the README's command for a machine without a device, once the preset release is built.
 readme_section() {
-  local softroce="$PROJECT_ROOT/scripts/softroce"
-  section "rdma: README" "$softroce" run "$PROJECT_ROOT/scripts/run" ysb --nodes=2 --transport=verbs --records=100000 \
+  section "rdma: README" "$PROJECT_ROOT/scripts/softroce" run "$PROJECT_ROOT/scripts/run" ysb --nodes=2 --transport=verbs --records=100000 \
     --verify
 }
 

@@ -36,6 +36,8 @@ struct DeltaTag {
   std::uint32_t entry_bytes = 0;
   std::uint32_t has_marker = 0;
   std::uint32_t input = 0;
+
+  bool operator==(const DeltaTag&) const = default;
 };
 
 struct EpochMarker {

@@ -89,7 +89,7 @@ TEST(ProcessingTime, ARecordCountsInTheWindowInWhichItsBatchWasRead) {
       SCOPED_TRACE(absl::StrCat(executors, " executors, order ", order_seed));
       ManualWallClock clock;
       std::vector<BatchRead> log;
-      Workload workload{.executors = executors, .records = 2'000, .max_lead_ms = 1LL << 60, .clock = &clock};
+      Workload workload{.executors = executors, .records = 1'000, .max_lead_ms = 1LL << 60, .clock = &clock};
       const auto open = [&](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
         return std::make_unique<PacedSource>(workload, Value(context.executor), clock, log);
       };

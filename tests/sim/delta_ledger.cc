@@ -8,10 +8,6 @@
 namespace glaive::sim {
 namespace {
 
-bool IsSame(const state::DeltaTag& a, const state::DeltaTag& b) {
-  return a.input == b.input && a.epoch == b.epoch && a.entry_count == b.entry_count && a.has_marker == b.has_marker;
-}
-
 std::uint64_t HashOf(std::span<const std::byte> entries) { return XXH3_64bits(entries.data(), entries.size()); }
 
 std::string Show(const state::DeltaTag& tag) {
@@ -40,7 +36,7 @@ void DeltaLedger::OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag
 void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag,
                            std::span<const std::byte> entries) {
   Ring& ring = rings_[{from, to}];
-  if (ring.under_way.empty() || !IsSame(ring.under_way.front().tag, tag)) {
+  if (ring.under_way.empty() || ring.under_way.front().tag != tag) {
     if (!broken_) {
       broken_ = absl::StrCat("I2: executor ", Value(to), " has merged ", Show(tag), " of executor ", Value(from),
                              "; due was ",

@@ -1,6 +1,5 @@
 #include "state/log/state_memory.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,9 +18,10 @@ using testing::HasSubstr;
 
 constexpr std::size_t kRegionBytes = std::size_t{2} << 20;
 
-bool AllZero(const Block& block) {
-  return std::all_of(block.data, block.data + block.size_bytes, [](std::byte byte) { return byte == std::byte{0}; });
+bool AllAre(std::uint8_t mark, const Block& block) {
+  return block.data[0] == std::byte{mark} && std::memcmp(block.data, block.data + 1, block.size_bytes - 1) == 0;
 }
+bool AllZero(const Block& block) { return AllAre(0, block); }
 
 void Soil(const Block& block) { std::memset(block.data, 0xA5, block.size_bytes); }
 
@@ -130,9 +130,7 @@ TEST(StateMemory, StaysSoundUnderRandomUse) {
       std::swap(in_use[random() % in_use.size()], in_use.back());
       const Use use = in_use.back();
       in_use.pop_back();
-      ASSERT_TRUE(std::all_of(use.block.data, use.block.data + use.block.size_bytes,
-                              [&](std::byte byte) { return byte == std::byte{use.mark}; }))
-          << "someone else wrote into the block, step " << step;
+      ASSERT_TRUE(AllAre(use.mark, use.block)) << "someone else wrote into the block, step " << step;
       memory.Release(use.block, use.contents);
     }
     memory.CleanSome(random() % 100'000);
