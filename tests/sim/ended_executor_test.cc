@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "engine/sink/discard.h"
 #include "tests/sim/flow_source.h"
 #include "tests/sim/network.h"
+#include "tests/sim/sim_host.h"
 
 namespace glaive::sim {
 namespace {
@@ -23,19 +23,13 @@ namespace {
 using ::testing::HasSubstr;
 
 /// A host of one simulated network, where whoever runs executors is told how.
-class TestHost final : public engine::Host, public rdma::Fabric {
+class TestHost final : public SimHost {
  public:
   using Drive = std::function<absl::Status(const engine::ExecutorRunner::Watch&)>;
 
   TestHost(Network& network, Drive drive) : network_(&network), drive_(std::move(drive)) {}
 
   void Sleep(absl::Duration /*time*/) override {}
-  std::ostream& out() override { return nowhere_; }
-  std::uint64_t available_memory_bytes() override { return std::uint64_t{1} << 30; }
-  std::vector<int> allowed_cpus() override { return {}; }
-  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
-    return nullptr;
-  }
   void Equip(engine::ExecutorConfig& config) override { config.mesh.fabric = this; }
   std::unique_ptr<engine::ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<engine::Executor>> executors,
                                                      const std::vector<int>& /*cpus*/) override {
@@ -70,7 +64,6 @@ class TestHost final : public engine::Host, public rdma::Fabric {
 
   Network* network_;
   Drive drive_;
-  std::ostream nowhere_{nullptr};
 };
 
 class EndedExecutorTest : public ::testing::Test, NetworkObserver, SourceListener {

@@ -10,18 +10,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 
-#include "engine/cluster/host.h"
 #include "engine/cluster/query_program.h"
 #include "engine/fiber/pick_policy.h"
 #include "engine/fiber/scheduler.h"
-#include "rdma/transport/fabric.h"
 #include "tests/sim/catalogue.h"
 #include "tests/sim/control_plane.h"
 #include "tests/sim/delta_ledger.h"
@@ -29,6 +26,7 @@
 #include "tests/sim/network.h"
 #include "tests/sim/row_store.h"
 #include "tests/sim/scenario.h"
+#include "tests/sim/sim_host.h"
 #include "tests/sim/trace.h"
 #include "tests/sim/virtual_time.h"
 
@@ -50,7 +48,7 @@ struct World {
   Trace* trace = nullptr;
 };
 
-class SimNode final : public engine::Host, public rdma::Fabric {
+class SimNode final : public SimHost {
  public:
   SimNode(const World& world, NodeId id);
   ~SimNode() override;
@@ -74,12 +72,6 @@ class SimNode final : public engine::Host, public rdma::Fabric {
 
   // Host
   void Sleep(absl::Duration time) override;
-  std::ostream& out() override { return nowhere_; }
-  std::uint64_t available_memory_bytes() override { return std::uint64_t{64} << 30; }
-  std::vector<int> allowed_cpus() override { return {}; }
-  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
-    return nullptr;
-  }
   void Equip(engine::ExecutorConfig& config) override;
   std::unique_ptr<engine::ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<engine::Executor>> executors,
                                                      const std::vector<int>& cpus) override;
@@ -104,7 +96,6 @@ class SimNode final : public engine::Host, public rdma::Fabric {
   NodeId id_;
   SkewedClock clock_;
   RowStore rows_;
-  std::ostream nowhere_{nullptr};
   std::vector<std::unique_ptr<engine::RandomPickPolicy>> policies_;
   std::vector<std::unique_ptr<Observer>> observers_;
   std::span<const std::unique_ptr<engine::Executor>> executors_;

@@ -1,0 +1,32 @@
+// SimHost: what all simulated hosts have in common: nobody reads what they print, memory for everything, and neither
+// processors to pin to nor an RDMA device.
+//
+//   class MyHost final : public SimHost { ... };
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/cluster/host.h"
+#include "rdma/transport/fabric.h"
+
+namespace glaive::sim {
+
+class SimHost : public engine::Host, public rdma::Fabric {
+ public:
+  std::ostream& out() override { return nowhere_; }
+  std::uint64_t available_memory_bytes() override { return std::uint64_t{64} << 30; }
+  std::vector<int> allowed_cpus() override { return {}; }
+  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
+    return nullptr;
+  }
+
+ private:
+  std::ostream nowhere_{nullptr};
+};
+
+}  // namespace glaive::sim
