@@ -6,9 +6,10 @@
 // hang, and a failure stays the same.
 
 #include <fuzzer/FuzzedDataProvider.h>
-#include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -198,14 +199,14 @@ void FuzzMember(FuzzedDataProvider& input) {
   FuzzPlane(input, member, clock, wires);
 }
 
-/// Where the strangers of one input come from: a loopback address of its own. A port of a connection that was closed is
-/// taken for a minute, and thousands of inputs a second would soon have taken all of one address.
-sockaddr_in NextSource() {
-  static std::uint16_t inputs = 0;
-  sockaddr_in source{};
-  source.sin_family = AF_INET;
-  source.sin_addr.s_addr = htonl(0x7F010001U + inputs++);
-  return source;
+/// Connects, also when the alarm by which libFuzzer looks for hangs comes in between: the kernel goes on by itself
+/// then.
+void Connect(const UniqueFd& fd, const SocketAddress& address) {
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) == 0) return;
+  Require(errno == EINTR);
+  pollfd connected{.fd = fd.get(), .events = POLLOUT, .revents = 0};
+  while (::poll(&connected, 1, -1) != 1) Require(errno == EINTR);
+  Require((connected.revents & (POLLERR | POLLHUP)) == 0);
 }
 
 /// The door: connections of strangers, and of clients that know the secret and say what they like afterwards.
@@ -226,13 +227,9 @@ void FuzzAdmission(FuzzedDataProvider& input) {
   Waiter waiter(-1, nullptr, clock);
   Admission admission(*listener, hello, options, waiter);
   std::vector<Client> clients;
-  const sockaddr_in source = NextSource();
   const auto connect = [&] {
     UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const int yes = 1;
-    Require(::setsockopt(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof(yes)) == 0);
-    Require(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&source), sizeof(source)) == 0);
-    Require(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) == 0);
+    Connect(fd, address);
     clients.push_back({.fd = std::move(fd), .seal = std::nullopt});
   };
   connect();
