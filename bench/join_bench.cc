@@ -51,7 +51,7 @@ constexpr std::int64_t kWindowMs = 43'200'000;
 struct Settings {
   std::uint64_t window_records = 5'000'000;  // of both sides, of all executors
   std::uint64_t sellers = 5'000'000;         // distinct ids
-  std::uint64_t windows = 3;                 // times that they are read
+  std::uint64_t windows = 12;                // times that they are read
   std::uint64_t runs = 5;
   std::uint64_t executors = 1;
   std::string key_distribution = "uniform";
