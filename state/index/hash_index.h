@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -76,9 +77,17 @@ class HashIndex {
   template <typename HashOf>
   absl::Status GrowSome(StateMemory& memory, std::uint32_t entries, HashOf&& hash_of) {
     const std::uint32_t end = migrated_ + std::min(entries, growth_end_ - migrated_);
-    for (; migrated_ < end; ++migrated_) {
-      if (!table_.Insert(hash_of(migrated_), migrated_)) {
-        return OverflowError();
+    while (migrated_ < end) {
+      std::array<std::uint64_t, kMovedAtOnce> hashes;
+      const std::uint32_t count = std::min(kMovedAtOnce, end - migrated_);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        hashes[i] = hash_of(migrated_ + i);
+        table_.Prefetch(hashes[i]);
+      }
+      for (std::uint32_t i = 0; i < count; ++i, ++migrated_) {
+        if (!table_.Insert(hashes[i], migrated_)) {
+          return OverflowError();
+        }
       }
     }
     if (migrated_ == growth_end_) {
@@ -94,6 +103,9 @@ class HashIndex {
   std::uint64_t growths() const { return growths_; }
 
  private:
+  /// Entries of a growth whose buckets are loaded side by side.
+  static constexpr std::uint32_t kMovedAtOnce = 32;
+
   absl::Status OverflowError() const;
 
   BucketTable table_;
