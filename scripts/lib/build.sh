@@ -3,10 +3,13 @@
 
 # Another checkout of the same sources, CI's for one, finds what this one has compiled.
 export CCACHE_BASEDIR="$PROJECT_ROOT" CCACHE_NOHASHDIR=true
+# What the compiler says of the files it has read is enough; else ccache preprocesses each source once more.
+export CCACHE_DEPEND=true
 # Precompiled headers (GLAIVE_PRECOMPILE) are hashed as they are, which ccache has to be told is good enough.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
-# build_preset PRESET [TARGET...]: configures where needed and builds, without a word when nothing is to be done.
+# build_preset PRESET [NINJA ARGUMENT...]: configures where needed and builds, all or the given targets, without a word
+# when nothing is to be done.
 # Scripts build side by side (two nodes of a run started by hand, say), so a lock lets one of them work at a time.
 build_preset() {
   local preset="$1" dir="$PROJECT_ROOT/build/$1" native=OFF
@@ -24,4 +27,10 @@ build_preset() {
     fi
     run_quietly "$dir/build.log" cmake --build "$dir" -- "$@"
   ) 9>"$dir/.lock"
+}
+
+# prebuild PRESET TARGET...: builds the targets in the background, by one processor. build_preset waits for that; what
+# failed it does again, and says so.
+prebuild() {
+  build_preset "$1" -j1 "${@:2}" >/dev/null 2>&1 &
 }
