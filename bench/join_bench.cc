@@ -55,6 +55,7 @@ struct Settings {
   std::uint64_t runs = 5;
   std::uint64_t executors = 1;
   std::string key_distribution = "uniform";
+  bool prefault = true;
 
   /// Of an executor in a window.
   std::uint64_t side_records(bool auctions) const {
@@ -70,6 +71,7 @@ struct Measurement {
   Totals totals;
   std::uint64_t kept_tuples = 0;
   std::uint64_t kept_tuple_bytes = 0;
+  std::uint64_t state_bytes = 0;  // the most of one executor
 };
 
 /// The input of one side: a window of it, which is repeated.
@@ -100,8 +102,9 @@ engine::SourceSpec<R, EventTime> SourceOf(const Settings& settings, std::shared_
   return {.open = open, .event_time_ms = {}};
 }
 
-/// Runs the query on nodes of one executor each, over shm.
-absl::StatusOr<Measurement> MeasureEngine(const Settings& settings, const Clock& clock) {
+/// Runs the query on nodes of one executor each, over shm; each takes `prefault_bytes` of state before the clock
+/// starts.
+absl::StatusOr<Measurement> MeasureEngine(const Settings& settings, std::uint64_t prefault_bytes, const Clock& clock) {
   const auto executors = static_cast<std::uint32_t>(settings.executors);
   const auto auctions = MakeGenerator<AuctionGenerator>(settings, true);
   const auto sellers = MakeGenerator<SellerGenerator>(settings, false);
@@ -120,6 +123,7 @@ absl::StatusOr<Measurement> MeasureEngine(const Settings& settings, const Clock&
     config.max_lead_ms = 4 * kWindowMs;
     config.fragment_bytes = 1 << 20;
     config.state_limit_bytes = std::uint64_t{6} << 30;
+    config.state_prefault_bytes = prefault_bytes;
     config.clock = &clock;
     auto run = engine::NodeRun::Create(
         {.executor = config,
@@ -161,9 +165,19 @@ absl::StatusOr<Measurement> MeasureEngine(const Settings& settings, const Clock&
     result.totals.Merge(totals[i]);
     result.kept_tuples += metrics.kept_tuples;
     result.kept_tuple_bytes += metrics.kept_tuple_bytes;
+    result.state_bytes = std::max(result.state_bytes, metrics.state_bytes);
   }
   result.seconds = static_cast<double>(last_ns - first_ns) * 1e-9;
   return status.ok() ? absl::StatusOr<Measurement>(result) : status;
+}
+
+/// How much state an executor takes, so that it can be there before the clock starts: the loop's is, too.
+absl::StatusOr<std::uint64_t> MeasureState(const Settings& settings, const Clock& clock) {
+  if (!settings.prefault) {
+    return 0;
+  }
+  const absl::StatusOr<Measurement> run = MeasureEngine(settings, /*prefault_bytes=*/0, clock);
+  return run.ok() ? absl::StatusOr<std::uint64_t>(run->state_bytes) : run.status();
 }
 
 template <typename R, typename Generator>
@@ -200,10 +214,14 @@ void PrintMedian(std::vector<double> ratios, const std::string& what) {
 absl::Status CompareWithLoop(const Settings& settings) {
   const SteadyClock clock;
   const auto records = static_cast<double>(settings.records());
+  const absl::StatusOr<std::uint64_t> state_bytes = MeasureState(settings, clock);
+  if (!state_bytes.ok()) {
+    return state_bytes.status();
+  }
   std::vector<double> ratios;
   for (std::uint64_t run = 0; run < settings.runs; ++run) {
     const absl::StatusOr<Measurement> loop = MeasureLoop(settings, clock);
-    const absl::StatusOr<Measurement> engine = loop.ok() ? MeasureEngine(settings, clock) : loop;
+    const absl::StatusOr<Measurement> engine = loop.ok() ? MeasureEngine(settings, *state_bytes, clock) : loop;
     if (!engine.ok()) {
       return engine.status();
     }
@@ -226,10 +244,15 @@ absl::Status CompareWithOne(const Settings& settings) {
   const SteadyClock clock;
   Settings alone = settings;
   alone.executors = 1;
+  const absl::StatusOr<std::uint64_t> one_state = MeasureState(alone, clock);
+  const absl::StatusOr<std::uint64_t> all_state = one_state.ok() ? MeasureState(settings, clock) : one_state;
+  if (!all_state.ok()) {
+    return all_state.status();
+  }
   std::vector<double> ratios;
   for (std::uint64_t run = 0; run < settings.runs; ++run) {
-    const absl::StatusOr<Measurement> one = MeasureEngine(alone, clock);
-    const absl::StatusOr<Measurement> all = one.ok() ? MeasureEngine(settings, clock) : one;
+    const absl::StatusOr<Measurement> one = MeasureEngine(alone, *one_state, clock);
+    const absl::StatusOr<Measurement> all = one.ok() ? MeasureEngine(settings, *all_state, clock) : one;
     if (!all.ok()) {
       return all.status();
     }
@@ -261,6 +284,10 @@ int Main(int argc, char** argv) {
                    settings.executors, {.min = 1, .max = 64});
   flags.AddString({.name = "key-distribution", .group = group, .help = "of the auctions' sellers: uniform or zipf:Z"},
                   settings.key_distribution, "LAW");
+  flags.AddSwitch({.name = "prefault",
+                   .group = group,
+                   .help = "take the engine's state memory from the system before the clock starts, as the loop's is"},
+                  settings.prefault);
   flags.AddCheck([&] { return queries::KeyLaw::Parse(settings.key_distribution).status(); });
   if (const std::optional<int> exit_code = flags.Parse(argc, argv, std::cout, std::cerr)) {
     return *exit_code;

@@ -81,7 +81,11 @@ std::string MemoryPlan::Describe() const {
   return absl::StrCat("memory plan of a node: ", FormatBytes(node_bytes), " (", needs.nodes_on_host,
                       needs.nodes_on_host == 1 ? " node" : " nodes", " on this host, ", FormatBytes(available_bytes),
                       " available)\n  ", Parts(needs), "\n  state: up to ", FormatBytes(state_bytes_per_executor),
-                      " for each of ", needs.executors, needs.executors == 1 ? " executor\n" : " executors\n");
+                      " for each of ", needs.executors, needs.executors == 1 ? " executor" : " executors",
+                      needs.prefault_bytes == 0
+                          ? ""
+                          : absl::StrCat(", ", FormatBytes(needs.prefault_bytes), " of them taken at the start"),
+                      "\n");
 }
 
 absl::StatusOr<MemoryPlan> PlanMemory(const MemoryNeeds& needs, std::uint64_t available_bytes) {
@@ -107,6 +111,12 @@ absl::StatusOr<MemoryPlan> PlanMemory(const MemoryNeeds& needs, std::uint64_t av
         "--memory-limit"));
   }
   plan.state_bytes_per_executor = (plan.node_bytes - fixed) / needs.executors;
+  if (needs.prefault_bytes > plan.state_bytes_per_executor) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("--prefault-state=", FormatBytes(needs.prefault_bytes), " is more than the ",
+                     FormatBytes(plan.state_bytes_per_executor), " that each of ", needs.executors,
+                     " executors may use for state (", Parts(needs), "): lower it, or start fewer executors"));
+  }
   return plan;
 }
 

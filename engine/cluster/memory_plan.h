@@ -18,12 +18,13 @@ namespace glaive::engine {
 /// Of one node.
 struct MemoryNeeds {
   std::uint32_t executors = 1;
-  std::uint32_t nodes_on_host = 1;  // they share what the host has
-  std::uint64_t source_bytes = 0;   // of one executor
-  std::uint64_t segment_bytes = 0;  // of one executor
-  std::uint64_t ring_bytes = 0;     // of one executor
-  std::uint64_t verify_bytes = 0;   // of the node, for --verify
-  std::uint64_t limit_bytes = 0;    // --memory-limit of the node; 0: its share of what the host has
+  std::uint32_t nodes_on_host = 1;   // they share what the host has
+  std::uint64_t source_bytes = 0;    // of one executor
+  std::uint64_t segment_bytes = 0;   // of one executor
+  std::uint64_t ring_bytes = 0;      // of one executor
+  std::uint64_t verify_bytes = 0;    // of the node, for --verify
+  std::uint64_t limit_bytes = 0;     // --memory-limit of the node; 0: its share of what the host has
+  std::uint64_t prefault_bytes = 0;  // --prefault-state of one executor
 };
 
 struct MemoryPlan {
@@ -39,8 +40,8 @@ struct MemoryPlan {
 /// The least state an executor can do anything with.
 inline constexpr std::uint64_t kMinStateBytes = std::uint64_t{8} << 20;
 
-/// ResourceExhausted when the fixed parts leave less than kMinStateBytes an executor, or --memory-limit exceeds what
-/// there is; the message lists the parts and the flags that change them.
+/// ResourceExhausted when the fixed parts leave less than kMinStateBytes an executor or less than is to be prefaulted,
+/// or --memory-limit exceeds what there is; the message lists the parts and the flags that change them.
 absl::StatusOr<MemoryPlan> PlanMemory(const MemoryNeeds& needs, std::uint64_t available_bytes);
 
 /// Memory that can be taken without swapping: the least of what the system has available and of what the limits of this

@@ -118,7 +118,8 @@ absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& me
       .segment_bytes = std::uint64_t{state::FragmentGeometry::PoolSegments(*fragments)} * mesh.channel.slot_bytes,
       .ring_bytes = channels->node_ring_bytes / options_->cluster.executors,
       .verify_bytes = options_->output.verify ? program_->verify_memory_bytes(options_->cluster.executor_count()) : 0,
-      .limit_bytes = options_->state.memory_limit_bytes};
+      .limit_bytes = options_->state.memory_limit_bytes,
+      .prefault_bytes = options_->state.prefault_bytes};
   absl::StatusOr<MemoryPlan> plan = PlanMemory(needs, host_->available_memory_bytes());
   if (plan.ok() && Value(plane_->rank()) == 0) {
     host_->out() << plan->Describe() << (channels->note.empty() ? "" : absl::StrCat("  ", channels->note, "\n"))
@@ -149,6 +150,7 @@ ExecutorConfig NodeSetUp::ConfigureExecutors(const rdma::MeshOptions& mesh, cons
                         .idle_timeout_ns = absl::ToInt64Nanoseconds(epoch.idle_timeout),
                         .fragment_bytes = options_->state.fragment_bytes,
                         .state_limit_bytes = plan.state_bytes_per_executor,
+                        .state_prefault_bytes = options_->state.prefault_bytes,
                         .clock = clock_,
                         .scheduler = {}};
 }

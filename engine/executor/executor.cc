@@ -29,7 +29,11 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const ExecutorConfig&
 
 Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector<state::FragmentGeometry> geometries,
                    std::unique_ptr<rdma::ExecutorMesh> mesh)
-    : query_(&query), mesh_(std::move(mesh)), memory_(config.state_limit_bytes), scheduler_(config.scheduler) {
+    : query_(&query),
+      mesh_(std::move(mesh)),
+      memory_(config.state_limit_bytes),
+      state_prefault_bytes_(config.state_prefault_bytes),
+      scheduler_(config.scheduler) {
   metrics_.executor = Value(config.mesh.self);
   context_.self = config.mesh.self;
   context_.executor_count = config.mesh.executor_count;
@@ -46,13 +50,15 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector
 }
 
 absl::Status Executor::Open() {
-  absl::StatusOr<std::unique_ptr<QueryTask>> task = query_->Open(context_);
-  if (!task.ok()) {
-    return absl::Status(task.status().code(),
-                        absl::StrCat("executor ", Value(context_.self), ": ", task.status().message()));
+  absl::Status status = memory_.Prefault(state_prefault_bytes_);
+  if (status.ok()) {
+    absl::StatusOr<std::unique_ptr<QueryTask>> task = query_->Open(context_);
+    status = task.status();
+    task_ = task.ok() ? *std::move(task) : nullptr;
   }
-  task_ = *std::move(task);
-  return absl::OkStatus();
+  return status.ok()
+             ? status
+             : absl::Status(status.code(), absl::StrCat("executor ", Value(context_.self), ": ", status.message()));
 }
 
 absl::Status Executor::Start() { return task_->Spawn(scheduler_); }

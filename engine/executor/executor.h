@@ -41,6 +41,7 @@ struct ExecutorConfig {
   std::int64_t idle_timeout_ns = 0;  // 0: no flow is ever idle
   std::uint64_t fragment_bytes = 0;
   std::uint64_t state_limit_bytes = 0;
+  std::uint64_t state_prefault_bytes = 0;          // of those, how many Open takes from the system
   const Clock* clock = nullptr;                    // outlives the executor
   SchedulerOptions scheduler;                      // what it points to outlives the executor
   state::DeltaObserver* delta_observer = nullptr;  // outlives the executor; may be null
@@ -101,6 +102,7 @@ class Executor {
   state::StateMemory memory_;
   ExecutorMetrics metrics_;
   LiveProgress live_;
+  std::uint64_t state_prefault_bytes_;
   TaskContext context_;
   std::unique_ptr<QueryTask> task_;
   Scheduler scheduler_;  // last: its fibers use all of the above

@@ -106,6 +106,11 @@ void RegisterState(FlagSet& flags, StateOptions& options) {
                  .help = "most memory of one node, all included; 0: what the machine and its cgroup have",
                  .scope = FlagScope::kPerRank},
                 options.memory_limit_bytes, {0, 1024 * kTiB});
+  flags.AddSize({.name = "prefault-state",
+                 .group = kState,
+                 .help = "state memory of each executor that is taken from the system at the start, so that no record "
+                         "waits for the page faults of its first use"},
+                options.prefault_bytes, {0, 1024 * kTiB});
   flags.AddSize({.name = "fragment-bytes",
                  .group = kState,
                  .help = "an executor's partial state for the partitions of all others"},

@@ -47,7 +47,7 @@ class GraphTask final : public QueryTask {
   }
 
   void Measure() override {
-    context_->metrics->state_bytes = context_->memory->mapped_bytes();
+    context_->metrics->state_bytes = context_->memory->used_bytes();
     for (const auto& each : operators_) {
       each->Measure();
     }

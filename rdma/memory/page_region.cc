@@ -193,6 +193,13 @@ PageRegion& PageRegion::operator=(PageRegion&& other) noexcept {
 
 PageRegion::~PageRegion() { Unmap(); }
 
+void PageRegion::Prefault() const {
+  const std::size_t page_bytes = BasePageBytes();
+  for (std::size_t offset = 0; offset < size_bytes_; offset += page_bytes) {
+    *static_cast<volatile std::byte*>(data_ + offset) = std::byte{0};  // as it is: a write gives the page memory
+  }
+}
+
 void PageRegion::Unmap() {
   if (data_ != nullptr) munmap(data_, size_bytes_);
   data_ = nullptr;

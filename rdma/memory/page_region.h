@@ -5,7 +5,8 @@
 // Owned by whoever holds the object; mapping and unmapping may happen on any thread.
 //
 // Costs: Map and Destroy are system calls; nothing is touched before its first use, so memory that is never used costs
-// address space only (huge pages of the pool are the exception: the system sets them aside at once).
+// address space only (huge pages of the pool are the exception: the system sets them aside at once). Prefault changes
+// that: the system clears every page, about a gigabyte in a third of a second.
 //
 //   absl::StatusOr<PageRegion> region = PageRegion::Map(8 << 20);
 //   if (region.ok()) std::memset(region->data(), 1, region->size_bytes());
@@ -51,6 +52,9 @@ class PageRegion {
 
   /// Maps the first `size_bytes` of a peer's memory file. The descriptor may be closed afterwards.
   static absl::StatusOr<PageRegion> MapFile(int fd, std::size_t size_bytes);
+
+  /// Takes all pages from the system now, so that no first use of one costs a page fault. Before anything is written.
+  void Prefault() const;
 
   std::byte* data() const { return data_; }
   std::size_t size_bytes() const { return size_bytes_; }

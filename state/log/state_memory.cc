@@ -46,7 +46,7 @@ absl::StatusOr<Block> StateMemory::Acquire(std::size_t size_bytes, Contents cont
       return *block;
     }
   }
-  return Map(size_bytes);
+  return Carve(size_bytes);
 }
 
 std::optional<Block> StateMemory::TakeDirty(std::size_t size_bytes) {
@@ -62,13 +62,38 @@ std::optional<Block> StateMemory::TakeDirty(std::size_t size_bytes) {
   return taken.block;
 }
 
-absl::StatusOr<Block> StateMemory::Map(std::size_t size_bytes) {
+absl::Status StateMemory::Prefault(std::size_t size_bytes) {
+  if (size_bytes == 0) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Block> region = MapRegion(size_bytes);
+  if (!region.ok()) {
+    return region.status();
+  }
+  regions_.back().Prefault();
+  carving_ = *region;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Block> StateMemory::Carve(std::size_t size_bytes) {
   if (size_bytes <= carving_.size_bytes) {
     const Block block{.data = carving_.data, .size_bytes = size_bytes};
     carving_.data += size_bytes;
     carving_.size_bytes -= size_bytes;
     return block;
   }
+  const absl::StatusOr<Block> region = MapRegion(size_bytes);
+  if (!region.ok()) {
+    return region.status();
+  }
+  const Block rest{.data = region->data + size_bytes, .size_bytes = region->size_bytes - size_bytes};
+  if (rest.size_bytes > carving_.size_bytes) {
+    carving_ = rest;
+  }
+  return Block{.data = region->data, .size_bytes = size_bytes};
+}
+
+absl::StatusOr<Block> StateMemory::MapRegion(std::size_t size_bytes) {
   const std::size_t region_bytes = (size_bytes + kRegionBytes - 1) / kRegionBytes * kRegionBytes;
   if (mapped_bytes_ + region_bytes > limit_bytes_) {
     return absl::ResourceExhaustedError(absl::StrCat(
@@ -82,11 +107,7 @@ absl::StatusOr<Block> StateMemory::Map(std::size_t size_bytes) {
   const Block whole{.data = region->data(), .size_bytes = region->size_bytes()};
   regions_.push_back(*std::move(region));
   mapped_bytes_ += whole.size_bytes;
-  const Block rest{.data = whole.data + size_bytes, .size_bytes = whole.size_bytes - size_bytes};
-  if (rest.size_bytes > carving_.size_bytes) {
-    carving_ = rest;
-  }
-  return Block{.data = whole.data, .size_bytes = size_bytes};
+  return whole;
 }
 
 void StateMemory::Release(Block block, Contents contents) {

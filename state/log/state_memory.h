@@ -7,7 +7,8 @@
 //   2. A block acquired as kZeroed is all zeros. Index blocks come back dirty and are cleaned in steps
 //      (CleanSome), so that dropping a window of many keys does not stall the executor.
 //
-// Costs: a recycled block costs a list operation; a fresh one a share of an mmap of 2 MiB and its page faults.
+// Costs: a recycled block costs a list operation; a fresh one a share of an mmap of 2 MiB and its page faults, unless
+// Prefault has paid them before.
 //
 //   StateMemory memory(1 << 30);
 //   absl::StatusOr<Block> block = memory.Acquire(256 << 10, Contents::kAny);
@@ -20,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "rdma/memory/page_region.h"
@@ -46,6 +48,10 @@ class StateMemory {
   StateMemory(const StateMemory&) = delete;
   StateMemory& operator=(const StateMemory&) = delete;
 
+  /// Takes `size_bytes` from the system ahead of time, page faults included; later blocks are cut from it as long as
+  /// they fit. Call it before the first Acquire. ResourceExhausted when the budget or the system has less.
+  absl::Status Prefault(std::size_t size_bytes);
+
   /// A block of `size_bytes`, rounded up to 64. ResourceExhausted when the budget or the system has no more.
   absl::StatusOr<Block> Acquire(std::size_t size_bytes, Contents contents);
 
@@ -58,6 +64,8 @@ class StateMemory {
   std::uint64_t limit_bytes() const { return limit_bytes_; }
   /// Bytes taken from the system so far; their peak, too, since nothing is given back.
   std::uint64_t mapped_bytes() const { return mapped_bytes_; }
+  /// Of those, what blocks have been cut from.
+  std::uint64_t used_bytes() const { return mapped_bytes_ - carving_.size_bytes; }
   /// What the system gave, and on which pages.
   std::span<const rdma::PageRegion> regions() const { return regions_; }
 
@@ -74,7 +82,8 @@ class StateMemory {
 
   FreeList& ListFor(std::size_t size_bytes);
   std::optional<Block> TakeDirty(std::size_t size_bytes);
-  absl::StatusOr<Block> Map(std::size_t size_bytes);
+  absl::StatusOr<Block> Carve(std::size_t size_bytes);
+  absl::StatusOr<Block> MapRegion(std::size_t size_bytes);
 
   const std::uint64_t limit_bytes_;
   std::uint64_t mapped_bytes_ = 0;

@@ -45,14 +45,14 @@ TEST(EngineFlags, TheDefaultsGoTogether) {
 
 TEST(EngineFlags, EveryFlagReachesItsOption) {
   EngineProgram program;
-  EXPECT_EQ(program.Run({"--nodes=4",          "--executors=2",       "--rank=1",
-                         "--coordinator=h:7",  "--bind=0.0.0.0:0",    "--join-timeout=5s",
-                         "--transport=shm",    "--slot-bytes=256",    "--credits=2",
-                         "--ring-budget=1MiB", "--memory-limit=2GiB", "--fragment-bytes=64KiB",
-                         "--epoch-bytes=1",    "--epoch-min-bytes=0", "--epoch-interval=1ms",
-                         "--max-lead=1h",      "--idle-timeout=5s",   "--output=o.csv",
-                         "--join-output",      "--json=r.json",       "--verify",
-                         "--progress=never"}),
+  EXPECT_EQ(program.Run({"--nodes=4",          "--executors=2",        "--rank=1",
+                         "--coordinator=h:7",  "--bind=0.0.0.0:0",     "--join-timeout=5s",
+                         "--transport=shm",    "--slot-bytes=256",     "--credits=2",
+                         "--ring-budget=1MiB", "--memory-limit=2GiB",  "--fragment-bytes=64KiB",
+                         "--epoch-bytes=1",    "--epoch-min-bytes=0",  "--epoch-interval=1ms",
+                         "--max-lead=1h",      "--idle-timeout=5s",    "--output=o.csv",
+                         "--join-output",      "--json=r.json",        "--verify",
+                         "--progress=never",   "--prefault-state=1MiB"}),
             std::nullopt)
       << program.err.str();
   const EngineOptions& options = program.options;
@@ -67,6 +67,7 @@ TEST(EngineFlags, EveryFlagReachesItsOption) {
   EXPECT_EQ(options.channel.credits, 2U);
   EXPECT_EQ(options.channel.ring_budget_bytes, 1U << 20);
   EXPECT_EQ(options.state.memory_limit_bytes, std::uint64_t{2} << 30);
+  EXPECT_EQ(options.state.prefault_bytes, std::uint64_t{1} << 20);
   EXPECT_EQ(options.state.fragment_bytes, 65536U);
   EXPECT_EQ(options.epoch.epoch_bytes, 1U);
   EXPECT_EQ(options.epoch.epoch_min_bytes, 0U);

@@ -1,6 +1,7 @@
 #include "rdma/memory/page_region.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -34,6 +36,21 @@ TEST(PageRegion, MapsZeroedMemoryOfWholePages) {
   EXPECT_EQ(region.size_bytes() % static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), 0U);
   EXPECT_TRUE(AllZero(region.bytes()));
   region.bytes().back() = std::byte{1};
+}
+
+TEST(PageRegion, HasAllItsPagesOncePrefaulted) {
+  const PageRegion region = PageRegion::Map(3 * PageRegion::kHugePageBytes).value();
+  std::vector<unsigned char> resident(region.size_bytes() / static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+  const auto resident_pages = [&] {
+    EXPECT_EQ(mincore(region.data(), region.size_bytes(), resident.data()), 0);
+    return std::count_if(resident.begin(), resident.end(), [](unsigned char page) { return (page & 1) != 0; });
+  };
+  if (region.pages() != PageKind::kHuge) {
+    EXPECT_EQ(resident_pages(), 0);
+  }
+  region.Prefault();
+  EXPECT_EQ(static_cast<std::size_t>(resident_pages()), resident.size());
+  EXPECT_TRUE(AllZero(region.bytes()));
 }
 
 TEST(PageRegion, IsOnBasePagesBelowTheSizeOfAHugeOne) {

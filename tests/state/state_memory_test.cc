@@ -55,6 +55,28 @@ TEST(StateMemory, WhatGoesPastTheBudgetIsRefusedWithAdvice) {
   EXPECT_TRUE(memory.Acquire(kRegionBytes - 64, Contents::kAny).ok()) << "what is left of a region may still be used";
 }
 
+TEST(StateMemory, BlocksOfAnySizeAreCutFromWhatWasPrefaultedAsLongAsTheyFit) {
+  StateMemory memory(16 * kRegionBytes);
+  ASSERT_TRUE(memory.Prefault(4 * kRegionBytes - 100).ok());
+  EXPECT_EQ(memory.mapped_bytes(), 4 * kRegionBytes);
+  EXPECT_EQ(memory.used_bytes(), 0U);
+  const Block large = memory.Acquire(3 * kRegionBytes, Contents::kZeroed).value();
+  const Block small = memory.Acquire(1000, Contents::kAny).value();
+  EXPECT_TRUE(AllZero(large));
+  EXPECT_EQ(small.data, large.data + large.size_bytes);
+  EXPECT_EQ(memory.mapped_bytes(), 4 * kRegionBytes);
+  EXPECT_EQ(memory.used_bytes(), large.size_bytes + small.size_bytes);
+  ASSERT_TRUE(memory.Acquire(2 * kRegionBytes, Contents::kAny).ok());
+  EXPECT_EQ(memory.mapped_bytes(), 6 * kRegionBytes) << "more than was left";
+}
+
+TEST(StateMemory, PrefaultingNothingMapsNothingAndTooMuchIsRefused) {
+  StateMemory memory(4 * kRegionBytes);
+  EXPECT_TRUE(memory.Prefault(0).ok());
+  EXPECT_EQ(memory.mapped_bytes(), 0U);
+  EXPECT_EQ(memory.Prefault(5 * kRegionBytes).code(), absl::StatusCode::kResourceExhausted);
+}
+
 TEST(StateMemory, ABudgetBelowOnePageRegionGivesNothing) {
   StateMemory memory(kRegionBytes - 1);
   EXPECT_EQ(memory.Acquire(64, Contents::kAny).status().code(), absl::StatusCode::kResourceExhausted);
