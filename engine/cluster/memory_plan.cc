@@ -84,7 +84,7 @@ std::string MemoryPlan::Describe() const {
                       " for each of ", needs.executors, needs.executors == 1 ? " executor" : " executors",
                       needs.prefault_bytes == 0
                           ? ""
-                          : absl::StrCat(", ", FormatBytes(needs.prefault_bytes), " of them taken at the start"),
+                          : absl::StrCat(", of which ", FormatBytes(needs.prefault_bytes), " is taken at the start"),
                       "\n");
 }
 
@@ -112,10 +112,10 @@ absl::StatusOr<MemoryPlan> PlanMemory(const MemoryNeeds& needs, std::uint64_t av
   }
   plan.state_bytes_per_executor = (plan.node_bytes - fixed) / needs.executors;
   if (needs.prefault_bytes > plan.state_bytes_per_executor) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("--prefault-state=", FormatBytes(needs.prefault_bytes), " is more than the ",
-                     FormatBytes(plan.state_bytes_per_executor), " that each of ", needs.executors,
-                     " executors may use for state (", Parts(needs), "): lower it, or start fewer executors"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "--prefault-state=", FormatBytes(needs.prefault_bytes), " is more than the ",
+        FormatBytes(plan.state_bytes_per_executor), " that each of ", needs.executors, " executors may use for state (",
+        Parts(needs), "): lower it, start fewer --executors, or raise --memory-limit"));
   }
   return plan;
 }

@@ -59,7 +59,8 @@ class Executor {
   rdma::MeshDescriptor descriptor() const { return mesh_->descriptor(); }
   /// Connects to all executors of the run.
   absl::Status Connect(std::span<const rdma::MeshDescriptor> all) { return mesh_->Connect(all); }
-  /// Opens the query's task: reads or generates its input, allocates its state. Call it on the executor's own thread.
+  /// Takes the state memory that is prefaulted, and opens the query's task: reads or generates its input, allocates its
+  /// state. Call it on the executor's own thread.
   absl::Status Open();
   /// Makes the fibers: from here on RunRound works. Every executor of the run has been opened and connected.
   absl::Status Start();

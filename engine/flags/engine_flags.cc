@@ -108,8 +108,9 @@ void RegisterState(FlagSet& flags, StateOptions& options) {
                 options.memory_limit_bytes, {0, 1024 * kTiB});
   flags.AddSize({.name = "prefault-state",
                  .group = kState,
-                 .help = "state memory of each executor that is taken from the system at the start, so that no record "
-                         "waits for the page faults of its first use"},
+                 .help = "state memory that each executor takes from the system before the clock starts, so that as "
+                         "much of it costs no page faults later; 0: none",
+                 .scope = FlagScope::kPerRank},
                 options.prefault_bytes, {0, 1024 * kTiB});
   flags.AddSize({.name = "fragment-bytes",
                  .group = kState,

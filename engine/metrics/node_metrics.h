@@ -51,7 +51,7 @@ struct ExecutorMetrics {
   std::uint64_t max_ring_laps = 0;   ///< most complete laps of any ring this executor sends into
 
   std::uint64_t index_growths = 0;        ///< times an index was enlarged
-  std::uint64_t state_bytes = 0;          ///< most bytes of primary and fragment state at one time
+  std::uint64_t state_bytes = 0;          ///< memory that primary and fragment state have taken
   std::uint64_t kept_tuples = 0;          ///< most tuples that its joins kept at one time
   std::uint64_t kept_tuple_bytes = 0;     ///< state then, of everything the executor keeps
   std::uint64_t windows_fired = 0;        ///< windows this leader completed

@@ -52,7 +52,7 @@ class SessionJoinResults {
     absl::Status status = Gather(fiber, slice, *left_, left_tuples_, &Part::left, next);
     status.Update(Gather(fiber, slice, *right_, right_tuples_, &Part::right, next));
     kept_.Note(left_tuples_.size() + left_->primary().entries() + right_tuples_.size() + right_->primary().entries(),
-               memory_->mapped_bytes());
+               memory_->used_bytes());
     if (!status.ok()) {
       return status;
     }

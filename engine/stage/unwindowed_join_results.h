@@ -54,7 +54,7 @@ class UnwindowedJoinResults {
       return left_tuples_.ForEach(part.left,
                                   [&](const LeftTuple& left) { return EmitPair(fiber, key, &left, &right, emit); });
     }));
-    kept_.Note(left_tuples_.size() + right_tuples_.size(), memory_->mapped_bytes());
+    kept_.Note(left_tuples_.size() + right_tuples_.size(), memory_->used_bytes());
     return status;
   }
 

@@ -44,7 +44,7 @@ class WindowJoinResults {
     left_.TakePieces(windows_, window);
     right_.TakePieces(windows_, window);
     kept_.Note(left_.tuples() + left_.store->primary().entries() + right_.tuples() + right_.store->primary().entries(),
-               memory_->mapped_bytes());
+               memory_->used_bytes());
     const std::size_t logs = left_.split() || right_.split() ? LeftTable::kSplitLogs : 1;
     left_.Arrange(logs, [&] { Look(fiber); });
     right_.Arrange(logs, [&] { Look(fiber); });

@@ -196,7 +196,8 @@ PageRegion::~PageRegion() { Unmap(); }
 void PageRegion::Prefault() const {
   const std::size_t page_bytes = BasePageBytes();
   for (std::size_t offset = 0; offset < size_bytes_; offset += page_bytes) {
-    *static_cast<volatile std::byte*>(data_ + offset) = std::byte{0};  // as it is: a write gives the page memory
+    volatile std::byte* const first = data_ + offset;
+    *first = *first;  // a write gives the page its memory
   }
 }
 

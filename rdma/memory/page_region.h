@@ -53,7 +53,8 @@ class PageRegion {
   /// Maps the first `size_bytes` of a peer's memory file. The descriptor may be closed afterwards.
   static absl::StatusOr<PageRegion> MapFile(int fd, std::size_t size_bytes);
 
-  /// Takes all pages from the system now, so that no first use of one costs a page fault. Before anything is written.
+  /// Takes all pages from the system now, so that no first use of one costs a page fault. Contents stay; nobody else
+  /// may write them meanwhile.
   void Prefault() const;
 
   std::byte* data() const { return data_; }

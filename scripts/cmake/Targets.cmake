@@ -183,7 +183,8 @@ function(glaive_add_test_scripts name folder)
 endfunction()
 
 # glaive_add_header_checks(): compiles every header by itself. Most include absl::StatusOr, sooner or later, and reading
-# that takes most of their time: for those it is precompiled, which hides nothing that they would miss without it.
+# that takes most of their time: for those it is precompiled, which hides nothing that they don't include. Which they are
+# is found out whenever CMake configures.
 function(glaive_add_header_checks)
   set(sources "")
   set(status_sources "")
@@ -210,23 +211,24 @@ function(glaive_add_header_checks)
   endforeach()
 endfunction()
 
-# glaive_includes(<file> <header> <out>): sets <out> to whether a file of this project includes the header, itself or by
-# other files of this project.
-function(glaive_includes file header out)
-  get_property(known GLOBAL PROPERTY "glaive_includes ${header} ${file}" SET)
+# glaive_includes(<file> <wanted> <out>): sets <out> to whether a file of this project includes the header <wanted>,
+# itself or by other files of this project.
+function(glaive_includes file wanted out)
+  get_property(known GLOBAL PROPERTY "glaive_includes ${wanted} ${file}" SET)
   if(NOT known)
     set(answer FALSE)
+    set_property(GLOBAL PROPERTY "glaive_includes ${wanted} ${file}" FALSE)  # ends a cycle
     file(STRINGS "${PROJECT_SOURCE_DIR}/${file}" lines REGEX "^#include \"")
     foreach(line IN LISTS lines)
       string(REGEX REPLACE "^#include \"([^\"]+)\".*$" "\\1" included "${line}")
-      if(included STREQUAL header)
+      if(included STREQUAL wanted)
         set(answer TRUE)
       elseif(NOT answer AND EXISTS "${PROJECT_SOURCE_DIR}/${included}")
-        glaive_includes("${included}" "${header}" answer)
+        glaive_includes("${included}" "${wanted}" answer)
       endif()
     endforeach()
-    set_property(GLOBAL PROPERTY "glaive_includes ${header} ${file}" ${answer})
+    set_property(GLOBAL PROPERTY "glaive_includes ${wanted} ${file}" ${answer})
   endif()
-  get_property(answer GLOBAL PROPERTY "glaive_includes ${header} ${file}")
+  get_property(answer GLOBAL PROPERTY "glaive_includes ${wanted} ${file}")
   set(${out} ${answer} PARENT_SCOPE)
 endfunction()

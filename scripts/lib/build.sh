@@ -29,8 +29,14 @@ build_preset() {
   ) 9>"$dir/.lock"
 }
 
-# prebuild PRESET TARGET...: builds the targets in the background, by one processor. build_preset waits for that; what
-# failed it does again, and says so.
+# prebuild PRESET TARGET...: builds the targets in the background, by one processor, as long as this shell lives.
+# build_preset waits for it; what failed it does again, and says so.
 prebuild() {
-  build_preset "$1" -j1 "${@:2}" >/dev/null 2>&1 &
+  local builder
+  set -m # a process group of its own, to be ended as a whole
+  build_preset "$1" -j1 "${@:2}" </dev/null >/dev/null 2>&1 &
+  builder=$!
+  set +m
+  # shellcheck disable=SC2064  # now
+  trap "kill -- -$builder 2>/dev/null || true" EXIT
 }

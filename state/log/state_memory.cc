@@ -63,10 +63,17 @@ std::optional<Block> StateMemory::TakeDirty(std::size_t size_bytes) {
 }
 
 absl::Status StateMemory::Prefault(std::size_t size_bytes) {
-  if (size_bytes == 0) {
+  GLAIVE_CHECK(mapped_bytes_ == 0, "prefaulting comes too late: ", mapped_bytes_, " bytes are mapped already");
+  if (size_bytes > limit_bytes_) {
+    return absl::ResourceExhaustedError(absl::StrCat("the executor's state may take ", FormatBytes(limit_bytes_),
+                                                     ", which is less than --prefault-state=", FormatBytes(size_bytes),
+                                                     ": lower that, or raise --memory-limit"));
+  }
+  const std::size_t within_limit = std::min<std::size_t>(size_bytes, limit_bytes_ / kRegionBytes * kRegionBytes);
+  if (within_limit == 0) {
     return absl::OkStatus();
   }
-  absl::StatusOr<Block> region = MapRegion(size_bytes);
+  const absl::StatusOr<Block> region = MapRegion(within_limit);
   if (!region.ok()) {
     return region.status();
   }
@@ -98,7 +105,11 @@ absl::StatusOr<Block> StateMemory::MapRegion(std::size_t size_bytes) {
   if (mapped_bytes_ + region_bytes > limit_bytes_) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "the executor's state needs ", FormatBytes(region_bytes), " more, but ", FormatBytes(mapped_bytes_), " of its ",
-        FormatBytes(limit_bytes_), " are in use: raise --memory-limit, or spread the keys over more executors"));
+        FormatBytes(limit_bytes_), " are in use",
+        carving_.size_bytes <= kRegionBytes
+            ? ""
+            : absl::StrCat(" (", FormatBytes(carving_.size_bytes), " of them left of --prefault-state, too little)"),
+        ": raise --memory-limit, or spread the keys over more executors"));
   }
   absl::StatusOr<rdma::PageRegion> region = rdma::PageRegion::Map(region_bytes);
   if (!region.ok()) {

@@ -48,8 +48,9 @@ class StateMemory {
   StateMemory(const StateMemory&) = delete;
   StateMemory& operator=(const StateMemory&) = delete;
 
-  /// Takes `size_bytes` from the system ahead of time, page faults included; later blocks are cut from it as long as
-  /// they fit. Call it before the first Acquire. ResourceExhausted when the budget or the system has less.
+  /// Takes `size_bytes` from the system ahead of time, page faults included; blocks of all sizes are cut from them, in
+  /// order, until one does not fit. Call it before the first Acquire. ResourceExhausted when the budget or the system
+  /// has less.
   absl::Status Prefault(std::size_t size_bytes);
 
   /// A block of `size_bytes`, rounded up to 64. ResourceExhausted when the budget or the system has no more.
@@ -64,7 +65,7 @@ class StateMemory {
   std::uint64_t limit_bytes() const { return limit_bytes_; }
   /// Bytes taken from the system so far; their peak, too, since nothing is given back.
   std::uint64_t mapped_bytes() const { return mapped_bytes_; }
-  /// Of those, what blocks have been cut from.
+  /// Of those, all but what is left to cut blocks from: what blocks have taken, with pieces that were too small.
   std::uint64_t used_bytes() const { return mapped_bytes_ - carving_.size_bytes; }
   /// What the system gave, and on which pages.
   std::span<const rdma::PageRegion> regions() const { return regions_; }
@@ -88,7 +89,7 @@ class StateMemory {
   const std::uint64_t limit_bytes_;
   std::uint64_t mapped_bytes_ = 0;
   std::vector<rdma::PageRegion> regions_;
-  Block carving_;                // what is left of the region that small blocks are cut from
+  Block carving_;                // what is left of the region that blocks are cut from
   std::vector<FreeList> lists_;  // one a size; there are few sizes, and they are searched in order
   std::vector<DirtyBlock> dirty_;
 };

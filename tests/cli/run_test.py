@@ -94,6 +94,18 @@ class RunTest(CliTest):
                       "epochs", "delta_bytes", "messages", "results", "folds_per_delta_entry"]:
             self.assertGreater(report[field], 0, field)
 
+    def test_prefaulted_state_is_mapped_and_counts_only_as_it_is_used(self):
+        report = {}
+        for flags in ([], ["--prefault-state=64MiB"]):
+            out, _ = self.succeed("--nodes=2", "--verify", "--json=report.json", *flags, *SMALL)
+            report[bool(flags)] = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))
+        state = {prefaulted: next(region["bytes"] for region in each["regions"] if region["what"] == "state")
+                 for prefaulted, each in report.items()}
+        self.assertEqual(state[True], 2 * (64 << 20))
+        self.assertLess(state[False], 2 * (64 << 20))
+        self.assertLessEqual(report[True]["state_bytes"], report[False]["state_bytes"])
+        self.assertIn("of which 64MiB is taken at the start", out)
+
     def test_parts_joined_are_the_whole_result(self):
         self.succeed("--nodes=2", "--output=parts.csv", *SMALL)
         parts = self.files()

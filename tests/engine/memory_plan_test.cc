@@ -42,7 +42,7 @@ TEST(MemoryPlan, WhatIsPrefaultedHasToFitTheState) {
   const MemoryNeeds needs{.executors = 2, .limit_bytes = 4 * kGiB, .prefault_bytes = 2 * kGiB};
   const auto plan = PlanMemory(needs, 16 * kGiB);
   ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_NE(plan->Describe().find("2GiB of them taken at the start"), std::string::npos) << plan->Describe();
+  EXPECT_NE(plan->Describe().find("of which 2GiB is taken at the start"), std::string::npos) << plan->Describe();
   const auto refused = PlanMemory({.executors = 2, .limit_bytes = 3 * kGiB, .prefault_bytes = 2 * kGiB}, 16 * kGiB);
   ASSERT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_NE(refused.status().message().find("--prefault-state=2GiB"), absl::string_view::npos) << refused.status();

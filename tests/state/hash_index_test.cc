@@ -69,7 +69,7 @@ TEST(HashIndex, AfterEveryStepOfAGrowthEveryEntryIsFoundOnce) {
     while (hashes.index().growing()) {
       hashes.ExpectAllFound();
       hashes.FindOrInsert(random());  // new entries come in meanwhile
-      ASSERT_TRUE(hashes.GrowSome(1 + static_cast<std::uint32_t>(random() % 9)).ok());
+      ASSERT_TRUE(hashes.GrowSome(1 + static_cast<std::uint32_t>(random() % 100)).ok());
     }
     hashes.ExpectAllFound();
     EXPECT_EQ(hashes.index().growths(), static_cast<std::uint64_t>(growth));

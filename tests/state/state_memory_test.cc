@@ -74,7 +74,17 @@ TEST(StateMemory, PrefaultingNothingMapsNothingAndTooMuchIsRefused) {
   StateMemory memory(4 * kRegionBytes);
   EXPECT_TRUE(memory.Prefault(0).ok());
   EXPECT_EQ(memory.mapped_bytes(), 0U);
-  EXPECT_EQ(memory.Prefault(5 * kRegionBytes).code(), absl::StatusCode::kResourceExhausted);
+  const absl::Status refused = memory.Prefault(5 * kRegionBytes);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(refused.message(), HasSubstr("--prefault-state=10MiB"));
+}
+
+TEST(StateMemory, PrefaultsNoMoreThanItsBudgetEvenWhereThatIsNoWholePage) {
+  StateMemory memory(3 * kRegionBytes + 5);
+  EXPECT_TRUE(memory.Prefault(3 * kRegionBytes + 5).ok());
+  EXPECT_EQ(memory.mapped_bytes(), 3 * kRegionBytes);
+  const auto refused = memory.Acquire(3 * kRegionBytes + 64, Contents::kAny);
+  EXPECT_THAT(refused.status().message(), HasSubstr("6MiB of them left of --prefault-state"));
 }
 
 TEST(StateMemory, ABudgetBelowOnePageRegionGivesNothing) {

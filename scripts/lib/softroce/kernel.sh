@@ -103,7 +103,6 @@ make_kernel() {
 
   note "Configuring and building the kernel ($SECONDS s)"
   ! command -v ccache >/dev/null || compiler="ccache gcc"
-  export CCACHE_DEPEND=true # see build.sh
   # The build's time and place would be compiled in, and spoil the compiler's cache.
   local make=(make -s -C "$dir/source" ARCH=um CC="$compiler" HOSTCC="$compiler" KBUILD_BUILD_TIMESTAMP=1970-01-01
     KBUILD_BUILD_USER=glaive KBUILD_BUILD_HOST=softroce)
