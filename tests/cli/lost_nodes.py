@@ -84,12 +84,13 @@ class Run:
         shutil.rmtree(self.folder)
 
 
-def wait_until(condition, seconds):
+def wait_until(condition, seconds, every_seconds=0.05):
+    """Looking costs a guest with one processor more than all else."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= deadline:
             return False
-        time.sleep(0.01)
+        time.sleep(every_seconds)
     return True
 
 
@@ -112,7 +113,7 @@ def check(run, signal_number, victim, moment, delay):
     first = run.processes[0]
     if ready is not None and not first.err.wait_for(ready):
         return f"it never came to {moment}:\n{first.err.text}"
-    if ready is None and not wait_until(lambda: len(run.left()) == NODES and run.pid_of(victim), PATIENCE_SECONDS):
+    if ready is None and not wait_until(lambda: len(run.left()) == NODES and run.pid_of(victim), PATIENCE_SECONDS, 0.01):
         return f"not all nodes were started:\n{first.err.text}"
     time.sleep(delay)
     pid = run.pid_of(victim)
