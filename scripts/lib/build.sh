@@ -8,8 +8,7 @@ export CCACHE_DEPEND=true
 # Precompiled headers (GLAIVE_PRECOMPILE) are hashed as they are, which ccache has to be told is good enough.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
-# build_preset PRESET [NINJA ARGUMENT...]: configures where needed and builds, all or the given targets, without a word
-# when nothing is to be done.
+# build_preset PRESET [TARGET...]: configures where needed and builds, without a word when nothing is to be done.
 # Scripts build side by side (two nodes of a run started by hand, say), so a lock lets one of them work at a time.
 build_preset() {
   local preset="$1" dir="$PROJECT_ROOT/build/$1" native=OFF
@@ -27,16 +26,4 @@ build_preset() {
     fi
     run_quietly "$dir/build.log" cmake --build "$dir" -- "$@"
   ) 9>"$dir/.lock"
-}
-
-# prebuild PRESET TARGET...: builds the targets in the background, by one processor, as long as this shell lives.
-# build_preset waits for it; what failed it does again, and says so.
-prebuild() {
-  local builder
-  set -m # a process group of its own, to be ended as a whole
-  build_preset "$1" -j1 "${@:2}" </dev/null >/dev/null 2>&1 &
-  builder=$!
-  set +m
-  # shellcheck disable=SC2064  # now
-  trap "kill -- -$builder 2>/dev/null || true" EXIT
 }
