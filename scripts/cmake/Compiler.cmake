@@ -42,6 +42,9 @@ if(GLAIVE_SANITIZE)
   # A finding ends the test; undefined behaviour would only be printed otherwise.
   target_compile_options(glaive_options INTERFACE -fsanitize=${GLAIVE_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(glaive_options INTERFACE -fsanitize=${GLAIVE_SANITIZE})
+  if(GLAIVE_NO_SANITIZE)
+    target_compile_options(glaive_options INTERFACE -fno-sanitize=${GLAIVE_NO_SANITIZE})
+  endif()
   # Each test is a process of its own, and a sanitizer's program has so much to relocate that half its start is that.
   target_link_options(glaive_options INTERFACE -no-pie)
 endif()

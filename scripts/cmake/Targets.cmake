@@ -4,11 +4,40 @@ include(GoogleTest)
 
 set(GLAIVE_TEST_TIMEOUT_SECONDS 300)
 
+# glaive_add_precompiled_headers(): what nearly every source includes of others' code, and what nearly every test does,
+# parsed once for all of them, batches too.
+function(glaive_add_precompiled_headers)
+  set(source "${PROJECT_BINARY_DIR}/generated/precompiled.cc")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "// The compiler wants a source; what is precompiled stands in Targets.cmake.\n")
+  set(headers
+    <absl/functional/function_ref.h> <absl/status/statusor.h> <absl/strings/str_cat.h> <absl/strings/str_format.h>
+    <absl/time/time.h>
+    <algorithm> <functional> <iostream> <map> <memory> <optional> <string> <thread> <vector>)
+  add_library(glaive_precompiled OBJECT "${source}")
+  target_precompile_headers(glaive_precompiled PRIVATE ${headers})
+  add_library(glaive_precompiled_tests OBJECT "${source}")
+  target_precompile_headers(glaive_precompiled_tests PRIVATE
+    <gmock/gmock.h> <gtest/gtest.h> ${headers} <filesystem> <random> <sstream>)
+  # What they are compiled with has to be that of their users, macros too.
+  target_link_libraries(glaive_precompiled PRIVATE glaive_options absl::statusor absl::strings)
+  target_link_libraries(glaive_precompiled_tests PRIVATE glaive_options absl::statusor absl::strings GTest::gmock)
+endfunction()
+
+# glaive_precompile(<target> [tests]): has the target use what is precompiled, for sources or for tests.
+function(glaive_precompile target)
+  if(GLAIVE_PRECOMPILE)
+    set(precompiled glaive_precompiled ${ARGN})
+    list(JOIN precompiled "_" precompiled)
+    target_precompile_headers(${target} REUSE_FROM ${precompiled})
+  endif()
+endfunction()
+
 # glaive_add_layer(<folder> <library>...): the static library glaive_<folder> of all sources below the folder.
 function(glaive_add_layer folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cc")
   add_library(glaive_${folder} STATIC ${sources})
   target_link_libraries(glaive_${folder} PUBLIC glaive_options ${ARGN})
+  glaive_precompile(glaive_${folder})
 endfunction()
 
 # glaive_add_queries(): the library glaive_queries_common of queries/common and queries/nexmark, and for every
@@ -20,6 +49,7 @@ function(glaive_add_queries)
     "${PROJECT_SOURCE_DIR}/queries/common/*.cc" "${PROJECT_SOURCE_DIR}/queries/nexmark/*.cc")
   add_library(glaive_queries_common STATIC ${common})
   target_link_libraries(glaive_queries_common PUBLIC glaive_engine)
+  glaive_precompile(glaive_queries_common)
   file(GLOB mains CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/*/main.cc")
   foreach(main IN LISTS mains)
     cmake_path(GET main PARENT_PATH folder)
@@ -32,6 +62,8 @@ function(glaive_add_queries)
     set_property(GLOBAL APPEND PROPERTY GLAIVE_QUERY_LIBRARIES glaive_query_${name})
     add_executable(${name} ${program})
     target_link_libraries(${name} PRIVATE glaive_query_${name})
+    glaive_precompile(glaive_query_${name})
+    glaive_precompile(${name})
     if(GLAIVE_SANITIZE AND NOT name STREQUAL "ysb")
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     endif()
@@ -45,6 +77,7 @@ function(glaive_add_bench_library)
   list(FILTER sources EXCLUDE REGEX "/bench/[^/]*$")
   add_library(glaive_bench STATIC ${sources})
   target_link_libraries(glaive_bench PUBLIC ${query_libraries} glaive_engine)
+  glaive_precompile(glaive_bench)
 endfunction()
 
 # glaive_add_benchmarks(): for every bench/<name>.cc the executable <name>, and a ctest with the label bench that runs
@@ -60,6 +93,7 @@ function(glaive_add_benchmarks)
     endif()
     add_executable(${name} "${source}")
     target_link_libraries(${name} PRIVATE glaive_bench benchmark::benchmark_main)
+    glaive_precompile(${name})
     add_test(NAME bench.${name} COMMAND ${name} ${smoke_flags})
     set(smoke_label bench)
     if(DEFINED GLAIVE_SMOKE_LABEL_${name})
@@ -73,9 +107,6 @@ endfunction()
 # and not at what was compiled, only with GLAIVE_LINT. ThreadSanitizer is spared those of tests/state, which start no
 # thread, and of tests/queries, whose threads are those of tests/engine.
 function(glaive_add_tests)
-  if(GLAIVE_PRECOMPILE)
-    glaive_add_precompiled_headers()
-  endif()
   file(GLOB folders LIST_DIRECTORIES TRUE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*")
   foreach(folder IN LISTS folders)
     cmake_path(GET folder FILENAME name)
@@ -95,6 +126,7 @@ function(glaive_add_simulator)
   list(FILTER sources EXCLUDE REGEX "(_test|/simulate_main)[.]cc$")
   add_library(glaive_simulator STATIC ${sources})
   target_link_libraries(glaive_simulator PUBLIC glaive_engine)
+  glaive_precompile(glaive_simulator)
   add_executable(simulate "${PROJECT_SOURCE_DIR}/tests/sim/simulate_main.cc")
   target_link_libraries(simulate PRIVATE glaive_simulator)
 endfunction()
@@ -111,18 +143,6 @@ function(glaive_add_fuzzers)
     target_link_libraries(${name} PRIVATE glaive_engine)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   endforeach()
-endfunction()
-
-# glaive_add_precompiled_headers(): what nearly every test includes, parsed once for all of them, batches too.
-function(glaive_add_precompiled_headers)
-  set(source "${PROJECT_BINARY_DIR}/generated/precompiled.cc")
-  file(CONFIGURE OUTPUT "${source}" CONTENT "// The compiler wants a source; what is precompiled stands in Targets.cmake.\n")
-  add_library(glaive_precompiled OBJECT "${source}")
-  target_link_libraries(glaive_precompiled PRIVATE glaive_bench GTest::gmock)
-  target_precompile_headers(glaive_precompiled PRIVATE
-    <gmock/gmock.h> <gtest/gtest.h>
-    <absl/functional/function_ref.h> <absl/status/statusor.h> <absl/strings/str_cat.h> <absl/strings/str_format.h>
-    <algorithm> <filesystem> <iostream> <map> <memory> <random> <sstream> <string> <thread> <vector>)
 endfunction()
 
 # glaive_add_test_program(<name> <folder>): the executable <name>_tests and each of its cases with the label <name>.
@@ -143,9 +163,7 @@ function(glaive_add_test_program name folder)
   if(name STREQUAL "sim")
     target_link_libraries(${name}_tests PRIVATE glaive_simulator)
   endif()
-  if(GLAIVE_PRECOMPILE)
-    target_precompile_headers(${name}_tests REUSE_FROM glaive_precompiled)
-  endif()
+  glaive_precompile(${name}_tests tests)
   # The tests of the state layer use short names of their own (Entry, Update, Of), most of them more than once.
   if(name STREQUAL "state")
     set_target_properties(${name}_tests PROPERTIES UNITY_BUILD OFF)

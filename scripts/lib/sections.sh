@@ -62,24 +62,45 @@ CTEST_RUNNER=()
 # What ctest does when no test matches: "error" or "ignore".
 NO_TESTS=error
 
-# test_section TITLE PRESET [CTEST ARGUMENT...]: some of the preset's tests as one section, counted for the summary.
+# test_section TITLE PRESET [CTEST ARGUMENT...] [--beside CTEST ARGUMENT...]: some of the preset's tests as one section,
+# counted for the summary. Those of the arguments behind --beside run at the same time, in a runner of their own.
 test_section() {
-  local title="$1" log="$PROJECT_ROOT/build/$2/ctest.log" totals
+  local title="$1" dir="$PROJECT_ROOT/build/$2" failed total
   shift
-  : >"$log"
-  rm -f "${log%.log}.xml"
-  section "$title" run_ctest "$@"
-  $SECTION_PASSED || FAILURES+="$("$PROJECT_ROOT/scripts/lib/failures.py" "$title" "${log%.log}.xml")"$'\n'
-  totals="$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p' "$log" | tail -1)"
-  [[ -n $totals ]] || return 0
-  TESTS_FAILED=$((TESTS_FAILED + ${totals% *}))
-  TESTS_RUN=$((TESTS_RUN + ${totals#* }))
+  rm -f "$dir"/ctest*.log "$dir"/ctest*.xml
+  section "$title" run_tests "$@"
+  $SECTION_PASSED || FAILURES+="$("$PROJECT_ROOT/scripts/lib/failures.py" "$title" "$dir")"$'\n'
+  while read -r failed total; do
+    TESTS_FAILED=$((TESTS_FAILED + failed))
+    TESTS_RUN=$((TESTS_RUN + total))
+  done < <(cat "$dir"/ctest*.log 2>/dev/null | sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p')
 }
 
-# run_ctest PRESET [CTEST ARGUMENT...]: one test more at a time than there are processors, as many tests mostly wait.
-run_ctest() {
-  local preset="$1" dir="$PROJECT_ROOT/build/$1" wrapper=("${CTEST_RUNNER[@]}") processors
+# run_tests PRESET [CTEST ARGUMENT...] [--beside CTEST ARGUMENT...]: see test_section.
+run_tests() {
+  local dir="$PROJECT_ROOT/build/$1" arguments=("$1") job='' status=0
   shift
+  while (($#)) && [[ $1 != --beside ]]; do
+    arguments+=("$1")
+    shift
+  done
+  if (($#)); then
+    run_ctest ctest-beside "${arguments[0]}" "${@:2}" >/dev/null &
+    job=$!
+  fi
+  run_ctest ctest "${arguments[@]}" || status=$?
+  if [[ -n $job ]]; then
+    wait "$job" || status=$?
+    cat "$dir/ctest-beside.log"
+  fi
+  return "$status"
+}
+
+# run_ctest NAME PRESET [CTEST ARGUMENT...]: leaves NAME.log and NAME.xml in the build folder. One test more at a time
+# than there are processors, as many tests mostly wait.
+run_ctest() {
+  local report="$PROJECT_ROOT/build/$2/$1" preset="$2" wrapper=("${CTEST_RUNNER[@]}") processors
+  shift 2
   processors="$(nproc)"
   ((${#CTEST_RUNNER[@]} == 0)) || processors=1 # a guest's
   # GCC's ThreadSanitizer cannot run where the kernel spreads mappings wider than it expects.
@@ -89,9 +110,9 @@ run_ctest() {
   export ASAN_OPTIONS="${ASAN_OPTIONS:-strict_string_checks=1}"
   export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}"
   export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
-  "${wrapper[@]}" ctest --test-dir "$dir" --output-on-failure --no-tests="$NO_TESTS" \
-    --parallel $((processors + 1)) --output-junit "$dir/ctest.xml" "$@" \
-    </dev/null | tee "$dir/ctest.log"
+  "${wrapper[@]}" ctest --test-dir "$PROJECT_ROOT/build/$preset" --output-on-failure --no-tests="$NO_TESTS" \
+    --parallel $((processors + 1)) --output-junit "$report.xml" "$@" \
+    </dev/null | tee "$report.log"
 }
 
 # duration SECONDS: as "1 min 05 s".

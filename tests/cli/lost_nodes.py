@@ -106,19 +106,25 @@ def says_why(text, moment):
     return bool(SAID.search(text) or (moment == "start-up" and NEVER_CAME.search(text)))
 
 
+def succeeded(run):
+    """Whether the run has ended already, and well: to be hit at its end it was too quick."""
+    codes = lambda: [ysb.process.poll() for ysb in run.processes]
+    return wait_until(lambda: None not in codes(), END_SECONDS) and not any(codes())
+
+
 def check(run, signal_number, victim, moment, delay):
     """What is wrong with how one run ended, or None."""
     flags, ready, _ = MOMENTS[moment]
     run.start(victim, flags)
     first = run.processes[0]
     if ready is not None and not first.err.wait_for(ready):
-        return f"it never came to {moment}:\n{first.err.text}"
+        return None if moment == "end" and succeeded(run) else f"it never came to {moment}:\n{first.err.text}"
     if ready is None and not wait_until(lambda: len(run.left()) == NODES and run.pid_of(victim), PATIENCE_SECONDS, 0.01):
         return f"not all nodes were started:\n{first.err.text}"
     time.sleep(delay)
     pid = run.pid_of(victim)
-    if pid is None:  # a run that has ended already
-        return None if moment == "end" and first.wait() == 0 else f"no process of {victim}:\n{first.err.text}"
+    if pid is None:
+        return None if moment == "end" and succeeded(run) else f"no process of {victim}:\n{first.err.text}"
     try:
         os.kill(pid, signal_number)  # one that this test has started and that has ended is a zombie still
     except ProcessLookupError:

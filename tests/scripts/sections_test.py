@@ -54,17 +54,37 @@ class SectionsTest(unittest.TestCase):
 
     def test_what_a_failed_test_said_is_told_once_more(self):
         cases = {"quiet": ("run", "all well"), "loud": ("fail", "\n".join(f"line {i}" for i in range(100)))}
-        with tempfile.NamedTemporaryFile("w", suffix=".xml") as report:
-            report.write("<testsuite>" + "".join(
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "ctest.xml").write_text("<testsuite>" + "".join(
                 f'<testcase name="{name}" status="{status}"><system-out>{text}</system-out></testcase>'
                 for name, (status, text) in cases.items()) + "</testsuite>")
-            report.flush()
-            text = subprocess.run([SOURCE / "scripts/lib/failures.py", "dev: test", report.name], capture_output=True,
+            text = subprocess.run([SOURCE / "scripts/lib/failures.py", "dev: test", folder], capture_output=True,
                                   text=True, check=True).stdout
         self.assertIn("dev: test: loud failed", text)
         self.assertIn("line 99", text)
         self.assertNotIn("line 50", text)
         self.assertNotIn("quiet", text)
+
+    def test_tests_that_run_beside_others_are_counted_and_judged_with_them(self):
+        for failing, expected in (("none", 0), ("one", 1), ("two", 1)):
+            with self.subTest(failing), tempfile.TemporaryDirectory() as root:
+                pathlib.Path(root, "build/dev").mkdir(parents=True)
+                pathlib.Path(root, "scripts").symlink_to(SOURCE / "scripts")
+                # Each waits for the other, so both have to run at the same time.
+                ctest = """ctest() {
+                    local name="${@: -1}" other=one failed=0
+                    [[ $name != one ]] || other=two
+                    touch "$PROJECT_ROOT/$name"
+                    timeout 20 bash -c "until [[ -e $PROJECT_ROOT/$other ]]; do sleep 0.01; done"
+                    [[ $name != "$FAILING" ]] || failed=1
+                    echo "50% tests passed, $failed tests failed out of 2"
+                    return $failed
+                }"""
+                code, lines = run(f"PROJECT_ROOT={root}; FAILING={failing}; {ctest}; "
+                                  "test_section both dev -R one --beside -R two")
+                self.assertEqual(code, expected)
+                self.assertRegex(lines[0], "^both +" + ("FAILED" if expected else "passed"))
+                self.assertIn(f"5 tests, {expected} failed", lines[-1])
 
     def test_no_test_at_all_is_a_failure(self):
         code, _ = run("TESTS_RUN=0; section one true")
