@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints the tests that failed and the end of what each said: failures.py TITLE FOLDER, whose ctest*.xml it reads
-(ctest --output-junit)."""
+"""Prints the tests that failed and the end of what each said: failures.py TITLE FOLDER, which holds a
+ctest*.xml (ctest --output-junit) for every ctest*.log."""
 
 import pathlib
 import sys
@@ -11,10 +11,11 @@ LINES = 30  # of each test's output
 
 def main():
     title, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    reports = sorted(folder.glob("ctest*.xml"))
-    if not reports:
-        print(f"\n=== {title}: no test ran to its end")
-    for report in reports:
+    for log in sorted(folder.glob("ctest*.log")):
+        report = log.with_suffix(".xml")
+        if not report.is_file():
+            print(f"\n=== {title}: {log.name} ends before its tests do")
+            continue
         for case in xml.etree.ElementTree.parse(report).iter("testcase"):
             if case.get("status") != "fail":
                 continue

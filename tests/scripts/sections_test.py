@@ -55,12 +55,15 @@ class SectionsTest(unittest.TestCase):
     def test_what_a_failed_test_said_is_told_once_more(self):
         cases = {"quiet": ("run", "all well"), "loud": ("fail", "\n".join(f"line {i}" for i in range(100)))}
         with tempfile.TemporaryDirectory() as folder:
+            for log in ("ctest.log", "ctest-beside.log"):
+                pathlib.Path(folder, log).touch()
             pathlib.Path(folder, "ctest.xml").write_text("<testsuite>" + "".join(
                 f'<testcase name="{name}" status="{status}"><system-out>{text}</system-out></testcase>'
                 for name, (status, text) in cases.items()) + "</testsuite>")
             text = subprocess.run([SOURCE / "scripts/lib/failures.py", "dev: test", folder], capture_output=True,
                                   text=True, check=True).stdout
         self.assertIn("dev: test: loud failed", text)
+        self.assertIn("dev: test: ctest-beside.log ends before its tests do", text)
         self.assertIn("line 99", text)
         self.assertNotIn("line 50", text)
         self.assertNotIn("quiet", text)
