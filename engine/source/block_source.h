@@ -76,6 +76,7 @@ class BlockSource final : public Source<R> {
         watermark_ms_ = latest_ms_;
       }
       batch.watermark_ms = watermark_ms_;
+      batch.upcoming = block_.subspan(position_, std::min<std::uint64_t>(batch_records_, block_.size() - position_));
     }
     batch.ended = read_ >= options_.total_records || ended_;
     return batch;

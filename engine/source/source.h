@@ -36,6 +36,8 @@ struct SourceBatch {
   std::int64_t event_time_shift_ms = 0;         // to be added to the records' event times
   std::int64_t watermark_ms = kMinEventTimeMs;  // holds once these records are processed
   bool ended = false;                           // no further batch will come
+  /// Records likely to be in the next batch, if they lie in memory already. Not to be read, only to be prefetched.
+  std::span<const R> upcoming = {};
 };
 
 /// What a source has met in its input besides records. What was skipped is in no batch.

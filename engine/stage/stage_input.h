@@ -30,6 +30,7 @@
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/described_stage.h"
 #include "engine/stage/late_output.h"
+#include "engine/stage/read_ahead.h"
 #include "engine/stage/record_stage.h"
 #include "engine/window/windows.h"
 #include "state/epoch/delta_reader.h"
@@ -168,8 +169,14 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   using Update = typename Store::Update;
   using Entry = typename Store::Entry;
 
-  static constexpr std::size_t kSelectStep = RecordStage<Plan>::kMaxRecords;  // records filtered at a time
-  static constexpr std::size_t kMergeStep = 2048;                             // entries merged in one turn
+  using Records = std::span<const typename Plan::Input>;
+
+  static constexpr std::size_t kAddStep = RecordStage<Plan>::kMaxRecords;
+  /// Records filtered at a time: about a source's batch, since reading them from memory starts slowly. In steps of 32,
+  /// YSB takes a third longer.
+  static constexpr std::size_t kSelectStep =
+      std::clamp<std::size_t>((std::size_t{64} << 10) / sizeof(typename Plan::Input), 1, 1024);
+  static constexpr std::size_t kMergeStep = 2048;  // entries merged in one turn
 
   StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
              const DescribedStage& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
@@ -196,30 +203,56 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
       late_.Add({.event_time_ms = event_time_ms, .watermark_ms = progress_.watermark_ms(), .record = record});
     };
     stage_.BeginBatch(progress_.watermark_ms());
-    for (std::size_t first = 0; first < batch.records.size(); first += kSelectStep) {
-      const std::size_t count = std::min(kSelectStep, batch.records.size() - first);
-      stage_.Add(Select(batch.records.subspan(first, count)), batch.event_time_shift_ms,
-                 typename Store::Prefetcher(store_), flush, late);
-    }
+    ForEachSelected(batch, [&](auto records, const auto& meanwhile) {
+      const auto prefetch = [bucket = typename Store::Prefetcher(store_), &meanwhile](std::uint64_t hash) {
+        bucket(hash);
+        meanwhile();
+      };
+      stage_.Add(records, batch.event_time_shift_ms, prefetch, flush, late);
+    });
     stage_.Flush(flush);
     progress_.OnBatch(batch.records.size(), batch.records.size_bytes(),
                       std::max(batch.watermark_ms, progress_.watermark_ms()), read_ns);
     context_->Require(fiber, late_.Write(fiber));
   }
 
-  /// The records that the chain's leading filters keep: pointers to them, or all of them as they lie where there are no
-  /// such filters. Every pointer is written and those of the kept ones stay: no branch.
-  auto Select(std::span<const typename Plan::Input> records) {
+  /// Calls `add(records, meanwhile)` for the records that the chain's leading filters keep, at most kAddStep at a time:
+  /// with pointers to them, or with all records as they lie where there are no such filters. `meanwhile()` is to be
+  /// called as each is staged.
+  template <typename AddFn>
+  void ForEachSelected(const SourceBatch<typename Plan::Input>& batch, const AddFn& add) {
     if constexpr (!Plan::Chain::kSelects) {
-      return records;
-    } else {
-      std::size_t count = 0;
-      for (const typename Plan::Input& record : records) {
-        selected_[count] = &record;
-        count += plan_->chain.Selects(record) ? 1 : 0;
+      for (Records rest = batch.records; !rest.empty();) {
+        add(TakeFirst(rest, kAddStep), [] {});
       }
-      return std::span<const typename Plan::Input* const>(selected_).first(count);
+    } else {
+      for (Records rest = batch.records; !rest.empty();) {
+        const std::span<const typename Plan::Input* const> selected = Select(TakeFirst(rest, kSelectStep));
+        const Records next = rest.empty() ? batch.upcoming : rest;
+        ReadAhead ahead(std::as_bytes(next.first(std::min(next.size(), kSelectStep))), selected.size());
+        for (auto some = selected; !some.empty();) {
+          add(TakeFirst(some, kAddStep), [&ahead] { ahead.Step(); });
+        }
+      }
     }
+  }
+
+  /// The first `count` of `items`, or all if they are fewer; takes them away from `items`.
+  template <typename T>
+  static std::span<T> TakeFirst(std::span<T>& items, std::size_t count) {
+    const std::span<T> first = items.first(std::min(count, items.size()));
+    items = items.subspan(first.size());
+    return first;
+  }
+
+  /// At most kSelectStep records. Every pointer is written and those of the kept ones stay: no branch.
+  std::span<const typename Plan::Input* const> Select(Records records) {
+    std::size_t count = 0;
+    for (const typename Plan::Input& record : records) {
+      selected_[count] = &record;
+      count += plan_->chain.Selects(record) ? 1 : 0;
+    }
+    return std::span(selected_).first(count);
   }
 
   /// Folds a group into the store, ending the epoch early when the fragment is full.

@@ -68,6 +68,18 @@ TEST_F(BlockSourceTest, ABatchHasAtMostAsManyRecordsAsItIsTold) {
   EXPECT_EQ(sizes, (std::vector<std::size_t>{2, 2, 1, 2, 1})) << "none goes beyond the block's end";
 }
 
+TEST_F(BlockSourceTest, ABatchSaysWhereTheNextOneLies) {
+  const auto source =
+      Make({.block_records = 5, .total_records = 12, .span_ms = 5, .records_per_second = 0, .batch_records = 2});
+  SourceBatch<Tick> batch = source->Poll();
+  while (!batch.ended) {
+    const std::span<const Tick> upcoming = batch.upcoming;
+    batch = source->Poll();
+    EXPECT_EQ(upcoming.data(), batch.records.data());
+    EXPECT_EQ(upcoming.size(), batch.records.size());
+  }
+}
+
 TEST_F(BlockSourceTest, ARepetitionMovesEventTimeOnByTheSpanWithoutASeam) {
   const auto source = Make({.block_records = 3, .total_records = 8, .span_ms = 5});
   std::vector<std::int64_t> times;

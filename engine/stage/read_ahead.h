@@ -1,0 +1,51 @@
+// ReadAhead: asks for memory that will be read soon, a few cache lines at a time, while something else is computed.
+//
+// Reading records that no cache has yet takes longer than all that is done with them. The processor's own prefetchers
+// only help while it reads one after the other, so a stage that filters a batch first and then folds what was kept
+// would let memory rest meanwhile. The lines go to the second-level cache: asked for into the first, they compete with
+// what is being folded (YSB with 100 campaigns on an AMD EPYC: 157 M records/s without, 162 by the first, 226 by the
+// second).
+//
+// Owned and used by one fiber, on its stack.
+//
+//   ReadAhead ahead(std::as_bytes(batch.upcoming), kept.size());
+//   for (const Record* record : kept) { Fold(*record); ahead.Step(); }
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace glaive::engine {
+
+class ReadAhead {
+ public:
+  /// Shares `bytes` out among so many `steps`, at most kMostLines to each: what is left then is not asked for.
+  ReadAhead(std::span<const std::byte> bytes, std::size_t steps)
+      : data_(bytes.data()),
+        size_bytes_(bytes.size()),
+        step_bytes_(
+            std::clamp<std::size_t>(LinesOf(bytes.size()) / std::max<std::size_t>(steps, 1) + 1, 1, kMostLines) *
+            kLineBytes) {}
+
+  /// Asks for the next lines, if any are left.
+  [[gnu::always_inline]] void Step() {
+    const std::size_t end = std::min(next_ + step_bytes_, size_bytes_);
+    for (; next_ < end; next_ += kLineBytes) {
+      __builtin_prefetch(data_ + next_, /*rw=*/0, /*locality=*/2);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kLineBytes = 64;
+  static constexpr std::size_t kMostLines = 8;
+
+  static std::size_t LinesOf(std::size_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes; }
+
+  const std::byte* data_;
+  std::size_t size_bytes_;
+  std::size_t step_bytes_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace glaive::engine
