@@ -24,9 +24,8 @@ class ReadAhead {
   ReadAhead(std::span<const std::byte> bytes, std::size_t steps)
       : data_(bytes.data()),
         size_bytes_(bytes.size()),
-        step_bytes_(
-            std::clamp<std::size_t>(LinesOf(bytes.size()) / std::max<std::size_t>(steps, 1) + 1, 1, kMostLines) *
-            kLineBytes) {}
+        step_bytes_(std::min(bytes.size() / (kLineBytes * std::max<std::size_t>(steps, 1)) + 1, kMostLines) *
+                    kLineBytes) {}
 
   /// Asks for the next lines, if any are left.
   [[gnu::always_inline]] void Step() {
@@ -39,8 +38,6 @@ class ReadAhead {
  private:
   static constexpr std::size_t kLineBytes = 64;
   static constexpr std::size_t kMostLines = 8;
-
-  static std::size_t LinesOf(std::size_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes; }
 
   const std::byte* data_;
   std::size_t size_bytes_;
