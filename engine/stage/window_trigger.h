@@ -98,8 +98,8 @@ class WindowTrigger {
         }
         break;
       }
-      TellIdleness();
       PassOn({}, windows_.ResultsUntil(min_ms), fiber);
+      TellIdleness(min_ms);
     }
     for (FlowConsumer<Row>* consumer : *consumers_) {
       consumer->End(fiber);
@@ -112,12 +112,11 @@ class WindowTrigger {
     return std::ranges::any_of(*consumers_, [&](const auto* consumer) { return consumer->AttentionIsDue(now_ns); });
   }
 
-  /// When all flows have become idle, no more results are to be waited for.
-  void TellIdleness() {
-    if (idle_ == progress_->all_idle()) {
-      return;
-    }
-    idle_ = !idle_;
+  /// While all flows are idle, no more results are to be waited for than those up to `min_ms`, which have been handed
+  /// on. Told in each round: what was handed on made the consumers active, also where it was learned together with the
+  /// idleness.
+  void TellIdleness(std::int64_t min_ms) {
+    idle_ = progress_->all_idle() && progress_->min_ms() == min_ms;
     for (FlowConsumer<Row>* consumer : *consumers_) {
       if (idle_) {
         consumer->OnUpstreamIdle(context_->clock->NowNanos());

@@ -312,9 +312,9 @@ TEST(Stages, AnIdleSourceBehindAnAggregationHoldsAJoinUpNoLonger) {
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
   EXPECT_EQ(rows[0].size() + rows[1].size(), 2 * workload.records) << "each record has one result";
   EXPECT_GT(Total(outcome, &ExecutorMetrics::idle_periods), 0U);
-  // The aggregation fires two windows a node before its source falls silent; the join goes on while the other one
-  // reads.
-  EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired_early), 2U * 8U);
+  // The aggregation and the join each fire two windows a node before the source falls silent; the join goes on while
+  // the other one reads, eight more in 0.8 s if nothing holds the machine up.
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired_early), 2U * 6U);
 }
 
 TEST(StagesDeathTest, AStreamThatWasMovedAwayIsNamed) {
