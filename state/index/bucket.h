@@ -4,7 +4,8 @@
 //   offset  size  field
 //        0    12  tag       8 bits of the key's hash per slot; 0 marks a free slot, so a tag is 1 .. 255
 //       12     4  overflow  number of the overflow bucket, kNoOverflow if none
-//       16    48  entry     the log entries' numbers, one u32 per slot
+//       16    48  entry     the log entries' numbers, one u32 per slot; placed_table.h has bits of the hash in them,
+//       too
 //
 // Slots fill from the left and are never freed one by one: an index is cleared whole.
 //

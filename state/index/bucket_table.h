@@ -70,12 +70,46 @@ class BucketTable {
     if (position.found != kNoEntry) {
       return position.found;
     }
-    return InsertAt(position.last, hash, entry) ? entry : kNoEntry;
+    return InsertAt(position.last, TagOf(hash), entry) ? entry : kNoEntry;
   }
 
   /// Enters an entry that is known not to be there. False when the overflow buckets are used up.
-  bool Insert(std::uint64_t hash, std::uint32_t entry) {
-    return FindOrInsert(hash, entry, [](std::uint32_t) { return false; }) != kNoEntry;
+  bool Insert(std::uint64_t hash, std::uint32_t entry) { return InsertInto(BucketOf(hash), TagOf(hash), entry); }
+
+  // ---- by bucket ---------------------------------------------------------------------------------------------------
+
+  /// The number of a hash's bucket, below bucket_count().
+  std::uint64_t BucketOf(std::uint64_t hash) const { return hash & mask_; }
+
+  /// As Insert, of an entry whose bucket and tag are known.
+  bool InsertInto(std::uint64_t bucket_number, std::uint8_t tag, std::uint32_t entry) {
+    Bucket* bucket = &buckets_[bucket_number];
+    while (bucket->overflow != Bucket::kNoOverflow) {
+      bucket = &buckets_[mask_ + bucket->overflow];
+    }
+    return InsertAt(bucket, tag, entry);
+  }
+
+  /// As InsertInto, in a bucket whose slots before `slot` are taken and no others. Many entries are entered one after
+  /// another without reading back the tags that were just written, for which the processor would wait.
+  void InsertInSlot(std::uint64_t bucket_number, std::size_t slot, std::uint8_t tag, std::uint32_t entry) {
+    buckets_[bucket_number].tag[slot] = tag;
+    buckets_[bucket_number].entry[slot] = entry;
+  }
+
+  /// Calls `visit(tag, entry)` for all entries of a bucket and its overflow buckets, in the order they came.
+  template <typename Visit>
+  void ForEachIn(std::uint64_t bucket_number, Visit&& visit) const {
+    const Bucket* bucket = &buckets_[bucket_number];
+    while (true) {
+      for (std::size_t slot = 0; slot < Bucket::kSlots && bucket->tag[slot] != 0; ++slot) {
+        visit(bucket->tag[slot], bucket->entry[slot]);
+      }
+      if (bucket->overflow == Bucket::kNoOverflow) {
+        return;
+      }
+      bucket = &buckets_[mask_ + bucket->overflow];
+    }
   }
 
  private:
@@ -102,7 +136,7 @@ class BucketTable {
     }
   }
 
-  bool InsertAt(Bucket* bucket, std::uint64_t hash, std::uint32_t entry) {
+  bool InsertAt(Bucket* bucket, std::uint8_t tag, std::uint32_t entry) {
     std::uint32_t free = bucket->Matches(0);
     if (free == 0) {
       if (overflow_used_ == overflow_count_) {
@@ -113,7 +147,7 @@ class BucketTable {
       free = bucket->Matches(0);
     }
     const int slot = std::countr_zero(free);
-    bucket->tag[slot] = TagOf(hash);
+    bucket->tag[slot] = tag;
     bucket->entry[slot] = entry;
     return true;
   }

@@ -1,61 +1,61 @@
-// HashIndex: a BucketTable that grows in steps.
+// HashIndex: a hash index that grows in steps.
 //
-// When the entries outgrow the table, a table of twice the size is taken and the old entries move over a few
-// at a time, in the order of the log (so the log is read in sequence), along with the updates that go on
-// meanwhile. Until all have moved, a lookup asks the new table first and then the old one.
+// When the entries outgrow the table, a larger one is taken, and the buckets of the old one move over a few at a time,
+// in their order, along with the updates that go on meanwhile. A hash is looked up in one of the two: in the old one
+// while its bucket there has not moved.
 //
 // Owned by one executor, used by its thread alone. Entries are numbered 0, 1, 2 … as they are inserted.
 //
-//   1. Entries below migrated_ or from growth_end_ on are in the new table, those between in the old one.
+//   1. What is in a bucket of the old table from moved_buckets_ on is there alone; all else is in the new one.
 //   2. A growth ends before the new table is full: GrowSome moves at least as many entries as come in.
 //
-// Costs: those of BucketTable; while growing, up to twice as much.
+// Costs: those of BucketTable.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 
-#include "state/index/bucket_table.h"
+#include "state/index/placed_table.h"
 
 namespace glaive::state {
 
 class HashIndex {
  public:
-  static constexpr std::uint32_t kNoEntry = BucketTable::kNoEntry;
+  static constexpr std::uint32_t kNoEntry = PlacedTable::kNoEntry;
 
   /// An index planned for `expected_entries`.
   static absl::StatusOr<HashIndex> Create(StateMemory& memory, std::uint64_t expected_entries);
 
   void Release(StateMemory& memory);
 
+  // Both keep the rare growth apart, so that loops over keys need not look at each of them in which table it is.
+
   [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
-    table_.Prefetch(hash);
-    if (growing()) {
-      old_.Prefetch(hash);
+    if (growing()) [[unlikely]] {
+      tables_[TableOf(hash)].Prefetch(hash);
+    } else {
+      tables_[kNew].Prefetch(hash);
     }
   }
-
   /// See BucketTable::Guess.
   [[gnu::always_inline]] std::uint32_t Guess(std::uint64_t hash) const {
-    const std::uint32_t entry = table_.Guess(hash);
-    return entry == kNoEntry && growing() ? old_.Guess(hash) : entry;
+    if (growing()) [[unlikely]] {
+      return tables_[TableOf(hash)].Guess(hash);
+    }
+    return tables_[kNew].Guess(hash);
   }
 
   /// The entry for which `equal` holds, else the next number, size(), which is entered and counted.
   /// kNoEntry when the table has no room left before it has grown: call GrowSome until it has, and try again.
   template <typename Equal>
   std::uint32_t FindOrInsert(std::uint64_t hash, Equal&& equal) {
-    if (growing()) {
-      const std::uint32_t found = Find(hash, equal);
-      if (found != kNoEntry) {
-        return found;
-      }
-    }
-    const std::uint32_t entry = table_.FindOrInsert(hash, size_, equal);
+    const std::uint32_t entry = tables_[TableOf(hash)].FindOrInsert(hash, size_, equal);
     size_ += entry == size_ ? 1 : 0;
     return entry;
   }
@@ -63,56 +63,57 @@ class HashIndex {
   /// The entry for which `equal` holds, else kNoEntry.
   template <typename Equal>
   std::uint32_t Find(std::uint64_t hash, Equal&& equal) const {
-    const std::uint32_t found = table_.Find(hash, equal);
-    return found == kNoEntry && growing() ? old_.Find(hash, equal) : found;
+    return tables_[TableOf(hash)].Find(hash, equal);
   }
 
-  bool growing() const { return !old_.empty(); }
-  bool wants_to_grow() const { return size_ > table_.planned_entries() && !growing(); }
+  bool growing() const { return !tables_[kOld].empty(); }
+  bool wants_to_grow() const { return size_ > tables_[kNew].planned_entries() && !growing(); }
 
-  /// Starts a growth. ResourceExhausted when there is no memory for the larger table.
-  absl::Status StartGrowth(StateMemory& memory);
+  /// Starts a growth to a table for `factor` times as many entries, a power of 2 from 2 on. ResourceExhausted when
+  /// there is no memory for the larger table; nothing has changed then.
+  absl::Status StartGrowth(StateMemory& memory, std::uint64_t factor = 2);
 
-  /// Moves up to `entries` entries; `hash_of(entry)` gives an entry's hash.
+  /// Moves about `entries` entries, by whole buckets; `hash_of(entry)` gives an entry's hash.
   template <typename HashOf>
   absl::Status GrowSome(StateMemory& memory, std::uint32_t entries, HashOf&& hash_of) {
-    const std::uint32_t end = migrated_ + std::min(entries, growth_end_ - migrated_);
-    while (migrated_ < end) {
-      std::array<std::uint64_t, kMovedAtOnce> hashes;
-      const std::uint32_t count = std::min(kMovedAtOnce, end - migrated_);
-      for (std::uint32_t i = 0; i < count; ++i) {
-        hashes[i] = hash_of(migrated_ + i);
-        table_.Prefetch(hashes[i]);
+    PlacedTable& old = tables_[kOld];
+    for (std::uint32_t moved = 0; moved < entries && moved_buckets_ < old.bucket_count(); ++moved_buckets_) {
+      tables_[kNew].PrefetchTakeOver(old, moved_buckets_ + kBucketsAhead);
+      const std::optional<std::uint32_t> taken = tables_[kNew].TakeOver(old, moved_buckets_, hash_of);
+      if (!taken) {
+        return OverflowError();
       }
-      for (std::uint32_t i = 0; i < count; ++i, ++migrated_) {
-        if (!table_.Insert(hashes[i], migrated_)) {
-          return OverflowError();
-        }
-      }
+      moved += std::max(*taken, 1U);  // empty ones cost something, too
     }
-    if (migrated_ == growth_end_) {
-      old_.Release(memory);
+    if (moved_buckets_ == old.bucket_count()) {
+      old.Release(memory);
     }
     return absl::OkStatus();
   }
 
   /// Entries in the index.
   std::uint32_t size() const { return size_; }
-  std::size_t size_bytes() const { return table_.size_bytes() + old_.size_bytes(); }
+  std::size_t size_bytes() const { return tables_[kNew].size_bytes() + tables_[kOld].size_bytes(); }
   /// How often the index has grown.
   std::uint64_t growths() const { return growths_; }
 
  private:
-  /// Entries of a growth whose buckets are loaded side by side.
-  static constexpr std::uint32_t kMovedAtOnce = 32;
+  /// Buckets of a growth that are on their way side by side.
+  static constexpr std::uint64_t kBucketsAhead = 16;
+
+  static constexpr std::size_t kNew = 0;
+  static constexpr std::size_t kOld = 1;
+
+  /// Which table a hash is looked up in. Without a branch on the hash, which would be mispredicted half the time.
+  std::size_t TableOf(std::uint64_t hash) const {
+    return growing() ? static_cast<std::size_t>(tables_[kOld].BucketOf(hash) >= moved_buckets_) : kNew;
+  }
 
   absl::Status OverflowError() const;
 
-  BucketTable table_;
-  BucketTable old_;
+  std::array<PlacedTable, 2> tables_;
+  std::uint64_t moved_buckets_ = 0;  // of the old table
   std::uint32_t size_ = 0;
-  std::uint32_t migrated_ = 0;
-  std::uint32_t growth_end_ = 0;
   std::uint64_t growths_ = 0;
 };
 

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -93,6 +94,9 @@ class SliceTable {
   /// Entries moved to a larger index for each item of a group: a growth ends after a quarter as many items
   /// as the old index held, long before the larger one is full.
   static constexpr std::uint32_t kGrowthPerItem = 4;
+  /// Where seven of eight updates since the last growth brought a new key, there are at least eight times as many keys
+  /// in all, if they are equally frequent.
+  static constexpr std::uint64_t kManyMoreKeys = 8;
 
   bool IsLarge() const { return size_bytes() > kPrefetchThresholdBytes; }
 
@@ -100,12 +104,25 @@ class SliceTable {
     if (absl::Status status = log_.MakeRoom(memory, static_cast<std::uint32_t>(items)); !status.ok()) {
       return status;
     }
-    if (index_.wants_to_grow()) {
-      if (absl::Status status = index_.StartGrowth(memory); !status.ok()) {
+    updates_ += items;
+    if (index_.wants_to_grow()) [[unlikely]] {
+      if (absl::Status status = StartGrowth(memory); !status.ok()) {
         return status;
       }
     }
     return index_.growing() ? Grow(memory, static_cast<std::uint32_t>(items) * kGrowthPerItem) : absl::OkStatus();
+  }
+
+  /// Nearly only new keys so far mean that there are many more to come: then a large table skips some sizes, if there
+  /// is memory for that. Moving entries is most of what it costs to fill one.
+  absl::Status StartGrowth(StateMemory& memory) {
+    const std::uint64_t updates = std::exchange(updates_, 0);
+    const std::uint64_t new_keys = size() - std::exchange(size_at_growth_, size());
+    const bool mostly_new = new_keys * kManyMoreKeys >= updates * (kManyMoreKeys - 1);
+    if (mostly_new && IsLarge() && index_.StartGrowth(memory, kManyMoreKeys).ok()) {
+      return absl::OkStatus();
+    }
+    return index_.StartGrowth(memory);
   }
 
   absl::Status Grow(StateMemory& memory, std::uint32_t entries) {
@@ -162,11 +179,11 @@ class SliceTable {
   [[gnu::noinline]] absl::Status GrowFor(StateMemory& memory, std::uint64_t hash, const K& key, Entry** entry) {
     for (int attempt = 0; attempt < 2 && *entry == nullptr; ++attempt) {
       if (!index_.growing()) {
-        if (absl::Status status = index_.StartGrowth(memory); !status.ok()) {
+        if (absl::Status status = StartGrowth(memory); !status.ok()) {
           return status;
         }
       }
-      if (absl::Status status = Grow(memory, index_.size()); !status.ok()) {
+      if (absl::Status status = Grow(memory, std::numeric_limits<std::uint32_t>::max()); !status.ok()) {
         return status;
       }
       *entry = TryFindOrAppend(hash, key);
@@ -177,6 +194,8 @@ class SliceTable {
 
   HashIndex index_;
   EntryLog<Entry> log_;
+  std::uint64_t updates_ = 0;         // since the last growth
+  std::uint32_t size_at_growth_ = 0;  // the last one
 };
 
 }  // namespace glaive::state

@@ -59,22 +59,24 @@ TEST(HashIndex, NumbersNewEntriesInOrder) {
 }
 
 TEST(HashIndex, AfterEveryStepOfAGrowthEveryEntryIsFoundOnce) {
-  std::mt19937_64 random(1);
-  IndexedHashes hashes(64);
-  while (!hashes.index().wants_to_grow()) {
-    hashes.FindOrInsert(random());
-  }
-  for (int growth = 1; growth <= 4; ++growth) {
-    ASSERT_TRUE(hashes.index().StartGrowth(hashes.memory()).ok());
-    while (hashes.index().growing()) {
-      hashes.ExpectAllFound();
-      hashes.FindOrInsert(random());  // new entries come in meanwhile
-      ASSERT_TRUE(hashes.GrowSome(1 + static_cast<std::uint32_t>(random() % 100)).ok());
-    }
-    hashes.ExpectAllFound();
-    EXPECT_EQ(hashes.index().growths(), static_cast<std::uint64_t>(growth));
+  for (const std::uint64_t factor : {2, 8}) {
+    std::mt19937_64 random(factor);
+    IndexedHashes hashes(64);
     while (!hashes.index().wants_to_grow()) {
       hashes.FindOrInsert(random());
+    }
+    for (std::uint64_t growth = 1; hashes.size() < 4096; ++growth) {  // 512 buckets: of them, hashes aren't asked for
+      ASSERT_TRUE(hashes.index().StartGrowth(hashes.memory(), factor).ok());
+      while (hashes.index().growing()) {
+        hashes.ExpectAllFound();
+        hashes.FindOrInsert(random());  // new entries come in meanwhile
+        ASSERT_TRUE(hashes.GrowSome(1 + static_cast<std::uint32_t>(random() % 100)).ok());
+      }
+      hashes.ExpectAllFound();
+      EXPECT_EQ(hashes.index().growths(), growth);
+      while (!hashes.index().wants_to_grow()) {
+        hashes.FindOrInsert(random());
+      }
     }
   }
 }

@@ -102,6 +102,33 @@ TEST(SliceTable, GrowsInStepsAlongWithTheUpdates) {
   EXPECT_LE(table.index_growths(), 18U);
 }
 
+/// Fills a table with `keys`, each of which comes `times` times running.
+std::uint64_t GrowthsOf(StateMemory& memory, std::uint64_t keys, std::uint64_t times) {
+  Table table = Table::Create(memory, 0).value();
+  Expected expected;
+  for (std::uint64_t key = 0; key < keys; ++key) {
+    const std::vector<Update> group(times, Of(key, 1));
+    Apply(table, memory, group);
+    expected[key] = static_cast<std::int64_t>(times);
+  }
+  ExpectHolds(table, expected);
+  return table.index_growths();
+}
+
+TEST(SliceTable, SkipsSizesWhereNearlyAllKeysAreNew) {
+  StateMemory memory(kLimitBytes);
+  const std::uint64_t growths_of_new = GrowthsOf(memory, 400'000, 1);
+  EXPECT_LT(growths_of_new, GrowthsOf(memory, 400'000, 2)) << "half the updates are of known keys";
+}
+
+TEST(SliceTable, SkipsNoSizesWithoutMemoryForThat) {
+  StateMemory ample(kLimitBytes);
+  StateMemory scarce(std::uint64_t{24} << 20);
+  GrowthsOf(ample, 400'000, 1);
+  GrowthsOf(scarce, 400'000, 1);
+  EXPECT_GT(ample.mapped_bytes(), scarce.limit_bytes()) << "nothing had to be done without";
+}
+
 TEST(SliceTable, ASizedIndexDoesNotGrow) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 20'000).value();
