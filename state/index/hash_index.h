@@ -7,7 +7,7 @@
 // Owned by one executor, used by its thread alone. Entries are numbered 0, 1, 2 … as they are inserted.
 //
 //   1. What is in a bucket of the old table from moved_buckets_ on is there alone; all else is in the new one.
-//   2. A growth ends before the new table is full: GrowSome moves at least as many entries as come in.
+//   2. A growth ends before either table is full, if GrowSome moves kMovesPerUpdate entries for each that may come in.
 //
 // Costs: those of BucketTable.
 #pragma once
@@ -28,6 +28,9 @@ namespace glaive::state {
 class HashIndex {
  public:
   static constexpr std::uint32_t kNoEntry = PlacedTable::kNoEntry;
+  /// A growth then ends after about an eighth as many updates as the old table was planned for: few enough that new
+  /// entries don't use up the overflow buckets of what has not moved.
+  static constexpr std::uint32_t kMovesPerUpdate = 8;
 
   /// An index planned for `expected_entries`.
   static absl::StatusOr<HashIndex> Create(StateMemory& memory, std::uint64_t expected_entries);

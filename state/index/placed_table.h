@@ -5,11 +5,11 @@
 // to the next both tables are read and written in sequence. Of a table of 2^k buckets:
 //
 //   bits        what
-//   0 .. k+4    the entry's number; a table holds fewer than 2^(k+5) entries, however long its chains
+//   0 .. k+4    the entry's number; an index never has 2^(k+5) entries before it has grown out of such a table
 //   k+5 .. 31   bits k .. 26 of its hash
 //
 // A table of fewer than 2^7 buckets has numbers of 12 bits and less of the hash, and one of 2^27 and more has none of
-// it: what is taken over from such a small table, or into such a large one, has its hash computed again.
+// it. What is taken over has its hash computed again where the smaller table lacks bits that the larger one needs.
 //
 // Owned by one executor, used by its thread alone. Costs: those of BucketTable.
 //

@@ -91,11 +91,8 @@ class SliceTable {
  private:
   /// Below this the state stays in the second-level cache, and prefetching costs more than it hides.
   static constexpr std::size_t kPrefetchThresholdBytes = std::size_t{1} << 20;
-  /// Entries moved to a larger index for each item of a group: a growth ends after a quarter as many items
-  /// as the old index held, long before the larger one is full.
-  static constexpr std::uint32_t kGrowthPerItem = 4;
-  /// Where seven of eight updates since the last growth brought a new key, there are at least eight times as many keys
-  /// in all, if they are equally frequent.
+  /// Where seven of eight updates since the last growth brought a new key, there are several times as many keys in all,
+  /// if they are equally frequent.
   static constexpr std::uint64_t kManyMoreKeys = 8;
 
   bool IsLarge() const { return size_bytes() > kPrefetchThresholdBytes; }
@@ -110,19 +107,18 @@ class SliceTable {
         return status;
       }
     }
-    return index_.growing() ? Grow(memory, static_cast<std::uint32_t>(items) * kGrowthPerItem) : absl::OkStatus();
+    return index_.growing() ? Grow(memory, static_cast<std::uint32_t>(items) * HashIndex::kMovesPerUpdate)
+                            : absl::OkStatus();
   }
 
-  /// Nearly only new keys so far mean that there are many more to come: then a large table skips some sizes, if there
-  /// is memory for that. Moving entries is most of what it costs to fill one.
+  /// Nearly only new keys so far mean that there are many more to come: then a large table skips some sizes, if that
+  /// leaves as much memory again. Moving entries is a good part of what it costs to fill one.
   absl::Status StartGrowth(StateMemory& memory) {
     const std::uint64_t updates = std::exchange(updates_, 0);
     const std::uint64_t new_keys = size() - std::exchange(size_at_growth_, size());
-    const bool mostly_new = new_keys * kManyMoreKeys >= updates * (kManyMoreKeys - 1);
-    if (mostly_new && IsLarge() && index_.StartGrowth(memory, kManyMoreKeys).ok()) {
-      return absl::OkStatus();
-    }
-    return index_.StartGrowth(memory);
+    const bool mostly_new = updates > 0 && new_keys * kManyMoreKeys >= updates * (kManyMoreKeys - 1);
+    const bool has_memory = 2 * kManyMoreKeys * index_.size_bytes() <= memory.limit_bytes() - memory.used_bytes();
+    return index_.StartGrowth(memory, mostly_new && IsLarge() && has_memory ? kManyMoreKeys : 2);
   }
 
   absl::Status Grow(StateMemory& memory, std::uint32_t entries) {

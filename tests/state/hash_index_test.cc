@@ -81,6 +81,25 @@ TEST(HashIndex, AfterEveryStepOfAGrowthEveryEntryIsFoundOnce) {
   }
 }
 
+TEST(HashIndex, AGrowthEndsBeforeNewEntriesUseUpTheOverflowBuckets) {
+  constexpr std::uint32_t kGroup = 32;
+  std::mt19937_64 random(6);
+  for (const std::uint64_t planned : {1'024, 65'536, 262'144}) {
+    IndexedHashes hashes(planned);
+    while (!hashes.index().wants_to_grow()) {
+      hashes.FindOrInsert(random());
+    }
+    ASSERT_TRUE(hashes.index().StartGrowth(hashes.memory()).ok());
+    while (hashes.index().growing()) {
+      ASSERT_TRUE(hashes.GrowSome(kGroup * HashIndex::kMovesPerUpdate).ok());
+      for (std::uint32_t i = 0; i < kGroup; ++i) {
+        ASSERT_NE(hashes.FindOrInsert(random()), HashIndex::kNoEntry) << planned << " planned, " << hashes.size();
+      }
+    }
+    EXPECT_LE(hashes.size(), planned + planned / 6);
+  }
+}
+
 TEST(HashIndex, AGrowthMakesRoomForAllEntriesEvenIfTheyOutranThePlan) {
   std::mt19937_64 random(2);
   IndexedHashes hashes(1);
