@@ -4,8 +4,7 @@
 //   offset  size  field
 //        0    12  tag       8 bits of the key's hash per slot; 0 marks a free slot, so a tag is 1 .. 255
 //       12     4  overflow  number of the overflow bucket, kNoOverflow if none
-//       16    48  entry     the log entries' numbers, one u32 per slot; placed_table.h has bits of the hash in them,
-//       too
+//       16    48  entry     one u32 per slot: the log entry's number, in a placed_table.h with bits of its hash
 //
 // Slots fill from the left and are never freed one by one: an index is cleared whole.
 //
