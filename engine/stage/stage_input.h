@@ -171,6 +171,19 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
 
   using Records = std::span<const typename Plan::Input>;
 
+  /// What is loaded ahead when a record is staged: what its update will need, and a part of what is `meanwhile` read.
+  /// Inlined always: what only prefetches GCC 12 takes for a function without effect, and drops calls of it.
+  template <typename MeanwhileFn>
+  struct Prefetch {
+    [[gnu::always_inline]] void operator()(std::uint64_t hash) const {
+      bucket(hash);
+      meanwhile();
+    }
+
+    typename Store::Prefetcher bucket;
+    const MeanwhileFn& meanwhile;
+  };
+
   static constexpr std::size_t kAddStep = RecordStage<Plan>::kMaxRecords;
   /// Records filtered at a time: about a source's batch, since reading them from memory starts slowly. In steps of 32,
   /// YSB takes a third longer.
@@ -204,10 +217,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     };
     stage_.BeginBatch(progress_.watermark_ms());
     ForEachSelected(batch, [&](auto records, const auto& meanwhile) {
-      const auto prefetch = [bucket = typename Store::Prefetcher(store_), &meanwhile](std::uint64_t hash) {
-        bucket(hash);
-        meanwhile();
-      };
+      const Prefetch prefetch{typename Store::Prefetcher(store_), meanwhile};
       stage_.Add(records, batch.event_time_shift_ms, prefetch, flush, late);
     });
     stage_.Flush(flush);

@@ -73,15 +73,12 @@ class BucketTable {
     return InsertAt(position.last, TagOf(hash), entry) ? entry : kNoEntry;
   }
 
-  /// Enters an entry that is known not to be there. False when the overflow buckets are used up.
-  bool Insert(std::uint64_t hash, std::uint32_t entry) { return InsertInto(BucketOf(hash), TagOf(hash), entry); }
-
   // ---- by bucket ---------------------------------------------------------------------------------------------------
 
   /// The number of a hash's bucket, below bucket_count().
   std::uint64_t BucketOf(std::uint64_t hash) const { return hash & mask_; }
 
-  /// As Insert, of an entry whose bucket and tag are known.
+  /// Enters an entry that is known not to be there. False when the overflow buckets are used up.
   bool InsertInto(std::uint64_t bucket_number, std::uint8_t tag, std::uint32_t entry) {
     Bucket* bucket = &buckets_[bucket_number];
     while (bucket->overflow != Bucket::kNoOverflow) {

@@ -21,9 +21,7 @@ absl::StatusOr<HashIndex> HashIndex::Create(StateMemory& memory, std::uint64_t e
 
 void HashIndex::Release(StateMemory& memory) {
   tables_[kNew].Release(memory);
-  if (growing()) {
-    tables_[kOld].Release(memory);
-  }
+  tables_[kOld].Release(memory);
   *this = HashIndex();
 }
 

@@ -1,5 +1,6 @@
 #include "state/index/key_hash.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "state/index/bucket.h"
+#include "state/index/bucket_table.h"
 #include "state/index/element_key.h"
 #include "state/store/slice_id.h"
 
@@ -37,6 +39,41 @@ TEST(HashKey, DependsOnEveryByteOfTheKey) {
     EXPECT_NE(HashKey(std::uint64_t{0}), HashKey(std::uint64_t{1} << bit));
   }
   EXPECT_NE(HashKey(PairKey{1, 2}), HashKey(PairKey{2, 1}));
+}
+
+/// How many of `count` keys, the multiples of `stride`, fall to each of `parts`.
+template <typename PartOf>
+std::vector<std::uint32_t> Shares(std::uint64_t count, std::uint64_t stride, std::size_t parts, PartOf&& part_of) {
+  std::vector<std::uint32_t> shares(parts);
+  for (std::uint64_t key = 0; key < count; ++key) {
+    ++shares[part_of(HashKey(key * stride))];
+  }
+  return shares;
+}
+
+TEST(HashKey, NeighbouringKeysFillNoBucketTwiceOver) {  // random ones do, from some thousand buckets on
+  for (std::size_t buckets = 1; buckets <= 262'144; buckets *= 2) {
+    const auto shares =
+        Shares(buckets * BucketTable::kPlannedLoad, 1, buckets, [&](auto hash) { return hash % buckets; });
+    EXPECT_LE(*std::max_element(shares.begin(), shares.end()), 2 * BucketTable::kPlannedLoad) << buckets << " buckets";
+  }
+}
+
+// As identifiers may be made: of a node's number above a counter, of whole blocks, of a time in other units.
+TEST(HashKey, RegularKeysFillBucketsTagsAndLeadersLikeRandomOnes) {
+  constexpr std::uint64_t kKeys = 32'768;
+  for (const std::uint64_t stride :
+       {std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{100}, std::uint64_t{1000}, std::uint64_t{4096},
+        std::uint64_t{1'000'000}, std::uint64_t{1} << 24, std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 1,
+        std::uint64_t{1} << 40, std::uint64_t{1} << 48, std::uint64_t{0x0001000100010001}}) {
+    const auto most = [&](std::size_t parts, auto part_of) {
+      const std::vector<std::uint32_t> shares = Shares(kKeys, stride, parts, part_of);
+      return *std::max_element(shares.begin(), shares.end());
+    };
+    EXPECT_LE(most(4096, [](auto hash) { return hash % 4096; }), 8 + 6 * std::sqrt(8.0)) << stride;
+    EXPECT_LE(most(256, TagOf), 256 + 6 * std::sqrt(256.0)) << stride;  // 0 and 1 are one tag
+    EXPECT_LE(most(16, [](auto hash) { return Value(LeaderOf(hash, 16)); }), 2048 + 6 * std::sqrt(2048.0)) << stride;
+  }
 }
 
 TEST(ElementKey, HasTheLeaderOfItsGroupAndAHashOfItsOwn) {
