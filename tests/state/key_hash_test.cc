@@ -23,7 +23,13 @@ struct PairKey {
   [[maybe_unused]] friend bool operator==(const PairKey&, const PairKey&) = default;
 };
 
-static_assert(StateKey<std::uint64_t> && StateKey<std::int32_t> && StateKey<PairKey>);
+struct LongKey {
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  [[maybe_unused]] friend bool operator==(const LongKey&, const LongKey&) = default;
+};
+
+static_assert(StateKey<LongKey> && StateKey<std::uint64_t> && StateKey<std::int32_t> && StateKey<PairKey>);
 static_assert(!StateKey<const char*> && !StateKey<std::uint32_t PairKey::*>);  // an address means nothing elsewhere
 static_assert(!StateKey<double>);  // two zeros are equal and differ in their bytes
 
@@ -37,6 +43,8 @@ static_assert(!StateKey<PaddedKey>);
 TEST(HashKey, DependsOnEveryByteOfTheKey) {
   for (int bit = 0; bit < 64; ++bit) {
     EXPECT_NE(HashKey(std::uint64_t{0}), HashKey(std::uint64_t{1} << bit));
+    EXPECT_NE(HashKey(LongKey{}), HashKey(LongKey{std::uint64_t{1} << bit, 0}));
+    EXPECT_NE(HashKey(LongKey{}), HashKey(LongKey{0, std::uint64_t{1} << bit}));
   }
   EXPECT_NE(HashKey(PairKey{1, 2}), HashKey(PairKey{2, 1}));
 }
