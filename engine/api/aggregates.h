@@ -54,10 +54,10 @@ struct FieldAggregate {
 /// The exact sum of a field: of integers 128 bits wide, of floating-point numbers rounded once at the end.
 template <typename Field>
 struct Sum : FieldAggregate<state::SumValue, Field> {};
-/// The least value of a field.
+/// The least value of a field, which is never NaN.
 template <typename Field>
 struct Min : FieldAggregate<state::MinValue, Field> {};
-/// The greatest value of a field.
+/// The greatest value of a field, which is never NaN.
 template <typename Field>
 struct Max : FieldAggregate<state::MaxValue, Field> {};
 /// The mean of a field: the exact sum, divided once.

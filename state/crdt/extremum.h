@@ -1,4 +1,5 @@
-// ExtremumValue: the least or the greatest value of a field, and whether there was any.
+// ExtremumValue: the least or the greatest value of a field. Of no records it is the neutral value, which takes no
+// other's place: the type's greatest or least, an infinity if it has one.
 //
 // Floating-point fields must not be NaN: it has no place in the order. -0.0 counts as 0.0, since which of the two
 // stayed would depend on the order of merging.
@@ -6,7 +7,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <limits>
 #include <type_traits>
 
 #include "state/crdt/crdt.h"
@@ -20,27 +21,26 @@ struct ExtremumValue {
   using Input = T;
 
   void Update(const T& value) {
-    if (seen == 0 || Better{}(value, best)) {
-      best = value;
-      if constexpr (std::is_floating_point_v<T>) {
-        best += T{0};  // -0.0 becomes 0.0
-      }
-      seen = 1;
+    best = Better{}(value, best) ? value : best;
+    if constexpr (std::is_floating_point_v<T>) {
+      best += T{0};  // -0.0 becomes 0.0
     }
   }
-  void Merge(const ExtremumValue& other) {
-    if (other.seen != 0) {
-      Update(other.best);
-    }
-  }
-  /// Empty when no record came.
-  std::optional<T> Result() const { return seen != 0 ? std::optional<T>(best) : std::nullopt; }
+  void Merge(const ExtremumValue& other) { Update(other.best); }
+  T Result() const { return best; }
 
   friend bool operator==(const ExtremumValue&, const ExtremumValue&) = default;
 
-  T best = T{};
-  // 0 or 1; as wide as the field, so that there is no padding behind fields of 4 or 8 bytes.
-  std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t> seen = 0;
+  static constexpr T Neutral() {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (Limits::has_infinity) {
+      return Better{}(T{0}, T{1}) ? Limits::infinity() : -Limits::infinity();
+    } else {
+      return Better{}(T{0}, T{1}) ? Limits::max() : Limits::lowest();
+    }
+  }
+
+  T best = Neutral();
 };
 
 template <typename T>
@@ -49,6 +49,6 @@ template <typename T>
 using MaxValue = ExtremumValue<T, std::greater<T>>;
 
 static_assert(CrdtValue<MinValue<std::int64_t>> && CrdtValue<MaxValue<double>>);
-static_assert(sizeof(MinValue<std::int32_t>) == 8 && sizeof(MaxValue<double>) == 16);
+static_assert(sizeof(MinValue<std::int32_t>) == 4 && sizeof(MaxValue<double>) == 8);
 
 }  // namespace glaive::state

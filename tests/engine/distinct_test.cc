@@ -104,7 +104,7 @@ TEST(Distinct, OfEverythingIsExact) { ExpectCounts(Unbounded{}, 0, 0); }
 // Visits, users, and the greatest user with the time of the last visit: the values beside Distinct are those of all.
 template <typename W>
 void ExpectAllAtOnce(const W& window, std::int64_t size_ms, std::int64_t slide_ms) {
-  using Users = std::tuple<std::uint64_t, std::uint64_t, std::optional<std::uint32_t>, std::optional<std::int64_t>>;
+  using Users = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::int64_t>;
   for (Workload workload : DisorderedWorkloads(40)) {
     SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
     std::vector<std::vector<WindowResult<std::uint64_t, Users>>> rows(workload.executor_count());

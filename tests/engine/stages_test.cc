@@ -139,7 +139,7 @@ TEST(Stages, ResultsOfTheSameKeyStayWithTheirLeader) {
           .KeyBy(&Row::key)
           .Window(Tumbling{absl::Seconds(2)})
           .Aggregate(Max{&Row::value})
-          .Map([](const auto& row) { return Row{row.window_start_ms, row.window_end_ms, row.key, row.value.value()}; })
+          .Map([](const auto& row) { return Row{row.window_start_ms, row.window_end_ms, row.key, row.value}; })
           .To(Collect(rows));
   ClusterOutcome outcome;
   outcome.status = RunNodes(workload, *query, outcome.metrics);
@@ -164,7 +164,7 @@ TEST(Stages, ResultsOfSlidingWindowsAndOfAllKeysAreGroupedAgain) {
             .Aggregate(Count{})
             .Window(Tumbling{absl::Milliseconds(300)})
             .Aggregate(Max{&Row::value})
-            .Map([](const auto& row) { return Row{row.window_start_ms, row.window_end_ms, 0, row.value.value()}; })
+            .Map([](const auto& row) { return Row{row.window_start_ms, row.window_end_ms, 0, row.value}; })
             .To(Collect(rows));
       },
       [](const Workload& workload) {

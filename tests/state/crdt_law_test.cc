@@ -127,14 +127,28 @@ TEST(MeanValue, IsExactWhereTheSumDoesNotFitTheField) {
   EXPECT_EQ(value.Result(), static_cast<double>(kMost - 1));
 }
 
-TEST(MinValue, IsEmptyWithoutRecordsAndKeepsTheLeast) {
+TEST(MinValue, KeepsTheLeast) {
   MinValue<std::int64_t> value;
-  EXPECT_EQ(value.Result(), std::nullopt);
   value.Update(kMost);
   EXPECT_EQ(value.Result(), kMost);
   value.Update(-5);
   value.Update(7);
   EXPECT_EQ(value.Result(), -5);
+}
+
+TEST(ExtremumValue, OfNoRecordsTakesNoOthersPlace) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(MinValue<std::int64_t>().Result(), kMost);
+  EXPECT_EQ(MaxValue<std::int64_t>().Result(), kLeast);
+  EXPECT_EQ(MaxValue<std::uint16_t>().Result(), 0);
+  EXPECT_EQ(MinValue<double>().Result(), kInfinity);
+  EXPECT_EQ(MaxValue<float>().Result(), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(MinValue<bool>().Result(), true);
+  EXPECT_EQ(MaxValue<char>().Result(), std::numeric_limits<char>::min());
+  MinValue<double> value;
+  value.Update(kInfinity);
+  value.Merge(MinValue<double>());
+  EXPECT_EQ(value.Result(), kInfinity);
 }
 
 TEST(MaxValue, NeverTakesTheDefaultForAValueItSaw) {
@@ -149,7 +163,7 @@ TEST(MaxValue, HasOneZeroWhateverTheOrder) {
     MaxValue<double> value;
     value.Update(first);
     value.Update(second);
-    EXPECT_FALSE(std::signbit(value.Result().value()));
+    EXPECT_FALSE(std::signbit(value.Result()));
   }
 }
 

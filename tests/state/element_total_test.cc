@@ -3,7 +3,6 @@
 #include "state/crdt/element_total.h"
 
 #include <cstdint>
-#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -42,10 +41,10 @@ TEST(ElementTotal, MergesWhatStandsBesideThemWhereverTheyStand) {
   using First = SeveralValue<PresenceValue, CountValue, Least>;
   EXPECT_EQ(
       TotalOf<First>({ElementOf<First>({{{}, {{}, {5}}}, {{}, {{}, {9}}}}), ElementOf<First>({{{}, {{}, {-2}}}})}),
-      std::tuple(std::uint64_t{2}, std::uint64_t{3}, std::optional<std::int64_t>(-2)));
+      std::tuple(std::uint64_t{2}, std::uint64_t{3}, std::int64_t{-2}));
   using Last = SeveralValue<CountValue, Least, PresenceValue>;
   EXPECT_EQ(TotalOf<Last>({ElementOf<Last>({{{}, {5, {{}}}}, {{}, {9, {{}}}}}), ElementOf<Last>({{{}, {-2, {{}}}}})}),
-            std::tuple(std::uint64_t{3}, std::optional<std::int64_t>(-2), std::uint64_t{2}));
+            std::tuple(std::uint64_t{3}, std::int64_t{-2}, std::uint64_t{2}));
 }
 
 TEST(ElementTotal, OfNoElementsIsEmpty) {

@@ -67,7 +67,7 @@ TEST(SeveralValue, GivesEachItsOwn) {
   SeveralValue<CountValue, MaxValue<std::int64_t>> value;
   value.Update({{}, {3}});
   value.Update({{}, {-4}});
-  EXPECT_EQ(value.Result(), std::tuple(std::uint64_t{2}, std::optional<std::int64_t>(3)));
+  EXPECT_EQ(value.Result(), std::tuple(std::uint64_t{2}, std::int64_t{3}));
 }
 
 }  // namespace
