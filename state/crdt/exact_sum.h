@@ -3,8 +3,9 @@
 // In fixed point whose unit is the least number of the type and which holds 2^40 of the greatest. Infinities and NaN
 // are remembered beside it: their sum is what IEEE 754 makes of them in any order.
 //
-// A sum of floats mostly fits a double without rounding, so it is kept in one (the head) as long as it does: whether it
-// does is what the error term of TwoSum says (Knuth, The Art of Computer Programming 2, section 4.2.2, theorem B). Only
+// A sum of floats mostly fits a double without rounding, so it is kept in one (the head) as long as it does. What is
+// left of a rounded sum without the larger number is exact (Knuth, The Art of Computer Programming 2, section 4.2.2,
+// theorem C): if that is the smaller number, nothing was rounded. Either may be the larger, so both are tried. Only
 // when a float would not fit is the head moved to the fixed point.
 #pragma once
 
@@ -115,7 +116,7 @@ class ExactSum<float> {
  public:
   static constexpr std::size_t kSpareBits = 40;
 
-  constexpr void Add(float value) { AddDouble(value); }
+  [[gnu::always_inline]] constexpr void Add(float value) { AddDouble(value); }
   /// `other` may be a peer's, and hold what no sum of floats does: the result is wrong then, and nothing else.
   constexpr void Merge(const ExactSum& other) {
     fixed_.Add(other.fixed_);
@@ -150,19 +151,22 @@ class ExactSum<float> {
   /// `value` is a multiple of the least float.
   [[gnu::always_inline]] constexpr void AddDouble(double value) {
     const double sum = head_ + value;
-    const double of_value = sum - head_;
-    const double error = (head_ - (sum - of_value)) + (value - of_value);
-    if (error == 0 || !IsFinite(sum)) [[likely]] {
+    if (sum - head_ == value && sum - value == head_) [[likely]] {
       head_ = sum;
     } else {
-      StartOver(value);
+      AddInexact(value);
     }
   }
 
-  /// Moves the head to the fixed point, and takes `value` in its place. Rare, and too large to stand in a loop.
-  [[gnu::noinline]] constexpr void StartOver(double value) {
-    AddTo(fixed_, head_);
-    head_ = value;
+  /// Moves the head to the fixed point, and takes `value` in its place; where one of them is not finite, adds them as
+  /// they are. Rare, and too large to stand in a loop.
+  [[gnu::noinline]] constexpr void AddInexact(double value) {
+    if (IsFinite(head_ + value)) {
+      AddTo(fixed_, head_);
+      head_ = value;
+    } else {
+      head_ += value;
+    }
   }
 
   /// Exact: a finite multiple of the least float has no bits below its unit.

@@ -138,6 +138,25 @@ TEST(ExactSum, InfinitiesAndNanAddUpAsInIeee754) {
   EXPECT_TRUE(std::isnan(ResultOf<VarianceValue<double>>(std::vector<double>{1, infinity}).value()));
 }
 
+TEST(ExactSum, InfinitiesAndNanOfFloatsAddUpAsInIeee754) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float other : {5.0F, 1e-44F, -std::numeric_limits<float>::max()}) {
+    EXPECT_EQ(SumOf<float>({1, infinity, other}), double{infinity});
+    EXPECT_EQ(SumOf<float>({other, -infinity, -infinity, 1e38F}), -double{infinity});
+    EXPECT_TRUE(std::isnan(SumOf<float>({infinity, other, -infinity})));
+    EXPECT_TRUE(std::isnan(SumOf<float>({other, std::nanf(""), 1, infinity})));
+  }
+  SumValue<float> one;
+  one.Update(infinity);
+  SumValue<float> other;
+  other.Update(3);
+  one.Merge(other);
+  EXPECT_EQ(one.Result(), double{infinity});
+  other.Update(-infinity);
+  one.Merge(other);
+  EXPECT_TRUE(std::isnan(one.Result()));
+}
+
 TEST(ExactSum, WhatNoSumOfFloatsHoldsStaysWithinIt) {
   // As a peer could send it: a head far above all floats, which then has to move to the fixed point.
   struct {
