@@ -18,6 +18,8 @@
 #include "state/crdt/session_part.h"
 #include "state/index/element_key.h"
 #include "state/store/partitioned_store.h"
+#include "state/store/state_kind.h"
+#include "state/store/window_table.h"
 
 namespace glaive::engine {
 
@@ -68,7 +70,10 @@ struct AggregationPlan {
   static constexpr bool kKeepsLate = KeepsLateT;
   static constexpr bool kFromSource = OriginT::kFromSource;
   static constexpr std::size_t kRowWork = sizeof(Value);  // what a result takes to make grows with it
-  using Store = state::PartitionedStore<Key, Value>;
+  /// Of tumbling windows, slices are only ever folded into and then read.
+  using Table = std::conditional_t<std::is_same_v<WindowT, Tumbling> && state::kFitsSlots<Key, Value>,
+                                   state::WindowTable<Key, Value>, typename state::StateKind<Key, Value>::Table>;
+  using Store = state::PartitionedStore<Key, Value, Table>;
 
   /// Where in the state a record belongs that the chain has emitted.
   Key MakeKey(const Record& record) const { return Kept::MakeKey(aggregate, std::invoke(key, record), record); }

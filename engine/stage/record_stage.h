@@ -2,7 +2,8 @@
 //
 // Owned by the input of a stage, used by the fiber of whoever brings the records. It takes a few records at a time:
 // runs the chain on them, hashes their keys and stages their updates, all in one loop. Records that are not of the
-// current slice are put aside in that loop, and find their own one by one behind it.
+// current slice are put aside in that loop, and find their own one by one behind it. Where the store can take an update
+// at once, it is not staged at all.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
@@ -10,7 +11,7 @@
 //   3. A group is of one piece of a slice (window/windows.h).
 //
 //   stage.BeginBatch(watermark_ms);
-//   stage.Add(records, shift_ms, prefetch, flush, late);   // calls flush(slice, updates) for each full group
+//   stage.Add(records, shift_ms, use_eager, flush, late);   // calls flush(slice, updates) for each full group
 //   stage.Flush(flush);
 #pragma once
 
@@ -32,13 +33,13 @@ template <typename Plan>
 class RecordStage {
  public:
   using Update = typename Plan::Store::Update;
-  // A group of them lies on a fiber's stack, twice.
+  // A group of them lies on a fiber's stack, two or three times.
   static_assert(
       sizeof(Update) <= 256,
       "glaive: what an aggregate or a join takes of a record is larger than 200 bytes; Map() it to less first, or "
       "Keep() less of it");
-  /// The most records of one Add. So few that the processor still reads the next ones while it updates these.
-  static constexpr std::size_t kMaxRecords = 32;
+  /// The most records of one Add: so many that what is asked for ahead of them has come by then.
+  static constexpr std::size_t kMaxRecords = 128;
 
   /// For plans that keep no late records.
   struct NoLate {};
@@ -54,15 +55,17 @@ class RecordStage {
   }
 
   /// Runs the chain on at most kMaxRecords records that its leading filters have kept; `records` are of them or point
-  /// to them. `prefetch(hash)` is called as soon as a key is known, so that its index bucket is on its way while the
-  /// rest of the group is still being read; not for records that were put aside, on which the chain runs twice.
+  /// to them. `use_eager(slice, can_look_ahead, use)` has what is tried for each update as soon as its key is known
+  /// (PartitionedStore::UseEager); not for records that were put aside, on which the chain runs twice.
   /// `flush(slice, updates)` is called for each full group; it may suspend the fiber. If the plan keeps late records,
   /// `late(event_time_ms, record)` is called for each, with what the chain emits.
-  template <typename Item, typename PrefetchFn, typename FlushFn, typename LateFn = NoLate>
-  void Add(std::span<const Item> records, std::int64_t event_time_shift_ms, const PrefetchFn& prefetch, FlushFn&& flush,
+  template <typename Item, typename EagerFn, typename FlushFn, typename LateFn = NoLate>
+  void Add(std::span<const Item> records, std::int64_t event_time_shift_ms, const EagerFn& use_eager, FlushFn&& flush,
            const LateFn& late = {}) {
     GLAIVE_CHECK(records.size() <= kMaxRecords, records.size(), " records in a step, at most ", kMaxRecords);
-    const std::size_t elsewhere = Gather(records, event_time_shift_ms, prefetch);
+    std::size_t elsewhere = 0;
+    use_eager(place_.piece, kLooksAhead,
+              [&](const auto& eager) { elsewhere = Gather(records, event_time_shift_ms, eager); });
     FlushGroups(flush);
     for (std::size_t i = 0; i < elsewhere; ++i) {
       FindPlace(*elsewhere_[i], event_time_shift_ms, flush, late);
@@ -91,6 +94,9 @@ class RecordStage {
   template <typename Item>
   static constexpr bool kReadsAhead = std::is_same_v<Item, typename Plan::Input> && sizeof(Item) <= 64;
 
+  /// Whether a record's key can be had apart, for next to nothing.
+  static constexpr bool kLooksAhead = Plan::Chain::kOnlyFilters;
+
   static const typename Plan::Input* PointerTo(const typename Plan::Input& record) { return &record; }
   static const typename Plan::Input* PointerTo(const typename Plan::Input* record) { return record; }
 
@@ -100,16 +106,23 @@ class RecordStage {
   }
 
   /// Stages the updates of the current piece. The records that belong elsewhere are put aside; returns how many.
-  template <typename Item, typename PrefetchFn>
-  std::size_t Gather(std::span<const Item> records, std::int64_t shift_ms, const PrefetchFn& prefetch) {
+  template <typename Item, typename Eager>
+  std::size_t Gather(std::span<const Item> records, std::int64_t shift_ms, const Eager eager) {
     // What is hoisted here the compiler would have to read again after each update that it writes.
     const std::uint64_t start_ms = static_cast<std::uint64_t>(place_.start_ms) - static_cast<std::uint64_t>(shift_ms);
     const std::uint64_t span_ms =
         static_cast<std::uint64_t>(place_.end_ms) - static_cast<std::uint64_t>(place_.start_ms);
     const Plan& plan = *plan_;
-    const PrefetchFn prefetch_bucket = prefetch;
+    if constexpr (kLooksAhead) {
+      if (eager.looks_ahead()) {
+        for (const Item& item : records) {
+          eager.LookAhead(state::HashKey(plan.MakeKey(*PointerTo(item))));
+        }
+      }
+    }
     Update* __restrict next = staged_.data() + staged_count_;
     std::size_t elsewhere = 0;
+    std::size_t taken = 0;
     for (const Item& item : records) {
       const typename Plan::Input& record = *PointerTo(item);
       if constexpr (kReadsAhead<Item>) {
@@ -121,11 +134,18 @@ class RecordStage {
           elsewhere_[elsewhere++] = &record;
           return;
         }
-        *next = MakeUpdate(plan, survivor, event_time_ms + shift_ms);
-        prefetch_bucket(next->hash);
-        ++next;
+        const typename Plan::Key key = plan.MakeKey(survivor);
+        const typename Update::Input input = plan.MakeInput(survivor, event_time_ms + shift_ms);
+        const std::uint64_t hash = state::HashKey(key);
+        if (eager.TryUpdate(hash, key, input)) {
+          ++taken;
+        } else {
+          *next++ = Update{.hash = hash, .key = key, .input = input};
+        }
       });
     }
+    eager.Count(taken);
+    Count(taken);
     staged_count_ = static_cast<std::size_t>(next - staged_.data());
     return elsewhere;
   }

@@ -171,16 +171,15 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
 
   using Records = std::span<const typename Plan::Input>;
 
-  /// What is loaded ahead when a record is staged: what its update will need, and a part of what is `meanwhile` read.
-  /// Inlined always: what only prefetches GCC 12 takes for a function without effect, and drops calls of it.
-  template <typename MeanwhileFn>
-  struct Prefetch {
-    [[gnu::always_inline]] void operator()(std::uint64_t hash) const {
-      bucket(hash);
+  /// What the store tries for an update (PartitionedStore::UseEager), and a part of what is `meanwhile` read.
+  template <typename StoreEager, typename MeanwhileFn>
+  struct Eager : StoreEager {
+    [[gnu::always_inline]] bool TryUpdate(std::uint64_t hash, const typename Plan::Key& key,
+                                          const typename Update::Input& input) const {
       meanwhile();
+      return StoreEager::TryUpdate(hash, key, input);
     }
 
-    typename Store::Prefetcher bucket;
     const MeanwhileFn& meanwhile;
   };
 
@@ -217,8 +216,10 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     };
     stage_.BeginBatch(progress_.watermark_ms());
     ForEachSelected(batch, [&](auto records, const auto& meanwhile) {
-      const Prefetch prefetch{typename Store::Prefetcher(store_), meanwhile};
-      stage_.Add(records, batch.event_time_shift_ms, prefetch, flush, late);
+      const auto use_eager = [&](state::SliceId slice, bool can_look_ahead, const auto& use) {
+        store_.UseEager(slice, can_look_ahead, [&](const auto& eager) { use(Eager{eager, meanwhile}); });
+      };
+      stage_.Add(records, batch.event_time_shift_ms, use_eager, flush, late);
     });
     stage_.Flush(flush);
     progress_.OnBatch(batch.records.size(), batch.records.size_bytes(),

@@ -23,18 +23,9 @@ class TumblingResults {
 
   template <typename Emit>
   absl::Status Fire(Fiber& /*fiber*/, std::int64_t window, const Emit& emit) {
-    const auto& table = store_->primary().Oldest()->second;
-    for (std::uint32_t first = 0; first < table.size();) {
-      const auto run = table.Run(first);
-      for (const auto& entry : run) {
-        absl::Status status = emit(windows_.StartMs(window), windows_.EndMs(window), entry.key, entry.value.Result());
-        if (!status.ok()) {
-          return status;
-        }
-      }
-      first += static_cast<std::uint32_t>(run.size());
-    }
-    return absl::OkStatus();
+    return store_->primary().Oldest()->second.ForEach([&](const auto& entry) {
+      return emit(windows_.StartMs(window), windows_.EndMs(window), entry.key, entry.value.Result());
+    });
   }
 
   std::uint64_t merges() const { return 0; }

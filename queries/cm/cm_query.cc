@@ -30,19 +30,21 @@ std::unique_ptr<engine::Query> BuildCm(const CmOptions& options,
     return CpuRequest{static_cast<std::uint64_t>(event.category), event.timestamp_us, event.task_index,
                       event.machine_id, event.cpu};
   };
+  const auto key = [](const CpuRequest& request) { return request.key; };
+  const auto cpu = [](const CpuRequest& request) { return request.cpu; };
   const auto failed = [](const TaskEvent& event) { return event.event_type == TaskEventType::kFail; };
   const auto sum = [&](auto requests) {
     return std::move(requests)
-        .KeyBy(&CpuRequest::key)
+        .KeyBy(key)
         .Window(engine::Sliding{options.window, options.slide})
         .AllowedLateness(options.allowed_lateness)
-        .Aggregate(engine::Sum{&CpuRequest::cpu})
+        .Aggregate(engine::Sum{cpu})
         .To(sinks);
   };
   const auto tumbling = [&](auto aggregate) {
     return engine::From(events)
         .Map(by_job)
-        .KeyBy(&CpuRequest::key)
+        .KeyBy(key)
         .Window(engine::Tumbling{options.window})
         .AllowedLateness(options.allowed_lateness)
         .Aggregate(aggregate)
@@ -57,14 +59,13 @@ std::unique_ptr<engine::Query> BuildCm(const CmOptions& options,
       return tumbling(engine::Distinct{&CpuRequest::machine});
     case Profile::kAll:
       return tumbling(engine::Several{
-          engine::Count{}, engine::Sum{&CpuRequest::cpu}, engine::Min{&CpuRequest::cpu}, engine::Max{&CpuRequest::cpu},
-          engine::Mean{&CpuRequest::cpu}, engine::Variance{&CpuRequest::cpu},
-          engine::First{&CpuRequest::timestamp_us, &CpuRequest::task},
+          engine::Count{}, engine::Sum{cpu}, engine::Min{cpu}, engine::Max{cpu}, engine::Mean{cpu},
+          engine::Variance{cpu}, engine::First{&CpuRequest::timestamp_us, &CpuRequest::task},
           engine::Last{&CpuRequest::timestamp_us, &CpuRequest::task}, engine::TopK<3>(&CpuRequest::task)});
     case Profile::kSlash:
       break;
   }
-  return tumbling(engine::Mean{&CpuRequest::cpu});
+  return tumbling(engine::Mean{cpu});
 }
 
 }  // namespace glaive::queries::cm

@@ -36,6 +36,16 @@ class AppendTable {
     V value;
   };
   using Log = AppendLog<Entry>;
+  using Forecast = std::uint64_t;  // of no use
+  static Forecast Both(Forecast /*a*/, Forecast /*b*/) { return 0; }
+  static constexpr bool kHasSlots = false;
+
+  /// Appending needs nothing to be loaded before.
+  struct Prefetcher {
+    Prefetcher() = default;
+    explicit Prefetcher(const AppendTable& /*table*/) {}
+    void operator()(std::uint64_t /*hash*/) const {}
+  };
 
   /// Logs of a table that is split.
   static constexpr std::size_t kSplitLogs = 256;
@@ -82,9 +92,9 @@ class AppendTable {
   /// Entries.
   std::uint64_t size() const { return size_; }
 
-  // There is no index to grow, and none to prefetch from.
+  // There is no index to grow or to prefetch from, and nothing to plan.
   std::uint64_t index_growths() const { return 0; }
-  const HashIndex* prefetch_index() const { return nullptr; }
+  Forecast forecast() const { return 0; }
 
  private:
   AppendTable() : logs_(1) {}

@@ -31,11 +31,13 @@
 
 namespace glaive::state {
 
-template <StateKey K, typename V>
+/// `TableT` is what the slices of its partition are kept in.
+template <StateKey K, typename V, typename TableT = typename StateKind<K, V>::Table>
   requires CrdtValue<V> || kIsAppended<V>
 class PartitionedStore {
  public:
-  using Table = typename StateKind<K, V>::Table;
+  using Table = TableT;
+  using Primary = PrimaryPartition<K, V, Table>;
   using Fragment = typename StateKind<K, V>::Fragment;
   using Update = StagedUpdate<K, typename V::Input>;
   using Entry = DeltaEntry<K, V>;
@@ -61,25 +63,30 @@ class PartitionedStore {
   /// Whether it takes the end of the epoch to make room for it.
   bool IsFull(std::size_t items) const { return fragment_ && fragment_->IsFull(items); }
 
-  /// Starts loading what an update of a key with a given hash will need, some time before the update. A value; for the
-  /// slice that was updated last, until the next call of anything else. Fragments fit the cache and need no help.
-  class Prefetcher {
-   public:
-    explicit Prefetcher(const PartitionedStore& store) : self_(store.self_), executor_count_(store.executor_count_) {
-      const Table* table = store.primary_.last_opened();
-      index_ = table == nullptr ? nullptr : table->prefetch_index();
-    }
-    [[gnu::always_inline]] void operator()(std::uint64_t hash) const {
-      if (index_ != nullptr && LeaderOf(hash, executor_count_) == self_) {
-        index_->Prefetch(hash);
+  /// Calls `use(eager)` with what is to be tried for each update of a slice as soon as its record is read, before it is
+  /// part of a group. It holds until the next call of anything else, and has
+  ///
+  ///   looks_ahead()                whether it helps to call LookAhead(hash) for some hundred records first
+  ///   TryUpdate(hash, key, input)  whether the record is in the state now; if not, a group has to bring it
+  ///   Count(updates)               to be told how many of them are
+  ///
+  /// Where all keys are led here, and the slice has slots, it updates them: without LookAhead, for which
+  /// `can_look_ahead` says whether keys can be had twice, only if they are in the cache. Elsewhere it starts loading
+  /// what the update will need; with others to lead keys, too, updating some would be a branch that is mispredicted.
+  template <typename UseFn>
+  void UseEager(SliceId slice, bool can_look_ahead, UseFn&& use) {
+    Table* const table = primary_.LastOpened(slice);
+    if constexpr (Table::kHasSlots) {
+      if (table != nullptr && !fragment_ && !table->slots().empty()) {
+        const UpdateAtOnce update(*table);
+        if (can_look_ahead || !update.looks_ahead()) {
+          use(update);
+          return;
+        }
       }
     }
-
-   private:
-    ExecutorId self_;
-    std::uint32_t executor_count_;
-    const HashIndex* index_;
-  };
+    use(PrefetchOnly(*this, table));
+  }
 
   /// Takes up to kGroupSize records of one slice into the state, for which HasRoom. ResourceExhausted past the budget
   /// ends the run.
@@ -115,8 +122,8 @@ class PartitionedStore {
     return absl::OkStatus();
   }
 
-  PrimaryPartition<K, V>& primary() { return primary_; }
-  const PrimaryPartition<K, V>& primary() const { return primary_; }
+  Primary& primary() { return primary_; }
+  const Primary& primary() const { return primary_; }
   /// Null in a run of one executor.
   Fragment* fragment() { return fragment_ ? &*fragment_ : nullptr; }
   const Fragment* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
@@ -128,6 +135,55 @@ class PartitionedStore {
     std::uint64_t hash;
     K key;
     const V* value;
+  };
+
+  class UpdateAtOnce {
+   public:
+    explicit UpdateAtOnce(Table& table) : table_(&table), slots_(table.slots()) {}
+
+    bool looks_ahead() const { return slots_.exceeds_cache(); }
+    [[gnu::always_inline]] void LookAhead(std::uint64_t hash) const { slots_.Prefetch(hash); }
+    [[gnu::always_inline]] bool TryUpdate(std::uint64_t hash, const K& key, const typename V::Input& input) const {
+      V* const value = slots_.Find(hash, key);
+      if (value == nullptr) [[unlikely]] {
+        return false;
+      }
+      value->Update(input);
+      return true;
+    }
+    void Count(std::size_t updates) const { table_->CountUpdates(updates); }
+
+   private:
+    Table* table_;
+    typename Table::Slots slots_;  // a copy: its fields need not be read again after each update
+  };
+
+  /// Fragments fit the cache and need no help. Inlined always: what only prefetches GCC 12 takes for a function without
+  /// effect, and drops calls of it.
+  class PrefetchOnly {
+   public:
+    PrefetchOnly(const PartitionedStore& store, const Table* table)
+        : self_(store.self_), executor_count_(store.executor_count_) {
+      if (table != nullptr) {
+        prefetcher_ = typename Table::Prefetcher(*table);
+      }
+    }
+
+    static constexpr bool looks_ahead() { return false; }
+    void LookAhead(std::uint64_t /*hash*/) const {}
+    [[gnu::always_inline]] bool TryUpdate(std::uint64_t hash, const K& /*key*/,
+                                          const typename V::Input& /*input*/) const {
+      if (LeaderOf(hash, executor_count_) == self_) {
+        prefetcher_(hash);
+      }
+      return false;
+    }
+    void Count(std::size_t /*updates*/) const {}
+
+   private:
+    ExecutorId self_;
+    std::uint32_t executor_count_;
+    typename Table::Prefetcher prefetcher_;
   };
 
   PartitionedStore(StateMemory& memory, ExecutorId self, std::uint32_t executor_count)
@@ -232,7 +288,7 @@ class PartitionedStore {
   StateMemory* memory_;
   ExecutorId self_;
   std::uint32_t executor_count_;
-  PrimaryPartition<K, V> primary_;
+  Primary primary_;
   std::optional<Fragment> fragment_;
   std::uint64_t merged_entries_ = 0;
 };

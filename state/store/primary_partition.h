@@ -5,7 +5,7 @@
 //
 //   1. No slice below first_open() exists or is opened again: its window has fired (invariant I4).
 //
-//   absl::StatusOr<SliceTable<K, V>*> table = partition.Open(slice);   // or an AppendTable (state_kind.h)
+//   absl::StatusOr<SliceTable<K, V>*> table = partition.Open(slice);   // or a WindowTable, or an AppendTable
 //   partition.DropBefore(next_slice);
 #pragma once
 
@@ -23,10 +23,11 @@
 
 namespace glaive::state {
 
-template <StateKey K, typename V>
+/// `TableT` is a SliceTable, a WindowTable or an AppendTable.
+template <StateKey K, typename V, typename TableT = typename StateKind<K, V>::Table>
 class PrimaryPartition {
  public:
-  using Table = typename StateKind<K, V>::Table;
+  using Table = TableT;
 
   explicit PrimaryPartition(StateMemory& memory) : memory_(&memory) {}
 
@@ -42,7 +43,7 @@ class PrimaryPartition {
                    Value(first_open_));
       // What comes behind the newest slice is out of order, and most often little.
       const bool newest = slices_.empty() || slice > slices_.rbegin()->first;
-      absl::StatusOr<Table> table = Table::Create(*memory_, newest ? ExpectedKeys() : 0);
+      absl::StatusOr<Table> table = Table::Create(*memory_, newest ? NextForecast() : Forecast{});
       if (!table.ok()) {
         return table.status();
       }
@@ -53,8 +54,8 @@ class PrimaryPartition {
     return last_table_;
   }
 
-  /// The table that Open returned last, null if it was dropped since.
-  const Table* last_opened() const { return last_table_; }
+  /// The table of the slice that Open returned last; null of another slice, and if it was dropped since.
+  Table* LastOpened(SliceId slice) const { return slice == last_opened_ ? last_table_ : nullptr; }
 
   /// The oldest open slice, null if there is none.
   const std::pair<const SliceId, Table>* Oldest() const { return slices_.empty() ? nullptr : &*slices_.begin(); }
@@ -63,7 +64,7 @@ class PrimaryPartition {
   Table TakeOldest() {
     GLAIVE_CHECK(!slices_.empty(), "no slice is open");
     const auto oldest = slices_.begin();
-    last_size_ = oldest->second.size();
+    last_forecast_ = oldest->second.forecast();
     index_growths_ += oldest->second.index_growths();
     if (oldest->first == last_opened_) {
       last_table_ = nullptr;
@@ -102,12 +103,14 @@ class PrimaryPartition {
   }
 
  private:
-  std::uint64_t ExpectedKeys() const {
-    std::uint64_t keys = last_size_;
+  using Forecast = typename Table::Forecast;
+
+  Forecast NextForecast() const {
+    Forecast most = last_forecast_;
     for (const auto& [slice, table] : slices_) {
-      keys = std::max<std::uint64_t>(keys, table.size());
+      most = Table::Both(most, table.forecast());
     }
-    return keys;
+    return most;
   }
 
   StateMemory* memory_;
@@ -115,7 +118,7 @@ class PrimaryPartition {
   SliceId first_open_ = kFirstSlice;
   SliceId last_opened_ = kFirstSlice;
   Table* last_table_ = nullptr;  // of last_opened_, null if that was dropped
-  std::uint64_t last_size_ = 0;
+  Forecast last_forecast_{};
   std::uint64_t index_growths_ = 0;
 };
 

@@ -8,11 +8,13 @@
 namespace glaive::state {
 
 /// `hash` is HashKey(key); `input` is what the aggregate reads of the record.
-template <StateKey K, typename Input>
+template <StateKey K, typename InputT>
 struct StagedUpdate {
+  using Input = InputT;
+
   std::uint64_t hash;
   K key;
-  [[no_unique_address]] Input input;
+  [[no_unique_address]] InputT input;
 };
 
 }  // namespace glaive::state

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -73,9 +74,34 @@ using CountPlan =
 
 class RecordStageTest : public ::testing::Test {
  protected:
+  /// Takes some keys' updates at once, as a store does (PartitionedStore::UseEager).
+  struct Eager {
+    bool looks_ahead() const { return true; }
+    void LookAhead(std::uint64_t hash) const { test->looked_ahead_.push_back(hash); }
+    bool TryUpdate(std::uint64_t hash, std::uint64_t key, const state::Nothing& /*input*/) const {
+      EXPECT_EQ(hash, state::HashKey(key));
+      if (!test->taken_at_once_.contains(key)) {
+        return false;
+      }
+      test->at_once_[slice].push_back(key);
+      return true;
+    }
+    void Count(std::size_t updates) const { test->counted_ += updates; }
+
+    RecordStageTest* test;
+    std::int64_t slice;
+  };
+
+  auto UseEager() {
+    return [this](state::SliceId slice, bool can_look_ahead, const auto& use) {
+      EXPECT_TRUE(can_look_ahead);
+      use(Eager{this, static_cast<std::int64_t>(slice)});
+    };
+  }
+
   /// Adds readings of {sensor, event time}, all in one call.
   void Add(const std::vector<Reading>& readings, std::int64_t event_time_shift_ms = 0) {
-    stage_.Add(std::span<const Reading>(readings), event_time_shift_ms, [](std::uint64_t) {}, flush_);
+    stage_.Add(std::span<const Reading>(readings), event_time_shift_ms, UseEager(), flush_);
   }
   /// Likewise, by pointers to them, as where filters lead the chain.
   void AddPointers(const std::vector<Reading>& readings) {
@@ -83,7 +109,7 @@ class RecordStageTest : public ::testing::Test {
     for (const Reading& reading : readings) {
       pointers.push_back(&reading);
     }
-    stage_.Add(std::span<const Reading* const>(pointers), 0, [](std::uint64_t) {}, flush_);
+    stage_.Add(std::span<const Reading* const>(pointers), 0, UseEager(), flush_);
   }
 
   CountPlan plan_{
@@ -91,6 +117,10 @@ class RecordStageTest : public ::testing::Test {
   RecordStage<CountPlan> stage_{plan_, Windows(plan_.window)};
   std::map<std::int64_t, std::vector<std::uint64_t>> folded_;  // by slice: the keys
   std::vector<std::size_t> group_sizes_;
+  std::set<std::uint64_t> taken_at_once_;
+  std::map<std::int64_t, std::vector<std::uint64_t>> at_once_;  // by slice: the keys
+  std::vector<std::uint64_t> looked_ahead_;
+  std::size_t counted_ = 0;
   std::function<void(state::SliceId, std::span<const RecordStage<CountPlan>::Update>)> flush_ =
       [this](state::SliceId slice, std::span<const RecordStage<CountPlan>::Update> updates) {
         group_sizes_.push_back(updates.size());
@@ -120,6 +150,23 @@ TEST_F(RecordStageTest, AGroupNeverMixesWindowsEvenWhenRecordsAreOutOfOrder) {
   EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{115}));
   EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{125}));
   EXPECT_EQ(folded_[-1], (std::vector<std::uint64_t>{99}));
+}
+
+TEST_F(RecordStageTest, WhatIsTakenAtOnceIsNotStaged) {
+  taken_at_once_ = {1, 3};
+  stage_.BeginBatch(kMinEventTimeMs);
+  Add({{1, 5}, {1, 6}});  // the first step finds the slice; nothing is tried before
+  EXPECT_TRUE(at_once_.empty());
+  looked_ahead_.clear();
+  Add({{1, 7}, {2, 8}, {3, 9}, {3, 10}, {2, 4}});
+  EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 3}}}));
+  EXPECT_EQ(looked_ahead_.size(), 5U);
+  EXPECT_EQ(looked_ahead_.back(), state::HashKey(std::uint64_t{2}));
+  stage_.Flush(flush_);
+  EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{1, 1, 2, 2}));
+  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{3})) << "in another slice than what is tried";
+  EXPECT_EQ(counted_, 2U);
+  EXPECT_EQ(stage_.kept(), 7U);
 }
 
 TEST_F(RecordStageTest, AStepMayFillAGroupAndHaveRecordsOfOtherSlicesBeside) {

@@ -1,0 +1,178 @@
+// SlotTable: keys beside their values in one array, by open addressing with linear probing.
+//
+// Updating a key takes one cache line, where a log with an index over it takes two, of which the second is known only
+// once the first has come. In turn it does not grow, and takes more room: a slot is used or not, and has the key's size
+// and the value's. So it is for slices whose keys are known by number, and are each updated many times.
+//
+// Owned by one executor, used by its thread alone.
+//
+//   1. A slot whose key is all zero bytes is free; the key of zeros has a place of its own behind the others.
+//   2. No slot is freed on its own. So a key that found no slot never finds one later.
+//
+// A copy sees the same slots, but does not learn what is inserted later. One of them inserts and releases.
+//
+//   if (CountValue* value = table.FindOrInsert(hash, key)) value->Update({});   // else keep the key elsewhere
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+#include "state/index/key_hash.h"
+#include "state/log/state_memory.h"
+
+namespace glaive::state {
+
+template <StateKey K, typename V>
+class SlotTable {
+ public:
+  struct Entry {
+    K key;
+    V value;
+  };
+
+  /// Slots that are looked at for a key, behind each other.
+  static constexpr std::size_t kMostProbes = 32;
+  static constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 31;
+
+  /// Without slots.
+  SlotTable() = default;
+
+  /// How much memory a table for `keys` takes.
+  static std::size_t BytesFor(std::uint64_t keys) { return (HomesFor(keys) + kMostProbes + 1) * sizeof(Entry); }
+
+  /// A table that is at most two thirds full of `keys`, kMostKeys at most. It takes some more, up to three quarters.
+  /// ResourceExhausted past the budget.
+  static absl::StatusOr<SlotTable> Create(StateMemory& memory, std::uint64_t keys) {
+    absl::StatusOr<Block> block = memory.Acquire(BytesFor(keys), Contents::kZeroed);
+    if (!block.ok()) {
+      return block.status();
+    }
+    return SlotTable(*block, HomesFor(keys));
+  }
+
+  /// Gives the memory back; the table is then without slots.
+  void Release(StateMemory& memory) {
+    if (!empty()) {
+      memory.Release(block_, Contents::kZeroed);
+    }
+    *this = SlotTable();
+  }
+
+  /// Whether it has no slots.
+  bool empty() const { return slots_ == nullptr; }
+  /// Keys.
+  std::uint32_t size() const { return size_; }
+  std::size_t size_bytes() const { return block_.size_bytes; }
+  /// Whether it is larger than a usual second-level cache, so that it helps to prefetch.
+  bool exceeds_cache() const { return size_bytes() > kCachedBytes; }
+
+  /// Starts loading the key's slot.
+  [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[HomeOf(hash)], 1); }
+
+  /// The key's value, null if it has none here.
+  [[gnu::always_inline]] V* Find(std::uint64_t hash, const K& key) const {
+    if (IsZero(key)) [[unlikely]] {
+      return has_zero_ ? &ZeroEntry().value : nullptr;
+    }
+    Entry* const entry = Look(hash, key);
+    return entry != nullptr && entry->key == key ? &entry->value : nullptr;
+  }
+
+  /// The key's value, a default one if the key is new; null if it has to be kept elsewhere, as it will stay.
+  [[gnu::always_inline]] V* FindOrInsert(std::uint64_t hash, const K& key) {
+    if (IsZero(key)) [[unlikely]] {
+      return InsertZero();
+    }
+    Entry* const entry = Look(hash, key);
+    if (entry == nullptr) [[unlikely]] {
+      return nullptr;
+    }
+    if (IsZero(entry->key)) [[unlikely]] {
+      if (size_ >= limit()) {
+        return nullptr;
+      }
+      new (entry) Entry{.key = key, .value = V{}};
+      ++size_;
+    }
+    return &entry->value;
+  }
+
+  /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that.
+  template <typename Visit>
+  absl::Status ForEach(Visit&& visit) const {
+    for (const Entry& entry : std::span<const Entry>(slots_, empty() ? 0 : homes() + kMostProbes)) {
+      if (IsZero(entry.key)) {
+        continue;
+      }
+      if (absl::Status status = visit(entry); !status.ok()) {
+        return status;
+      }
+    }
+    return has_zero_ ? visit(std::as_const(ZeroEntry())) : absl::OkStatus();
+  }
+
+ private:
+  static constexpr int kFewestBits = 6;
+  static constexpr std::size_t kCachedBytes = std::size_t{2} << 20;
+
+  SlotTable(const Block& block, std::uint64_t homes)
+      : block_(block), slots_(reinterpret_cast<Entry*>(block.data)), shift_(32 - std::countr_zero(homes)) {}
+
+  /// Slots that hashes point to; behind the last one are kMostProbes more.
+  static std::uint64_t HomesFor(std::uint64_t keys) {
+    return std::max(std::bit_ceil(keys + keys / 2), std::uint64_t{1} << kFewestBits);
+  }
+
+  static bool IsZero(const K& key) {
+    constexpr std::array<std::byte, sizeof(K)> kZeros{};
+    return std::memcmp(&key, kZeros.data(), sizeof(K)) == 0;
+  }
+
+  std::uint64_t homes() const { return std::uint64_t{1} << (32 - shift_); }
+  /// Keys that have slots at most: with few free ones, those without would be looked for far and wide.
+  std::uint64_t limit() const { return homes() / 4 * 3; }
+
+  Entry& ZeroEntry() const { return slots_[homes() + kMostProbes]; }
+
+  [[gnu::noinline]] V* InsertZero() {
+    Entry& entry = ZeroEntry();
+    if (!has_zero_) {
+      new (&entry.value) V{};
+      has_zero_ = true;
+      ++size_;
+    }
+    return &entry.value;
+  }
+
+  /// The slot of a key that is not zero, or the free one that it would take; null if it has neither.
+  [[gnu::always_inline]] Entry* Look(std::uint64_t hash, const K& key) const {
+    Entry* entry = &slots_[HomeOf(hash)];
+    for (const Entry* const end = entry + kMostProbes; !(entry->key == key) && !IsZero(entry->key);) {
+      if (++entry == end) [[unlikely]] {
+        return nullptr;
+      }
+    }
+    return entry;
+  }
+
+  /// The first slot that is looked at. HashBits (key_hash.h) spreads neighbouring keys evenly over the highest bits of
+  /// a product, which the hash has as its lowest bytes, the highest last.
+  std::size_t HomeOf(std::uint64_t hash) const { return __builtin_bswap32(static_cast<std::uint32_t>(hash)) >> shift_; }
+
+  Block block_;
+  Entry* slots_ = nullptr;
+  int shift_ = 0;
+  std::uint32_t size_ = 0;
+  bool has_zero_ = false;
+};
+
+}  // namespace glaive::state

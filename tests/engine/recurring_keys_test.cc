@@ -1,0 +1,100 @@
+// Tumbling windows whose keys come again and again, few of them and more than fit the cache: what a slice's slots hold
+// is what a map of the records in time holds.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/disordered_source.h"
+
+namespace glaive::engine {
+namespace {
+
+std::int64_t Number(const TestRecord& record) {
+  return record.event_time_ms * 31 - static_cast<std::int64_t>(record.kind) * 977;
+}
+
+using Aggregates = std::tuple<std::uint64_t, absl::int128, std::int64_t, std::int64_t>;  // count, sum, least, greatest
+using Row = WindowResult<std::uint64_t, Aggregates>;
+using Group = std::pair<std::int64_t, std::uint64_t>;  // window start and key
+
+struct Expected {
+  std::map<Group, Aggregates> rows;
+  std::uint64_t in_time = 0;
+  std::uint64_t late = 0;
+};
+
+Expected InTime(const Workload& workload, const Disorder& disorder) {
+  Expected expected;
+  ForEachRecord(workload, disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
+    std::int64_t start_ms = record.event_time_ms / workload.window_ms * workload.window_ms;
+    start_ms -= record.event_time_ms < 0 ? workload.window_ms : 0;  // none of them is a multiple
+    if (start_ms + workload.window_ms <= watermark_ms) {
+      ++expected.late;
+      return;
+    }
+    ++expected.in_time;
+    const std::int64_t number = Number(record);
+    const auto found = expected.rows.try_emplace({start_ms, record.key}, 0, 0, number, number).first;
+    auto& [count, sum, least, greatest] = found->second;
+    ++count;
+    sum += number;
+    least = std::min(least, number);
+    greatest = std::max(greatest, number);
+  });
+  return expected;
+}
+
+/// Runs the query over `records`, a stream with or without steps that the key depends on.
+template <typename Records>
+void ExpectRows(const Workload& workload, const Expected& expected, Records records) {
+  std::vector<std::vector<Row>> rows(workload.executor_count());
+  const std::unique_ptr<Query> query = std::move(records)
+                                           .KeyBy([](const TestRecord& record) { return record.key; })
+                                           .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
+                                           .Aggregate(Several{Count{}, Sum{&Number}, Min{&Number}, Max{&Number}})
+                                           .To(Collect(rows));
+  std::vector<ExecutorMetrics> metrics;
+  const absl::Status status = RunNodes(workload, *query, metrics);
+  ASSERT_TRUE(status.ok()) << status;
+  std::map<Group, Aggregates> emitted;
+  for (const auto& leader : rows) {
+    for (const Row& row : leader) {
+      EXPECT_TRUE(emitted.emplace(Group{row.window_start_ms, row.key}, row.value).second) << "a row twice";
+    }
+  }
+  EXPECT_TRUE(emitted == expected.rows);
+  std::uint64_t kept = 0;
+  std::uint64_t late = 0;
+  for (const ExecutorMetrics& executor : metrics) {
+    kept += executor.records_kept;
+    late += executor.late_records;
+  }
+  EXPECT_EQ(kept, expected.in_time);
+  EXPECT_EQ(late, expected.late);
+}
+
+TEST(RecurringKeys, HaveTheRowsOfTheRecordsInTime) {
+  constexpr Disorder kDisorder{.range_ms = 500, .bound_ms = 300};
+  for (const auto& [executors, keys] : {std::pair(1U, 200U), std::pair(1U, 24'000U), std::pair(2U, 24'000U)}) {
+    SCOPED_TRACE(testing::Message() << executors << " executors, " << keys << " keys");
+    const Workload workload{.executors = executors, .records = 30 * keys / executors, .keys = keys, .span_ms = 3'000};
+    const Expected expected = InTime(workload, kDisorder);
+    ASSERT_GT(expected.late, 0U);
+    ExpectRows(workload, expected, From(DisorderedRecords(workload, kDisorder)));
+    ExpectRows(workload, expected, From(DisorderedRecords(workload, kDisorder)).Map([](const TestRecord& record) {
+      return TestRecord{record};
+    }));
+    ExpectRows(workload, expected,
+               From(DisorderedRecords(workload, kDisorder)).Filter([](const TestRecord&) { return true; }));
+  }
+}
+
+}  // namespace
+}  // namespace glaive::engine

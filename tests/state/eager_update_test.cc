@@ -1,0 +1,151 @@
+// PartitionedStore::UseEager: which updates a store takes before they are part of a group.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "state/crdt/sum.h"
+#include "state/store/partitioned_store.h"
+#include "state/store/window_table.h"
+
+namespace glaive::state {
+namespace {
+
+using Sum = SumValue<std::int64_t>;
+using Table = WindowTable<std::uint64_t, Sum>;
+using Store = PartitionedStore<std::uint64_t, Sum, Table>;
+using Update = Store::Update;
+
+constexpr SliceId kFirst{1};
+constexpr SliceId kSecond{2};
+
+Update Of(std::uint64_t key, std::int64_t input) { return {.hash = HashKey(key), .key = key, .input = input}; }
+
+/// A store of one executor of some, whose first slice has keys 1 .. `keys`, each of which came often.
+class OfExecutors {
+ public:
+  OfExecutors(std::uint32_t executors, std::uint64_t keys)
+      : geometry_(FragmentGeometry::Plan(executors, 4096, sizeof(Store::Entry), 0).value()),
+        pool_(rdma::SegmentPool::Create(4096, geometry_.pool_segments).value()),
+        store_(Store::Create(memory_, pool_, ExecutorId{0}, executors, geometry_).value()) {
+    for (std::uint64_t key = 1; key <= keys; ++key) {
+      if (Value(LeaderOf(HashKey(key), executors)) == 0) {
+        Apply(kFirst, std::vector<Update>(5, Of(key, 1)));
+      }
+    }
+  }
+
+  void Apply(SliceId slice, const std::vector<Update>& updates) { ASSERT_TRUE(store_.Apply(slice, updates).ok()); }
+
+  bool TryUpdate(SliceId slice, std::uint64_t key, std::int64_t input, bool can_look_ahead = false) {
+    bool taken = false;
+    store_.UseEager(slice, can_look_ahead, [&](const auto& eager) {
+      if (eager.looks_ahead()) {
+        eager.LookAhead(HashKey(key));
+      }
+      taken = eager.TryUpdate(HashKey(key), key, input);
+      eager.Count(taken ? 1 : 0);
+    });
+    return taken;
+  }
+
+  bool LooksAhead(SliceId slice) {
+    bool looks_ahead = false;
+    store_.UseEager(slice, true, [&](const auto& eager) { looks_ahead = eager.looks_ahead(); });
+    return looks_ahead;
+  }
+
+  std::optional<absl::int128> ValueOf(SliceId slice, std::uint64_t key) {
+    std::optional<absl::int128> value;
+    store_.primary()
+        .Open(slice)
+        .value()
+        ->ForEach([&](const auto& entry) {
+          value = entry.key == key ? std::optional(entry.value.Result()) : value;
+          return absl::OkStatus();
+        })
+        .IgnoreError();
+    return value;
+  }
+
+  Store& store() { return store_; }
+
+ private:
+  StateMemory memory_{std::uint64_t{1} << 30};
+  FragmentGeometry geometry_;
+  rdma::SegmentPool pool_;
+  Store store_;
+};
+
+TEST(EagerUpdate, OfAKeyThatHasASlot) {
+  OfExecutors one(1, 100);
+  EXPECT_FALSE(one.TryUpdate(kFirst, 1, 5)) << "the first slice is a log";
+  one.Apply(kSecond, {Of(1, 10)});
+  EXPECT_TRUE(one.TryUpdate(kSecond, 1, 5));
+  EXPECT_TRUE(one.TryUpdate(kSecond, 1, 7));
+  EXPECT_EQ(one.ValueOf(kSecond, 1), 22);
+}
+
+TEST(EagerUpdate, NotOfANewKey) {
+  OfExecutors one(1, 100);
+  one.Apply(kSecond, {Of(1, 1)});
+  for (const std::uint64_t key : {0U, 2U}) {
+    EXPECT_FALSE(one.TryUpdate(kSecond, key, 5)) << "key " << key;
+    EXPECT_EQ(one.ValueOf(kSecond, key), std::nullopt) << "key " << key;
+    one.Apply(kSecond, {Of(key, 3)});
+    EXPECT_TRUE(one.TryUpdate(kSecond, key, 5)) << "key " << key;
+    EXPECT_EQ(one.ValueOf(kSecond, key), 8) << "key " << key;
+  }
+}
+
+TEST(EagerUpdate, NotInAnotherSliceThanTheLast) {
+  OfExecutors one(1, 100);
+  one.Apply(kSecond, {Of(1, 1)});
+  EXPECT_FALSE(one.TryUpdate(SliceId{3}, 1, 5)) << "not open";
+  one.Apply(kFirst, {Of(1, 1)});
+  EXPECT_FALSE(one.TryUpdate(kSecond, 1, 5));
+  EXPECT_EQ(one.ValueOf(kSecond, 1), 1);
+  one.Apply(kSecond, {Of(1, 1)});
+  one.store().primary().DropBefore(SliceId{3});
+  EXPECT_FALSE(one.TryUpdate(kSecond, 1, 5)) << "dropped";
+}
+
+TEST(EagerUpdate, NotWhereOthersLeadKeysToo) {
+  OfExecutors two(2, 100);
+  for (std::uint64_t key = 1; key <= 100; ++key) {
+    two.Apply(kSecond, {Of(key, 1)});
+  }
+  ASSERT_FALSE(two.store().primary().Open(kSecond).value()->slots().empty());
+  for (std::uint64_t key = 1; key <= 100; ++key) {
+    EXPECT_FALSE(two.TryUpdate(kSecond, key, 5, true)) << "key " << key;
+  }
+}
+
+TEST(EagerUpdate, OutsideTheCacheOnlyIfItCanLookAhead) {
+  OfExecutors one(1, 100'000);
+  one.Apply(kSecond, {Of(1, 1)});
+  EXPECT_TRUE(one.LooksAhead(kSecond));
+  EXPECT_FALSE(one.TryUpdate(kSecond, 1, 5, false));
+  EXPECT_TRUE(one.TryUpdate(kSecond, 1, 5, true));
+  OfExecutors few(1, 1000);
+  few.Apply(kSecond, {Of(1, 1)});
+  EXPECT_FALSE(few.LooksAhead(kSecond));
+}
+
+TEST(EagerUpdate, CountsForWhatTheNextSliceExpects) {
+  OfExecutors one(1, 100);
+  for (std::uint64_t key = 1; key <= 150; ++key) {
+    one.Apply(kSecond, {Of(key, 1)});
+  }
+  Table* const table = one.store().primary().Open(kSecond).value();
+  EXPECT_EQ(table->forecast(), (Table::Forecast{.keys = 150, .recurring = false}));
+  for (std::uint64_t i = 0; i < 450; ++i) {
+    ASSERT_TRUE(one.TryUpdate(kSecond, 1 + i % 150, 1));
+  }
+  EXPECT_EQ(table->forecast(), (Table::Forecast{.keys = 150, .recurring = true}));
+}
+
+}  // namespace
+}  // namespace glaive::state

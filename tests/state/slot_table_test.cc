@@ -1,0 +1,202 @@
+#include "state/store/slot_table.h"
+
+#include <cstdint>
+#include <random>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include <gtest/gtest.h>
+
+#include "state/crdt/extremum.h"
+#include "state/crdt/sum.h"
+
+namespace glaive::state {
+namespace {
+
+constexpr std::uint64_t kLimitBytes = std::uint64_t{64} << 20;
+
+using Sum = SumValue<std::int64_t>;
+using Table = SlotTable<std::uint64_t, Sum>;
+
+/// Adds to the key's value; false if it has no place in the table.
+bool Add(Table& table, std::uint64_t key, std::int64_t input) {
+  Sum* const sum = table.FindOrInsert(HashKey(key), key);
+  if (sum != nullptr) {
+    sum->Update(input);
+  }
+  return sum != nullptr;
+}
+
+std::unordered_map<std::uint64_t, std::int64_t> ContentsOf(const Table& table) {
+  std::unordered_map<std::uint64_t, std::int64_t> contents;
+  const absl::Status status = table.ForEach([&](const Table::Entry& entry) {
+    const bool first = contents.emplace(entry.key, static_cast<std::int64_t>(entry.value.Result())).second;
+    EXPECT_TRUE(first) << "key " << entry.key << " twice";
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok());
+  return contents;
+}
+
+TEST(SlotTable, HoldsWhatAnUnorderedMapHolds) {
+  for (const std::uint64_t keys : {1ULL, 50ULL, 5000ULL, 200'000ULL}) {
+    for (const std::uint64_t stride : {1ULL, 7ULL, 1ULL << 40}) {
+      SCOPED_TRACE(testing::Message() << keys << " keys, " << stride << " apart");
+      std::mt19937_64 random(keys + stride);
+      StateMemory memory(kLimitBytes);
+      Table table = Table::Create(memory, keys).value();
+      std::unordered_map<std::uint64_t, std::int64_t> expected;
+      for (std::uint64_t i = 0; i < 4 * keys; ++i) {
+        const std::uint64_t key = (1 + random() % keys) * stride;
+        const auto input = static_cast<std::int64_t>(random() % 1000) - 500;
+        ASSERT_TRUE(Add(table, key, input)) << "key " << key;
+        expected[key] += input;
+      }
+      EXPECT_EQ(table.size(), expected.size());
+      EXPECT_EQ(ContentsOf(table), expected);
+      table.Release(memory);
+      EXPECT_TRUE(table.empty());
+    }
+  }
+}
+
+TEST(SlotTable, TakesTheKeyOfZerosToo) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 100).value();
+  EXPECT_EQ(table.Find(HashKey(std::uint64_t{0}), 0), nullptr);
+  EXPECT_TRUE(Add(table, 1, 1));
+  EXPECT_TRUE(Add(table, 0, 2));
+  EXPECT_TRUE(Add(table, 0, 3));
+  EXPECT_EQ(table.Find(HashKey(std::uint64_t{0}), 0)->Result(), 5);
+  EXPECT_EQ(table.size(), 2U);
+  EXPECT_EQ(ContentsOf(table), (std::unordered_map<std::uint64_t, std::int64_t>{{0, 5}, {1, 1}}));
+}
+
+TEST(SlotTable, FindsOnlyWhatWasInserted) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 1000).value();
+  for (std::uint64_t key = 2; key <= 1000; key += 2) {
+    ASSERT_TRUE(Add(table, key, static_cast<std::int64_t>(key)));
+  }
+  for (std::uint64_t key = 1; key <= 1000; ++key) {
+    const Sum* const sum = table.Find(HashKey(key), key);
+    ASSERT_EQ(sum != nullptr, key % 2 == 0) << "key " << key;
+    ASSERT_TRUE(sum == nullptr || sum->Result() == absl::int128(key));
+  }
+  EXPECT_EQ(table.size(), 500U);
+}
+
+TEST(SlotTable, MoreKeysThanSlotsAreKeptElsewhereForGood) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 100).value();
+  std::vector<std::uint64_t> without;
+  std::unordered_map<std::uint64_t, std::int64_t> expected;
+  for (std::uint64_t key = 1; key <= 1000; ++key) {
+    if (Add(table, key, 1)) {
+      expected[key] = 1;
+    } else {
+      without.push_back(key);
+    }
+  }
+  ASSERT_FALSE(without.empty());
+  EXPECT_EQ(table.size(), 192U) << "three quarters of 256";
+  EXPECT_EQ(table.size() + without.size(), 1000U);
+  for (const std::uint64_t key : without) {
+    EXPECT_FALSE(Add(table, key, 1)) << "key " << key;
+  }
+  EXPECT_EQ(ContentsOf(table), expected);
+}
+
+TEST(SlotTable, KeysOfTheLastHomeHaveSlotsBehindIt) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 1).value();
+  std::size_t taken = 0;
+  bool full = false;
+  for (std::uint64_t key = 1; !full; ++key) {
+    const bool of_last_home = __builtin_bswap32(static_cast<std::uint32_t>(HashKey(key))) >> 26 == 63;
+    if (of_last_home) {
+      full = !Add(table, key, 1);
+      taken += full ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(taken, Table::kMostProbes);
+  EXPECT_EQ(ContentsOf(table).size(), Table::kMostProbes);
+}
+
+TEST(SlotTable, NewValuesAreDefaultOnes) {
+  using Least = MinValue<std::int64_t>;
+  StateMemory memory(kLimitBytes);
+  auto table = SlotTable<std::uint64_t, Least>::Create(memory, 10).value();
+  Least* const least = table.FindOrInsert(HashKey(std::uint64_t{5}), 5);
+  ASSERT_NE(least, nullptr);
+  EXPECT_EQ(*least, Least{});
+  least->Update(7);
+  EXPECT_EQ(table.FindOrInsert(HashKey(std::uint64_t{5}), 5)->Result(), 7);
+}
+
+struct PairKey {
+  std::uint64_t first;
+  std::uint64_t second;
+  friend bool operator==(const PairKey&, const PairKey&) = default;
+};
+
+TEST(SlotTable, TakesLongKeys) {
+  StateMemory memory(kLimitBytes);
+  auto table = SlotTable<PairKey, Sum>::Create(memory, 10'000).value();
+  const auto at = [&](std::uint64_t i) {
+    const PairKey key{i % 100, i / 100};
+    return table.FindOrInsert(HashKey(key), key);
+  };
+  std::uint64_t without = 0;
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    Sum* const sum = at(i);
+    without += sum == nullptr ? 1 : 0;
+    if (sum != nullptr) {
+      sum->Update(static_cast<std::int64_t>(i));
+    }
+  }
+  EXPECT_LE(without, 100U) << "hashes that are random crowd here and there";
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    const Sum* const sum = at(i);
+    ASSERT_TRUE(sum == nullptr || sum->Result() == absl::int128(i)) << i;
+  }
+}
+
+TEST(SlotTable, StopsVisitingAtAnError) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 100).value();
+  for (std::uint64_t key = 1; key <= 100; ++key) {
+    ASSERT_TRUE(Add(table, key, 1));
+  }
+  int visited = 0;
+  const absl::Status status = table.ForEach(
+      [&](const Table::Entry&) { return ++visited == 3 ? absl::AbortedError("third") : absl::OkStatus(); });
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(visited, 3);
+  EXPECT_TRUE(Table().ForEach([](const Table::Entry&) { return absl::AbortedError("nothing to visit"); }).ok());
+}
+
+TEST(SlotTable, StartsEmptyOnMemoryThatAnotherHasLeft) {
+  StateMemory memory(kLimitBytes);
+  std::uint64_t used_bytes = 0;
+  for (int round = 0; round < 3; ++round) {
+    Table table = Table::Create(memory, 10'000).value();
+    EXPECT_TRUE(ContentsOf(table).empty());
+    for (std::uint64_t key = 1; key <= 10'000; ++key) {
+      ASSERT_TRUE(Add(table, key, 1));
+    }
+    table.Release(memory);
+    used_bytes = round == 0 ? memory.used_bytes() : used_bytes;
+    EXPECT_EQ(memory.used_bytes(), used_bytes) << "one table's";
+  }
+}
+
+TEST(SlotTable, PastTheBudgetThereIsNone) {
+  StateMemory memory(std::uint64_t{4} << 20);
+  EXPECT_EQ(Table::Create(memory, 1'000'000).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace glaive::state
