@@ -88,8 +88,8 @@ class PartitionedStore {
     use(PrefetchOnly(*this, table));
   }
 
-  /// Takes up to kGroupSize records of one slice into the state, for which HasRoom. ResourceExhausted past the budget
-  /// ends the run.
+  /// Takes up to kGroupSize records of one slice into the state, for which HasRoom, and most of which UseEager has
+  /// seen. ResourceExhausted past the budget ends the run.
   absl::Status Apply(SliceId slice, std::span<const Update> updates) {
     if constexpr (kIsAppended<V>) {
       return AppendUpdates(slice, updates);
@@ -192,7 +192,7 @@ class PartitionedStore {
   absl::Status FoldUpdates(SliceId slice, std::span<const Update> updates) {
     const auto update = [](V& value, const Update& record) { value.Update(record.input); };
     if (!fragment_) {
-      return ApplyToPrimary(slice, updates, update);
+      return ApplyToPrimary<true>(slice, updates, update);
     }
     GLAIVE_CHECK(updates.size() <= kGroupSize, "a group of ", updates.size(), " updates, at most ", kGroupSize);
     std::array<Update, kGroupSize> own;
@@ -207,7 +207,7 @@ class PartitionedStore {
       remote_count += is_own ? 0 : 1;
     }
     if (own_count > 0) {
-      if (absl::Status status = ApplyToPrimary(slice, std::span<const Update>(own.data(), own_count), update);
+      if (absl::Status status = ApplyToPrimary<true>(slice, std::span<const Update>(own.data(), own_count), update);
           !status.ok()) {
         return status;
       }
@@ -250,14 +250,14 @@ class PartitionedStore {
       }
       return status.ok() ? (*table)->Settle(*memory_) : status;
     } else {
-      return ApplyToPrimary(slice, items, [](V& value, const MergeItem& item) { value.Merge(*item.value); });
+      return ApplyToPrimary<false>(slice, items, [](V& value, const MergeItem& item) { value.Merge(*item.value); });
     }
   }
 
-  template <typename Item, typename Applier>
+  template <bool kPrefetched, typename Item, typename Applier>
   absl::Status ApplyToPrimary(SliceId slice, std::span<const Item> items, Applier&& apply) {
     absl::StatusOr<Table*> table = primary_.Open(slice);
-    return table.ok() ? (*table)->Apply(*memory_, items, apply) : table.status();
+    return table.ok() ? (*table)->template Apply<kPrefetched>(*memory_, items, apply) : table.status();
   }
 
   absl::Status CheckMerge(const DeltaReader& reader, SliceId slice, SliceRange open,

@@ -55,14 +55,16 @@ class SliceTable {
   }
 
   /// Calls `apply(value, item)` for each item on the value of its key, a default one if the key is new.
-  /// Items have `.hash` and `.key`, and there are at most kGroupSize of them. ResourceExhausted past the budget.
-  template <typename Item, typename Applier>
+  /// Items have `.hash` and `.key`, and there are at most kGroupSize of them; `kPrefetched` says that a Prefetcher has
+  /// been asked for most of them. ResourceExhausted past the budget.
+  template <bool kPrefetched = false, typename Item, typename Applier>
   absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
     if (absl::Status status = Prepare(memory, items.size()); !status.ok()) {
       return status;
     }
-    return IsLarge() ? ApplyGroup<true>(memory, items, apply) : ApplyGroup<false>(memory, items, apply);
+    return IsLarge() ? ApplyGroup<true, !kPrefetched>(memory, items, apply)
+                     : ApplyGroup<false, false>(memory, items, apply);
   }
 
   /// Starts loading what an update of a key with a given hash will need; of a table that nothing changes meanwhile.
@@ -159,9 +161,9 @@ class SliceTable {
 
   /// Guesses first, for the whole group, and only then writes: the first loop has no store that the compiler would have
   /// to reload the index's fields after, and its misses overlap. A wrong guess, or none, is looked up in full.
-  template <bool kPrefetch, typename Item, typename Applier>
+  template <bool kPrefetchEntries, bool kPrefetchBuckets, typename Item, typename Applier>
   absl::Status ApplyGroup(StateMemory& memory, std::span<const Item> items, Applier& apply) {
-    if constexpr (kPrefetch) {
+    if constexpr (kPrefetchBuckets) {
       for (const Item& item : items) {
         index_.Prefetch(item.hash);
       }
@@ -170,7 +172,7 @@ class SliceTable {
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::uint32_t guess = index_.Guess(items[i].hash);
       guesses[i] = guess == HashIndex::kNoEntry ? nullptr : &log_.At(guess);
-      if (kPrefetch && guesses[i] != nullptr) {
+      if (kPrefetchEntries && guesses[i] != nullptr) {
         __builtin_prefetch(guesses[i], 1);
       }
     }

@@ -71,14 +71,14 @@ class WindowTable {
   }
 
   /// As SliceTable::Apply.
-  template <typename Item, typename Applier>
+  template <bool kPrefetched = false, typename Item, typename Applier>
   absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
     updates_ += items.size();
     if (slots_.empty()) {
-      return log_.Apply(memory, items, apply);
+      return log_.template Apply<kPrefetched>(memory, items, apply);
     }
-    if (slots_.exceeds_cache()) {
+    if (!kPrefetched && slots_.exceeds_cache()) {
       for (const Item& item : items) {
         slots_.Prefetch(item.hash);
       }
