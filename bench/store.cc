@@ -115,9 +115,7 @@ void Stage(std::span<const Key> keys, ApplyGroup apply) {
 
 template <typename Table>
 void AddTo(Table& table, StateMemory& memory, std::span<const Key> keys) {
-  Stage(keys, [&](std::span<const Staged> staged) {
-    CheckOk(table.Apply(memory, staged, [](CountValue& count, const Staged& /*record*/) { count.Update({}); }));
-  });
+  Stage(keys, [&](std::span<const Staged> staged) { CheckOk(table.Apply(memory, staged, FoldRecord{})); });
 }
 
 // All keys in random order, so that the log's order tells nothing about them.

@@ -2,8 +2,9 @@
 //
 // Owned by the input of a stage, used by the fiber of whoever brings the records. It takes a few records at a time:
 // runs the chain on them, hashes their keys and stages their updates, all in one loop. Records that are not of the
-// current slice are put aside in that loop, and find their own one by one behind it. Where the store can take an update
-// at once, it is not staged at all.
+// current slice are put aside in that loop, and find their own one by one behind it. What the store can update at once
+// becomes part of no group: it is updated where it was read or, if the store has to load something first, some records
+// later, while the last ones of a step wait for the next.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
@@ -38,7 +39,7 @@ class RecordStage {
       sizeof(Update) <= 256,
       "glaive: what an aggregate or a join takes of a record is larger than 200 bytes; Map() it to less first, or "
       "Keep() less of it");
-  /// The most records of one Add: so many that what is asked for ahead of them has come by then.
+  /// The most records of one Add.
   static constexpr std::size_t kMaxRecords = 128;
 
   /// For plans that keep no late records.
@@ -55,7 +56,7 @@ class RecordStage {
   }
 
   /// Runs the chain on at most kMaxRecords records that its leading filters have kept; `records` are of them or point
-  /// to them. `use_eager(slice, can_look_ahead, use)` has what is tried for each update as soon as its key is known
+  /// to them. `use_eager(slice, use)` has what is done for each update as soon as its key is known
   /// (PartitionedStore::UseEager); not for records that were put aside, on which the chain runs twice.
   /// `flush(slice, updates)` is called for each full group; it may suspend the fiber. If the plan keeps late records,
   /// `late(event_time_ms, record)` is called for each, with what the chain emits.
@@ -64,8 +65,7 @@ class RecordStage {
            const LateFn& late = {}) {
     GLAIVE_CHECK(records.size() <= kMaxRecords, records.size(), " records in a step, at most ", kMaxRecords);
     std::size_t elsewhere = 0;
-    use_eager(place_.piece, kLooksAhead,
-              [&](const auto& eager) { elsewhere = Gather(records, event_time_shift_ms, eager); });
+    use_eager(place_.piece, [&](const auto& eager) { elsewhere = Gather(records, event_time_shift_ms, eager); });
     FlushGroups(flush);
     for (std::size_t i = 0; i < elsewhere; ++i) {
       FindPlace(*elsewhere_[i], event_time_shift_ms, flush, late);
@@ -94,8 +94,8 @@ class RecordStage {
   template <typename Item>
   static constexpr bool kReadsAhead = std::is_same_v<Item, typename Plan::Input> && sizeof(Item) <= 64;
 
-  /// Whether a record's key can be had apart, for next to nothing.
-  static constexpr bool kLooksAhead = Plan::Chain::kOnlyFilters;
+  /// Updates that are staged after one, when what that needs has come: as many as may wait for the next step.
+  static constexpr std::ptrdiff_t kWaiting = state::kGroupSize - 1;
 
   static const typename Plan::Input* PointerTo(const typename Plan::Input& record) { return &record; }
   static const typename Plan::Input* PointerTo(const typename Plan::Input* record) { return record; }
@@ -113,14 +113,11 @@ class RecordStage {
     const std::uint64_t span_ms =
         static_cast<std::uint64_t>(place_.end_ms) - static_cast<std::uint64_t>(place_.start_ms);
     const Plan& plan = *plan_;
-    if constexpr (kLooksAhead) {
-      if (eager.looks_ahead()) {
-        for (const Item& item : records) {
-          eager.LookAhead(state::HashKey(plan.MakeKey(*PointerTo(item))));
-        }
-      }
-    }
+    // What is staged: updates that were tried in vain, up to `for_group`, and those not yet tried, from `waiting` on.
+    // Both are made from `next`, which so is the only way to them.
     Update* __restrict next = staged_.data() + staged_count_;
+    Update* for_group = next - staged_count_;
+    Update* waiting = for_group;
     std::size_t elsewhere = 0;
     std::size_t taken = 0;
     for (const Item& item : records) {
@@ -137,12 +134,25 @@ class RecordStage {
         const typename Plan::Key key = plan.MakeKey(survivor);
         const typename Update::Input input = plan.MakeInput(survivor, event_time_ms + shift_ms);
         const std::uint64_t hash = state::HashKey(key);
-        if (eager.TryUpdate(hash, key, input)) {
+        eager.Prefetch(hash);
+        if constexpr (Eager::kWaits) {
+          *next++ = Update{.hash = hash, .key = key, .input = input};
+          if (next - waiting > kWaiting) {
+            if (!eager.TryUpdate(waiting->hash, waiting->key, waiting->input)) [[unlikely]] {
+              *for_group++ = *waiting;
+            }
+            ++waiting;
+          }
+        } else if (eager.TryUpdate(hash, key, input)) {
           ++taken;
         } else {
           *next++ = Update{.hash = hash, .key = key, .input = input};
         }
       });
+    }
+    if constexpr (Eager::kWaits) {
+      taken = static_cast<std::size_t>(waiting - for_group);
+      next = taken == 0 ? next : std::copy(waiting, next, for_group);
     }
     eager.Count(taken);
     Count(taken);

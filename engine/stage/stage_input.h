@@ -171,13 +171,12 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
 
   using Records = std::span<const typename Plan::Input>;
 
-  /// What the store tries for an update (PartitionedStore::UseEager), and a part of what is `meanwhile` read.
+  /// What the store does for an update at once (PartitionedStore::UseEager), and a part of what is `meanwhile` read.
   template <typename StoreEager, typename MeanwhileFn>
   struct Eager : StoreEager {
-    [[gnu::always_inline]] bool TryUpdate(std::uint64_t hash, const typename Plan::Key& key,
-                                          const typename Update::Input& input) const {
+    [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
       meanwhile();
-      return StoreEager::TryUpdate(hash, key, input);
+      StoreEager::Prefetch(hash);
     }
 
     const MeanwhileFn& meanwhile;
@@ -216,8 +215,8 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     };
     stage_.BeginBatch(progress_.watermark_ms());
     ForEachSelected(batch, [&](auto records, const auto& meanwhile) {
-      const auto use_eager = [&](state::SliceId slice, bool can_look_ahead, const auto& use) {
-        store_.UseEager(slice, can_look_ahead, [&](const auto& eager) { use(Eager{eager, meanwhile}); });
+      const auto use_eager = [&](state::SliceId slice, const auto& use) {
+        store_.UseEager(slice, [&](const auto& eager) { use(Eager{eager, meanwhile}); });
       };
       stage_.Add(records, batch.event_time_shift_ms, use_eager, flush, late);
     });

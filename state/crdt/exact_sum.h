@@ -3,10 +3,8 @@
 // In fixed point whose unit is the least number of the type and which holds 2^40 of the greatest. Infinities and NaN
 // are remembered beside it: their sum is what IEEE 754 makes of them in any order.
 //
-// A sum of floats mostly fits a double without rounding, so it is kept in one (the head) as long as it does. What is
-// left of a rounded sum without the larger number is exact (Knuth, The Art of Computer Programming 2, section 4.2.2,
-// theorem C): if that is the smaller number, nothing was rounded. Either may be the larger, so both are tried. Only
-// when a float would not fit is the head moved to the fixed point.
+// A sum of floats mostly fits a double without rounding, so it is kept in one (the head, short_sum.h) as long as it
+// does. Only when a float would not fit is the head moved to the fixed point.
 #pragma once
 
 #include <bit>
@@ -17,6 +15,7 @@
 #include <type_traits>
 
 #include "state/crdt/fixed_point.h"
+#include "state/crdt/short_sum.h"
 
 namespace glaive::state {
 
@@ -116,18 +115,23 @@ class ExactSum<float> {
  public:
   static constexpr std::size_t kSpareBits = 40;
 
+  constexpr ExactSum() = default;
+  constexpr explicit ExactSum(ShortSum sum) : head_(sum) {}
+
   [[gnu::always_inline]] constexpr void Add(float value) { AddDouble(value); }
   /// `other` may be a peer's, and hold what no sum of floats does: the result is wrong then, and nothing else.
   constexpr void Merge(const ExactSum& other) {
     fixed_.Add(other.fixed_);
-    AddDouble(other.head_);
+    AddDouble(other.head_.value());
   }
+  /// Adds it to a short sum; false, and nothing changed, if it does not fit.
+  constexpr bool TryAddTo(ShortSum& sum) const { return fixed_.zero() && sum.TryAdd(head_.value()); }
 
   /// The sum by `divisor`, which is not 0, rounded once.
   double DividedBy(std::uint64_t divisor) const {
     constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
-    if (!IsFinite(head_) || (fixed_ == Fixed{} && divisor < kExact)) {
-      return head_ / static_cast<double>(divisor);
+    if (!IsFinite(head_.value()) || (fixed_.zero() && divisor < kExact)) {
+      return head_.value() / static_cast<double>(divisor);
     }
     constexpr int kFractionBits = 64 * static_cast<int>(Fixed::kFractionWords);
     return ToDouble(Total().Divided({divisor}), Parts::kLeastExponent - kFractionBits);
@@ -136,10 +140,12 @@ class ExactSum<float> {
   double Rounded() const { return DividedBy(1); }
 
   friend constexpr bool operator==(const ExactSum& a, const ExactSum& b) {
-    if (IsFinite(a.head_) && IsFinite(b.head_)) {
+    const double a_head = a.head_.value();
+    const double b_head = b.head_.value();
+    if (IsFinite(a_head) && IsFinite(b_head)) {
       return a.Total() == b.Total();
     }
-    return a.head_ == b.head_ || (__builtin_isnan(a.head_) && __builtin_isnan(b.head_));
+    return a_head == b_head || (__builtin_isnan(a_head) && __builtin_isnan(b_head));
   }
 
  private:
@@ -150,10 +156,7 @@ class ExactSum<float> {
 
   /// `value` is a multiple of the least float.
   [[gnu::always_inline]] constexpr void AddDouble(double value) {
-    const double sum = head_ + value;
-    if (sum - head_ == value && sum - value == head_) [[likely]] {
-      head_ = sum;
-    } else {
+    if (!head_.TryAdd(value)) [[unlikely]] {
       AddInexact(value);
     }
   }
@@ -161,11 +164,12 @@ class ExactSum<float> {
   /// Moves the head to the fixed point, and takes `value` in its place; where one of them is not finite, adds them as
   /// they are. Rare, and too large to stand in a loop.
   [[gnu::noinline]] constexpr void AddInexact(double value) {
-    if (IsFinite(head_ + value)) {
-      AddTo(fixed_, head_);
-      head_ = value;
+    const double rounded = head_.value() + value;
+    if (IsFinite(rounded)) {
+      AddTo(fixed_, head_.value());
+      head_ = ShortSum(value);
     } else {
-      head_ += value;
+      head_ = ShortSum(rounded);
     }
   }
 
@@ -182,11 +186,11 @@ class ExactSum<float> {
 
   constexpr Fixed Total() const {
     Fixed total = fixed_;
-    AddTo(total, head_);
+    AddTo(total, head_.value());
     return total;
   }
 
-  double head_ = 0;  // finite, or the sum of all that were not
+  ShortSum head_;  // finite, or the sum of all that were not
   Fixed fixed_;
 };
 

@@ -72,6 +72,9 @@ class FixedPoint {
     return result;
   }
 
+  constexpr bool zero() const {
+    return std::ranges::all_of(words_, [](std::uint64_t word) { return word == 0; });
+  }
   constexpr bool negative() const { return static_cast<std::int64_t>(words_.back()) < 0; }
 
   /// This times a number that is not negative; the product needs up to 64 more bits.

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "state/crdt/compact_form.h"
 #include "state/crdt/crdt.h"
 #include "state/crdt/exact_sum.h"
+#include "state/crdt/short_sum.h"
 #include "state/crdt/wide_integer.h"
 
 namespace glaive::state {
@@ -61,6 +63,32 @@ struct MeanValue<T> {
 
   std::uint64_t count = 0;
   ExactSum<T> sum;
+};
+
+/// As long as the sum fits a double.
+template <>
+class CompactForm<MeanValue<float>> {
+ public:
+  [[gnu::always_inline]] bool TryUpdate(float value) {
+    if (!sum_.TryAdd(value)) [[unlikely]] {
+      return false;
+    }
+    ++count_;
+    return true;
+  }
+  bool TryMerge(const MeanValue<float>& delta) {
+    if (!delta.sum.TryAddTo(sum_)) {
+      return false;
+    }
+    count_ += delta.count;
+    return true;
+  }
+  MeanValue<float> Expanded() const { return {.count = count_, .sum = ExactSum<float>(sum_)}; }
+  auto Result() const { return Expanded().Result(); }
+
+ private:
+  std::uint64_t count_ = 0;
+  ShortSum sum_;
 };
 
 static_assert(CrdtValue<MeanValue<std::int64_t>> && CrdtValue<MeanValue<float>> && CrdtValue<MeanValue<double>>);

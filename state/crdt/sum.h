@@ -4,8 +4,10 @@
 
 #include <concepts>
 
+#include "state/crdt/compact_form.h"
 #include "state/crdt/crdt.h"
 #include "state/crdt/exact_sum.h"
+#include "state/crdt/short_sum.h"
 #include "state/crdt/wide_integer.h"
 
 namespace glaive::state {
@@ -37,6 +39,19 @@ struct SumValue<T> {
   friend bool operator==(const SumValue&, const SumValue&) = default;
 
   ExactSum<T> sum;
+};
+
+/// As long as the sum fits a double.
+template <>
+class CompactForm<SumValue<float>> {
+ public:
+  [[gnu::always_inline]] bool TryUpdate(float value) { return sum_.TryAdd(value); }
+  bool TryMerge(const SumValue<float>& delta) { return delta.sum.TryAddTo(sum_); }
+  SumValue<float> Expanded() const { return {.sum = ExactSum<float>(sum_)}; }
+  double Result() const { return sum_.value(); }
+
+ private:
+  ShortSum sum_;
 };
 
 static_assert(CrdtValue<SumValue<std::int64_t>> && CrdtValue<SumValue<float>> && CrdtValue<SumValue<double>>);

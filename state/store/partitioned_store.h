@@ -63,26 +63,27 @@ class PartitionedStore {
   /// Whether it takes the end of the epoch to make room for it.
   bool IsFull(std::size_t items) const { return fragment_ && fragment_->IsFull(items); }
 
-  /// Calls `use(eager)` with what is to be tried for each update of a slice as soon as its record is read, before it is
+  /// Calls `use(eager)` with what is to be done for each update of a slice as soon as its record is read, before it is
   /// part of a group. It holds until the next call of anything else, and has
   ///
-  ///   looks_ahead()                whether it helps to call LookAhead(hash) for some hundred records first
+  ///   Prefetch(hash)               to be called once for each update: starts loading what it will need
+  ///   kWaits                       whether TryUpdate is better called some records later, when that has come
   ///   TryUpdate(hash, key, input)  whether the record is in the state now; if not, a group has to bring it
   ///   Count(updates)               to be told how many of them are
   ///
-  /// Where all keys are led here, and the slice has slots, it updates them: without LookAhead, for which
-  /// `can_look_ahead` says whether keys can be had twice, only if they are in the cache. Elsewhere it starts loading
-  /// what the update will need; with others to lead keys, too, updating some would be a branch that is mispredicted.
+  /// Where all keys are led here, and the slice has slots, it updates them. With others to lead keys, too, that would
+  /// be a branch that is mispredicted, so there it takes none.
   template <typename UseFn>
-  void UseEager(SliceId slice, bool can_look_ahead, UseFn&& use) {
+  void UseEager(SliceId slice, UseFn&& use) {
     Table* const table = primary_.LastOpened(slice);
     if constexpr (Table::kHasSlots) {
       if (table != nullptr && !fragment_ && !table->slots().empty()) {
-        const UpdateAtOnce update(*table);
-        if (can_look_ahead || !update.looks_ahead()) {
-          use(update);
-          return;
+        if (table->slots().exceeds_cache()) {
+          use(UpdateAtOnce</*kOutsideCache=*/true>(*table));
+        } else {
+          use(UpdateAtOnce</*kOutsideCache=*/false>(*table));
         }
+        return;
       }
     }
     use(PrefetchOnly(*this, table));
@@ -137,19 +138,27 @@ class PartitionedStore {
     const V* value;
   };
 
+  /// How another executor's delta goes into a value, or into a slot's form if that takes it.
+  struct FoldDelta {
+    void operator()(V& value, const MergeItem& item) const { value.Merge(*item.value); }
+    bool operator()(CompactForm<V>& form, const MergeItem& item) const { return form.TryMerge(*item.value); }
+  };
+
+  template <bool kOutsideCache>
   class UpdateAtOnce {
    public:
+    static constexpr bool kWaits = kOutsideCache;
+
     explicit UpdateAtOnce(Table& table) : table_(&table), slots_(table.slots()) {}
 
-    bool looks_ahead() const { return slots_.exceeds_cache(); }
-    [[gnu::always_inline]] void LookAhead(std::uint64_t hash) const { slots_.Prefetch(hash); }
-    [[gnu::always_inline]] bool TryUpdate(std::uint64_t hash, const K& key, const typename V::Input& input) const {
-      V* const value = slots_.Find(hash, key);
-      if (value == nullptr) [[unlikely]] {
-        return false;
+    [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
+      if constexpr (kOutsideCache) {
+        slots_.Prefetch(hash);
       }
-      value->Update(input);
-      return true;
+    }
+    [[gnu::always_inline]] bool TryUpdate(std::uint64_t hash, const K& key, const typename V::Input& input) const {
+      auto* const form = slots_.Find(hash, key);
+      return form != nullptr && form->TryUpdate(input);
     }
     void Count(std::size_t updates) const { table_->CountUpdates(updates); }
 
@@ -162,6 +171,8 @@ class PartitionedStore {
   /// effect, and drops calls of it.
   class PrefetchOnly {
    public:
+    static constexpr bool kWaits = false;
+
     PrefetchOnly(const PartitionedStore& store, const Table* table)
         : self_(store.self_), executor_count_(store.executor_count_) {
       if (table != nullptr) {
@@ -169,13 +180,12 @@ class PartitionedStore {
       }
     }
 
-    static constexpr bool looks_ahead() { return false; }
-    void LookAhead(std::uint64_t /*hash*/) const {}
-    [[gnu::always_inline]] bool TryUpdate(std::uint64_t hash, const K& /*key*/,
-                                          const typename V::Input& /*input*/) const {
+    [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
       if (LeaderOf(hash, executor_count_) == self_) {
         prefetcher_(hash);
       }
+    }
+    static constexpr bool TryUpdate(std::uint64_t /*hash*/, const K& /*key*/, const typename V::Input& /*input*/) {
       return false;
     }
     void Count(std::size_t /*updates*/) const {}
@@ -190,9 +200,8 @@ class PartitionedStore {
       : memory_(&memory), self_(self), executor_count_(executor_count), primary_(memory) {}
 
   absl::Status FoldUpdates(SliceId slice, std::span<const Update> updates) {
-    const auto update = [](V& value, const Update& record) { value.Update(record.input); };
     if (!fragment_) {
-      return ApplyToPrimary<true>(slice, updates, update);
+      return ApplyToPrimary<true>(slice, updates, FoldRecord{});
     }
     GLAIVE_CHECK(updates.size() <= kGroupSize, "a group of ", updates.size(), " updates, at most ", kGroupSize);
     std::array<Update, kGroupSize> own;
@@ -207,13 +216,15 @@ class PartitionedStore {
       remote_count += is_own ? 0 : 1;
     }
     if (own_count > 0) {
-      if (absl::Status status = ApplyToPrimary<true>(slice, std::span<const Update>(own.data(), own_count), update);
+      if (absl::Status status =
+              ApplyToPrimary<true>(slice, std::span<const Update>(own.data(), own_count), FoldRecord{});
           !status.ok()) {
         return status;
       }
     }
-    return remote_count == 0 ? absl::OkStatus()
-                             : fragment_->Apply(slice, std::span<const Update>(remote.data(), remote_count), update);
+    return remote_count == 0
+               ? absl::OkStatus()
+               : fragment_->Apply(slice, std::span<const Update>(remote.data(), remote_count), FoldRecord{});
   }
 
   absl::Status AppendUpdates(SliceId slice, std::span<const Update> updates) {
@@ -250,7 +261,7 @@ class PartitionedStore {
       }
       return status.ok() ? (*table)->Settle(*memory_) : status;
     } else {
-      return ApplyToPrimary<false>(slice, items, [](V& value, const MergeItem& item) { value.Merge(*item.value); });
+      return ApplyToPrimary<false>(slice, items, FoldDelta{});
     }
   }
 

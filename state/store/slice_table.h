@@ -104,7 +104,11 @@ class SliceTable {
 
   /// The key's value, null if it has none. Costs a lookup alone, two cache misses where the table is large.
   V* Find(std::uint64_t hash, const K& key) {
-    const std::uint32_t number = index_.Find(hash, [&](std::uint32_t entry) { return log_.At(entry).key == key; });
+    const std::uint32_t number = NumberOf(hash, key);
+    return number == HashIndex::kNoEntry ? nullptr : &log_.At(number).value;
+  }
+  const V* Find(std::uint64_t hash, const K& key) const {
+    const std::uint32_t number = NumberOf(hash, key);
     return number == HashIndex::kNoEntry ? nullptr : &log_.At(number).value;
   }
 
@@ -128,6 +132,10 @@ class SliceTable {
   /// Where seven of eight updates since the last growth brought a new key, there are several times as many keys in all,
   /// if they are equally frequent.
   static constexpr std::uint64_t kManyMoreKeys = 8;
+
+  std::uint32_t NumberOf(std::uint64_t hash, const K& key) const {
+    return index_.Find(hash, [&](std::uint32_t entry) { return log_.At(entry).key == key; });
+  }
 
   bool IsLarge() const { return size_bytes() > kPrefetchThresholdBytes; }
 

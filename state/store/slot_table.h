@@ -2,7 +2,8 @@
 //
 // Updating a key takes one cache line, where a log with an index over it takes two, of which the second is known only
 // once the first has come. In turn it does not grow, and takes more room: a slot is used or not, and has the key's size
-// and the value's. So it is for slices whose keys are known by number, and are each updated many times.
+// and the value's, rounded up to a power of two. So it is for slices whose keys are known by number, and are each
+// updated many times.
 //
 // Owned by one executor, used by its thread alone.
 //
@@ -22,6 +23,7 @@
 #include <cstring>
 #include <new>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -31,10 +33,19 @@
 
 namespace glaive::state {
 
+/// `V` is any type whose bytes are its value, up to a cache line with the key.
 template <StateKey K, typename V>
 class SlotTable {
+  static constexpr std::size_t kLineBytes = 64;
+  static_assert(std::is_trivially_copyable_v<V> && sizeof(K) + sizeof(V) <= kLineBytes);
+
+  static constexpr std::size_t AlignmentOf(std::size_t size_bytes) {
+    return std::min(std::bit_ceil(size_bytes), kLineBytes);
+  }
+
  public:
-  struct Entry {
+  /// Rounded up to a size that never lies on two cache lines.
+  struct alignas(AlignmentOf(sizeof(K) + sizeof(V))) Entry {
     K key;
     V value;
   };
@@ -109,13 +120,21 @@ class SlotTable {
   /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that.
   template <typename Visit>
   absl::Status ForEach(Visit&& visit) const {
-    for (const Entry& entry : std::span<const Entry>(slots_, empty() ? 0 : homes() + kMostProbes)) {
-      if (IsZero(entry.key)) {
-        continue;
+    std::span<const Entry> rest(slots_, empty() ? 0 : homes() + kMostProbes);
+    std::array<const Entry*, 128> used;
+    while (!rest.empty()) {
+      // Every pointer is written and those of used slots stay: a branch for each would be mispredicted.
+      std::size_t count = 0;
+      for (const Entry& entry : rest.first(std::min(used.size(), rest.size()))) {
+        used[count] = &entry;
+        count += IsZero(entry.key) ? 0 : 1;
       }
-      if (absl::Status status = visit(entry); !status.ok()) {
-        return status;
+      for (const Entry* entry : std::span(used).first(count)) {
+        if (absl::Status status = visit(*entry); !status.ok()) {
+          return status;
+        }
       }
+      rest = rest.subspan(std::min(used.size(), rest.size()));
     }
     return has_zero_ ? visit(std::as_const(ZeroEntry())) : absl::OkStatus();
   }

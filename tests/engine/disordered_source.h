@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -21,12 +22,11 @@ namespace glaive::engine {
 struct Disorder {
   std::int64_t range_ms = 0;  // how far a record's time may lie behind
   std::int64_t bound_ms = 0;  // how far the watermark does; less than the range makes late records
+  std::size_t batch_records = 37;
 };
 
 class DisorderedSource final : public Source<TestRecord> {
  public:
-  static constexpr std::size_t kBatchRecords = 37;
-
   DisorderedSource(const Workload& workload, const Disorder& disorder, std::uint32_t executor) : disorder_(disorder) {
     for (std::uint64_t number = 0; number < workload.records; ++number) {
       TestRecord record = MakeRecord(workload, executor, number);
@@ -38,7 +38,7 @@ class DisorderedSource final : public Source<TestRecord> {
 
   SourceBatch<TestRecord> Poll() override {
     const std::span<const TestRecord> left = std::span<const TestRecord>(records_).subspan(position_);
-    const std::span<const TestRecord> batch = left.first(std::min(kBatchRecords, left.size()));
+    const std::span<const TestRecord> batch = left.first(std::min(disorder_.batch_records, left.size()));
     position_ += batch.size();
     for (const TestRecord& record : batch) {
       watermark_ms_ = std::max(watermark_ms_, record.event_time_ms - disorder_.bound_ms);

@@ -75,9 +75,11 @@ using CountPlan =
 class RecordStageTest : public ::testing::Test {
  protected:
   /// Takes some keys' updates at once, as a store does (PartitionedStore::UseEager).
+  template <bool kWaitsT>
   struct Eager {
-    bool looks_ahead() const { return true; }
-    void LookAhead(std::uint64_t hash) const { test->looked_ahead_.push_back(hash); }
+    static constexpr bool kWaits = kWaitsT;
+
+    void Prefetch(std::uint64_t hash) const { test->prefetched_.push_back(hash); }
     bool TryUpdate(std::uint64_t hash, std::uint64_t key, const state::Nothing& /*input*/) const {
       EXPECT_EQ(hash, state::HashKey(key));
       if (!test->taken_at_once_.contains(key)) {
@@ -93,9 +95,12 @@ class RecordStageTest : public ::testing::Test {
   };
 
   auto UseEager() {
-    return [this](state::SliceId slice, bool can_look_ahead, const auto& use) {
-      EXPECT_TRUE(can_look_ahead);
-      use(Eager{this, static_cast<std::int64_t>(slice)});
+    return [this](state::SliceId slice, const auto& use) {
+      if (waits_) {
+        use(Eager<true>{this, static_cast<std::int64_t>(slice)});
+      } else {
+        use(Eager<false>{this, static_cast<std::int64_t>(slice)});
+      }
     };
   }
 
@@ -119,7 +124,8 @@ class RecordStageTest : public ::testing::Test {
   std::vector<std::size_t> group_sizes_;
   std::set<std::uint64_t> taken_at_once_;
   std::map<std::int64_t, std::vector<std::uint64_t>> at_once_;  // by slice: the keys
-  std::vector<std::uint64_t> looked_ahead_;
+  std::vector<std::uint64_t> prefetched_;
+  bool waits_ = false;  // whether updates are tried some records later
   std::size_t counted_ = 0;
   std::function<void(state::SliceId, std::span<const RecordStage<CountPlan>::Update>)> flush_ =
       [this](state::SliceId slice, std::span<const RecordStage<CountPlan>::Update> updates) {
@@ -157,16 +163,78 @@ TEST_F(RecordStageTest, WhatIsTakenAtOnceIsNotStaged) {
   stage_.BeginBatch(kMinEventTimeMs);
   Add({{1, 5}, {1, 6}});  // the first step finds the slice; nothing is tried before
   EXPECT_TRUE(at_once_.empty());
-  looked_ahead_.clear();
+  prefetched_.clear();
   Add({{1, 7}, {2, 8}, {3, 9}, {3, 10}, {2, 4}});
   EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 3}}}));
-  EXPECT_EQ(looked_ahead_.size(), 5U);
-  EXPECT_EQ(looked_ahead_.back(), state::HashKey(std::uint64_t{2}));
+  EXPECT_EQ(prefetched_.size(), 4U) << "all but the one of another slice";
+  EXPECT_EQ(prefetched_.back(), state::HashKey(std::uint64_t{2}));
   stage_.Flush(flush_);
   EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{1, 1, 2, 2}));
   EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{3})) << "in another slice than what is tried";
   EXPECT_EQ(counted_, 2U);
   EXPECT_EQ(stage_.kept(), 7U);
+}
+
+TEST_F(RecordStageTest, WhatIsTakenLaterWaitsForOthersBehindIt) {
+  waits_ = true;
+  taken_at_once_ = {1, 3};
+  stage_.BeginBatch(kMinEventTimeMs);
+  Add({{1, 5}});  // finds the slice
+  std::vector<Reading> readings(state::kGroupSize - 2, {.sensor = 3, .value = 9});
+  readings[1].sensor = 2;
+  Add(readings);
+  EXPECT_TRUE(at_once_.empty()) << "none has enough behind it";
+  EXPECT_EQ(prefetched_.size(), readings.size());
+  Add({{4, 1}, {5, 25}, {4, 2}, {4, 3}});
+  EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 3}}}));
+  EXPECT_EQ(counted_, 2U);
+  EXPECT_EQ(folded_[0].size(), readings.size() + 2) << "one in vain and those that wait are a full group";
+  EXPECT_EQ(folded_[0].front(), 2U) << "it was tried in vain";
+  stage_.Flush(flush_);
+  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{5}));
+  EXPECT_EQ(stage_.kept(), readings.size() + 5);
+}
+
+TEST_F(RecordStageTest, WhatWaitsIsHandedOverBeforeAnotherSlice) {
+  waits_ = true;
+  taken_at_once_ = {1};
+  stage_.BeginBatch(kMinEventTimeMs);
+  Add({{1, 5}});
+  Add({{1, 6}, {1, 25}, {1, 7}});
+  EXPECT_EQ(group_sizes_, (std::vector<std::size_t>{3}));
+  EXPECT_EQ(folded_[0].size(), 3U);
+  Add({{2, 26}});
+  stage_.Flush(flush_);
+  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(stage_.kept(), 5U);
+}
+
+TEST_F(RecordStageTest, WhatIsTakenLaterIsTakenOnce) {
+  waits_ = true;
+  stage_.BeginBatch(kMinEventTimeMs);
+  Add({{1'000, 5}});
+  std::multiset<std::uint64_t> expected = {1'000};
+  std::uint64_t sensor = 0;
+  for (const std::size_t records : {1U, 31U, 32U, 33U, 128U, 0U, 2U, 100U, 128U, 64U, 128U, 128U}) {
+    std::vector<Reading> readings(records);
+    for (Reading& reading : readings) {
+      reading = {.sensor = sensor++, .value = 3};
+      expected.insert(reading.sensor);
+    }
+    taken_at_once_.clear();
+    for (std::uint64_t key = 0; key < 1'000; key += 1 + records % 5) {  // all of them, or some
+      taken_at_once_.insert(key);
+    }
+    waits_ = records != 2;  // in between, nothing does
+    Add(readings);
+  }
+  stage_.Flush(flush_);
+  std::multiset<std::uint64_t> once(at_once_[0].begin(), at_once_[0].end());
+  EXPECT_EQ(once.size(), counted_);
+  EXPECT_GT(once.size(), 100U);
+  once.insert(folded_[0].begin(), folded_[0].end());
+  EXPECT_EQ(once, expected);
+  EXPECT_EQ(stage_.kept(), expected.size());
 }
 
 TEST_F(RecordStageTest, AStepMayFillAGroupAndHaveRecordsOfOtherSlicesBeside) {

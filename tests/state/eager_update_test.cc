@@ -1,7 +1,9 @@
 // PartitionedStore::UseEager: which updates a store takes before they are part of a group.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -39,22 +41,20 @@ class OfExecutors {
 
   void Apply(SliceId slice, const std::vector<Update>& updates) { ASSERT_TRUE(store_.Apply(slice, updates).ok()); }
 
-  bool TryUpdate(SliceId slice, std::uint64_t key, std::int64_t input, bool can_look_ahead = false) {
+  bool TryUpdate(SliceId slice, std::uint64_t key, std::int64_t input) {
     bool taken = false;
-    store_.UseEager(slice, can_look_ahead, [&](const auto& eager) {
-      if (eager.looks_ahead()) {
-        eager.LookAhead(HashKey(key));
-      }
+    store_.UseEager(slice, [&](const auto& eager) {
+      eager.Prefetch(HashKey(key));
       taken = eager.TryUpdate(HashKey(key), key, input);
       eager.Count(taken ? 1 : 0);
     });
     return taken;
   }
 
-  bool LooksAhead(SliceId slice) {
-    bool looks_ahead = false;
-    store_.UseEager(slice, true, [&](const auto& eager) { looks_ahead = eager.looks_ahead(); });
-    return looks_ahead;
+  bool Waits(SliceId slice) {
+    bool waits = false;
+    store_.UseEager(slice, [&](const auto& eager) { waits = eager.kWaits; });
+    return waits;
   }
 
   std::optional<absl::int128> ValueOf(SliceId slice, std::uint64_t key) {
@@ -119,19 +119,51 @@ TEST(EagerUpdate, NotWhereOthersLeadKeysToo) {
   }
   ASSERT_FALSE(two.store().primary().Open(kSecond).value()->slots().empty());
   for (std::uint64_t key = 1; key <= 100; ++key) {
-    EXPECT_FALSE(two.TryUpdate(kSecond, key, 5, true)) << "key " << key;
+    EXPECT_FALSE(two.TryUpdate(kSecond, key, 5)) << "key " << key;
   }
 }
 
-TEST(EagerUpdate, OutsideTheCacheOnlyIfItCanLookAhead) {
+TEST(EagerUpdate, WaitsForSlotsOutsideTheCache) {
   OfExecutors one(1, 100'000);
+  EXPECT_FALSE(one.Waits(kFirst)) << "nothing can be updated at once in a log";
   one.Apply(kSecond, {Of(1, 1)});
-  EXPECT_TRUE(one.LooksAhead(kSecond));
-  EXPECT_FALSE(one.TryUpdate(kSecond, 1, 5, false));
-  EXPECT_TRUE(one.TryUpdate(kSecond, 1, 5, true));
+  EXPECT_TRUE(one.Waits(kSecond));
+  EXPECT_TRUE(one.TryUpdate(kSecond, 1, 5));
   OfExecutors few(1, 1000);
   few.Apply(kSecond, {Of(1, 1)});
-  EXPECT_FALSE(few.LooksAhead(kSecond));
+  EXPECT_FALSE(few.Waits(kSecond));
+  EXPECT_TRUE(few.TryUpdate(kSecond, 1, 5));
+}
+
+TEST(EagerUpdate, NotOfWhatItsSlotCannotTake) {
+  StateMemory memory(std::uint64_t{1} << 30);
+  rdma::SegmentPool pool = rdma::SegmentPool::Create(4096, 1).value();
+  using FloatSum = SumValue<float>;
+  using FloatStore = PartitionedStore<std::uint64_t, FloatSum, WindowTable<std::uint64_t, FloatSum>>;
+  FloatStore store = FloatStore::Create(memory, pool, ExecutorId{0}, 1, {}).value();
+  const FloatStore::Update update{.hash = HashKey(std::uint64_t{1}), .key = 1, .input = 0.5F};
+  for (const SliceId slice : {kFirst, kFirst, kSecond}) {
+    ASSERT_TRUE(store.Apply(slice, std::span(&update, 1)).ok());
+  }
+  store.UseEager(kSecond, [&](const auto& eager) {
+    EXPECT_TRUE(eager.TryUpdate(update.hash, 1, 2.0F));
+    EXPECT_FALSE(eager.TryUpdate(update.hash, 1, 0x1p60F));
+    EXPECT_FALSE(eager.TryUpdate(update.hash, 1, std::numeric_limits<float>::infinity()));
+    EXPECT_TRUE(eager.TryUpdate(update.hash, 1, 4.0F));
+  });
+  const FloatStore::Update large{.hash = update.hash, .key = 1, .input = 0x1p60F};
+  const FloatStore::Update negated{.hash = update.hash, .key = 1, .input = -0x1p60F};
+  ASSERT_TRUE(store.Apply(kSecond, std::vector{large, negated, large}).ok());
+  ASSERT_TRUE(store.Apply(kSecond, std::span(&negated, 1)).ok());
+  ASSERT_TRUE(store.primary()
+                  .Open(kSecond)
+                  .value()
+                  ->ForEach([&](const auto& entry) {
+                    EXPECT_EQ(entry.key, 1U);
+                    EXPECT_EQ(entry.value.Result(), 6.5);
+                    return absl::OkStatus();
+                  })
+                  .ok());
 }
 
 TEST(EagerUpdate, CountsForWhatTheNextSliceExpects) {
@@ -141,7 +173,7 @@ TEST(EagerUpdate, CountsForWhatTheNextSliceExpects) {
   }
   Table* const table = one.store().primary().Open(kSecond).value();
   EXPECT_EQ(table->forecast(), (Table::Forecast{.keys = 150, .recurring = false}));
-  for (std::uint64_t i = 0; i < 450; ++i) {
+  for (std::uint64_t i = 0; i < 75; ++i) {
     ASSERT_TRUE(one.TryUpdate(kSecond, 1 + i % 150, 1));
   }
   EXPECT_EQ(table->forecast(), (Table::Forecast{.keys = 150, .recurring = true}));

@@ -4,30 +4,19 @@
 #include <cstdint>
 #include <random>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "state/crdt/mean.h"
-#include "state/crdt/sum.h"
-#include "state/store/staged_update.h"
+#include "tests/state/staged_groups.h"
 
 namespace glaive::state {
 namespace {
 
 constexpr std::uint64_t kLimitBytes = std::uint64_t{256} << 20;
 
-using Sum = SumValue<std::int64_t>;
 using Table = SliceTable<std::uint64_t, Sum>;
-using Update = StagedUpdate<std::uint64_t, std::int64_t>;
-using Expected = std::unordered_map<std::uint64_t, std::int64_t>;
-
-Update Of(std::uint64_t key, std::int64_t input) { return {.hash = HashKey(key), .key = key, .input = input}; }
-
-void Apply(Table& table, StateMemory& memory, std::span<const Update> updates) {
-  ASSERT_TRUE(table.Apply(memory, updates, [](Sum& sum, const Update& update) { sum.Update(update.input); }).ok());
-}
 
 void ExpectHolds(const Table& table, const Expected& expected) {
   ASSERT_EQ(table.size(), expected.size());
@@ -50,16 +39,8 @@ void ApplyRandomGroups(std::uint64_t seed, std::uint64_t keys, std::uint64_t exp
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, expected_keys).value();
   Expected expected;
-  std::vector<Update> group;
   for (int i = 1; i <= groups; ++i) {
-    group.clear();
-    for (std::uint64_t left = random() % (kGroupSize + 1); left > 0; --left) {
-      // A key now and then comes twice in its group, often as a new one.
-      const std::uint64_t key = !group.empty() && random() % 8 == 0 ? group.back().key : random() % keys;
-      group.push_back(Of(key, static_cast<std::int64_t>(random() % 1000) - 500));
-      expected[key] += group.back().input;
-    }
-    Apply(table, memory, group);
+    Apply(table, memory, std::span<const Update>(RandomGroup(random, keys, expected)));
     if (i % (groups / 4) == 0) {
       ExpectHolds(table, expected);
     }

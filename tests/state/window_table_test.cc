@@ -4,30 +4,20 @@
 #include <cstdint>
 #include <random>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "absl/status/status.h"
 #include <gtest/gtest.h>
 
-#include "state/crdt/sum.h"
-#include "state/store/staged_update.h"
+#include "state/crdt/mean.h"
+#include "tests/state/staged_groups.h"
 
 namespace glaive::state {
 namespace {
 
-constexpr std::uint64_t kLimitBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kLimitBytes = std::uint64_t{128} << 20;
 
-using Sum = SumValue<std::int64_t>;
 using Table = WindowTable<std::uint64_t, Sum>;
-using Update = StagedUpdate<std::uint64_t, std::int64_t>;
-using Expected = std::unordered_map<std::uint64_t, std::int64_t>;
-
-Update Of(std::uint64_t key, std::int64_t input) { return {.hash = HashKey(key), .key = key, .input = input}; }
-
-void Apply(Table& table, StateMemory& memory, std::span<const Update> updates) {
-  ASSERT_TRUE(table.Apply(memory, updates, [](Sum& sum, const Update& update) { sum.Update(update.input); }).ok());
-}
 
 void ExpectHolds(const Table& table, const Expected& expected) {
   Expected met;
@@ -55,14 +45,17 @@ TEST(WindowTable, ForetellsSlotsWhereKeysRecur) {
   Table table = Table::Create(memory, {}).value();
   EXPECT_TRUE(table.slots().empty());
   EXPECT_FALSE(table.forecast().recurring) << "without keys";
-  Repeat(table, memory, 1, 1000, 3);
+  Repeat(table, memory, 1, 1, 1);
+  EXPECT_FALSE(table.forecast().recurring) << "one key that came once";
+  Repeat(table, memory, 2, 999, 1);
+  Repeat(table, memory, 1, 499, 1);
   EXPECT_EQ(table.forecast(), (Table::Forecast{.keys = 1000, .recurring = false}));
-  Repeat(table, memory, 1, 1000, 1);
+  Repeat(table, memory, 500, 1, 1);
   EXPECT_EQ(table.forecast(), (Table::Forecast{.keys = 1000, .recurring = true}));
 
   Table next = Table::Create(memory, table.forecast()).value();
   EXPECT_FALSE(next.slots().empty());
-  next.CountUpdates(8000);
+  next.CountUpdates(1000);
   Repeat(next, memory, 1, 2000, 1);
   EXPECT_EQ(next.forecast(), (Table::Forecast{.keys = 2000, .recurring = true})) << "those counted and those applied";
 }
@@ -77,22 +70,68 @@ TEST(WindowTable, HoldsWhatAnUnorderedMapHolds) {
     Table table = Table::Create(memory, forecast).value();
     ASSERT_EQ(table.slots().empty(), !forecast.recurring);
     Expected expected;
-    std::vector<Update> group;
     for (int i = 0; i < 4000; ++i) {
-      group.clear();
-      for (std::uint64_t left = random() % (kGroupSize + 1); left > 0; --left) {
-        // A key now and then comes twice in its group, often as a new one.
-        const std::uint64_t key = !group.empty() && random() % 8 == 0 ? group.back().key : random() % 50'000;
-        group.push_back(Of(key, static_cast<std::int64_t>(random() % 1000) - 500));
-        expected[key] += group.back().input;
-      }
-      Apply(table, memory, group);
+      Apply(table, memory, std::span<const Update>(RandomGroup(random, 50'000, expected)));
     }
     ASSERT_TRUE(expected.contains(0));
     ExpectHolds(table, expected);
     table.Release(memory);
     EXPECT_EQ(table.size(), 0U);
   }
+}
+
+using MeanTable = WindowTable<std::uint64_t, MeanValue<float>>;
+using MeanUpdate = StagedUpdate<std::uint64_t, float>;
+
+/// Updates keys 1 to `keys` with what a double cannot add without rounding, every `every`th of them, or else with what
+/// it can. Key k has a sum of 4 k and four updates.
+MeanTable::Forecast MeanOfSums(StateMemory& memory, const MeanTable::Forecast& expected, std::uint64_t keys,
+                               std::uint64_t every) {
+  MeanTable table = MeanTable::Create(memory, expected).value();
+  for (const bool odd : {false, true}) {
+    for (std::uint64_t key = 1; key <= keys; ++key) {
+      const float large = key % every == 0 ? 0x1p80F : 1.0F;
+      const auto small = static_cast<float>(2 * key);
+      for (const float input : {small, odd ? -large : large}) {
+        const MeanUpdate update{.hash = HashKey(key), .key = key, .input = input};
+        EXPECT_TRUE(table.Apply(memory, std::span(&update, 1), FoldRecord{}).ok());
+      }
+    }
+  }
+  std::vector<bool> met(keys + 1);
+  EXPECT_TRUE(table
+                  .ForEach([&](const auto& entry) {
+                    EXPECT_FALSE(met[entry.key]) << "key " << entry.key << " twice";
+                    met[entry.key] = true;
+                    EXPECT_EQ(entry.value.Result(), static_cast<double>(entry.key)) << "key " << entry.key;
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  EXPECT_EQ(std::count(met.begin(), met.end(), true), keys);
+  const MeanTable::Forecast forecast = table.forecast();
+  table.Release(memory);
+  return forecast;
+}
+
+TEST(WindowTable, BringsTogetherWhatSlotsTookAndWhatTheyDidNot) {
+  StateMemory memory(kLimitBytes);
+  // All keys have slots; and half of them have none.
+  for (const std::uint64_t keys : {6000U, 2000U}) {
+    const MeanTable::Forecast forecast{.keys = keys, .recurring = true};
+    EXPECT_FALSE(MeanOfSums(memory, forecast, 6000, 200).unfit);
+    EXPECT_TRUE(MeanOfSums(memory, forecast, 6000, 3).unfit);
+  }
+}
+
+TEST(WindowTable, KeepsToTheLogOnceSlotsHaveTakenTooLittle) {
+  StateMemory memory(kLimitBytes);
+  const MeanTable::Forecast first = MeanOfSums(memory, {}, 2000, 2);
+  EXPECT_EQ(first, (MeanTable::Forecast{.keys = 2000, .recurring = true})) << "the log takes all";
+  const MeanTable::Forecast second = MeanOfSums(memory, first, 2000, 2);
+  EXPECT_TRUE(second.unfit);
+  EXPECT_TRUE(MeanTable::Create(memory, second).value().slots().empty());
+  EXPECT_TRUE(MeanOfSums(memory, second, 2000, 2).unfit) << "remembered";
+  EXPECT_TRUE(MeanTable::Both(first, second).unfit);
 }
 
 TEST(WindowTable, StopsVisitingTheLogAtAnErrorInTheSlots) {
@@ -111,7 +150,7 @@ TEST(WindowTable, StopsVisitingTheLogAtAnErrorInTheSlots) {
 
 TEST(WindowTable, LeavesMemoryToTheLog) {
   StateMemory memory(std::uint64_t{32} << 20);
-  constexpr Table::Forecast kForecast{.keys = 10'000, .recurring = true};  // 394 KiB of slots
+  constexpr Table::Forecast kForecast{.keys = 10'000, .recurring = true};  // 513 KiB of slots
   const Table first = Table::Create(memory, kForecast).value();
   EXPECT_FALSE(first.slots().empty());
   const Block other = memory.Acquire(std::size_t{28} << 20, Contents::kAny).value();
@@ -127,7 +166,7 @@ TEST(WindowTable, LivesOnWhatWasGivenBackWhereSlotsFindNoMemory) {
   before.Release(memory);
   while (memory.Acquire(std::size_t{40} << 10, Contents::kAny).ok()) {
   }
-  Table table = Table::Create(memory, {.keys = 1000, .recurring = true}).value();  // 49 KiB of slots
+  Table table = Table::Create(memory, {.keys = 1000, .recurring = true}).value();  // 65 KiB of slots
   EXPECT_TRUE(table.slots().empty());
   Repeat(table, memory, 1, 1000, 1);
   EXPECT_EQ(table.size(), 1000U);

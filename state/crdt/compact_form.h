@@ -1,0 +1,40 @@
+// CompactForm: what a slot keeps for a key in place of its CRDT value: the value itself, or something smaller that
+// holds what most values are.
+//
+// An exact sum of floats takes 48 bytes, of which 40 are hardly ever needed. Keys that recur are kept in arrays of
+// slots (store/slot_table.h), which are cleared and read whole for each window and should fit the cache: there 8 will
+// do.
+//
+// A specialization stands beside its value and has the same members. What a form does not take is folded into a value
+// elsewhere; the key's value is the form's, merged with that.
+//
+//   CompactForm<V> form;
+//   if (!form.TryUpdate(input)) rest.Update(input);
+//   V value = form.Expanded();
+//   value.Merge(rest);
+#pragma once
+
+namespace glaive::state {
+
+template <typename V>
+class CompactForm {
+ public:
+  /// Whether it took the record; if not, it has not changed.
+  [[gnu::always_inline]] bool TryUpdate(const typename V::Input& input) {
+    value_.Update(input);
+    return true;
+  }
+  /// Likewise of a delta, which may be a peer's.
+  bool TryMerge(const V& delta) {
+    value_.Merge(delta);
+    return true;
+  }
+  /// The value that what it took makes, and that value's result.
+  const V& Expanded() const { return value_; }
+  auto Result() const { return value_.Result(); }
+
+ private:
+  V value_{};
+};
+
+}  // namespace glaive::state

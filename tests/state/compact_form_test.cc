@@ -1,0 +1,105 @@
+// CompactForm: a form and the value that takes what the form does not, together, are the value of all.
+
+#include "state/crdt/compact_form.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "state/crdt/mean.h"
+#include "state/crdt/sum.h"
+#include "tests/state/crdt_laws.h"
+
+namespace glaive::state {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// Mostly small; often such as no double holds beside them.
+float RandomFloat(LawRandom& random) {
+  constexpr std::array kEdges = {0.0F,      -0.0F,      0x1p-149F,
+                                 0x1p60F,   -0x1p60F,   0x1.fffffep127F,
+                                 kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
+  const std::uint64_t bits = random();
+  if (bits % 64 == 0) {
+    return kEdges[(bits >> 8) % kEdges.size()];
+  }
+  return bits % 16 == 0 ? std::bit_cast<float>(static_cast<std::uint32_t>(bits >> 32))
+                        : static_cast<float>(static_cast<std::int64_t>(bits >> 40)) * 0x1p-20F - 8.0F;
+}
+
+template <typename V>
+V RandomDelta(LawRandom& random) {
+  V delta;
+  for (std::uint64_t left = random() % 4; left > 0; --left) {
+    delta.Update(RandomFloat(random));
+  }
+  return delta;
+}
+
+template <typename V>
+void ExpectFormAndRestAreTheValue(std::uint64_t seed) {
+  LawRandom random(seed);
+  int not_taken = 0;
+  int updates_taken = 0;
+  int deltas_taken = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    V all;
+    V rest;
+    CompactForm<V> form;
+    for (std::uint64_t left = random() % 24; left > 0; --left) {
+      const V before = form.Expanded();
+      bool taken = false;
+      if (random() % 4 == 0) {
+        const V delta = RandomDelta<V>(random);
+        all.Merge(delta);
+        taken = form.TryMerge(delta);
+        deltas_taken += taken ? 1 : 0;
+        if (!taken) rest.Merge(delta);
+      } else {
+        const float input = RandomFloat(random);
+        all.Update(input);
+        taken = form.TryUpdate(input);
+        updates_taken += taken ? 1 : 0;
+        if (!taken) rest.Update(input);
+      }
+      ASSERT_TRUE(taken || form.Expanded() == before) << "round " << round;
+      not_taken += taken ? 0 : 1;
+    }
+    const auto result = form.Result();
+    ASSERT_EQ(result, form.Expanded().Result()) << "round " << round;
+    V both = form.Expanded();
+    both.Merge(rest);
+    ASSERT_EQ(both, all) << "round " << round;
+  }
+  EXPECT_GT(not_taken, 1000);
+  EXPECT_GT(updates_taken, 10'000);
+  EXPECT_GT(deltas_taken, 10'000);
+}
+
+TEST(CompactForm, AndTheRestAreTheValue) {
+  ExpectFormAndRestAreTheValue<SumValue<float>>(1);
+  ExpectFormAndRestAreTheValue<MeanValue<float>>(2);
+}
+
+static_assert(sizeof(CompactForm<SumValue<float>>) == 8 && sizeof(CompactForm<MeanValue<float>>) == 16);
+
+TEST(CompactForm, OfOtherValuesIsTheValue) {
+  using Value = MeanValue<std::int64_t>;
+  static_assert(sizeof(CompactForm<Value>) == sizeof(Value));
+  CompactForm<Value> form;
+  Value delta;
+  delta.Update(10);
+  EXPECT_TRUE(form.TryUpdate(4));
+  EXPECT_TRUE(form.TryMerge(delta));
+  EXPECT_EQ(form.Result(), 7.0);
+  EXPECT_EQ(form.Expanded().count, 2U);
+}
+
+}  // namespace
+}  // namespace glaive::state
