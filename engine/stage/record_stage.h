@@ -135,18 +135,18 @@ class RecordStage {
         const typename Update::Input input = plan.MakeInput(survivor, event_time_ms + shift_ms);
         const std::uint64_t hash = state::HashKey(key);
         eager.Prefetch(hash);
-        if constexpr (Eager::kWaits) {
-          *next++ = Update{.hash = hash, .key = key, .input = input};
-          if (next - waiting > kWaiting) {
-            if (!eager.TryUpdate(waiting->hash, waiting->key, waiting->input)) [[unlikely]] {
-              *for_group++ = *waiting;
-            }
-            ++waiting;
+        if constexpr (!Eager::kWaits) {
+          if (eager.TryUpdate(hash, key, input)) {
+            ++taken;
+            return;
           }
-        } else if (eager.TryUpdate(hash, key, input)) {
-          ++taken;
-        } else {
-          *next++ = Update{.hash = hash, .key = key, .input = input};
+        }
+        *next++ = Update{.hash = hash, .key = key, .input = input};
+        if (Eager::kWaits && next - waiting > kWaiting) {
+          if (!eager.TryUpdate(waiting->hash, waiting->key, waiting->input)) [[unlikely]] {
+            *for_group++ = *waiting;
+          }
+          ++waiting;
         }
       });
     }

@@ -51,6 +51,18 @@ Expected InTime(const Workload& workload, const Disorder& disorder) {
   return expected;
 }
 
+/// What the leaders have emitted, no row of it twice.
+template <typename Value>
+std::map<Group, Value> Emitted(const std::vector<std::vector<WindowResult<std::uint64_t, Value>>>& rows) {
+  std::map<Group, Value> emitted;
+  for (const auto& leader : rows) {
+    for (const auto& row : leader) {
+      EXPECT_TRUE(emitted.emplace(Group{row.window_start_ms, row.key}, row.value).second) << "a row twice";
+    }
+  }
+  return emitted;
+}
+
 /// Runs the query over `records`, a stream with or without steps that the key depends on.
 template <typename Records>
 void ExpectRows(const Workload& workload, const Expected& expected, Records records) {
@@ -63,13 +75,7 @@ void ExpectRows(const Workload& workload, const Expected& expected, Records reco
   std::vector<ExecutorMetrics> metrics;
   const absl::Status status = RunNodes(workload, *query, metrics);
   ASSERT_TRUE(status.ok()) << status;
-  std::map<Group, Aggregates> emitted;
-  for (const auto& leader : rows) {
-    for (const Row& row : leader) {
-      EXPECT_TRUE(emitted.emplace(Group{row.window_start_ms, row.key}, row.value).second) << "a row twice";
-    }
-  }
-  EXPECT_TRUE(emitted == expected.rows);
+  EXPECT_TRUE(Emitted(rows) == expected.rows);
   std::uint64_t kept = 0;
   std::uint64_t late = 0;
   for (const ExecutorMetrics& executor : metrics) {
@@ -124,17 +130,11 @@ TEST(RecurringKeys, HaveTheExactSumsOfFloats) {
     std::vector<ExecutorMetrics> metrics;
     const absl::Status status = RunNodes(workload, *query, metrics);
     ASSERT_TRUE(status.ok()) << status;
-    std::map<Group, double> emitted;
-    for (const auto& leader : rows) {
-      for (const FloatRow& row : leader) {
-        EXPECT_TRUE(emitted.emplace(Group{row.window_start_ms, row.key}, row.value).second) << "a row twice";
-      }
-    }
     std::map<Group, double> expected;
     for (const auto& [group, sum] : sums) {
       expected.emplace(group, static_cast<double>(sum));
     }
-    EXPECT_TRUE(emitted == expected);
+    EXPECT_TRUE(Emitted(rows) == expected);
   }
 }
 

@@ -172,7 +172,7 @@ TEST(SliceTable, PastTheBudgetTheErrorSaysWhatToDo) {
   absl::Status status;
   for (int i = 0; i < 1'000'000 && status.ok(); ++i) {
     const Update update = Of(random(), 1);
-    status = table.Apply(memory, std::span(&update, 1), [](Sum& sum, const Update& u) { sum.Update(u.input); });
+    status = table.Apply(memory, std::span(&update, 1), FoldRecord{});
   }
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_NE(status.message().find("--memory-limit"), std::string::npos) << status;
@@ -193,8 +193,7 @@ TEST(SliceTable, TakesAnyKeyAndAnyValue) {
   for (std::int64_t i = 0; i < 100; ++i) {
     const PairKey key{static_cast<std::uint32_t>(i % 5), 7};
     const Item item{.hash = HashKey(key), .key = key, .input = i};
-    ASSERT_TRUE(
-        table.Apply(memory, std::span(&item, 1), [](Mean& mean, const Item& it) { mean.Update(it.input); }).ok());
+    ASSERT_TRUE(table.Apply(memory, std::span(&item, 1), FoldRecord{}).ok());
   }
   ASSERT_EQ(table.size(), 5U);
   for (std::uint32_t number = 0; number < 5; ++number) {
