@@ -77,6 +77,9 @@ class BlockSource final : public Source<R> {
       }
       batch.watermark_ms = watermark_ms_;
       batch.upcoming = block_.subspan(position_, std::min<std::uint64_t>(batch_records_, block_.size() - position_));
+      if (!batch.upcoming.empty()) {
+        __builtin_prefetch(&batch.upcoming.back());  // what the next Poll reads first
+      }
     }
     batch.ended = read_ >= options_.total_records || ended_;
     return batch;

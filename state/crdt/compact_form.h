@@ -5,11 +5,14 @@
 // slots (store/slot_table.h), which are cleared and read whole for each window and should fit the cache: there 8 will
 // do.
 //
-// A specialization stands beside its value and has the same members. What a form does not take is folded into a value
-// elsewhere; the key's value is the form's, merged with that.
+// A specialization stands beside its value and has the same members. When a form does not take something, what it has
+// taken so far is merged into a value elsewhere, and it begins anew; the key's value is both, merged.
 //
 //   CompactForm<V> form;
-//   if (!form.TryUpdate(input)) rest.Update(input);
+//   if (!form.TryUpdate(input)) {
+//     rest.Merge(std::exchange(form, {}).Expanded());
+//     if (!form.TryUpdate(input)) rest.Update(input);
+//   }
 //   V value = form.Expanded();
 //   value.Merge(rest);
 #pragma once

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "state/crdt/compact_form.h"
+#include "state/crdt/counted_sum.h"
 #include "state/crdt/crdt.h"
 #include "state/crdt/exact_sum.h"
 #include "state/crdt/short_sum.h"
@@ -65,30 +66,21 @@ struct MeanValue<T> {
   ExactSum<T> sum;
 };
 
-/// As long as the sum fits a double.
+/// As long as sum and count fit a double's bits.
 template <>
 class CompactForm<MeanValue<float>> {
  public:
-  [[gnu::always_inline]] bool TryUpdate(float value) {
-    if (!sum_.TryAdd(value)) [[unlikely]] {
-      return false;
-    }
-    ++count_;
-    return true;
-  }
+  [[gnu::always_inline]] bool TryUpdate(float value) { return sum_.TryAdd(value); }
   bool TryMerge(const MeanValue<float>& delta) {
-    if (!delta.sum.TryAddTo(sum_)) {
-      return false;
-    }
-    count_ += delta.count;
-    return true;
+    ShortSum added = sum_.sum();
+    return delta.count <= CountedSum::kMostCount && delta.sum.TryAddTo(added) &&
+           sum_.TrySet(added, sum_.count() + delta.count);
   }
-  MeanValue<float> Expanded() const { return {.count = count_, .sum = ExactSum<float>(sum_)}; }
+  MeanValue<float> Expanded() const { return {.count = sum_.count(), .sum = ExactSum<float>(sum_.sum())}; }
   auto Result() const { return Expanded().Result(); }
 
  private:
-  std::uint64_t count_ = 0;
-  ShortSum sum_;
+  CountedSum sum_;
 };
 
 static_assert(CrdtValue<MeanValue<std::int64_t>> && CrdtValue<MeanValue<float>> && CrdtValue<MeanValue<double>>);

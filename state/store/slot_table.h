@@ -60,7 +60,7 @@ class SlotTable {
   /// How much memory a table for `keys` takes.
   static std::size_t BytesFor(std::uint64_t keys) { return (HomesFor(keys) + kMostProbes + 1) * sizeof(Entry); }
 
-  /// A table that is at most two thirds full of `keys`, kMostKeys at most. It takes some more, up to three quarters.
+  /// A table that `keys`, kMostKeys at most, fill to two thirds. It takes some more, up to three quarters.
   /// ResourceExhausted past the budget.
   static absl::StatusOr<SlotTable> Create(StateMemory& memory, std::uint64_t keys) {
     absl::StatusOr<Block> block = memory.Acquire(BytesFor(keys), Contents::kZeroed);
@@ -120,7 +120,7 @@ class SlotTable {
   /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that.
   template <typename Visit>
   absl::Status ForEach(Visit&& visit) const {
-    std::span<const Entry> rest(slots_, empty() ? 0 : homes() + kMostProbes);
+    std::span<const Entry> rest(slots_, empty() ? 0 : homes_ + kMostProbes);
     std::array<const Entry*, 128> used;
     while (!rest.empty()) {
       // Every pointer is written and those of used slots stay: a branch for each would be mispredicted.
@@ -140,15 +140,16 @@ class SlotTable {
   }
 
  private:
-  static constexpr int kFewestBits = 6;
+  static constexpr std::uint64_t kFewestHomes = 64;
   static constexpr std::size_t kCachedBytes = std::size_t{2} << 20;
 
   SlotTable(const Block& block, std::uint64_t homes)
-      : block_(block), slots_(reinterpret_cast<Entry*>(block.data)), shift_(32 - std::countr_zero(homes)) {}
+      : block_(block), slots_(reinterpret_cast<Entry*>(block.data)), homes_(homes) {}
 
-  /// Slots that hashes point to; behind the last one are kMostProbes more.
   static std::uint64_t HomesFor(std::uint64_t keys) {
-    return std::max(std::bit_ceil(keys + keys / 2), std::uint64_t{1} << kFewestBits);
+    const std::uint64_t fewest = std::max(keys + keys / 2, kFewestHomes);
+    const std::uint64_t step = std::bit_floor(fewest) / 4;  // memory is kept by size: there should be few
+    return (fewest + step - 1) / step * step;
   }
 
   static bool IsZero(const K& key) {
@@ -156,11 +157,10 @@ class SlotTable {
     return std::memcmp(&key, kZeros.data(), sizeof(K)) == 0;
   }
 
-  std::uint64_t homes() const { return std::uint64_t{1} << (32 - shift_); }
   /// Keys that have slots at most: with few free ones, those without would be looked for far and wide.
-  std::uint64_t limit() const { return homes() / 4 * 3; }
+  std::uint64_t limit() const { return homes_ / 4 * 3; }
 
-  Entry& ZeroEntry() const { return slots_[homes() + kMostProbes]; }
+  Entry& ZeroEntry() const { return slots_[homes_ + kMostProbes]; }
 
   [[gnu::noinline]] V* InsertZero() {
     Entry& entry = ZeroEntry();
@@ -185,11 +185,13 @@ class SlotTable {
 
   /// The first slot that is looked at. HashBits (key_hash.h) spreads neighbouring keys evenly over the highest bits of
   /// a product, which the hash has as its lowest bytes, the highest last.
-  std::size_t HomeOf(std::uint64_t hash) const { return __builtin_bswap32(static_cast<std::uint32_t>(hash)) >> shift_; }
+  std::size_t HomeOf(std::uint64_t hash) const {
+    return std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(hash))} * homes_ >> 32;
+  }
 
   Block block_;
   Entry* slots_ = nullptr;
-  int shift_ = 0;
+  std::uint64_t homes_ = 0;  // slots that hashes point to; behind the last one are kMostProbes more
   std::uint32_t size_ = 0;
   bool has_zero_ = false;
 };

@@ -1,12 +1,13 @@
 // WindowTable: an executor's primary state for one slice of tumbling windows: a log of {key, value} entries and an
-// index over it, or, where the slice before has shown that keys come again and again, slots.
+// index over it, or slots, where this slice or the one before has shown that keys come again and again.
 //
 // Such windows only ever fold records in and are then read once, whole: nothing has to find an entry by its number.
 //
 // Owned by one executor, used by its thread alone.
 //
 //   1. A key has a slot or an entry in the log: one that found no slot never finds one (slot_table.h). It has both only
-//      where its slot could not take all of its records (compact_form.h); ForEach brings them together.
+//      where its slot could not take something (compact_form.h) and gave the log what it had; ForEach brings them
+//      together.
 //
 //   auto table = WindowTable<std::uint64_t, SumValue<float>>::Create(memory, last_table.forecast());
 //   status = table->Apply(memory, items, FoldRecord{});   // into a value, or into a slot's form
@@ -46,9 +47,9 @@ class WindowTable {
 
   /// What slices let expect of the next one.
   struct Forecast {
-    std::uint64_t keys = 0;  // or more, where a key has a slot and an entry of the log
+    std::uint64_t keys = 0;
     bool recurring = false;  // whether keys come so often that slots are worth it
-    bool unfit = false;      // whether slots could not take too many of the records, in this slice or one before
+    bool unfit = false;      // whether slots had to give the log too much, in this slice or one before
 
     friend bool operator==(const Forecast&, const Forecast&) = default;
   };
@@ -81,24 +82,11 @@ class WindowTable {
   absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
     updates_ += items.size();
-    if (slots_.empty()) {
-      return log_.template Apply<kPrefetched>(memory, items, apply);
+    if (!slots_.empty()) {
+      return ApplyToSlots<kPrefetched>(memory, items, apply);
     }
-    if (!kPrefetched && slots_.exceeds_cache()) {
-      for (const Item& item : items) {
-        slots_.Prefetch(item.hash);
-      }
-    }
-    std::array<Item, kGroupSize> without_slot;
-    std::size_t count = 0;
-    for (const Item& item : items) {
-      Form* const form = slots_.FindOrInsert(item.hash, item.key);
-      if (form == nullptr || !apply(*form, item)) [[unlikely]] {
-        not_taken_ += form == nullptr ? 0 : 1;
-        without_slot[count++] = item;
-      }
-    }
-    return count == 0 ? absl::OkStatus() : log_.Apply(memory, std::span<const Item>(without_slot.data(), count), apply);
+    absl::Status status = log_.template Apply<kPrefetched>(memory, items, apply);
+    return updates_ < next_look_ || !status.ok() ? status : ConsiderSlots(memory);
   }
 
   /// As SliceTable::Prefetcher.
@@ -129,7 +117,7 @@ class WindowTable {
   template <typename Visit>
   absl::Status ForEach(Visit&& visit) const {
     absl::Status status =
-        slots_.ForEach([&](const auto& slot) { return not_taken_ == 0 ? visit(slot) : visit(WholeOf(slot)); });
+        slots_.ForEach([&](const auto& slot) { return shared_ == 0 ? visit(slot) : visit(WholeOf(slot)); });
     return !status.ok() ? status : log_.ForEach([&](const Entry& entry) {
       return HasSlotAsWell(entry.key) ? absl::OkStatus() : visit(entry);
     });
@@ -144,10 +132,10 @@ class WindowTable {
   Forecast forecast() const {
     return {.keys = size(),
             .recurring = size() > 0 && 2 * updates_ >= kUpdatesOfTwo * size(),
-            .unfit = unfit_ || not_taken_ > kFewestOfUnfit + updates_ / kUpdatesOfUnfit};
+            .unfit = unfit_ || given_ > kFewestOfUnfit + updates_ / kUpdatesOfUnfit};
   }
-  /// Slots in use and entries of the log.
-  std::uint64_t size() const { return std::uint64_t{slots_.size()} + log_.size(); }
+  /// Keys.
+  std::uint64_t size() const { return std::uint64_t{slots_.size()} + log_.size() - shared_; }
   std::size_t size_bytes() const { return slots_.size_bytes() + log_.size_bytes(); }
   std::uint64_t index_growths() const { return log_.index_growths(); }
 
@@ -155,7 +143,12 @@ class WindowTable {
   /// From so many updates of two keys on, clearing and scanning an array that is at least a third empty costs less than
   /// slots save.
   static constexpr std::uint64_t kUpdatesOfTwo = 3;
-  /// More than one update in so many that needs a slot and an entry of the log as well.
+  /// So many updates of a key let slots be worth the move from the log, once hardly any update in so many brings a new
+  /// key: slots do not grow.
+  static constexpr std::uint64_t kUpdatesOfMove = 4;
+  static constexpr std::uint64_t kUpdatesOfNewKey = 16;
+  static constexpr std::uint64_t kUpdatesBetweenLooks = 4096;
+  /// More than one update in so many at which a slot has to give what it has to the log.
   static constexpr std::uint64_t kUpdatesOfUnfit = 64;
   static constexpr std::uint64_t kFewestOfUnfit = 1000;  // a few odd numbers say nothing
   /// Slots come beside the memory that earlier slices have taken for their logs, so they may take this part of what is
@@ -168,6 +161,102 @@ class WindowTable {
     return keys <= Slots::kMostKeys && Slots::BytesFor(keys) <= std::min(left_bytes / kPartOfMemory, kMostBytes);
   }
 
+  /// A value on its way to another place of its key.
+  struct Moved {
+    std::uint64_t hash;
+    K key;
+    V value;
+  };
+  struct FoldMoved {
+    void operator()(V& value, const Moved& moved) const { value.Merge(moved.value); }
+    bool operator()(Form& form, const Moved& moved) const { return form.TryMerge(moved.value); }
+  };
+
+  template <bool kPrefetched, typename Item, typename Applier>
+  absl::Status ApplyToSlots(StateMemory& memory, std::span<const Item> items, Applier& apply) {
+    if (!kPrefetched && slots_.exceeds_cache()) {
+      for (const Item& item : items) {
+        slots_.Prefetch(item.hash);
+      }
+    }
+    std::array<Item, kGroupSize> for_log;
+    std::array<Moved, kGroupSize> given;
+    std::size_t for_log_count = 0;
+    std::size_t given_count = 0;
+    for (const Item& item : items) {
+      Form* const form = slots_.FindOrInsert(item.hash, item.key);
+      if (form != nullptr && apply(*form, item)) [[likely]] {
+        continue;
+      }
+      if (form != nullptr) {
+        given[given_count++] = {.hash = item.hash, .key = item.key, .value = form->Expanded()};
+        *form = Form{};
+      }
+      if (form == nullptr || !apply(*form, item)) {
+        for_log[for_log_count++] = item;
+      }
+    }
+    if (given_count > 0) [[unlikely]] {
+      if (absl::Status status = Give(memory, std::span<const Moved>(given).first(given_count)); !status.ok()) {
+        return status;
+      }
+    }
+    return for_log_count == 0 ? absl::OkStatus()
+                              : log_.Apply(memory, std::span<const Item>(for_log).first(for_log_count), apply);
+  }
+
+  /// Merges what slots had into the log.
+  [[gnu::noinline]] absl::Status Give(StateMemory& memory, std::span<const Moved> given) {
+    const std::uint64_t entries = log_.size();
+    given_ += given.size();
+    absl::Status status = log_.Apply(memory, given, FoldMoved{});
+    shared_ += log_.size() - entries;
+    return status;
+  }
+
+  /// Moves the log's entries to slots if its keys have recurred so often that this pays even if none does again: once,
+  /// since later slices have slots from the start.
+  [[gnu::noinline]] absl::Status ConsiderSlots(StateMemory& memory) {
+    const std::uint64_t updates = updates_ - std::exchange(last_look_, updates_);
+    const std::uint64_t new_keys = log_.size() - std::exchange(keys_at_look_, log_.size());
+    next_look_ = updates_ + std::max(updates_ / 4, kUpdatesBetweenLooks);
+    const std::uint64_t keys = log_.size() + log_.size() / 8;  // some more will come
+    if (unfit_ || updates_ < kUpdatesOfMove * log_.size() || updates < kUpdatesOfNewKey * new_keys ||
+        !IsWorthSlots(memory, keys)) {
+      return absl::OkStatus();
+    }
+    absl::StatusOr<Log> log = Log::Create(memory, 0);
+    absl::StatusOr<Slots> slots = log.ok() ? Slots::Create(memory, keys) : log.status();
+    if (!slots.ok()) {  // the log still has room
+      if (log.ok()) {
+        log->Release(memory);
+      }
+      return absl::OkStatus();
+    }
+    slots_ = *slots;
+    Log entries = std::exchange(log_, *std::move(log));
+    absl::Status status = MoveToSlots(memory, entries);
+    entries.Release(memory);
+    given_ = 0;  // sums of so many records say nothing about records
+    return status;
+  }
+
+  absl::Status MoveToSlots(StateMemory& memory, const Log& entries) {
+    std::array<Moved, kGroupSize> group;
+    std::size_t count = 0;
+    absl::Status status = entries.ForEach([&](const Entry& entry) {
+      group[count++] = {.hash = HashKey(entry.key), .key = entry.key, .value = entry.value};
+      return count < group.size() ? absl::OkStatus()
+                                  : MoveGroup(memory, std::span(group).first(std::exchange(count, 0)));
+    });
+    return status.ok() ? MoveGroup(memory, std::span(group).first(count)) : status;
+  }
+
+  absl::Status MoveGroup(StateMemory& memory, std::span<const Moved> group) {
+    FoldMoved fold;
+    return ApplyToSlots</*kPrefetched=*/false>(memory, group, fold);
+  }
+
   /// A slot's key and all of its value.
   Entry WholeOf(const typename Slots::Entry& slot) const {
     Entry whole{.key = slot.key, .value = slot.value.Expanded()};
@@ -178,13 +267,17 @@ class WindowTable {
   }
 
   /// Whether a key of the log has a slot as well.
-  bool HasSlotAsWell(const K& key) const { return not_taken_ > 0 && slots_.Find(HashKey(key), key) != nullptr; }
+  bool HasSlotAsWell(const K& key) const { return shared_ > 0 && slots_.Find(HashKey(key), key) != nullptr; }
 
   Slots slots_;
-  Log log_;  // of keys without a slot, and of what slots did not take
+  Log log_;  // of keys without a slot, and of what slots have given it
   std::uint64_t updates_ = 0;
-  std::uint64_t not_taken_ = 0;  // of them, by slots
-  bool unfit_ = false;           // in an earlier slice
+  std::uint64_t last_look_ = 0;  // how many of them there were when the log was last looked at
+  std::uint64_t next_look_ = kUpdatesBetweenLooks;
+  std::uint64_t keys_at_look_ = 0;
+  std::uint64_t given_ = 0;   // how often a slot has given the log what it had
+  std::uint64_t shared_ = 0;  // keys that have a slot and an entry of the log
+  bool unfit_ = false;        // in an earlier slice
 };
 
 }  // namespace glaive::state

@@ -87,7 +87,34 @@ TEST(CompactForm, AndTheRestAreTheValue) {
   ExpectFormAndRestAreTheValue<MeanValue<float>>(2);
 }
 
-static_assert(sizeof(CompactForm<SumValue<float>>) == 8 && sizeof(CompactForm<MeanValue<float>>) == 16);
+static_assert(sizeof(CompactForm<SumValue<float>>) == 8 && sizeof(CompactForm<MeanValue<float>>) == 8);
+
+TEST(CompactForm, OfAMeanCountsTo255) {
+  CompactForm<MeanValue<float>> form;
+  for (int i = 0; i < 255; ++i) {
+    ASSERT_TRUE(form.TryUpdate(0.5F)) << i;
+  }
+  EXPECT_FALSE(form.TryUpdate(0.5F));
+  MeanValue<float> delta;
+  delta.Update(0.5F);
+  EXPECT_FALSE(form.TryMerge(delta));
+  EXPECT_EQ(form.Expanded().count, 255U);
+  EXPECT_EQ(form.Result(), 0.5);
+  form = {};
+  delta.count = std::numeric_limits<std::uint64_t>::max();  // as a peer could say
+  EXPECT_FALSE(form.TryMerge(delta));
+  ASSERT_TRUE(form.TryUpdate(1.0F));
+  EXPECT_FALSE(form.TryMerge(delta)) << "nor is the sum of both a small one";
+  EXPECT_EQ(form.Expanded().count, 1U);
+}
+
+TEST(CompactForm, OfAMeanTakesNoSumThatNeedsItsLowestBits) {
+  CompactForm<MeanValue<float>> form;
+  ASSERT_TRUE(form.TryUpdate(1.0F));
+  EXPECT_TRUE(form.TryUpdate(0x1p-44F)) << "the lowest that is left";
+  EXPECT_FALSE(form.TryUpdate(0x1p-45F)) << "a double would hold it";
+  EXPECT_EQ(form.Result(), (1.0 + 0x1p-44) / 2);
+}
 
 TEST(CompactForm, OfOtherValuesIsTheValue) {
   using Value = MeanValue<std::int64_t>;

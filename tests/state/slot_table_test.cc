@@ -101,7 +101,7 @@ TEST(SlotTable, MoreKeysThanSlotsAreKeptElsewhereForGood) {
     }
   }
   ASSERT_FALSE(without.empty());
-  EXPECT_EQ(table.size(), 192U) << "three quarters of 256";
+  EXPECT_EQ(table.size(), 120U) << "three quarters of 160";
   EXPECT_EQ(table.size() + without.size(), 1000U);
   for (const std::uint64_t key : without) {
     EXPECT_FALSE(Add(table, key, 1)) << "key " << key;

@@ -134,6 +134,50 @@ TEST(WindowTable, KeepsToTheLogOnceSlotsHaveTakenTooLittle) {
   EXPECT_TRUE(MeanTable::Both(first, second).unfit);
 }
 
+TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, {}).value();
+  Repeat(table, memory, 0, 5000, 3);
+  EXPECT_TRUE(table.slots().empty()) << "three updates a key";
+  Repeat(table, memory, 0, 5000, 5);
+  EXPECT_EQ(table.slots().size(), 5000U);
+  Repeat(table, memory, 5000, 5000, 1);
+  Expected expected;
+  for (std::uint64_t key = 0; key < 10'000; ++key) {
+    expected[key] = key < 5000 ? 8 : 1;
+  }
+  ExpectHolds(table, expected);
+  EXPECT_EQ(table.forecast(), (Table::Forecast{.keys = 10'000, .recurring = true})) << "moves are no updates";
+
+  Table growing = Table::Create(memory, {}).value();
+  for (std::uint64_t key = 0; key < 5000; ++key) {
+    Repeat(growing, memory, key, 1, 8);
+  }
+  EXPECT_TRUE(growing.slots().empty()) << "new keys come and come";
+}
+
+TEST(WindowTable, MovesSumsThatNoSlotTakes) {
+  StateMemory memory(kLimitBytes);
+  MeanTable table = MeanTable::Create(memory, {}).value();
+  constexpr std::uint64_t kKeys = 20;
+  for (std::uint64_t i = 0; i < 400 * kKeys; ++i) {  // more of each than a slot counts, before the move and after
+    const std::uint64_t key = i % kKeys;
+    const MeanUpdate update{.hash = HashKey(key), .key = key, .input = static_cast<float>(key)};
+    ASSERT_TRUE(table.Apply(memory, std::span(&update, 1), FoldRecord{}).ok());
+  }
+  EXPECT_EQ(table.slots().size(), kKeys);
+  EXPECT_EQ(table.size(), kKeys) << "each once, with a slot and an entry of the log";
+  std::uint64_t met = 0;
+  const absl::Status status = table.ForEach([&](const auto& entry) {
+    EXPECT_EQ(entry.value.Result(), static_cast<double>(entry.key));
+    ++met;
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(met, kKeys);
+  EXPECT_FALSE(table.forecast().unfit);
+}
+
 TEST(WindowTable, StopsVisitingTheLogAtAnErrorInTheSlots) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, {.keys = 10, .recurring = true}).value();
@@ -166,7 +210,7 @@ TEST(WindowTable, LivesOnWhatWasGivenBackWhereSlotsFindNoMemory) {
   before.Release(memory);
   while (memory.Acquire(std::size_t{40} << 10, Contents::kAny).ok()) {
   }
-  Table table = Table::Create(memory, {.keys = 1000, .recurring = true}).value();  // 65 KiB of slots
+  Table table = Table::Create(memory, {.keys = 1000, .recurring = true}).value();  // 50 KiB of slots
   EXPECT_TRUE(table.slots().empty());
   Repeat(table, memory, 1, 1000, 1);
   EXPECT_EQ(table.size(), 1000U);
@@ -186,7 +230,7 @@ TEST(WindowTable, AStreamOfWindowsLivesOnEachOthersMemory) {
   for (int window = 0; window < 20; ++window) {
     Table table = Table::Create(memory, forecast).value();
     // The number of keys varies, as that of a window's does.
-    Repeat(table, memory, 1, 9000 + static_cast<std::uint64_t>(window) * 50, 4);
+    Repeat(table, memory, 1, 9000 + static_cast<std::uint64_t>(window) * 20, 4);
     forecast = table.forecast();
     table.Release(memory);
     used_bytes = window < 2 ? memory.used_bytes() : used_bytes;
