@@ -4,7 +4,7 @@
 // runs the chain on them, hashes their keys and stages their updates, all in one loop. Records that are not of the
 // current slice are put aside in that loop, and find their own one by one behind it. What the store can update at once
 // becomes part of no group: it is updated where it was read or, if the store has to load something first, some records
-// later, while the last ones of a step wait for the next.
+// later; those that wait at the end of a step do so until the next has come that far.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
@@ -13,7 +13,7 @@
 //
 //   stage.BeginBatch(watermark_ms);
 //   stage.Add(records, shift_ms, use_eager, flush, late);   // calls flush(slice, updates) for each full group
-//   stage.Flush(flush);
+//   stage.Flush(use_eager, flush);
 #pragma once
 
 #include <algorithm>
@@ -41,6 +41,8 @@ class RecordStage {
       "Keep() less of it");
   /// The most records of one Add.
   static constexpr std::size_t kMaxRecords = 128;
+  /// The most updates that wait: enough for what the first one needs to have come.
+  static constexpr std::size_t kMostWaiting = 32;
 
   /// For plans that keep no late records.
   struct NoLate {};
@@ -68,13 +70,17 @@ class RecordStage {
     use_eager(place_.piece, [&](const auto& eager) { elsewhere = Gather(records, event_time_shift_ms, eager); });
     FlushGroups(flush);
     for (std::size_t i = 0; i < elsewhere; ++i) {
-      FindPlace(*elsewhere_[i], event_time_shift_ms, flush, late);
+      FindPlace(*elsewhere_[i], event_time_shift_ms, use_eager, flush, late);
     }
   }
 
-  /// Hands over what is staged, full group or not.
-  template <typename FlushFn>
-  void Flush(FlushFn&& flush) {
+  /// Updates what waits, and hands over what is staged, full group or not. `use_eager` and `flush` are as for Add.
+  template <typename EagerFn, typename FlushFn>
+  void Flush(const EagerFn& use_eager, FlushFn&& flush) {
+    if (located_ != tried_) {
+      use_eager(place_.piece, [&](const auto& eager) { FinishWaiting(eager); });
+      FlushGroups(flush);
+    }
     if (staged_count_ > 0) {
       flush(place_.piece, std::span<const Update>(staged_.data(), staged_count_));
       Count(staged_count_);
@@ -94,30 +100,34 @@ class RecordStage {
   template <typename Item>
   static constexpr bool kReadsAhead = std::is_same_v<Item, typename Plan::Input> && sizeof(Item) <= 64;
 
-  /// Updates that are staged after one, when what that needs has come: as many as may wait for the next step.
-  static constexpr std::ptrdiff_t kWaiting = state::kGroupSize - 1;
-
+  /// An update that the store is loading something for.
+  struct Waiting {
+    state::SlotHome home;
+    typename Plan::Key key;
+    typename Update::Input input;
+  };
   static const typename Plan::Input* PointerTo(const typename Plan::Input& record) { return &record; }
   static const typename Plan::Input* PointerTo(const typename Plan::Input* record) { return record; }
 
-  static Update MakeUpdate(const Plan& plan, const typename Plan::Record& survivor, std::int64_t event_time_ms) {
-    const typename Plan::Key key = plan.MakeKey(survivor);
-    return Update{.hash = state::HashKey(key), .key = key, .input = plan.MakeInput(survivor, event_time_ms)};
+  static Update MakeUpdate(const typename Plan::Key& key, const typename Update::Input& input) {
+    return Update{.hash = state::HashKey(key), .key = key, .input = input};
   }
 
   /// Stages the updates of the current piece. The records that belong elsewhere are put aside; returns how many.
   template <typename Item, typename Eager>
-  std::size_t Gather(std::span<const Item> records, std::int64_t shift_ms, const Eager eager) {
+  std::size_t Gather(std::span<const Item> records, std::int64_t shift_ms, Eager eager) {
     // What is hoisted here the compiler would have to read again after each update that it writes.
     const std::uint64_t start_ms = static_cast<std::uint64_t>(place_.start_ms) - static_cast<std::uint64_t>(shift_ms);
     const std::uint64_t span_ms =
         static_cast<std::uint64_t>(place_.end_ms) - static_cast<std::uint64_t>(place_.start_ms);
     const Plan& plan = *plan_;
-    // What is staged: updates that were tried in vain, up to `for_group`, and those not yet tried, from `waiting` on.
-    // Both are made from `next`, which so is the only way to them.
+    if constexpr (!Eager::kWaits) {
+      FinishWaiting(eager);
+    }
     Update* __restrict next = staged_.data() + staged_count_;
-    Update* for_group = next - staged_count_;
-    Update* waiting = for_group;
+    Waiting* __restrict const waiting = waiting_.data();
+    std::size_t located = located_;
+    std::size_t tried = tried_;
     std::size_t elsewhere = 0;
     std::size_t taken = 0;
     for (const Item& item : records) {
@@ -134,39 +144,58 @@ class RecordStage {
         const typename Plan::Key key = plan.MakeKey(survivor);
         const typename Update::Input input = plan.MakeInput(survivor, event_time_ms + shift_ms);
         const std::uint64_t hash = state::HashKey(key);
-        eager.Prefetch(hash);
-        if constexpr (!Eager::kWaits) {
-          if (eager.TryUpdate(hash, key, input)) {
-            ++taken;
-            return;
+        const state::SlotHome home = eager.Locate(hash);
+        if constexpr (Eager::kWaits) {
+          Waiting& oldest = waiting[located % kMostWaiting];  // if that many wait
+          if (located - tried == kMostWaiting) [[likely]] {
+            if (eager.TryUpdate(oldest.home, oldest.key, oldest.input)) [[likely]] {
+              ++taken;
+            } else {
+              *next++ = MakeUpdate(oldest.key, oldest.input);
+            }
+            ++tried;
           }
-        }
-        *next++ = Update{.hash = hash, .key = key, .input = input};
-        if (Eager::kWaits && next - waiting > kWaiting) {
-          if (!eager.TryUpdate(waiting->hash, waiting->key, waiting->input)) [[unlikely]] {
-            *for_group++ = *waiting;
-          }
-          ++waiting;
+          oldest = {.home = home, .key = key, .input = input};
+          ++located;
+        } else if (eager.TryUpdate(home, key, input)) {
+          ++taken;
+        } else {
+          *next++ = Update{.hash = hash, .key = key, .input = input};
         }
       });
     }
-    if constexpr (Eager::kWaits) {
-      taken = static_cast<std::size_t>(waiting - for_group);
-      next = taken == 0 ? next : std::copy(waiting, next, for_group);
-    }
+    located_ = located;
+    tried_ = tried;
     eager.Count(taken);
     Count(taken);
     staged_count_ = static_cast<std::size_t>(next - staged_.data());
     return elsewhere;
   }
 
+  /// Updates what waits, and stages what is not taken.
+  template <typename Eager>
+  void FinishWaiting(Eager eager) {
+    std::size_t taken = 0;
+    for (; tried_ != located_; ++tried_) {
+      const Waiting& update = waiting_[tried_ % kMostWaiting];
+      if (Eager::kWaits && eager.TryUpdate(update.home, update.key, update.input)) {
+        ++taken;
+      } else {
+        staged_[staged_count_++] = MakeUpdate(update.key, update.input);
+      }
+    }
+    eager.Count(taken);
+    Count(taken);
+  }
+
   /// Stages a record that is not of the piece that was current when it came.
-  template <typename FlushFn, typename LateFn>
-  void FindPlace(const typename Plan::Input& record, std::int64_t shift_ms, FlushFn& flush, const LateFn& late) {
+  template <typename EagerFn, typename FlushFn, typename LateFn>
+  void FindPlace(const typename Plan::Input& record, std::int64_t shift_ms, const EagerFn& use_eager, FlushFn& flush,
+                 const LateFn& late) {
     plan_->chain.Push(record, [&](const typename Plan::Record& survivor) {
       const std::int64_t event_time_ms = plan_->origin.event_time_ms(record) + shift_ms;
       if (event_time_ms < place_.start_ms || event_time_ms >= place_.end_ms) {
-        Flush(flush);
+        Flush(use_eager, flush);
         if (!Enter(event_time_ms)) {
           if constexpr (Plan::kKeepsLate) {
             late(event_time_ms, survivor);
@@ -174,7 +203,7 @@ class RecordStage {
           return;
         }
       }
-      staged_[staged_count_++] = MakeUpdate(*plan_, survivor, event_time_ms);
+      staged_[staged_count_++] = MakeUpdate(plan_->MakeKey(survivor), plan_->MakeInput(survivor, event_time_ms));
       FlushGroups(flush);
     });
   }
@@ -222,9 +251,12 @@ class RecordStage {
   std::uint64_t kept_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t partly_late_ = 0;
+  std::size_t located_ = 0;                                         // updates that have come to wait
+  std::size_t tried_ = 0;                                           // of these, how many do no longer
+  std::array<Waiting, kMostWaiting> waiting_;                       // a ring of the others, which are of place_
   std::size_t staged_count_ = 0;                                    // fewer than a group between calls
   std::array<const typename Plan::Input*, kMaxRecords> elsewhere_;  // not of the current piece
-  std::array<Update, kMaxRecords + state::kGroupSize> staged_;
+  std::array<Update, kMaxRecords + kMostWaiting + state::kGroupSize> staged_;
 };
 
 }  // namespace glaive::engine

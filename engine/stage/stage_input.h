@@ -174,9 +174,9 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   /// What the store does for an update at once (PartitionedStore::UseEager), and a part of what is `meanwhile` read.
   template <typename StoreEager, typename MeanwhileFn>
   struct Eager : StoreEager {
-    [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
+    [[gnu::always_inline]] state::SlotHome Locate(std::uint64_t hash) const {
       meanwhile();
-      StoreEager::Prefetch(hash);
+      return StoreEager::Locate(hash);
     }
 
     const MeanwhileFn& meanwhile;
@@ -215,15 +215,20 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     };
     stage_.BeginBatch(progress_.watermark_ms());
     ForEachSelected(batch, [&](auto records, const auto& meanwhile) {
-      const auto use_eager = [&](state::SliceId slice, const auto& use) {
-        store_.UseEager(slice, [&](const auto& eager) { use(Eager{eager, meanwhile}); });
-      };
-      stage_.Add(records, batch.event_time_shift_ms, use_eager, flush, late);
+      stage_.Add(records, batch.event_time_shift_ms, EagerWith(meanwhile), flush, late);
     });
-    stage_.Flush(flush);
+    stage_.Flush(EagerWith([] {}), flush);
     progress_.OnBatch(batch.records.size(), batch.records.size_bytes(),
                       std::max(batch.watermark_ms, progress_.watermark_ms()), read_ns);
     context_->Require(fiber, late_.Write(fiber));
+  }
+
+  /// UseEager of the store, with `meanwhile`, which outlives it.
+  template <typename MeanwhileFn>
+  auto EagerWith(const MeanwhileFn& meanwhile) {
+    return [this, &meanwhile](state::SliceId slice, const auto& use) {
+      store_.UseEager(slice, [&](const auto& eager) { use(Eager{eager, meanwhile}); });
+    };
   }
 
   /// Calls `add(records, meanwhile)` for the records that the chain's leading filters keep, at most kAddStep at a time:

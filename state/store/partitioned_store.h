@@ -26,6 +26,7 @@
 #include "state/crdt/crdt.h"
 #include "state/epoch/delta_reader.h"
 #include "state/store/primary_partition.h"
+#include "state/store/slot_table.h"
 #include "state/store/staged_update.h"
 #include "state/store/state_kind.h"
 
@@ -66,10 +67,11 @@ class PartitionedStore {
   /// Calls `use(eager)` with what is to be done for each update of a slice as soon as its record is read, before it is
   /// part of a group. It holds until the next call of anything else, and has
   ///
-  ///   Prefetch(hash)               to be called once for each update: starts loading what it will need
+  ///   Locate(hash)                 to be called once for each update: starts loading what it will need, and returns
+  ///                                where TryUpdate is to look, also that of a later `eager` while the slice is open
   ///   kWaits                       whether TryUpdate is better called some records later, when that has come
-  ///   TryUpdate(hash, key, input)  whether the record is in the state now; if not, a group has to bring it
-  ///   Count(updates)               to be told how many of them are
+  ///   TryUpdate(home, key, input)  whether the record is in the state now; if not, a group has to bring it
+  ///   Count(updates)               to be told at the end how many of them are
   ///
   /// Where all keys are led here, and the slice has slots, it updates them. With others to lead keys, too, that would
   /// be a branch that is mispredicted, so there it takes none.
@@ -151,16 +153,19 @@ class PartitionedStore {
 
     explicit UpdateAtOnce(Table& table) : table_(&table), slots_(table.slots()) {}
 
-    [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
+    [[gnu::always_inline]] SlotHome Locate(std::uint64_t hash) const {
+      const SlotHome home = slots_.HomeOf(hash);
       if constexpr (kOutsideCache) {
-        slots_.Prefetch(hash);
+        slots_.Prefetch(home);
       }
+      return home;
     }
-    [[gnu::always_inline]] bool TryUpdate(std::uint64_t hash, const K& key, const typename V::Input& input) const {
-      auto* const form = slots_.Find(hash, key);
+    /// A new key has a slot at once outside the cache; within it, where little is to be gained, its group brings it.
+    [[gnu::always_inline]] bool TryUpdate(SlotHome home, const K& key, const typename V::Input& input) {
+      auto* const form = kOutsideCache ? slots_.FindOrInsert(home, key) : slots_.Find(home, key);
       return form != nullptr && form->TryUpdate(input);
     }
-    void Count(std::size_t updates) const { table_->CountUpdates(updates); }
+    void Count(std::size_t updates) const { table_->PutBack(slots_, updates); }
 
    private:
     Table* table_;
@@ -180,12 +185,13 @@ class PartitionedStore {
       }
     }
 
-    [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
+    [[gnu::always_inline]] SlotHome Locate(std::uint64_t hash) const {
       if (LeaderOf(hash, executor_count_) == self_) {
         prefetcher_(hash);
       }
+      return {};
     }
-    static constexpr bool TryUpdate(std::uint64_t /*hash*/, const K& /*key*/, const typename V::Input& /*input*/) {
+    static constexpr bool TryUpdate(SlotHome /*home*/, const K& /*key*/, const typename V::Input& /*input*/) {
       return false;
     }
     void Count(std::size_t /*updates*/) const {}

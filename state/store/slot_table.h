@@ -10,9 +10,9 @@
 //   1. A slot whose key is all zero bytes is free; the key of zeros has a place of its own behind the others.
 //   2. No slot is freed on its own. So a key that found no slot never finds one later.
 //
-// A copy sees the same slots, but does not learn what is inserted later. One of them inserts and releases.
+// A copy sees the same slots, but does not learn what is inserted later: whoever inserts into one keeps that one.
 //
-//   if (CountValue* value = table.FindOrInsert(hash, key)) value->Update({});   // else keep the key elsewhere
+//   CountValue* value = table.FindOrInsert(table.HomeOf(hash), key);   // null: keep the key elsewhere
 #pragma once
 
 #include <algorithm>
@@ -32,6 +32,9 @@
 #include "state/log/state_memory.h"
 
 namespace glaive::state {
+
+/// The number of the first slot that is looked at for a key.
+enum class SlotHome : std::uint64_t {};
 
 /// `V` is any type whose bytes are its value, up to a cache line with the key.
 template <StateKey K, typename V>
@@ -60,8 +63,8 @@ class SlotTable {
   /// How much memory a table for `keys` takes.
   static std::size_t BytesFor(std::uint64_t keys) { return (HomesFor(keys) + kMostProbes + 1) * sizeof(Entry); }
 
-  /// A table that `keys`, kMostKeys at most, fill to two thirds. It takes some more, up to three quarters.
-  /// ResourceExhausted past the budget.
+  /// A table that `keys`, kMostKeys at most, fill to between a half and two thirds. It takes more, up to three
+  /// quarters. ResourceExhausted past the budget.
   static absl::StatusOr<SlotTable> Create(StateMemory& memory, std::uint64_t keys) {
     absl::StatusOr<Block> block = memory.Acquire(BytesFor(keys), Contents::kZeroed);
     if (!block.ok()) {
@@ -86,29 +89,35 @@ class SlotTable {
   /// Whether it is larger than a usual second-level cache, so that it helps to prefetch.
   bool exceeds_cache() const { return size_bytes() > kCachedBytes; }
 
-  /// Starts loading the key's slot.
-  [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[HomeOf(hash)], 1); }
+  /// Where the keys with this hash are looked for. HashBits (key_hash.h) spreads neighbouring keys evenly over the
+  /// highest bits of a product, which the hash has as its lowest bytes, the highest last.
+  SlotHome HomeOf(std::uint64_t hash) const {
+    return SlotHome{std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(hash))} * homes_ >> 32};
+  }
+
+  /// Starts loading a key's slot.
+  [[gnu::always_inline]] void Prefetch(SlotHome home) const { __builtin_prefetch(&slots_[Number(home)], 1); }
 
   /// The key's value, null if it has none here.
-  [[gnu::always_inline]] V* Find(std::uint64_t hash, const K& key) const {
+  [[gnu::always_inline]] V* Find(SlotHome home, const K& key) const {
     if (IsZero(key)) [[unlikely]] {
       return has_zero_ ? &ZeroEntry().value : nullptr;
     }
-    Entry* const entry = Look(hash, key);
+    Entry* const entry = Look(home, key);
     return entry != nullptr && entry->key == key ? &entry->value : nullptr;
   }
 
   /// The key's value, a default one if the key is new; null if it has to be kept elsewhere, as it will stay.
-  [[gnu::always_inline]] V* FindOrInsert(std::uint64_t hash, const K& key) {
+  [[gnu::always_inline]] V* FindOrInsert(SlotHome home, const K& key) {
     if (IsZero(key)) [[unlikely]] {
       return InsertZero();
     }
-    Entry* const entry = Look(hash, key);
+    Entry* const entry = Look(home, key);
     if (entry == nullptr) [[unlikely]] {
       return nullptr;
     }
-    if (IsZero(entry->key)) [[unlikely]] {
-      if (size_ >= limit()) {
+    if (IsZero(entry->key)) {
+      if (size_ >= limit()) [[unlikely]] {
         return nullptr;
       }
       new (entry) Entry{.key = key, .value = V{}};
@@ -152,6 +161,8 @@ class SlotTable {
     return (fewest + step - 1) / step * step;
   }
 
+  static std::size_t Number(SlotHome home) { return static_cast<std::size_t>(home); }
+
   static bool IsZero(const K& key) {
     constexpr std::array<std::byte, sizeof(K)> kZeros{};
     return std::memcmp(&key, kZeros.data(), sizeof(K)) == 0;
@@ -173,20 +184,14 @@ class SlotTable {
   }
 
   /// The slot of a key that is not zero, or the free one that it would take; null if it has neither.
-  [[gnu::always_inline]] Entry* Look(std::uint64_t hash, const K& key) const {
-    Entry* entry = &slots_[HomeOf(hash)];
+  [[gnu::always_inline]] Entry* Look(SlotHome home, const K& key) const {
+    Entry* entry = &slots_[Number(home)];
     for (const Entry* const end = entry + kMostProbes; !(entry->key == key) && !IsZero(entry->key);) {
       if (++entry == end) [[unlikely]] {
         return nullptr;
       }
     }
     return entry;
-  }
-
-  /// The first slot that is looked at. HashBits (key_hash.h) spreads neighbouring keys evenly over the highest bits of
-  /// a product, which the hash has as its lowest bytes, the highest last.
-  std::size_t HomeOf(std::uint64_t hash) const {
-    return std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(hash))} * homes_ >> 32;
   }
 
   Block block_;

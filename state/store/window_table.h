@@ -6,8 +6,7 @@
 // Owned by one executor, used by its thread alone.
 //
 //   1. A key has a slot or an entry in the log: one that found no slot never finds one (slot_table.h). It has both only
-//      where its slot could not take something (compact_form.h) and gave the log what it had; ForEach brings them
-//      together.
+//      where its slot could not take something (compact_form.h); ForEach brings them together.
 //
 //   auto table = WindowTable<std::uint64_t, SumValue<float>>::Create(memory, last_table.forecast());
 //   status = table->Apply(memory, items, FoldRecord{});   // into a value, or into a slot's form
@@ -18,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -29,6 +29,7 @@
 #include "state/log/state_memory.h"
 #include "state/store/slice_table.h"
 #include "state/store/slot_table.h"
+#include "state/store/staged_update.h"
 
 namespace glaive::state {
 
@@ -49,7 +50,7 @@ class WindowTable {
   struct Forecast {
     std::uint64_t keys = 0;
     bool recurring = false;  // whether keys come so often that slots are worth it
-    bool unfit = false;      // whether slots had to give the log too much, in this slice or one before
+    bool unfit = false;      // whether slots did not take too many records, in this slice or one before
 
     friend bool operator==(const Forecast&, const Forecast&) = default;
   };
@@ -79,14 +80,14 @@ class WindowTable {
   /// As SliceTable::Apply. `apply(form, item)` is called as well, and says whether the form took the item; if not, it
   /// has not changed.
   template <bool kPrefetched = false, typename Item, typename Applier>
-  absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply) {
+  absl::Status Apply(StateMemory& memory, std::span<const Item> items, const Applier& apply) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
     updates_ += items.size();
     if (!slots_.empty()) {
       return ApplyToSlots<kPrefetched>(memory, items, apply);
     }
     absl::Status status = log_.template Apply<kPrefetched>(memory, items, apply);
-    return updates_ < next_look_ || !status.ok() ? status : ConsiderSlots(memory);
+    return updates_ < look_.next_updates || !status.ok() ? status : ConsiderSlots(memory);
   }
 
   /// As SliceTable::Prefetcher.
@@ -97,7 +98,7 @@ class WindowTable {
 
     [[gnu::always_inline]] void operator()(std::uint64_t hash) const {
       if (!slots_.empty()) {
-        slots_.Prefetch(hash);
+        slots_.Prefetch(slots_.HomeOf(hash));
       } else {
         log_(hash);
       }
@@ -108,9 +109,12 @@ class WindowTable {
     Slots slots_;
   };
 
-  /// Keys' slots, if there are any: updates of keys that have one may be made there, and are to be counted.
+  /// Keys' slots, if there are any. Updates may be made in a copy, which is to be put back with their number.
   const Slots& slots() const { return slots_; }
-  void CountUpdates(std::size_t updates) { updates_ += updates; }
+  void PutBack(const Slots& slots, std::size_t updates) {
+    slots_ = slots;
+    updates_ += updates;
+  }
 
   /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. The entry's value
   /// has at least Result().
@@ -132,23 +136,26 @@ class WindowTable {
   Forecast forecast() const {
     return {.keys = size(),
             .recurring = size() > 0 && 2 * updates_ >= kUpdatesOfTwo * size(),
-            .unfit = unfit_ || given_ > kFewestOfUnfit + updates_ / kUpdatesOfUnfit};
+            .unfit = unfit_ || refused_records_ > kFewestOfUnfit + updates_ / kUpdatesOfUnfit};
   }
   /// Keys.
   std::uint64_t size() const { return std::uint64_t{slots_.size()} + log_.size() - shared_; }
   std::size_t size_bytes() const { return slots_.size_bytes() + log_.size_bytes(); }
-  std::uint64_t index_growths() const { return log_.index_growths(); }
+  std::uint64_t index_growths() const { return earlier_growths_ + log_.index_growths(); }
 
  private:
-  /// From so many updates of two keys on, clearing and scanning an array that is at least a third empty costs less than
-  /// slots save.
+  /// From so many updates of two keys on, clearing and scanning an array that is a third to a half empty costs less
+  /// than slots save.
   static constexpr std::uint64_t kUpdatesOfTwo = 3;
-  /// So many updates of a key let slots be worth the move from the log, once hardly any update in so many brings a new
-  /// key: slots do not grow.
-  static constexpr std::uint64_t kUpdatesOfMove = 4;
-  static constexpr std::uint64_t kUpdatesOfNewKey = 16;
+  /// So many updates of a key are worth the move from the log to slots, which takes as long as half an update, once at
+  /// most one key in so many is new since the last look: slots do not grow.
+  static constexpr std::uint64_t kUpdatesOfMove = 2;
+  static constexpr std::uint64_t kKeysOfNewKey = 16;
   static constexpr std::uint64_t kUpdatesBetweenLooks = 4096;
-  /// More than one update in so many at which a slot has to give what it has to the log.
+  /// The move is done in one go: about 20 ms for so many slots.
+  static constexpr std::size_t kMostBytesOfMove = std::size_t{32} << 20;
+  /// More than one update in so many whose record its slot does not take. Sums of many records, which move or come from
+  /// other executors, are not counted: there are few.
   static constexpr std::uint64_t kUpdatesOfUnfit = 64;
   static constexpr std::uint64_t kFewestOfUnfit = 1000;  // a few odd numbers say nothing
   /// Slots come beside the memory that earlier slices have taken for their logs, so they may take this part of what is
@@ -160,6 +167,12 @@ class WindowTable {
     const std::uint64_t left_bytes = memory.limit_bytes() - memory.used_bytes();
     return keys <= Slots::kMostKeys && Slots::BytesFor(keys) <= std::min(left_bytes / kPartOfMemory, kMostBytes);
   }
+
+  /// What the log was like when it was last considered to move it to slots.
+  struct Look {
+    std::uint64_t keys = 0;
+    std::uint64_t next_updates = kUpdatesBetweenLooks;  // after how many it is to be considered again
+  };
 
   /// A value on its way to another place of its key.
   struct Moved {
@@ -173,60 +186,61 @@ class WindowTable {
   };
 
   template <bool kPrefetched, typename Item, typename Applier>
-  absl::Status ApplyToSlots(StateMemory& memory, std::span<const Item> items, Applier& apply) {
+  absl::Status ApplyToSlots(StateMemory& memory, std::span<const Item> items, const Applier& apply) {
     if (!kPrefetched && slots_.exceeds_cache()) {
       for (const Item& item : items) {
-        slots_.Prefetch(item.hash);
+        slots_.Prefetch(slots_.HomeOf(item.hash));
       }
     }
     std::array<Item, kGroupSize> for_log;
-    std::array<Moved, kGroupSize> given;
     std::size_t for_log_count = 0;
-    std::size_t given_count = 0;
     for (const Item& item : items) {
-      Form* const form = slots_.FindOrInsert(item.hash, item.key);
-      if (form != nullptr && apply(*form, item)) [[likely]] {
-        continue;
-      }
-      if (form != nullptr) {
-        given[given_count++] = {.hash = item.hash, .key = item.key, .value = form->Expanded()};
-        *form = Form{};
-      }
-      if (form == nullptr || !apply(*form, item)) {
+      Form* const form = slots_.FindOrInsert(slots_.HomeOf(item.hash), item.key);
+      if (form == nullptr) {
         for_log[for_log_count++] = item;
-      }
-    }
-    if (given_count > 0) [[unlikely]] {
-      if (absl::Status status = Give(memory, std::span<const Moved>(given).first(given_count)); !status.ok()) {
-        return status;
+      } else if (!apply(*form, item)) [[unlikely]] {
+        if (absl::Status status = ApplyRefused(memory, *form, item, apply); !status.ok()) {
+          return status;
+        }
       }
     }
     return for_log_count == 0 ? absl::OkStatus()
                               : log_.Apply(memory, std::span<const Item>(for_log).first(for_log_count), apply);
   }
 
-  /// Merges what slots had into the log.
-  [[gnu::noinline]] absl::Status Give(StateMemory& memory, std::span<const Moved> given) {
+  /// Applies what a slot's form did not take: to the form, which begins anew once the log has what it had, or to the
+  /// log if no form takes that.
+  template <typename Item, typename Applier>
+  [[gnu::noinline]] absl::Status ApplyRefused(StateMemory& memory, Form& form, const Item& item, const Applier& apply) {
+    if constexpr (std::is_same_v<Applier, FoldRecord>) {
+      ++refused_records_;
+    }
     const std::uint64_t entries = log_.size();
-    given_ += given.size();
-    absl::Status status = log_.Apply(memory, given, FoldMoved{});
+    absl::Status status;
+    if (Form anew; apply(anew, item)) {
+      const Moved had{.hash = item.hash, .key = item.key, .value = form.Expanded()};
+      form = anew;
+      status = log_.Apply(memory, std::span(&had, 1), FoldMoved{});
+    } else {
+      status = log_.Apply(memory, std::span(&item, 1), apply);
+    }
     shared_ += log_.size() - entries;
     return status;
   }
 
-  /// Moves the log's entries to slots if its keys have recurred so often that this pays even if none does again: once,
-  /// since later slices have slots from the start.
+  /// Moves the log's entries to slots if its keys recur. Once: later slices have slots from the start, and where a key
+  /// is to be found does not change while a slice has slots.
   [[gnu::noinline]] absl::Status ConsiderSlots(StateMemory& memory) {
-    const std::uint64_t updates = updates_ - std::exchange(last_look_, updates_);
-    const std::uint64_t new_keys = log_.size() - std::exchange(keys_at_look_, log_.size());
-    next_look_ = updates_ + std::max(updates_ / 4, kUpdatesBetweenLooks);
-    const std::uint64_t keys = log_.size() + log_.size() / 8;  // some more will come
-    if (unfit_ || updates_ < kUpdatesOfMove * log_.size() || updates < kUpdatesOfNewKey * new_keys ||
-        !IsWorthSlots(memory, keys)) {
+    const std::uint64_t keys = log_.size();
+    const std::uint64_t new_keys = keys - look_.keys;
+    look_ = {.keys = keys, .next_updates = updates_ + std::max(updates_ / 4, kUpdatesBetweenLooks)};
+    const std::uint64_t expected_keys = keys + keys / 8;  // some more will come
+    if (unfit_ || updates_ < kUpdatesOfMove * keys || kKeysOfNewKey * new_keys > keys ||
+        !IsWorthSlots(memory, expected_keys) || Slots::BytesFor(expected_keys) > kMostBytesOfMove) {
       return absl::OkStatus();
     }
     absl::StatusOr<Log> log = Log::Create(memory, 0);
-    absl::StatusOr<Slots> slots = log.ok() ? Slots::Create(memory, keys) : log.status();
+    absl::StatusOr<Slots> slots = log.ok() ? Slots::Create(memory, expected_keys) : log.status();
     if (!slots.ok()) {  // the log still has room
       if (log.ok()) {
         log->Release(memory);
@@ -235,26 +249,24 @@ class WindowTable {
     }
     slots_ = *slots;
     Log entries = std::exchange(log_, *std::move(log));
+    earlier_growths_ = entries.index_growths();
     absl::Status status = MoveToSlots(memory, entries);
     entries.Release(memory);
-    given_ = 0;  // sums of so many records say nothing about records
     return status;
   }
 
   absl::Status MoveToSlots(StateMemory& memory, const Log& entries) {
     std::array<Moved, kGroupSize> group;
     std::size_t count = 0;
+    const auto move = [&] {
+      return ApplyToSlots</*kPrefetched=*/false>(memory, std::span<const Moved>(group).first(std::exchange(count, 0)),
+                                                 FoldMoved{});
+    };
     absl::Status status = entries.ForEach([&](const Entry& entry) {
       group[count++] = {.hash = HashKey(entry.key), .key = entry.key, .value = entry.value};
-      return count < group.size() ? absl::OkStatus()
-                                  : MoveGroup(memory, std::span(group).first(std::exchange(count, 0)));
+      return count < group.size() ? absl::OkStatus() : move();
     });
-    return status.ok() ? MoveGroup(memory, std::span(group).first(count)) : status;
-  }
-
-  absl::Status MoveGroup(StateMemory& memory, std::span<const Moved> group) {
-    FoldMoved fold;
-    return ApplyToSlots</*kPrefetched=*/false>(memory, group, fold);
+    return status.ok() ? move() : status;
   }
 
   /// A slot's key and all of its value.
@@ -267,17 +279,18 @@ class WindowTable {
   }
 
   /// Whether a key of the log has a slot as well.
-  bool HasSlotAsWell(const K& key) const { return shared_ > 0 && slots_.Find(HashKey(key), key) != nullptr; }
+  bool HasSlotAsWell(const K& key) const {
+    return shared_ > 0 && slots_.Find(slots_.HomeOf(HashKey(key)), key) != nullptr;
+  }
 
   Slots slots_;
-  Log log_;  // of keys without a slot, and of what slots have given it
+  Log log_;  // of keys without a slot, and of what slots did not take or no longer have
   std::uint64_t updates_ = 0;
-  std::uint64_t last_look_ = 0;  // how many of them there were when the log was last looked at
-  std::uint64_t next_look_ = kUpdatesBetweenLooks;
-  std::uint64_t keys_at_look_ = 0;
-  std::uint64_t given_ = 0;   // how often a slot has given the log what it had
-  std::uint64_t shared_ = 0;  // keys that have a slot and an entry of the log
-  bool unfit_ = false;        // in an earlier slice
+  Look look_;                          // the last one
+  std::uint64_t earlier_growths_ = 0;  // of the log that was moved to slots
+  std::uint64_t refused_records_ = 0;  // how often a slot did not take one
+  std::uint64_t shared_ = 0;           // keys that have a slot and an entry of the log
+  bool unfit_ = false;                 // in an earlier slice
 };
 
 }  // namespace glaive::state

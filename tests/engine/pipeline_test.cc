@@ -1,5 +1,6 @@
 // The stateless steps and the stage they feed: what is kept, what is grouped, what is late.
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -79,9 +80,12 @@ class RecordStageTest : public ::testing::Test {
   struct Eager {
     static constexpr bool kWaits = kWaitsT;
 
-    void Prefetch(std::uint64_t hash) const { test->prefetched_.push_back(hash); }
-    bool TryUpdate(std::uint64_t hash, std::uint64_t key, const state::Nothing& /*input*/) const {
-      EXPECT_EQ(hash, state::HashKey(key));
+    state::SlotHome Locate(std::uint64_t hash) const {
+      test->located_.push_back(hash);
+      return state::SlotHome{hash};
+    }
+    bool TryUpdate(state::SlotHome home, std::uint64_t key, const state::Nothing& /*input*/) const {
+      EXPECT_EQ(home, state::SlotHome{state::HashKey(key)});
       if (!test->taken_at_once_.contains(key)) {
         return false;
       }
@@ -124,7 +128,7 @@ class RecordStageTest : public ::testing::Test {
   std::vector<std::size_t> group_sizes_;
   std::set<std::uint64_t> taken_at_once_;
   std::map<std::int64_t, std::vector<std::uint64_t>> at_once_;  // by slice: the keys
-  std::vector<std::uint64_t> prefetched_;
+  std::vector<std::uint64_t> located_;
   bool waits_ = false;  // whether updates are tried some records later
   std::size_t counted_ = 0;
   std::function<void(state::SliceId, std::span<const RecordStage<CountPlan>::Update>)> flush_ =
@@ -142,7 +146,7 @@ TEST_F(RecordStageTest, RecordsOfOneWindowAreFoldedInFullGroups) {
   for (std::uint64_t i = 0; i < 70; i += 10) {  // groups fill across calls
     Add(std::vector<Reading>(10, {.sensor = i, .value = 3}));
   }
-  stage_.Flush(flush_);
+  stage_.Flush(UseEager(), flush_);
   EXPECT_EQ(group_sizes_, (std::vector<std::size_t>{32, 32, 6}));
   EXPECT_EQ(folded_[0].size(), 70U);
   EXPECT_EQ(stage_.kept(), 70U);
@@ -151,7 +155,7 @@ TEST_F(RecordStageTest, RecordsOfOneWindowAreFoldedInFullGroups) {
 TEST_F(RecordStageTest, AGroupNeverMixesWindowsEvenWhenRecordsAreOutOfOrder) {
   stage_.BeginBatch(kMinEventTimeMs);
   Add({{105, 5}, {115, 15}, {106, 6}, {125, 25}, {99, -1}, {107, 7}});
-  stage_.Flush(flush_);
+  stage_.Flush(UseEager(), flush_);
   EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{105, 106, 107}));
   EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{115}));
   EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{125}));
@@ -163,12 +167,12 @@ TEST_F(RecordStageTest, WhatIsTakenAtOnceIsNotStaged) {
   stage_.BeginBatch(kMinEventTimeMs);
   Add({{1, 5}, {1, 6}});  // the first step finds the slice; nothing is tried before
   EXPECT_TRUE(at_once_.empty());
-  prefetched_.clear();
+  located_.clear();
   Add({{1, 7}, {2, 8}, {3, 9}, {3, 10}, {2, 4}});
   EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 3}}}));
-  EXPECT_EQ(prefetched_.size(), 4U) << "all but the one of another slice";
-  EXPECT_EQ(prefetched_.back(), state::HashKey(std::uint64_t{2}));
-  stage_.Flush(flush_);
+  EXPECT_EQ(located_.size(), 4U) << "all but the one of another slice";
+  EXPECT_EQ(located_.back(), state::HashKey(std::uint64_t{2}));
+  stage_.Flush(UseEager(), flush_);
   EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{1, 1, 2, 2}));
   EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{3})) << "in another slice than what is tried";
   EXPECT_EQ(counted_, 2U);
@@ -180,33 +184,49 @@ TEST_F(RecordStageTest, WhatIsTakenLaterWaitsForOthersBehindIt) {
   taken_at_once_ = {1, 3};
   stage_.BeginBatch(kMinEventTimeMs);
   Add({{1, 5}});  // finds the slice
-  std::vector<Reading> readings(state::kGroupSize - 2, {.sensor = 3, .value = 9});
+  std::vector<Reading> readings(RecordStage<CountPlan>::kMostWaiting, {.sensor = 3, .value = 9});
   readings[1].sensor = 2;
   Add(readings);
   EXPECT_TRUE(at_once_.empty()) << "none has enough behind it";
-  EXPECT_EQ(prefetched_.size(), readings.size());
-  Add({{4, 1}, {5, 25}, {4, 2}, {4, 3}});
-  EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 3}}}));
+  EXPECT_EQ(located_.size(), readings.size());
+  Add({{3, 1}, {4, 2}, {3, 3}});
+  EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {3, 3}}}));
   EXPECT_EQ(counted_, 2U);
-  EXPECT_EQ(folded_[0].size(), readings.size() + 2) << "one in vain and those that wait are a full group";
-  EXPECT_EQ(folded_[0].front(), 2U) << "it was tried in vain";
-  stage_.Flush(flush_);
-  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{5}));
-  EXPECT_EQ(stage_.kept(), readings.size() + 5);
+  stage_.Flush(UseEager(), flush_);
+  EXPECT_EQ(at_once_[0].size(), readings.size() + 1) << "all of them but keys 2 and 4";
+  EXPECT_EQ(counted_, at_once_[0].size());
+  EXPECT_EQ(folded_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 2, 4}}})) << "tried in vain";
+  EXPECT_EQ(stage_.kept(), readings.size() + 4);
 }
 
-TEST_F(RecordStageTest, WhatWaitsIsHandedOverBeforeAnotherSlice) {
+TEST_F(RecordStageTest, WhatWaitsIsFinishedBeforeAnotherSlice) {
   waits_ = true;
   taken_at_once_ = {1};
   stage_.BeginBatch(kMinEventTimeMs);
   Add({{1, 5}});
-  Add({{1, 6}, {1, 25}, {1, 7}});
-  EXPECT_EQ(group_sizes_, (std::vector<std::size_t>{3}));
-  EXPECT_EQ(folded_[0].size(), 3U);
-  Add({{2, 26}});
-  stage_.Flush(flush_);
+  Add({{1, 6}, {2, 7}, {1, 25}, {1, 8}});
+  EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 1}}}));
+  EXPECT_EQ(folded_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 2}}}));
+  Add({{1, 26}, {2, 27}});
+  stage_.Flush(UseEager(), flush_);
+  EXPECT_EQ(at_once_[2], (std::vector<std::uint64_t>{1}));
   EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{1, 2}));
-  EXPECT_EQ(stage_.kept(), 5U);
+  EXPECT_EQ(stage_.kept(), 7U);
+}
+
+TEST_F(RecordStageTest, WhatWaitsIsStagedOnceNothingWaitsAnyMore) {
+  waits_ = true;
+  stage_.BeginBatch(kMinEventTimeMs);
+  Add({{1, 5}});
+  Add(std::vector<Reading>(RecordStage<CountPlan>::kMostWaiting + state::kGroupSize - 2, {.sensor = 2, .value = 3}));
+  EXPECT_TRUE(folded_.empty()) << "one short of a group, and those that wait";
+  waits_ = false;
+  Add(std::vector<Reading>(RecordStage<CountPlan>::kMaxRecords, {.sensor = 3, .value = 3}));
+  stage_.Flush(UseEager(), flush_);
+  EXPECT_EQ(std::ranges::count(folded_[0], 1), 1);
+  EXPECT_EQ(std::ranges::count(folded_[0], 2), RecordStage<CountPlan>::kMostWaiting + state::kGroupSize - 2);
+  EXPECT_EQ(std::ranges::count(folded_[0], 3), RecordStage<CountPlan>::kMaxRecords);
+  EXPECT_EQ(stage_.kept(), folded_[0].size());
 }
 
 TEST_F(RecordStageTest, WhatIsTakenLaterIsTakenOnce) {
@@ -228,7 +248,7 @@ TEST_F(RecordStageTest, WhatIsTakenLaterIsTakenOnce) {
     waits_ = records != 2;  // in between, nothing does
     Add(readings);
   }
-  stage_.Flush(flush_);
+  stage_.Flush(UseEager(), flush_);
   std::multiset<std::uint64_t> once(at_once_[0].begin(), at_once_[0].end());
   EXPECT_EQ(once.size(), counted_);
   EXPECT_GT(once.size(), 100U);
@@ -242,7 +262,7 @@ TEST_F(RecordStageTest, AStepMayFillAGroupAndHaveRecordsOfOtherSlicesBeside) {
   Add(std::vector<Reading>(31, {.sensor = 1, .value = 3}));  // one short of a group
   Add({{2, 3}, {3, 17}, {4, 9}, {5, -4}, {6, 0}, {7, 10}});
   AddPointers({{8, 19}, {9, 20}, {10, 11}});
-  stage_.Flush(flush_);
+  stage_.Flush(UseEager(), flush_);
   EXPECT_EQ(group_sizes_.front(), 32U);
   EXPECT_EQ(folded_[-1], (std::vector<std::uint64_t>{5}));
   std::vector<std::uint64_t> first(31, 1);
@@ -258,7 +278,7 @@ TEST_F(RecordStageTest, EventTimesAreShifted) {
   for (const std::int64_t shift_ms : {1'000, -1'000}) {
     Add({{1, 5}}, shift_ms);  // its slice becomes the current one
     Add({{2, 0}, {3, 9}, {4, 10}, {5, -1}}, shift_ms);
-    stage_.Flush(flush_);
+    stage_.Flush(UseEager(), flush_);
     const std::int64_t slice = shift_ms / 10;
     EXPECT_EQ(folded_[slice], (std::vector<std::uint64_t>{1, 2, 3}));
     EXPECT_EQ(folded_[slice + 1], (std::vector<std::uint64_t>{4}));
@@ -271,11 +291,11 @@ TEST_F(RecordStageTest, ARecordIsLateOnlyOnceItsWindowIsClosed) {
   Add({{1, 11},  // behind the watermark, but its window is open
        {2, 9},   // its window ended at 10
        {3, 12}});
-  stage_.Flush(flush_);
+  stage_.Flush(UseEager(), flush_);
   stage_.BeginBatch(20);
   Add({{4, 19},  // the window of the last record has closed meanwhile
        {5, 20}});
-  stage_.Flush(flush_);
+  stage_.Flush(UseEager(), flush_);
   EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{1, 3}));
   EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{5}));
   EXPECT_EQ(stage_.late(), 2U);

@@ -43,9 +43,8 @@ class OfExecutors {
 
   bool TryUpdate(SliceId slice, std::uint64_t key, std::int64_t input) {
     bool taken = false;
-    store_.UseEager(slice, [&](const auto& eager) {
-      eager.Prefetch(HashKey(key));
-      taken = eager.TryUpdate(HashKey(key), key, input);
+    store_.UseEager(slice, [&](auto eager) {
+      taken = eager.TryUpdate(eager.Locate(HashKey(key)), key, input);
       eager.Count(taken ? 1 : 0);
     });
     return taken;
@@ -88,7 +87,7 @@ TEST(EagerUpdate, OfAKeyThatHasASlot) {
   EXPECT_EQ(one.ValueOf(kSecond, 1), 22);
 }
 
-TEST(EagerUpdate, NotOfANewKey) {
+TEST(EagerUpdate, NotOfANewKeyWithinTheCache) {
   OfExecutors one(1, 100);
   one.Apply(kSecond, {Of(1, 1)});
   for (const std::uint64_t key : {0U, 2U}) {
@@ -98,6 +97,38 @@ TEST(EagerUpdate, NotOfANewKey) {
     EXPECT_TRUE(one.TryUpdate(kSecond, key, 5)) << "key " << key;
     EXPECT_EQ(one.ValueOf(kSecond, key), 8) << "key " << key;
   }
+}
+
+TEST(EagerUpdate, OfANewKeyOutsideTheCache) {
+  OfExecutors one(1, 100'000);
+  one.Apply(kSecond, {Of(1, 1)});
+  for (const std::uint64_t key : {0U, 2U, 2U, 0U}) {
+    EXPECT_TRUE(one.TryUpdate(kSecond, key, 5)) << "key " << key;
+  }
+  one.Apply(kSecond, {Of(2, 3), Of(3, 4)});
+  EXPECT_EQ(one.ValueOf(kSecond, 0), 10);
+  EXPECT_EQ(one.ValueOf(kSecond, 1), 1);
+  EXPECT_EQ(one.ValueOf(kSecond, 2), 13);
+  EXPECT_EQ(one.ValueOf(kSecond, 3), 4);
+  EXPECT_EQ(one.store().primary().Open(kSecond).value()->size(), 4U);
+}
+
+TEST(EagerUpdate, NotOfAKeyThatFindsNoSlot) {
+  OfExecutors one(1, 100'000);
+  one.Apply(kSecond, {Of(1, 1)});
+  std::uint64_t taken = 1;
+  for (std::uint64_t key = 2; key <= 200'000; ++key) {
+    if (one.TryUpdate(kSecond, key, 1)) {
+      ++taken;
+    } else {
+      one.Apply(kSecond, {Of(key, 1)});
+    }
+  }
+  const Table* const table = one.store().primary().Open(kSecond).value();
+  EXPECT_EQ(table->slots().size(), taken);
+  EXPECT_GT(taken, 100'000U);
+  EXPECT_LT(taken, 200'000U);
+  EXPECT_EQ(table->size(), 200'000U);
 }
 
 TEST(EagerUpdate, NotInAnotherSliceThanTheLast) {
@@ -145,11 +176,13 @@ TEST(EagerUpdate, NotOfWhatItsSlotCannotTake) {
   for (const SliceId slice : {kFirst, kFirst, kSecond}) {
     ASSERT_TRUE(store.Apply(slice, std::span(&update, 1)).ok());
   }
-  store.UseEager(kSecond, [&](const auto& eager) {
-    EXPECT_TRUE(eager.TryUpdate(update.hash, 1, 2.0F));
-    EXPECT_FALSE(eager.TryUpdate(update.hash, 1, 0x1p60F));
-    EXPECT_FALSE(eager.TryUpdate(update.hash, 1, std::numeric_limits<float>::infinity()));
-    EXPECT_TRUE(eager.TryUpdate(update.hash, 1, 4.0F));
+  store.UseEager(kSecond, [&](auto eager) {
+    const SlotHome home = eager.Locate(update.hash);
+    EXPECT_TRUE(eager.TryUpdate(home, 1, 2.0F));
+    EXPECT_FALSE(eager.TryUpdate(home, 1, 0x1p60F));
+    EXPECT_FALSE(eager.TryUpdate(home, 1, std::numeric_limits<float>::infinity()));
+    EXPECT_TRUE(eager.TryUpdate(home, 1, 4.0F));
+    eager.Count(2);
   });
   const FloatStore::Update large{.hash = update.hash, .key = 1, .input = 0x1p60F};
   const FloatStore::Update negated{.hash = update.hash, .key = 1, .input = -0x1p60F};

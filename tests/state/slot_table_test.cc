@@ -22,7 +22,7 @@ using Table = SlotTable<std::uint64_t, Sum>;
 
 /// Adds to the key's value; false if it has no place in the table.
 bool Add(Table& table, std::uint64_t key, std::int64_t input) {
-  Sum* const sum = table.FindOrInsert(HashKey(key), key);
+  Sum* const sum = table.FindOrInsert(table.HomeOf(HashKey(key)), key);
   if (sum != nullptr) {
     sum->Update(input);
   }
@@ -65,11 +65,11 @@ TEST(SlotTable, HoldsWhatAnUnorderedMapHolds) {
 TEST(SlotTable, TakesTheKeyOfZerosToo) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 100).value();
-  EXPECT_EQ(table.Find(HashKey(std::uint64_t{0}), 0), nullptr);
+  EXPECT_EQ(table.Find(table.HomeOf(HashKey(std::uint64_t{0})), 0), nullptr);
   EXPECT_TRUE(Add(table, 1, 1));
   EXPECT_TRUE(Add(table, 0, 2));
   EXPECT_TRUE(Add(table, 0, 3));
-  EXPECT_EQ(table.Find(HashKey(std::uint64_t{0}), 0)->Result(), 5);
+  EXPECT_EQ(table.Find(table.HomeOf(HashKey(std::uint64_t{0})), 0)->Result(), 5);
   EXPECT_EQ(table.size(), 2U);
   EXPECT_EQ(ContentsOf(table), (std::unordered_map<std::uint64_t, std::int64_t>{{0, 5}, {1, 1}}));
 }
@@ -81,7 +81,7 @@ TEST(SlotTable, FindsOnlyWhatWasInserted) {
     ASSERT_TRUE(Add(table, key, static_cast<std::int64_t>(key)));
   }
   for (std::uint64_t key = 1; key <= 1000; ++key) {
-    const Sum* const sum = table.Find(HashKey(key), key);
+    const Sum* const sum = table.Find(table.HomeOf(HashKey(key)), key);
     ASSERT_EQ(sum != nullptr, key % 2 == 0) << "key " << key;
     ASSERT_TRUE(sum == nullptr || sum->Result() == absl::int128(key));
   }
@@ -129,11 +129,11 @@ TEST(SlotTable, NewValuesAreDefaultOnes) {
   using Least = MinValue<std::int64_t>;
   StateMemory memory(kLimitBytes);
   auto table = SlotTable<std::uint64_t, Least>::Create(memory, 10).value();
-  Least* const least = table.FindOrInsert(HashKey(std::uint64_t{5}), 5);
+  Least* const least = table.FindOrInsert(table.HomeOf(HashKey(std::uint64_t{5})), 5);
   ASSERT_NE(least, nullptr);
   EXPECT_EQ(*least, Least{});
   least->Update(7);
-  EXPECT_EQ(table.FindOrInsert(HashKey(std::uint64_t{5}), 5)->Result(), 7);
+  EXPECT_EQ(table.FindOrInsert(table.HomeOf(HashKey(std::uint64_t{5})), 5)->Result(), 7);
 }
 
 struct PairKey {
@@ -147,7 +147,7 @@ TEST(SlotTable, TakesLongKeys) {
   auto table = SlotTable<PairKey, Sum>::Create(memory, 10'000).value();
   const auto at = [&](std::uint64_t i) {
     const PairKey key{i % 100, i / 100};
-    return table.FindOrInsert(HashKey(key), key);
+    return table.FindOrInsert(table.HomeOf(HashKey(key)), key);
   };
   std::uint64_t without = 0;
   for (std::uint64_t i = 0; i < 10'000; ++i) {

@@ -55,7 +55,7 @@ TEST(WindowTable, ForetellsSlotsWhereKeysRecur) {
 
   Table next = Table::Create(memory, table.forecast()).value();
   EXPECT_FALSE(next.slots().empty());
-  next.CountUpdates(1000);
+  next.PutBack(next.slots(), 1000);
   Repeat(next, memory, 1, 2000, 1);
   EXPECT_EQ(next.forecast(), (Table::Forecast{.keys = 2000, .recurring = true})) << "those counted and those applied";
 }
@@ -137,9 +137,9 @@ TEST(WindowTable, KeepsToTheLogOnceSlotsHaveTakenTooLittle) {
 TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, {}).value();
-  Repeat(table, memory, 0, 5000, 3);
-  EXPECT_TRUE(table.slots().empty()) << "three updates a key";
-  Repeat(table, memory, 0, 5000, 5);
+  Repeat(table, memory, 0, 5000, 2);
+  EXPECT_TRUE(table.slots().empty()) << "not more than twice, and new ones until shortly before";
+  Repeat(table, memory, 0, 5000, 6);
   EXPECT_EQ(table.slots().size(), 5000U);
   Repeat(table, memory, 5000, 5000, 1);
   Expected expected;
@@ -149,33 +149,108 @@ TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
   ExpectHolds(table, expected);
   EXPECT_EQ(table.forecast(), (Table::Forecast{.keys = 10'000, .recurring = true})) << "moves are no updates";
 
-  Table growing = Table::Create(memory, {}).value();
-  for (std::uint64_t key = 0; key < 5000; ++key) {
-    Repeat(growing, memory, key, 1, 8);
+  for (const std::uint64_t times : {8U, 20U, 100U}) {
+    Table growing = Table::Create(memory, {}).value();
+    for (std::uint64_t key = 0; key < 5000; ++key) {
+      Repeat(growing, memory, key, 1, times);
+    }
+    EXPECT_TRUE(growing.slots().empty()) << "new keys come and come, " << times << " times each";
   }
-  EXPECT_TRUE(growing.slots().empty()) << "new keys come and come";
 }
+
+TEST(WindowTable, MovesOnlyWhatIsMovedSoon) {
+  StateMemory memory(std::uint64_t{2} << 30);
+  Table table = Table::Create(memory, {}).value();
+  Repeat(table, memory, 0, 2'000'000, 6);
+  EXPECT_TRUE(table.slots().empty()) << "one go would take too long";
+  EXPECT_FALSE(Table::Create(memory, table.forecast()).value().slots().empty());
+}
+
+TEST(WindowTable, CountsHowOftenTheIndexGrewBeforeTheMove) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, {}).value();
+  Repeat(table, memory, 0, 50'000, 1);
+  const std::uint64_t growths = table.index_growths();
+  EXPECT_GT(growths, 0U);
+  Repeat(table, memory, 0, 50'000, 7);
+  ASSERT_FALSE(table.slots().empty());
+  EXPECT_EQ(table.index_growths(), growths);
+}
+
+/// Each of keys 0 to `keys` - 1 once, with a mean that is the key.
+void ExpectMeansAreKeys(const MeanTable& table, std::uint64_t keys) {
+  std::vector<bool> met(keys);
+  const absl::Status status = table.ForEach([&](const auto& entry) {
+    EXPECT_FALSE(met.at(entry.key)) << "key " << entry.key << " twice";
+    met[entry.key] = true;
+    EXPECT_EQ(entry.value.Result(), static_cast<double>(entry.key));
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(std::count(met.begin(), met.end(), true), keys);
+  EXPECT_EQ(table.size(), keys) << "each once, with a slot and an entry of the log or not";
+}
+
+/// A record of `key`, whose value is the key.
+MeanUpdate KeyOf(std::uint64_t key) { return {.hash = HashKey(key), .key = key, .input = static_cast<float>(key)}; }
 
 TEST(WindowTable, MovesSumsThatNoSlotTakes) {
   StateMemory memory(kLimitBytes);
   MeanTable table = MeanTable::Create(memory, {}).value();
-  constexpr std::uint64_t kKeys = 20;
-  for (std::uint64_t i = 0; i < 400 * kKeys; ++i) {  // more of each than a slot counts, before the move and after
-    const std::uint64_t key = i % kKeys;
-    const MeanUpdate update{.hash = HashKey(key), .key = key, .input = static_cast<float>(key)};
-    ASSERT_TRUE(table.Apply(memory, std::span(&update, 1), FoldRecord{}).ok());
+  constexpr std::uint64_t kKeys = 1500;
+  const auto update = [&](std::uint64_t key, int times) {
+    for (; times > 0; --times) {
+      const MeanUpdate of_key = KeyOf(key);
+      ASSERT_TRUE(table.Apply(memory, std::span(&of_key, 1), FoldRecord{}).ok());
+    }
+  };
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    update(key, 300);  // more than a slot counts
+  }
+  ASSERT_TRUE(table.slots().empty()) << "while new keys come";
+  for (std::uint64_t i = 0; i < 300 * kKeys; ++i) {
+    update(i % kKeys, 1);
   }
   EXPECT_EQ(table.slots().size(), kKeys);
-  EXPECT_EQ(table.size(), kKeys) << "each once, with a slot and an entry of the log";
-  std::uint64_t met = 0;
-  const absl::Status status = table.ForEach([&](const auto& entry) {
-    EXPECT_EQ(entry.value.Result(), static_cast<double>(entry.key));
-    ++met;
-    return absl::OkStatus();
-  });
-  EXPECT_TRUE(status.ok());
-  EXPECT_EQ(met, kKeys);
-  EXPECT_FALSE(table.forecast().unfit);
+  ExpectMeansAreKeys(table, kKeys);
+}
+
+/// What other executors found out of a key.
+struct MeanDelta {
+  std::uint64_t hash;
+  std::uint64_t key;
+  MeanValue<float> value;
+};
+struct FoldMeanDelta {
+  void operator()(MeanValue<float>& value, const MeanDelta& delta) const { value.Merge(delta.value); }
+  bool operator()(CompactForm<MeanValue<float>>& form, const MeanDelta& delta) const {
+    return form.TryMerge(delta.value);
+  }
+};
+
+TEST(WindowTable, DeltasOfManyRecordsDoNotMakeSlotsUnfit) {
+  constexpr std::uint64_t kKeys = 100;
+  for (const int records_of_delta : {1, 100, 254, 255, 256, 1000}) {
+    SCOPED_TRACE(testing::Message() << "deltas of " << records_of_delta << " records");
+    StateMemory memory(kLimitBytes);
+    MeanTable table = MeanTable::Create(memory, {.keys = kKeys, .recurring = true}).value();
+    for (int epoch = 0; epoch < 50; ++epoch) {
+      for (std::uint64_t key = 0; key < kKeys; ++key) {
+        const MeanUpdate own = KeyOf(key);
+        MeanDelta delta{.hash = HashKey(key), .key = key, .value = {}};
+        for (int i = 0; i < records_of_delta; ++i) {
+          ASSERT_TRUE(table.Apply(memory, std::span(&own, 1), FoldRecord{}).ok());
+          delta.value.Update(own.input);
+        }
+        for (int sender = 0; sender < 10; ++sender) {
+          ASSERT_TRUE(table.Apply(memory, std::span<const MeanDelta>(&delta, 1), FoldMeanDelta{}).ok());
+        }
+      }
+    }
+    ASSERT_EQ(table.slots().size(), kKeys);
+    ExpectMeansAreKeys(table, kKeys);
+    EXPECT_FALSE(table.forecast().unfit);
+  }
 }
 
 TEST(WindowTable, StopsVisitingTheLogAtAnErrorInTheSlots) {
