@@ -166,7 +166,7 @@ class RecordStage {
     }
     located_ = located;
     tried_ = tried;
-    eager.Count(taken);
+    eager.Finish(taken);
     Count(taken);
     staged_count_ = static_cast<std::size_t>(next - staged_.data());
     return elsewhere;
@@ -184,7 +184,7 @@ class RecordStage {
         staged_[staged_count_++] = MakeUpdate(update.key, update.input);
       }
     }
-    eager.Count(taken);
+    eager.Finish(taken);
     Count(taken);
   }
 

@@ -5,13 +5,15 @@
 // slots (store/slot_table.h), which are cleared and read whole for each window and should fit the cache: there 8 will
 // do.
 //
-// A specialization stands beside its value and has the same members. When a form does not take something, what it has
-// taken so far is merged into a value elsewhere, and it begins anew; the key's value is both, merged.
+// A specialization stands beside its value and has the same members. When a form does not take something, it begins
+// anew with that, once what it had is merged into a value elsewhere; or that value takes it, if no form does. The key's
+// value is both, merged.
 //
 //   CompactForm<V> form;
 //   if (!form.TryUpdate(input)) {
-//     rest.Merge(std::exchange(form, {}).Expanded());
-//     if (!form.TryUpdate(input)) rest.Update(input);
+//     CompactForm<V> anew;
+//     if (anew.TryUpdate(input)) rest.Merge(std::exchange(form, anew).Expanded());
+//     else rest.Update(input);
 //   }
 //   V value = form.Expanded();
 //   value.Merge(rest);

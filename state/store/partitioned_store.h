@@ -71,7 +71,8 @@ class PartitionedStore {
   ///                                where TryUpdate is to look, also that of a later `eager` while the slice is open
   ///   kWaits                       whether TryUpdate is better called some records later, when that has come
   ///   TryUpdate(home, key, input)  whether the record is in the state now; if not, a group has to bring it
-  ///   Count(updates)               to be told at the end how many of them are
+  ///   Finish(taken)                to be called once, on what was used and not on a copy: puts new keys into the
+  ///                                state, and counts the updates that it took
   ///
   /// Where all keys are led here, and the slice has slots, it updates them. With others to lead keys, too, that would
   /// be a branch that is mispredicted, so there it takes none.
@@ -165,7 +166,7 @@ class PartitionedStore {
       auto* const form = kOutsideCache ? slots_.FindOrInsert(home, key) : slots_.Find(home, key);
       return form != nullptr && form->TryUpdate(input);
     }
-    void Count(std::size_t updates) const { table_->PutBack(slots_, updates); }
+    void Finish(std::size_t taken) const { table_->PutBack(slots_, taken); }
 
    private:
     Table* table_;
@@ -194,7 +195,7 @@ class PartitionedStore {
     static constexpr bool TryUpdate(SlotHome /*home*/, const K& /*key*/, const typename V::Input& /*input*/) {
       return false;
     }
-    void Count(std::size_t /*updates*/) const {}
+    void Finish(std::size_t /*taken*/) const {}
 
    private:
     ExecutorId self_;

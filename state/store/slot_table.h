@@ -2,8 +2,8 @@
 //
 // Updating a key takes one cache line, where a log with an index over it takes two, of which the second is known only
 // once the first has come. In turn it does not grow, and takes more room: a slot is used or not, and has the key's size
-// and the value's, rounded up to a power of two. So it is for slices whose keys are known by number, and are each
-// updated many times.
+// and the value's, rounded up to a power of two. So it is for slices whose number of keys is known, and whose
+// keys come again.
 //
 // Owned by one executor, used by its thread alone.
 //

@@ -50,7 +50,7 @@ class WindowTable {
   struct Forecast {
     std::uint64_t keys = 0;
     bool recurring = false;  // whether keys come so often that slots are worth it
-    bool unfit = false;      // whether slots did not take too many records, in this slice or one before
+    bool unfit = false;      // whether slots refused too many records, in this slice or one before
 
     friend bool operator==(const Forecast&, const Forecast&) = default;
   };
@@ -83,6 +83,7 @@ class WindowTable {
   absl::Status Apply(StateMemory& memory, std::span<const Item> items, const Applier& apply) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
     updates_ += items.size();
+    deltas_ += kIsRecord<Applier> ? 0 : items.size();
     if (!slots_.empty()) {
       return ApplyToSlots<kPrefetched>(memory, items, apply);
     }
@@ -112,6 +113,8 @@ class WindowTable {
   /// Keys' slots, if there are any. Updates may be made in a copy, which is to be put back with their number.
   const Slots& slots() const { return slots_; }
   void PutBack(const Slots& slots, std::size_t updates) {
+    GLAIVE_CHECK(slots.size() >= slots_.size(), "slots of ", slots.size(), " keys would take the place of ",
+                 slots_.size());
     slots_ = slots;
     updates_ += updates;
   }
@@ -136,7 +139,7 @@ class WindowTable {
   Forecast forecast() const {
     return {.keys = size(),
             .recurring = size() > 0 && 2 * updates_ >= kUpdatesOfTwo * size(),
-            .unfit = unfit_ || refused_records_ > kFewestOfUnfit + updates_ / kUpdatesOfUnfit};
+            .unfit = unfit_ || refused_records_ > kFewestOfUnfit + (updates_ - deltas_) / kItemsOfUnfit};
   }
   /// Keys.
   std::uint64_t size() const { return std::uint64_t{slots_.size()} + log_.size() - shared_; }
@@ -152,11 +155,12 @@ class WindowTable {
   static constexpr std::uint64_t kUpdatesOfMove = 2;
   static constexpr std::uint64_t kKeysOfNewKey = 16;
   static constexpr std::uint64_t kUpdatesBetweenLooks = 4096;
-  /// The move is done in one go: about 20 ms for so many slots.
+  /// The move is done in one go: about 20 ms for so many slots that take what they are given.
   static constexpr std::size_t kMostBytesOfMove = std::size_t{32} << 20;
-  /// More than one update in so many whose record its slot does not take. Sums of many records, which move or come from
-  /// other executors, are not counted: there are few.
-  static constexpr std::uint64_t kUpdatesOfUnfit = 64;
+  /// Slots are unfit if they refuse more than one in so many: of the executor's own records, since deltas are sums of
+  /// many; before a move, of the log's first values.
+  static constexpr std::uint64_t kItemsOfUnfit = 64;
+  static constexpr std::uint64_t kValuesTried = 1024;
   static constexpr std::uint64_t kFewestOfUnfit = 1000;  // a few odd numbers say nothing
   /// Slots come beside the memory that earlier slices have taken for their logs, so they may take this part of what is
   /// left. Nor may they be so large that zeroing them in one go would hold up the executor for long.
@@ -167,6 +171,9 @@ class WindowTable {
     const std::uint64_t left_bytes = memory.limit_bytes() - memory.used_bytes();
     return keys <= Slots::kMostKeys && Slots::BytesFor(keys) <= std::min(left_bytes / kPartOfMemory, kMostBytes);
   }
+
+  template <typename Applier>
+  static constexpr bool kIsRecord = std::is_same_v<Applier, FoldRecord>;
 
   /// What the log was like when it was last considered to move it to slots.
   struct Look {
@@ -212,9 +219,7 @@ class WindowTable {
   /// log if no form takes that.
   template <typename Item, typename Applier>
   [[gnu::noinline]] absl::Status ApplyRefused(StateMemory& memory, Form& form, const Item& item, const Applier& apply) {
-    if constexpr (std::is_same_v<Applier, FoldRecord>) {
-      ++refused_records_;
-    }
+    refused_records_ += kIsRecord<Applier> ? 1 : 0;
     const std::uint64_t entries = log_.size();
     absl::Status status;
     if (Form anew; apply(anew, item)) {
@@ -236,7 +241,7 @@ class WindowTable {
     look_ = {.keys = keys, .next_updates = updates_ + std::max(updates_ / 4, kUpdatesBetweenLooks)};
     const std::uint64_t expected_keys = keys + keys / 8;  // some more will come
     if (unfit_ || updates_ < kUpdatesOfMove * keys || kKeysOfNewKey * new_keys > keys ||
-        !IsWorthSlots(memory, expected_keys) || Slots::BytesFor(expected_keys) > kMostBytesOfMove) {
+        !IsWorthSlots(memory, expected_keys) || Slots::BytesFor(expected_keys) > kMostBytesOfMove || !LogFitsSlots()) {
       return absl::OkStatus();
     }
     absl::StatusOr<Log> log = Log::Create(memory, 0);
@@ -253,6 +258,19 @@ class WindowTable {
     absl::Status status = MoveToSlots(memory, entries);
     entries.Release(memory);
     return status;
+  }
+
+  /// Whether slots would take nearly all of the log's values, going by the first ones.
+  bool LogFitsSlots() const {
+    std::uint64_t tried = 0;
+    std::uint64_t refused = 0;
+    const absl::Status enough = absl::CancelledError("enough values were tried");
+    log_.ForEach([&](const Entry& entry) {
+          refused += Form().TryMerge(entry.value) ? 0 : 1;
+          return ++tried < kValuesTried ? absl::OkStatus() : enough;
+        })
+        .IgnoreError();
+    return refused <= tried / kItemsOfUnfit;
   }
 
   absl::Status MoveToSlots(StateMemory& memory, const Log& entries) {
@@ -286,9 +304,10 @@ class WindowTable {
   Slots slots_;
   Log log_;  // of keys without a slot, and of what slots did not take or no longer have
   std::uint64_t updates_ = 0;
+  std::uint64_t deltas_ = 0;           // of these, those that are no records of this executor
   Look look_;                          // the last one
   std::uint64_t earlier_growths_ = 0;  // of the log that was moved to slots
-  std::uint64_t refused_records_ = 0;  // how often a slot did not take one
+  std::uint64_t refused_records_ = 0;  // of this executor, by slots
   std::uint64_t shared_ = 0;           // keys that have a slot and an entry of the log
   bool unfit_ = false;                 // in an earlier slice
 };

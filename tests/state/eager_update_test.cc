@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -45,7 +46,7 @@ class OfExecutors {
     bool taken = false;
     store_.UseEager(slice, [&](auto eager) {
       taken = eager.TryUpdate(eager.Locate(HashKey(key)), key, input);
-      eager.Count(taken ? 1 : 0);
+      eager.Finish(taken ? 1 : 0);
     });
     return taken;
   }
@@ -129,6 +130,11 @@ TEST(EagerUpdate, NotOfAKeyThatFindsNoSlot) {
   EXPECT_GT(taken, 100'000U);
   EXPECT_LT(taken, 200'000U);
   EXPECT_EQ(table->size(), 200'000U);
+  const absl::Status each_once = table->ForEach([](const auto& entry) {
+    EXPECT_EQ(entry.value.Result(), 1) << "key " << entry.key;
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(each_once.ok());
 }
 
 TEST(EagerUpdate, NotInAnotherSliceThanTheLast) {
@@ -182,7 +188,7 @@ TEST(EagerUpdate, NotOfWhatItsSlotCannotTake) {
     EXPECT_FALSE(eager.TryUpdate(home, 1, 0x1p60F));
     EXPECT_FALSE(eager.TryUpdate(home, 1, std::numeric_limits<float>::infinity()));
     EXPECT_TRUE(eager.TryUpdate(home, 1, 4.0F));
-    eager.Count(2);
+    eager.Finish(2);
   });
   const FloatStore::Update large{.hash = update.hash, .key = 1, .input = 0x1p60F};
   const FloatStore::Update negated{.hash = update.hash, .key = 1, .input = -0x1p60F};
@@ -197,6 +203,38 @@ TEST(EagerUpdate, NotOfWhatItsSlotCannotTake) {
                     return absl::OkStatus();
                   })
                   .ok());
+}
+
+TEST(EagerUpdate, NotOfANewKeyWhoseFirstRecordNoSlotTakes) {
+  StateMemory memory(std::uint64_t{1} << 30);
+  rdma::SegmentPool pool = rdma::SegmentPool::Create(4096, 1).value();
+  using FloatSum = SumValue<float>;
+  using FloatStore = PartitionedStore<std::uint64_t, FloatSum, WindowTable<std::uint64_t, FloatSum>>;
+  FloatStore store = FloatStore::Create(memory, pool, ExecutorId{0}, 1, {}).value();
+  const auto update = [](std::uint64_t key, float input) {
+    return FloatStore::Update{.hash = HashKey(key), .key = key, .input = input};
+  };
+  for (std::uint64_t key = 1; key <= 100'000; ++key) {  // more than the cache has
+    ASSERT_TRUE(store.Apply(kFirst, std::vector(2, update(key, 0.5F))).ok());
+  }
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  ASSERT_TRUE(store.Apply(kSecond, std::vector(1, update(1, 0.5F))).ok());
+  store.UseEager(kSecond, [&](auto eager) {
+    EXPECT_TRUE(eager.kWaits);
+    EXPECT_FALSE(eager.TryUpdate(eager.Locate(HashKey(std::uint64_t{2})), 2, kInfinity));
+    EXPECT_TRUE(eager.TryUpdate(eager.Locate(HashKey(std::uint64_t{3})), 3, 4.0F));
+    eager.Finish(1);
+  });
+  ASSERT_TRUE(store.Apply(kSecond, std::vector(1, update(2, kInfinity))).ok());
+  std::map<std::uint64_t, double> sums;
+  const auto* const table = store.primary().Open(kSecond).value();
+  const absl::Status status = table->ForEach([&](const auto& entry) {
+    EXPECT_TRUE(sums.emplace(entry.key, entry.value.Result()).second) << "key " << entry.key << " twice";
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(sums, (std::map<std::uint64_t, double>{{1, 0.5}, {2, kInfinity}, {3, 4.0}}));
+  EXPECT_EQ(table->size(), 3U);
 }
 
 TEST(EagerUpdate, CountsForWhatTheNextSliceExpects) {

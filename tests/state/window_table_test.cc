@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <span>
 #include <vector>
@@ -137,17 +138,26 @@ TEST(WindowTable, KeepsToTheLogOnceSlotsHaveTakenTooLittle) {
 TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, {}).value();
-  Repeat(table, memory, 0, 5000, 2);
-  EXPECT_TRUE(table.slots().empty()) << "not more than twice, and new ones until shortly before";
-  Repeat(table, memory, 0, 5000, 6);
-  EXPECT_EQ(table.slots().size(), 5000U);
-  Repeat(table, memory, 5000, 5000, 1);
+  Repeat(table, memory, 0, 20'000, 1);
+  Repeat(table, memory, 0, 15'000, 1);
+  EXPECT_TRUE(table.slots().empty()) << "no new ones since the last looks, but less than twice each";
+  Repeat(table, memory, 15'000, 5'000, 1);  // the next look is after 40,000 updates
+  EXPECT_EQ(table.slots().size(), 20'000U);
+  Repeat(table, memory, 20'000, 20'000, 1);
   Expected expected;
-  for (std::uint64_t key = 0; key < 10'000; ++key) {
-    expected[key] = key < 5000 ? 8 : 1;
+  for (std::uint64_t key = 0; key < 40'000; ++key) {
+    expected[key] = key < 20'000 ? 2 : 1;
   }
   ExpectHolds(table, expected);
-  EXPECT_EQ(table.forecast(), (Table::Forecast{.keys = 10'000, .recurring = true})) << "moves are no updates";
+  EXPECT_EQ(table.forecast(), (Table::Forecast{.keys = 40'000, .recurring = true})) << "moves are no updates";
+
+  Table some_new = Table::Create(memory, {}).value();
+  Repeat(some_new, memory, 0, 19'000, 1);
+  Repeat(some_new, memory, 0, 19'000, 1);
+  Repeat(some_new, memory, 19'000, 100, 1);
+  EXPECT_TRUE(some_new.slots().empty()) << "less than twice each at the look after 32,000 updates";
+  Repeat(some_new, memory, 0, 2'000, 1);
+  EXPECT_EQ(some_new.slots().size(), 19'100U) << "a few new ones are no reason to stay";
 
   for (const std::uint64_t times : {8U, 20U, 100U}) {
     Table growing = Table::Create(memory, {}).value();
@@ -194,27 +204,6 @@ void ExpectMeansAreKeys(const MeanTable& table, std::uint64_t keys) {
 /// A record of `key`, whose value is the key.
 MeanUpdate KeyOf(std::uint64_t key) { return {.hash = HashKey(key), .key = key, .input = static_cast<float>(key)}; }
 
-TEST(WindowTable, MovesSumsThatNoSlotTakes) {
-  StateMemory memory(kLimitBytes);
-  MeanTable table = MeanTable::Create(memory, {}).value();
-  constexpr std::uint64_t kKeys = 1500;
-  const auto update = [&](std::uint64_t key, int times) {
-    for (; times > 0; --times) {
-      const MeanUpdate of_key = KeyOf(key);
-      ASSERT_TRUE(table.Apply(memory, std::span(&of_key, 1), FoldRecord{}).ok());
-    }
-  };
-  for (std::uint64_t key = 0; key < kKeys; ++key) {
-    update(key, 300);  // more than a slot counts
-  }
-  ASSERT_TRUE(table.slots().empty()) << "while new keys come";
-  for (std::uint64_t i = 0; i < 300 * kKeys; ++i) {
-    update(i % kKeys, 1);
-  }
-  EXPECT_EQ(table.slots().size(), kKeys);
-  ExpectMeansAreKeys(table, kKeys);
-}
-
 /// What other executors found out of a key.
 struct MeanDelta {
   std::uint64_t hash;
@@ -228,6 +217,44 @@ struct FoldMeanDelta {
   }
 };
 
+/// Of `records` records of `key`, whose values are the key.
+MeanDelta DeltaOf(std::uint64_t key, int records) {
+  MeanDelta delta{.hash = HashKey(key), .key = key, .value = {}};
+  for (; records > 0; --records) {
+    delta.value.Update(static_cast<float>(key));
+  }
+  return delta;
+}
+
+TEST(WindowTable, MovesUnlessNoSlotTakesMuchOfIt) {
+  constexpr std::uint64_t kKeys = 1500;
+  for (const std::uint64_t every : {2U, 60U, 70U}) {
+    SCOPED_TRACE(testing::Message() << "of every key " << every << ", more records than a slot counts");
+    StateMemory memory(kLimitBytes);
+    MeanTable table = MeanTable::Create(memory, {}).value();
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      const MeanDelta delta = DeltaOf(key, key % every == 0 ? 300 : 1);
+      ASSERT_TRUE(table.Apply(memory, std::span(&delta, 1), FoldMeanDelta{}).ok());
+    }
+    ASSERT_TRUE(table.slots().empty());
+    for (std::uint64_t i = 0; i < 20 * kKeys; ++i) {
+      const MeanUpdate own = KeyOf(i % kKeys);
+      ASSERT_TRUE(table.Apply(memory, std::span(&own, 1), FoldRecord{}).ok());
+    }
+    EXPECT_EQ(table.slots().size(), every < 64 ? 0 : kKeys);
+    ExpectMeansAreKeys(table, kKeys);
+    EXPECT_FALSE(table.forecast().unfit) << "what was moved is no record";
+  }
+}
+
+TEST(WindowTable, StaysInTheLogWithoutMemoryForSlots) {
+  StateMemory memory(std::uint64_t{8} << 20);
+  Table table = Table::Create(memory, {}).value();
+  Repeat(table, memory, 1, 15'000, 6);  // 720 KiB of slots, of 8 MiB that are partly used
+  EXPECT_TRUE(table.slots().empty());
+  EXPECT_EQ(table.size(), 15'000U);
+}
+
 TEST(WindowTable, DeltasOfManyRecordsDoNotMakeSlotsUnfit) {
   constexpr std::uint64_t kKeys = 100;
   for (const int records_of_delta : {1, 100, 254, 255, 256, 1000}) {
@@ -237,19 +264,35 @@ TEST(WindowTable, DeltasOfManyRecordsDoNotMakeSlotsUnfit) {
     for (int epoch = 0; epoch < 50; ++epoch) {
       for (std::uint64_t key = 0; key < kKeys; ++key) {
         const MeanUpdate own = KeyOf(key);
-        MeanDelta delta{.hash = HashKey(key), .key = key, .value = {}};
         for (int i = 0; i < records_of_delta; ++i) {
           ASSERT_TRUE(table.Apply(memory, std::span(&own, 1), FoldRecord{}).ok());
-          delta.value.Update(own.input);
         }
+        const MeanDelta delta = DeltaOf(key, records_of_delta);
         for (int sender = 0; sender < 10; ++sender) {
-          ASSERT_TRUE(table.Apply(memory, std::span<const MeanDelta>(&delta, 1), FoldMeanDelta{}).ok());
+          ASSERT_TRUE(table.Apply(memory, std::span(&delta, 1), FoldMeanDelta{}).ok());
         }
       }
     }
     ASSERT_EQ(table.slots().size(), kKeys);
     ExpectMeansAreKeys(table, kKeys);
     EXPECT_FALSE(table.forecast().unfit);
+  }
+}
+
+TEST(WindowTable, SlotsAreUnfitForRecordsHoweverManyDeltasComeBeside) {
+  constexpr std::uint64_t kKeys = 2000;
+  for (const float input : {1.0F, std::numeric_limits<float>::infinity()}) {
+    StateMemory memory(kLimitBytes);
+    MeanTable table = MeanTable::Create(memory, {.keys = kKeys, .recurring = true}).value();
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      const MeanUpdate own{.hash = HashKey(key), .key = key, .input = input};
+      ASSERT_TRUE(table.Apply(memory, std::span(&own, 1), FoldRecord{}).ok());
+      const MeanDelta delta = DeltaOf(key, 1);
+      for (int sender = 0; sender < 100; ++sender) {
+        ASSERT_TRUE(table.Apply(memory, std::span(&delta, 1), FoldMeanDelta{}).ok());
+      }
+    }
+    EXPECT_EQ(table.forecast().unfit, input != 1.0F);
   }
 }
 
