@@ -31,6 +31,7 @@ class ProcessingTimeSource final : public Source<R> {
     read_ms_ = clock_->WallMillis();
     batch.event_time_shift_ms = read_ms_;
     batch.watermark_ms = read_ms_;
+    batch.in_order = true;
     return batch;
   }
 

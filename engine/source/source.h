@@ -38,6 +38,9 @@ struct SourceBatch {
   bool ended = false;                           // no further batch will come
   /// Records likely to be in the next batch, if they lie in memory already. Not to be read, only to be prefetched.
   std::span<const R> upcoming = {};
+  /// Whether no record's event time, by the SourceSpec's EventTime, is below that of the one before it. A stage then
+  /// looks at the times of the first and the last of some records, and takes those in between for granted.
+  bool in_order = false;
 };
 
 /// What a source has met in its input besides records. What was skipped is in no batch.

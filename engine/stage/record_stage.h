@@ -4,7 +4,7 @@
 // runs the chain on them, hashes their keys and stages their updates, all in one loop. Records that are not of the
 // current slice are put aside in that loop, and find their own one by one behind it. What the store can update at once
 // becomes part of no group: it is updated where it was read or, if the store has to load something first, some records
-// later; those that wait at the end of a step do so until the next has come that far.
+// later, in a loop of its own (waiting_updates.h).
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
@@ -12,7 +12,7 @@
 //   3. A group is of one piece of a slice (window/windows.h).
 //
 //   stage.BeginBatch(watermark_ms);
-//   stage.Add(records, shift_ms, use_eager, flush, late);   // calls flush(slice, updates) for each full group
+//   stage.Add(records, {.in_order = true}, use_eager, flush, late);   // calls flush(slice, updates) for full groups
 //   stage.Flush(use_eager, flush);
 #pragma once
 
@@ -24,8 +24,10 @@
 #include <span>
 #include <type_traits>
 
+#include "engine/stage/waiting_updates.h"
 #include "engine/window/windows.h"
 #include "rdma/base/check.h"
+#include "rdma/base/prefetch.h"
 #include "state/store/partitioned_store.h"
 
 namespace glaive::engine {
@@ -41,8 +43,12 @@ class RecordStage {
       "Keep() less of it");
   /// The most records of one Add.
   static constexpr std::size_t kMaxRecords = 128;
-  /// The most updates that wait: enough for what the first one needs to have come.
-  static constexpr std::size_t kMostWaiting = 32;
+
+  /// What a step's records have in common.
+  struct Stretch {
+    std::int64_t event_time_shift_ms = 0;  // to be added to their event times
+    bool in_order = false;                 // whether none's event time is below that of the one before it
+  };
 
   /// For plans that keep no late records.
   struct NoLate {};
@@ -63,22 +69,27 @@ class RecordStage {
   /// `flush(slice, updates)` is called for each full group; it may suspend the fiber. If the plan keeps late records,
   /// `late(event_time_ms, record)` is called for each, with what the chain emits.
   template <typename Item, typename EagerFn, typename FlushFn, typename LateFn = NoLate>
-  void Add(std::span<const Item> records, std::int64_t event_time_shift_ms, const EagerFn& use_eager, FlushFn&& flush,
+  void Add(std::span<const Item> records, const Stretch& stretch, const EagerFn& use_eager, FlushFn&& flush,
            const LateFn& late = {}) {
     GLAIVE_CHECK(records.size() <= kMaxRecords, records.size(), " records in a step, at most ", kMaxRecords);
-    std::size_t elsewhere = 0;
-    use_eager(place_.piece, [&](const auto& eager) { elsewhere = Gather(records, event_time_shift_ms, eager); });
+    const std::int64_t shift_ms = stretch.event_time_shift_ms;
+    elsewhere_count_ = 0;
+    if (AreAllHere(records, stretch)) {
+      use_eager(place_.piece, [&](const auto& eager) { Gather</*kAllHere=*/true>(records, shift_ms, eager); });
+    } else {
+      use_eager(place_.piece, [&](const auto& eager) { Gather</*kAllHere=*/false>(records, shift_ms, eager); });
+    }
     FlushGroups(flush);
-    for (std::size_t i = 0; i < elsewhere; ++i) {
-      FindPlace(*elsewhere_[i], event_time_shift_ms, use_eager, flush, late);
+    for (std::size_t i = 0; i < elsewhere_count_; ++i) {
+      FindPlace(*elsewhere_[i], shift_ms, use_eager, flush, late);
     }
   }
 
   /// Updates what waits, and hands over what is staged, full group or not. `use_eager` and `flush` are as for Add.
   template <typename EagerFn, typename FlushFn>
   void Flush(const EagerFn& use_eager, FlushFn&& flush) {
-    if (located_ != tried_) {
-      use_eager(place_.piece, [&](const auto& eager) { FinishWaiting(eager); });
+    if (waiting_.size() > 0) {
+      use_eager(place_.piece, [&](auto eager) { Finish(TryWaiting(waiting_.size(), eager), eager); });
       FlushGroups(flush);
     }
     if (staged_count_ > 0) {
@@ -95,17 +106,13 @@ class RecordStage {
   std::uint64_t partly_late() const { return partly_late_; }
 
  private:
+  using WaitingFor = WaitingUpdates<typename Plan::Key, typename Update::Input>;
+
   /// Whether to ask for the record of the next step along with each: while a group is updated, the processor's own
   /// prefetchers lose the stream. Not where leading filters have read it before, nor where a record has several lines.
   template <typename Item>
   static constexpr bool kReadsAhead = std::is_same_v<Item, typename Plan::Input> && sizeof(Item) <= 64;
 
-  /// An update that the store is loading something for.
-  struct Waiting {
-    state::SlotHome home;
-    typename Plan::Key key;
-    typename Update::Input input;
-  };
   static const typename Plan::Input* PointerTo(const typename Plan::Input& record) { return &record; }
   static const typename Plan::Input* PointerTo(const typename Plan::Input* record) { return record; }
 
@@ -113,77 +120,95 @@ class RecordStage {
     return Update{.hash = state::HashKey(key), .key = key, .input = input};
   }
 
-  /// Stages the updates of the current piece. The records that belong elsewhere are put aside; returns how many.
-  template <typename Item, typename Eager>
-  std::size_t Gather(std::span<const Item> records, std::int64_t shift_ms, Eager eager) {
+  bool IsHere(std::int64_t event_time_ms) const {
+    return event_time_ms >= place_.start_ms && event_time_ms < place_.end_ms;
+  }
+
+  /// Whether all records are of the current piece, as far as their order tells.
+  template <typename Item>
+  bool AreAllHere(std::span<const Item> records, const Stretch& stretch) const {
+    const auto is_here = [&](const Item& item) {
+      return IsHere(plan_->origin.event_time_ms(*PointerTo(item)) + stretch.event_time_shift_ms);
+    };
+    return stretch.in_order && !records.empty() && is_here(records.front()) && is_here(records.back());
+  }
+
+  /// Updates or stages the records of the current piece, of which all are if kAllHere; puts the others aside.
+  template <bool kAllHere, typename Item, typename Eager>
+  void Gather(std::span<const Item> records, std::int64_t shift_ms, Eager eager) {
+    if constexpr (Eager::kWaits) {
+      std::size_t taken = 0;
+      for (std::span<const Item> rest = records; !rest.empty();) {
+        const std::span<const Item> chunk = rest.first(std::min(rest.size(), WaitingFor::kChunk));
+        rest = rest.subspan(chunk.size());
+        ForEachHere<kAllHere>(chunk, shift_ms, [&](const typename Plan::Key& key, const typename Update::Input& input) {
+          waiting_.Add(eager.Locate(key), key, input);
+        });
+        if (waiting_.HasChunk()) {
+          taken += TryWaiting(WaitingFor::kChunk, eager);
+        }
+      }
+      Finish(taken, eager);
+    } else {
+      TryWaiting(waiting_.size(), eager);  // stages all: they were to wait for something else
+      GatherAtOnce<kAllHere>(records, shift_ms, eager);
+    }
+  }
+
+  template <bool kAllHere, typename Item, typename Eager>
+  void GatherAtOnce(std::span<const Item> records, std::int64_t shift_ms, Eager eager) {
+    Update* __restrict next = staged_.data() + staged_count_;
+    std::size_t taken = 0;
+    ForEachHere<kAllHere>(records, shift_ms, [&](const typename Plan::Key& key, const typename Update::Input& input) {
+      const state::SlotHome home = eager.Locate(key);
+      if (eager.TryUpdate(home, key, input)) {
+        ++taken;
+      } else {
+        *next++ = Update{.hash = eager.HashOf(home, key), .key = key, .input = input};
+      }
+    });
+    staged_count_ = static_cast<std::size_t>(next - staged_.data());
+    Finish(taken, eager);
+  }
+
+  /// Calls `here(key, input)` for each survivor of the chain that is of the current piece, of which all are if
+  /// kAllHere; puts the others aside.
+  template <bool kAllHere, typename Item, typename HereFn>
+  [[gnu::always_inline]] void ForEachHere(std::span<const Item> records, std::int64_t shift_ms, const HereFn& here) {
     // What is hoisted here the compiler would have to read again after each update that it writes.
     const std::uint64_t start_ms = static_cast<std::uint64_t>(place_.start_ms) - static_cast<std::uint64_t>(shift_ms);
     const std::uint64_t span_ms =
         static_cast<std::uint64_t>(place_.end_ms) - static_cast<std::uint64_t>(place_.start_ms);
     const Plan& plan = *plan_;
-    if constexpr (!Eager::kWaits) {
-      FinishWaiting(eager);
-    }
-    Update* __restrict next = staged_.data() + staged_count_;
-    Waiting* __restrict const waiting = waiting_.data();
-    std::size_t located = located_;
-    std::size_t tried = tried_;
-    std::size_t elsewhere = 0;
-    std::size_t taken = 0;
     for (const Item& item : records) {
       const typename Plan::Input& record = *PointerTo(item);
       if constexpr (kReadsAhead<Item>) {
-        __builtin_prefetch(&record + kMaxRecords);  // it need not be one
+        Prefetch(&record + kMaxRecords);  // it need not be one
       }
       plan.chain.Push(record, [&](const typename Plan::Record& survivor) {
         const std::int64_t event_time_ms = plan.origin.event_time_ms(record);
-        if (static_cast<std::uint64_t>(event_time_ms) - start_ms >= span_ms) [[unlikely]] {
-          elsewhere_[elsewhere++] = &record;
+        if (!kAllHere && static_cast<std::uint64_t>(event_time_ms) - start_ms >= span_ms) [[unlikely]] {
+          elsewhere_[elsewhere_count_++] = &record;
           return;
         }
-        const typename Plan::Key key = plan.MakeKey(survivor);
-        const typename Update::Input input = plan.MakeInput(survivor, event_time_ms + shift_ms);
-        const std::uint64_t hash = state::HashKey(key);
-        const state::SlotHome home = eager.Locate(hash);
-        if constexpr (Eager::kWaits) {
-          Waiting& oldest = waiting[located % kMostWaiting];  // if that many wait
-          if (located - tried == kMostWaiting) [[likely]] {
-            if (eager.TryUpdate(oldest.home, oldest.key, oldest.input)) [[likely]] {
-              ++taken;
-            } else {
-              *next++ = MakeUpdate(oldest.key, oldest.input);
-            }
-            ++tried;
-          }
-          oldest = {.home = home, .key = key, .input = input};
-          ++located;
-        } else if (eager.TryUpdate(home, key, input)) {
-          ++taken;
-        } else {
-          *next++ = Update{.hash = hash, .key = key, .input = input};
-        }
+        here(plan.MakeKey(survivor), plan.MakeInput(survivor, event_time_ms + shift_ms));
       });
     }
-    located_ = located;
-    tried_ = tried;
-    eager.Finish(taken);
-    Count(taken);
-    staged_count_ = static_cast<std::size_t>(next - staged_.data());
-    return elsewhere;
   }
 
-  /// Updates what waits, and stages what is not taken.
+  /// Tries the oldest that wait, and stages those that are not taken; returns how many are.
   template <typename Eager>
-  void FinishWaiting(Eager eager) {
-    std::size_t taken = 0;
-    for (; tried_ != located_; ++tried_) {
-      const Waiting& update = waiting_[tried_ % kMostWaiting];
-      if (Eager::kWaits && eager.TryUpdate(update.home, update.key, update.input)) {
-        ++taken;
-      } else {
-        staged_[staged_count_++] = MakeUpdate(update.key, update.input);
-      }
-    }
+  [[gnu::always_inline]] std::size_t TryWaiting(std::size_t count, Eager& eager) {
+    Update* next = staged_.data() + staged_count_;
+    const std::size_t taken = waiting_.Try(
+        count, eager,
+        [&](const typename Plan::Key& key, const typename Update::Input& input) { *next++ = MakeUpdate(key, input); });
+    staged_count_ = static_cast<std::size_t>(next - staged_.data());
+    return taken;
+  }
+
+  template <typename Eager>
+  void Finish(std::size_t taken, const Eager& eager) {
     eager.Finish(taken);
     Count(taken);
   }
@@ -194,7 +219,7 @@ class RecordStage {
                  const LateFn& late) {
     plan_->chain.Push(record, [&](const typename Plan::Record& survivor) {
       const std::int64_t event_time_ms = plan_->origin.event_time_ms(record) + shift_ms;
-      if (event_time_ms < place_.start_ms || event_time_ms >= place_.end_ms) {
+      if (!IsHere(event_time_ms)) {
         Flush(use_eager, flush);
         if (!Enter(event_time_ms)) {
           if constexpr (Plan::kKeepsLate) {
@@ -251,12 +276,11 @@ class RecordStage {
   std::uint64_t kept_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t partly_late_ = 0;
-  std::size_t located_ = 0;                                         // updates that have come to wait
-  std::size_t tried_ = 0;                                           // of these, how many do no longer
-  std::array<Waiting, kMostWaiting> waiting_;                       // a ring of the others, which are of place_
-  std::size_t staged_count_ = 0;                                    // fewer than a group between calls
+  WaitingFor waiting_;            // of place_
+  std::size_t staged_count_ = 0;  // fewer than a group between calls
+  std::size_t elsewhere_count_ = 0;
   std::array<const typename Plan::Input*, kMaxRecords> elsewhere_;  // not of the current piece
-  std::array<Update, kMaxRecords + kMostWaiting + state::kGroupSize> staged_;
+  std::array<Update, kMaxRecords + WaitingFor::kCapacity + state::kGroupSize> staged_;
 };
 
 }  // namespace glaive::engine

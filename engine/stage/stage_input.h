@@ -174,9 +174,9 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   /// What the store does for an update at once (PartitionedStore::UseEager), and a part of what is `meanwhile` read.
   template <typename StoreEager, typename MeanwhileFn>
   struct Eager : StoreEager {
-    [[gnu::always_inline]] state::SlotHome Locate(std::uint64_t hash) const {
+    [[gnu::always_inline]] state::SlotHome Locate(const typename Plan::Key& key) const {
       meanwhile();
-      return StoreEager::Locate(hash);
+      return StoreEager::Locate(key);
     }
 
     const MeanwhileFn& meanwhile;
@@ -215,7 +215,8 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     };
     stage_.BeginBatch(progress_.watermark_ms());
     ForEachSelected(batch, [&](auto records, const auto& meanwhile) {
-      stage_.Add(records, batch.event_time_shift_ms, EagerWith(meanwhile), flush, late);
+      stage_.Add(records, {.event_time_shift_ms = batch.event_time_shift_ms, .in_order = batch.in_order},
+                 EagerWith(meanwhile), flush, late);
     });
     stage_.Flush(EagerWith([] {}), flush);
     progress_.OnBatch(batch.records.size(), batch.records.size_bytes(),

@@ -87,12 +87,15 @@ struct Totals {
   std::uint64_t checksum = 0;   // sum over the rows of a 64-bit hash of all fields, modulo 2^64
 
   /// About 2 ns.
-  void Add(const ResultRow& row) {
+  void Add(const ResultRow& row) { AddOf(HashOfWindow(row.window_start_ms, row.window_end_ms), row.key, row.value); }
+  /// Likewise of a window whose hash is known: about 1 ns.
+  void AddOf(std::uint64_t window_hash, std::uint64_t key, std::uint64_t value) {
     rows += 1;
-    value_sum += row.value;
-    const std::uint64_t window =
-        Mix(static_cast<std::uint64_t>(row.window_start_ms)) + static_cast<std::uint64_t>(row.window_end_ms);
-    checksum += Mix(Mix(Mix(window) + row.key) + row.value);
+    value_sum += value;
+    checksum += Mix(Mix(window_hash + key) + value);
+  }
+  static std::uint64_t HashOfWindow(std::int64_t start_ms, std::int64_t end_ms) {
+    return Mix(Mix(static_cast<std::uint64_t>(start_ms)) + static_cast<std::uint64_t>(end_ms));
   }
   void Merge(const Totals& other) {
     rows += other.rows;

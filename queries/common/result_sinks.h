@@ -71,14 +71,25 @@ class AddRows final : public engine::Sink<Row> {
   explicit AddRows(Totals& totals) : totals_(&totals) {}
 
   absl::Status Write(std::span<const Row> rows) override {
+    Totals totals;  // in registers
     for (const Row& row : rows) {
-      totals_->Add(ToResultRow(row));
+      if (row.window_start_ms != start_ms_ || row.window_end_ms != end_ms_) {
+        start_ms_ = row.window_start_ms;
+        end_ms_ = row.window_end_ms;
+        window_hash_ = Totals::HashOfWindow(start_ms_, end_ms_);
+      }
+      totals.AddOf(window_hash_, ValueBits(row.key), ValueBits(row.value));
     }
+    totals_->Merge(totals);
     return absl::OkStatus();
   }
 
  private:
   Totals* totals_;
+  // Of the last row: most have the same.
+  std::int64_t start_ms_ = 0;
+  std::int64_t end_ms_ = 0;
+  std::uint64_t window_hash_ = Totals::HashOfWindow(0, 0);
 };
 
 struct ResultSinksOptions {

@@ -20,8 +20,14 @@ class CountedSum {
 
   /// Adds a number; false, and nothing changed, if the sum would need more bits, is not finite, or counts too many.
   [[gnu::always_inline]] constexpr bool TryAdd(float number) {
-    ShortSum added = sum();
-    return added.TryAdd(number) && TrySet(added, count() + 1);
+    const ShortSum before = sum();
+    const double after = before.value() + double{number};
+    const auto bits = std::bit_cast<std::uint64_t>(after);
+    if ((before.LostBits(number, after) | bits << kFreeBits) != 0 || count() == kMostCount) [[unlikely]] {
+      return false;
+    }
+    bits_ = bits + count() + 1;
+    return true;
   }
 
   /// Takes this sum and count in place of its own; false, and nothing changed, if they do not fit.
@@ -38,6 +44,9 @@ class CountedSum {
   constexpr std::uint64_t count() const { return bits_ & kMostCount; }
 
  private:
+  /// A shift by so many leaves nothing but the bits of the count.
+  static constexpr int kFreeBits = std::countl_zero(kMostCount);
+
   std::uint64_t bits_ = 0;
 };
 

@@ -6,6 +6,9 @@
 //   if (!sum.TryAdd(cpu)) exact_sum.Add(cpu);
 #pragma once
 
+#include <bit>
+#include <cstdint>
+
 namespace glaive::state {
 
 class ShortSum {
@@ -16,11 +19,18 @@ class ShortSum {
   /// Adds a number; false, and nothing changed, if the sum would be rounded or is not finite.
   [[gnu::always_inline]] constexpr bool TryAdd(double number) {
     const double sum = value_ + number;
-    if (sum - value_ == number && sum - number == value_) [[likely]] {
-      value_ = sum;
-      return true;
+    if (LostBits(number, sum) != 0) [[unlikely]] {
+      return false;
     }
-    return false;
+    value_ = sum;
+    return true;
+  }
+
+  /// Not 0 if `sum`, of this one and `number`, is rounded or not finite. Bits, and no comparisons: one branch for all.
+  [[gnu::always_inline]] constexpr std::uint64_t LostBits(double number, double sum) const {
+    const double lost_of_number = (sum - value_) - number;
+    const double lost_of_value = (sum - number) - value_;
+    return std::bit_cast<std::uint64_t>(lost_of_number) | std::bit_cast<std::uint64_t>(lost_of_value);
   }
 
   constexpr double value() const { return value_; }

@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "rdma/base/prefetch.h"
 #include "state/index/bucket.h"
 #include "state/log/state_memory.h"
 
@@ -47,8 +48,7 @@ class BucketTable {
   /// How many entries the table was planned for; it takes more, with longer chains.
   std::uint64_t planned_entries() const { return bucket_count() * kPlannedLoad; }
 
-  /// Inlined always: GCC 12 takes a function that only prefetches for one without effect, and drops calls of it.
-  [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const { __builtin_prefetch(&buckets_[hash & mask_], 1); }
+  [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const { glaive::Prefetch(&buckets_[hash & mask_]); }
 
   /// The first entry of the hash's own bucket that has its tag, else kNoEntry: a guess to prefetch, often right.
   [[gnu::always_inline]] std::uint32_t Guess(std::uint64_t hash) const {

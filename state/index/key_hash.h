@@ -25,15 +25,26 @@ concept StateKey = !std::is_pointer_v<K> && !std::is_member_pointer_v<K> && std:
                    std::has_unique_object_representations_v<K> && std::equality_comparable<K> &&
                    std::is_default_constructible_v<K> && (alignof(K) <= 8);
 
+/// 2^64 divided by the golden ratio.
+inline constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
+
 /// The hash of a short key's bits, zero-extended. Tables number their buckets by the low 32 bits: the highest bytes of
 /// a product with 2^64 divided by the golden ratio, which spread neighbouring numbers evenly (Knuth, The Art of
 /// Computer Programming 3, section 6.4), where random bits would overfill some buckets. The others are mixed once more.
 constexpr std::uint64_t HashBits(std::uint64_t bits) {
-  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
   constexpr std::uint64_t kMixer = 0xD6E8FEB86659FD93;
   const std::uint64_t spread = bits * kGolden;
   const std::uint64_t mixed = (spread ^ (spread >> 32)) * kMixer;
   return (mixed & ~std::uint64_t{0xFFFFFFFF}) | __builtin_bswap32(static_cast<std::uint32_t>(spread >> 32));
+}
+
+/// The bits of a key of up to 8 bytes, zero-extended.
+template <StateKey K>
+std::uint64_t BitsOf(const K& key) {
+  static_assert(sizeof(K) <= sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &key, sizeof(key));
+  return bits;
 }
 
 /// HashBits of a key of up to 8 bytes, XXH3 of a longer one's. A key with a StateHash() of its own is asked for it.
@@ -43,11 +54,23 @@ template <StateKey K>
   if constexpr (requires { key.StateHash(); }) {
     return key.StateHash();
   } else if constexpr (sizeof(K) <= sizeof(std::uint64_t)) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &key, sizeof(key));
-    return HashBits(bits);
+    return HashBits(BitsOf(key));
   } else {
     return XXH3_64bits(&key, sizeof(key));
+  }
+}
+
+/// 32 bits of a hash, of which the highest are spread as evenly as those that number a table's buckets: they are the
+/// same, the other way round.
+constexpr std::uint32_t SpreadOf(std::uint64_t hash) { return __builtin_bswap32(static_cast<std::uint32_t>(hash)); }
+
+/// SpreadOf(HashKey(key)), which of a short key is the product's upper half: the compiler does not see that.
+template <StateKey K>
+[[gnu::always_inline]] inline std::uint32_t SpreadOfKey(const K& key) {
+  if constexpr (!requires { key.StateHash(); } && sizeof(K) <= sizeof(std::uint64_t)) {
+    return static_cast<std::uint32_t>((BitsOf(key) * kGolden) >> 32);
+  } else {
+    return SpreadOf(HashKey(key));
   }
 }
 

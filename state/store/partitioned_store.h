@@ -67,8 +67,9 @@ class PartitionedStore {
   /// Calls `use(eager)` with what is to be done for each update of a slice as soon as its record is read, before it is
   /// part of a group. It holds until the next call of anything else, and has
   ///
-  ///   Locate(hash)                 to be called once for each update: starts loading what it will need, and returns
+  ///   Locate(key)                  to be called once for each update: starts loading what it will need, and returns
   ///                                where TryUpdate is to look, also that of a later `eager` while the slice is open
+  ///   HashOf(home, key)            HashKey(key), of what Locate has returned for it
   ///   kWaits                       whether TryUpdate is better called some records later, when that has come
   ///   TryUpdate(home, key, input)  whether the record is in the state now; if not, a group has to bring it
   ///   Finish(taken)                to be called once, on what was used and not on a copy: puts new keys into the
@@ -154,13 +155,14 @@ class PartitionedStore {
 
     explicit UpdateAtOnce(Table& table) : table_(&table), slots_(table.slots()) {}
 
-    [[gnu::always_inline]] SlotHome Locate(std::uint64_t hash) const {
-      const SlotHome home = slots_.HomeOf(hash);
+    [[gnu::always_inline]] SlotHome Locate(const K& key) const {
+      const SlotHome home = slots_.HomeOfKey(key);
       if constexpr (kOutsideCache) {
         slots_.Prefetch(home);
       }
       return home;
     }
+    static std::uint64_t HashOf(SlotHome /*home*/, const K& key) { return HashKey(key); }
     /// A new key has a slot at once outside the cache; within it, where little is to be gained, its group brings it.
     [[gnu::always_inline]] bool TryUpdate(SlotHome home, const K& key, const typename V::Input& input) {
       auto* const form = kOutsideCache ? slots_.FindOrInsert(home, key) : slots_.Find(home, key);
@@ -173,8 +175,7 @@ class PartitionedStore {
     typename Table::Slots slots_;  // a copy: its fields need not be read again after each update
   };
 
-  /// Fragments fit the cache and need no help. Inlined always: what only prefetches GCC 12 takes for a function without
-  /// effect, and drops calls of it.
+  /// Fragments fit the cache and need no help. Where TryUpdate would have to look is nowhere, so it is the hash.
   class PrefetchOnly {
    public:
     static constexpr bool kWaits = false;
@@ -186,12 +187,14 @@ class PartitionedStore {
       }
     }
 
-    [[gnu::always_inline]] SlotHome Locate(std::uint64_t hash) const {
+    [[gnu::always_inline]] SlotHome Locate(const K& key) const {
+      const std::uint64_t hash = HashKey(key);
       if (LeaderOf(hash, executor_count_) == self_) {
         prefetcher_(hash);
       }
-      return {};
+      return SlotHome{hash};
     }
+    static std::uint64_t HashOf(SlotHome home, const K& /*key*/) { return static_cast<std::uint64_t>(home); }
     static constexpr bool TryUpdate(SlotHome /*home*/, const K& /*key*/, const typename V::Input& /*input*/) {
       return false;
     }

@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 
 #include "rdma/base/check.h"
+#include "rdma/base/prefetch.h"
 #include "state/index/hash_index.h"
 #include "state/index/key_hash.h"
 #include "state/log/entry_log.h"
@@ -181,7 +182,7 @@ class SliceTable {
       const std::uint32_t guess = index_.Guess(items[i].hash);
       guesses[i] = guess == HashIndex::kNoEntry ? nullptr : &log_.At(guess);
       if (kPrefetchEntries && guesses[i] != nullptr) {
-        __builtin_prefetch(guesses[i], 1);
+        Prefetch(guesses[i]);
       }
     }
     for (std::size_t i = 0; i < items.size(); ++i) {

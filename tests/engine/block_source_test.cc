@@ -228,6 +228,29 @@ TEST_F(DisorderedBlockTest, WithoutMultiplesABatchsLastRecordIsItsWatermark) {
   EXPECT_EQ(read.watermarks_ms, (std::vector<std::int64_t>{20, 50, 45}));
 }
 
+TEST_F(BlockSourceTest, BatchesAreInOrderIfTheWholeBlockIs) {
+  for (const std::uint64_t watermark_every : {0U, 3U}) {
+    const auto source =
+        Make({.block_records = 5, .total_records = 12, .span_ms = 5, .watermark_every = watermark_every});
+    SourceBatch<Tick> batch;
+    do {
+      batch = source->Poll();
+      EXPECT_TRUE(batch.in_order);
+    } while (!batch.ended);
+  }
+}
+
+TEST_F(DisorderedBlockTest, NoBatchIsInOrder) {
+  for (const std::uint64_t watermark_every : {0U, 1U}) {
+    const auto source = MakeDisordered({.total_records = 9, .watermark_every = watermark_every});
+    SourceBatch<Tick> batch;
+    do {
+      batch = source->Poll();
+      EXPECT_FALSE(batch.in_order);
+    } while (!batch.ended);
+  }
+}
+
 TEST_F(BlockSourceTest, ABlockThatNoMachineHoldsIsAnErrorThatSaysHowMuchWasWanted) {
   const auto source = BlockSource<Tick, TickTime>::Create(
       {.block_records = std::uint64_t{1} << 55}, clock_, [](auto, auto) {}, TickTime{});

@@ -75,14 +75,22 @@ using CountPlan =
 
 class RecordStageTest : public ::testing::Test {
  protected:
+  using Waiting = WaitingUpdates<std::uint64_t, state::Nothing>;
+  /// So many may wait, and one more of a chunk makes the oldest chunk be tried.
+  static constexpr std::size_t kMostWaiting = Waiting::kCapacity - Waiting::kChunk;
+
   /// Takes some keys' updates at once, as a store does (PartitionedStore::UseEager).
   template <bool kWaitsT>
   struct Eager {
     static constexpr bool kWaits = kWaitsT;
 
-    state::SlotHome Locate(std::uint64_t hash) const {
-      test->located_.push_back(hash);
-      return state::SlotHome{hash};
+    state::SlotHome Locate(std::uint64_t key) const {
+      test->located_.push_back(key);
+      return state::SlotHome{state::HashKey(key)};
+    }
+    std::uint64_t HashOf(state::SlotHome home, std::uint64_t key) const {
+      EXPECT_EQ(home, state::SlotHome{state::HashKey(key)});
+      return state::HashKey(key);
     }
     bool TryUpdate(state::SlotHome home, std::uint64_t key, const state::Nothing& /*input*/) const {
       EXPECT_EQ(home, state::SlotHome{state::HashKey(key)});
@@ -109,8 +117,8 @@ class RecordStageTest : public ::testing::Test {
   }
 
   /// Adds readings of {sensor, event time}, all in one call.
-  void Add(const std::vector<Reading>& readings, std::int64_t event_time_shift_ms = 0) {
-    stage_.Add(std::span<const Reading>(readings), event_time_shift_ms, UseEager(), flush_);
+  void Add(const std::vector<Reading>& readings, const RecordStage<CountPlan>::Stretch& stretch = {}) {
+    stage_.Add(std::span<const Reading>(readings), stretch, UseEager(), flush_);
   }
   /// Likewise, by pointers to them, as where filters lead the chain.
   void AddPointers(const std::vector<Reading>& readings) {
@@ -118,7 +126,7 @@ class RecordStageTest : public ::testing::Test {
     for (const Reading& reading : readings) {
       pointers.push_back(&reading);
     }
-    stage_.Add(std::span<const Reading* const>(pointers), 0, UseEager(), flush_);
+    stage_.Add(std::span<const Reading* const>(pointers), {}, UseEager(), flush_);
   }
 
   CountPlan plan_{
@@ -171,7 +179,7 @@ TEST_F(RecordStageTest, WhatIsTakenAtOnceIsNotStaged) {
   Add({{1, 7}, {2, 8}, {3, 9}, {3, 10}, {2, 4}});
   EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 3}}}));
   EXPECT_EQ(located_.size(), 4U) << "all but the one of another slice";
-  EXPECT_EQ(located_.back(), state::HashKey(std::uint64_t{2}));
+  EXPECT_EQ(located_.back(), 2U);
   stage_.Flush(UseEager(), flush_);
   EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{1, 1, 2, 2}));
   EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{3})) << "in another slice than what is tried";
@@ -184,14 +192,16 @@ TEST_F(RecordStageTest, WhatIsTakenLaterWaitsForOthersBehindIt) {
   taken_at_once_ = {1, 3};
   stage_.BeginBatch(kMinEventTimeMs);
   Add({{1, 5}});  // finds the slice
-  std::vector<Reading> readings(RecordStage<CountPlan>::kMostWaiting, {.sensor = 3, .value = 9});
+  std::vector<Reading> readings(kMostWaiting, {.sensor = 3, .value = 9});
   readings[1].sensor = 2;
   Add(readings);
   EXPECT_TRUE(at_once_.empty()) << "none has enough behind it";
   EXPECT_EQ(located_.size(), readings.size());
   Add({{3, 1}, {4, 2}, {3, 3}});
-  EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {3, 3}}}));
-  EXPECT_EQ(counted_, 2U);
+  EXPECT_EQ(
+      at_once_,
+      (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, std::vector<std::uint64_t>(Waiting::kChunk - 1, 3)}}));
+  EXPECT_EQ(counted_, Waiting::kChunk - 1);
   stage_.Flush(UseEager(), flush_);
   EXPECT_EQ(at_once_[0].size(), readings.size() + 1) << "all of them but keys 2 and 4";
   EXPECT_EQ(counted_, at_once_[0].size());
@@ -218,15 +228,15 @@ TEST_F(RecordStageTest, WhatWaitsIsStagedOnceNothingWaitsAnyMore) {
   waits_ = true;
   stage_.BeginBatch(kMinEventTimeMs);
   Add({{1, 5}});
-  Add(std::vector<Reading>(RecordStage<CountPlan>::kMostWaiting + state::kGroupSize - 2, {.sensor = 2, .value = 3}));
-  EXPECT_TRUE(folded_.empty()) << "one short of a group, and those that wait";
+  Add(std::vector<Reading>(kMostWaiting + Waiting::kChunk, {.sensor = 2, .value = 3}));
+  EXPECT_TRUE(folded_.empty()) << "less than a group, and those that wait";
   waits_ = false;
   taken_at_once_ = {2};  // only of records that come from now on: homes are not those that were looked up
   Add(std::vector<Reading>(RecordStage<CountPlan>::kMaxRecords, {.sensor = 3, .value = 3}));
   stage_.Flush(UseEager(), flush_);
   EXPECT_TRUE(at_once_.empty());
   EXPECT_EQ(std::ranges::count(folded_[0], 1), 1);
-  EXPECT_EQ(std::ranges::count(folded_[0], 2), RecordStage<CountPlan>::kMostWaiting + state::kGroupSize - 2);
+  EXPECT_EQ(std::ranges::count(folded_[0], 2), kMostWaiting + Waiting::kChunk);
   EXPECT_EQ(std::ranges::count(folded_[0], 3), RecordStage<CountPlan>::kMaxRecords);
   EXPECT_EQ(stage_.kept(), folded_[0].size());
 }
@@ -278,14 +288,55 @@ TEST_F(RecordStageTest, AStepMayFillAGroupAndHaveRecordsOfOtherSlicesBeside) {
 TEST_F(RecordStageTest, EventTimesAreShifted) {
   stage_.BeginBatch(kMinEventTimeMs);
   for (const std::int64_t shift_ms : {1'000, -1'000}) {
-    Add({{1, 5}}, shift_ms);  // its slice becomes the current one
-    Add({{2, 0}, {3, 9}, {4, 10}, {5, -1}}, shift_ms);
+    Add({{1, 5}}, {.event_time_shift_ms = shift_ms});  // its slice becomes the current one
+    Add({{2, 0}, {3, 9}, {4, 10}, {5, -1}}, {.event_time_shift_ms = shift_ms});
     stage_.Flush(UseEager(), flush_);
     const std::int64_t slice = shift_ms / 10;
     EXPECT_EQ(folded_[slice], (std::vector<std::uint64_t>{1, 2, 3}));
     EXPECT_EQ(folded_[slice + 1], (std::vector<std::uint64_t>{4}));
     EXPECT_EQ(folded_[slice - 1], (std::vector<std::uint64_t>{5}));
   }
+}
+
+TEST_F(RecordStageTest, OfRecordsInOrderTheFirstAndTheLastTellWhereAllAre) {
+  const auto in_order = [](std::int64_t shift_ms) {
+    return RecordStage<CountPlan>::Stretch{.event_time_shift_ms = shift_ms, .in_order = true};
+  };
+  for (const std::int64_t shift_ms : {0, 1'000, -1'000}) {
+    SCOPED_TRACE(shift_ms);
+    const std::int64_t slice = shift_ms / 10;
+    stage_.BeginBatch(kMinEventTimeMs);
+    Add({{1, 0}, {2, 5}}, in_order(shift_ms));            // no slice is the current one before
+    Add({{3, 0}, {4, 4}, {5, 9}}, in_order(shift_ms));    // all of it
+    Add({{6, 9}, {7, 10}, {8, 29}}, in_order(shift_ms));  // the last ones of others
+    Add({}, in_order(shift_ms));
+    Add({{9, 1}, {10, 29}}, in_order(shift_ms));  // the first one of another
+    stage_.Flush(UseEager(), flush_);
+    EXPECT_EQ(folded_[slice], (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 9}));
+    EXPECT_EQ(folded_[slice + 1], (std::vector<std::uint64_t>{7}));
+    EXPECT_EQ(folded_[slice + 2], (std::vector<std::uint64_t>{8, 10}));
+  }
+  EXPECT_EQ(stage_.late(), 0U);
+}
+
+TEST_F(RecordStageTest, WhatLiesBetweenIsTakenForGranted) {
+  stage_.BeginBatch(kMinEventTimeMs);
+  Add({{1, 5}});
+  Add({{2, 6}, {3, 15}, {4, 7}}, {.in_order = true});  // it is not: who says so is believed
+  stage_.Flush(UseEager(), flush_);
+  EXPECT_EQ(folded_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 2, 3, 4}}}));
+}
+
+TEST_F(RecordStageTest, LateRecordsInOrderAreFound) {
+  stage_.BeginBatch(kMinEventTimeMs);
+  Add({{1, 5}}, {.in_order = true});
+  stage_.Flush(UseEager(), flush_);
+  stage_.BeginBatch(10);
+  Add({{2, 6}, {3, 9}, {4, 10}}, {.in_order = true});
+  stage_.Flush(UseEager(), flush_);
+  EXPECT_EQ(stage_.late(), 2U);
+  EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{4}));
 }
 
 TEST_F(RecordStageTest, ARecordIsLateOnlyOnceItsWindowIsClosed) {

@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <tuple>
+#include <vector>
 
 #include "absl/numeric/int128.h"
 #include <gtest/gtest.h>
+
+#include "queries/common/result_sinks.h"
 
 namespace glaive::queries {
 namespace {
@@ -51,6 +55,24 @@ TEST(TotalsTest, TheChecksumTellsFieldsApart) {
                                 ResultRow{2, 5, 5, 6}, ResultRow{3, 3, 6, 6}, ResultRow{3, 4, 5, 7}}) {
     EXPECT_NE(TotalsOf(other).checksum, totals.checksum);
   }
+}
+
+TEST(TotalsTest, OfASinkAreThoseOfItsRows) {
+  using Row = engine::WindowResult<std::uint64_t, std::uint64_t>;
+  Totals of_sink;
+  Totals expected;
+  AddRows<Row> sink(of_sink);
+  std::vector<Row> rows;
+  for (const std::int64_t start_ms : {0, 0, 10, 10, 0, -10, 10}) {
+    for (const std::int64_t end_ms : {0, 10, 20}) {
+      const auto number = static_cast<std::uint64_t>(rows.size());
+      rows.push_back({.window_start_ms = start_ms, .window_end_ms = end_ms, .key = number, .value = 3 * number});
+      expected.Add(ToResultRow(rows.back()));
+    }
+  }
+  ASSERT_TRUE(sink.Write(std::span(rows).first(9)).ok());
+  ASSERT_TRUE(sink.Write(std::span(rows).subspan(9)).ok());
+  EXPECT_EQ(of_sink, expected);
 }
 
 TEST(TotalsTest, AddUpInAnyOrder) {

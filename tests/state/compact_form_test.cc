@@ -120,6 +120,22 @@ TEST(CompactForm, OfAMeanTakesNoSumThatNeedsItsLowestBits) {
   EXPECT_EQ(form.Result(), (1.0 + 0x1p-44) / 2);
 }
 
+TEST(CompactForm, OfFloatsTakesZerosOfEitherSignAndNothingThatIsNotFinite) {
+  CompactForm<SumValue<float>> sum;
+  CompactForm<MeanValue<float>> mean;
+  for (const float number : {-0.0F, 0.0F, 1.5F, -0.0F, -1.5F, 0.0F, -0.0F, 2.5F}) {
+    EXPECT_TRUE(sum.TryUpdate(number)) << number;
+    EXPECT_TRUE(mean.TryUpdate(number)) << number;
+  }
+  for (const float number : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(),
+                             std::numeric_limits<float>::signaling_NaN(), -std::numeric_limits<float>::quiet_NaN()}) {
+    EXPECT_FALSE(sum.TryUpdate(number)) << number;
+    EXPECT_FALSE(mean.TryUpdate(number)) << number;
+  }
+  EXPECT_EQ(sum.Result(), 2.5);
+  EXPECT_EQ(mean.Result(), 2.5 / 8);
+}
+
 TEST(CompactForm, OfOtherValuesIsTheValue) {
   using Value = MeanValue<std::int64_t>;
   static_assert(sizeof(CompactForm<Value>) == sizeof(Value));

@@ -45,7 +45,9 @@ class OfExecutors {
   bool TryUpdate(SliceId slice, std::uint64_t key, std::int64_t input) {
     bool taken = false;
     store_.UseEager(slice, [&](auto eager) {
-      taken = eager.TryUpdate(eager.Locate(HashKey(key)), key, input);
+      const SlotHome home = eager.Locate(key);
+      EXPECT_EQ(eager.HashOf(home, key), HashKey(key));
+      taken = eager.TryUpdate(home, key, input);
       eager.Finish(taken ? 1 : 0);
     });
     return taken;
@@ -183,7 +185,7 @@ TEST(EagerUpdate, NotOfWhatItsSlotCannotTake) {
     ASSERT_TRUE(store.Apply(slice, std::span(&update, 1)).ok());
   }
   store.UseEager(kSecond, [&](auto eager) {
-    const SlotHome home = eager.Locate(update.hash);
+    const SlotHome home = eager.Locate(update.key);
     EXPECT_TRUE(eager.TryUpdate(home, 1, 2.0F));
     EXPECT_FALSE(eager.TryUpdate(home, 1, 0x1p60F));
     EXPECT_FALSE(eager.TryUpdate(home, 1, std::numeric_limits<float>::infinity()));
@@ -221,8 +223,8 @@ TEST(EagerUpdate, NotOfANewKeyWhoseFirstRecordNoSlotTakes) {
   ASSERT_TRUE(store.Apply(kSecond, std::vector(1, update(1, 0.5F))).ok());
   store.UseEager(kSecond, [&](auto eager) {
     EXPECT_TRUE(eager.kWaits);
-    EXPECT_FALSE(eager.TryUpdate(eager.Locate(HashKey(std::uint64_t{2})), 2, kInfinity));
-    EXPECT_TRUE(eager.TryUpdate(eager.Locate(HashKey(std::uint64_t{3})), 3, 4.0F));
+    EXPECT_FALSE(eager.TryUpdate(eager.Locate(2), 2, kInfinity));
+    EXPECT_TRUE(eager.TryUpdate(eager.Locate(3), 3, 4.0F));
     eager.Finish(1);
   });
   ASSERT_TRUE(store.Apply(kSecond, std::vector(1, update(2, kInfinity))).ok());

@@ -59,6 +59,19 @@ std::vector<std::uint32_t> Shares(std::uint64_t count, std::uint64_t stride, std
   return shares;
 }
 
+TEST(HashKey, TheSpreadOfAKeyIsThatOfItsHash) {
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const std::uint64_t bits = i * i * 0x123456789ABCDEF;
+    EXPECT_EQ(SpreadOfKey(bits), SpreadOf(HashKey(bits)));
+    EXPECT_EQ(SpreadOfKey(static_cast<std::int32_t>(bits)), SpreadOf(HashKey(static_cast<std::int32_t>(bits))));
+    const PairKey pair{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(i)};
+    EXPECT_EQ(SpreadOfKey(pair), SpreadOf(HashKey(pair)));
+    EXPECT_EQ(SpreadOfKey(LongKey{bits, i}), SpreadOf(HashKey(LongKey{bits, i})));
+    const ElementKey<std::uint64_t, std::uint64_t> element(bits, i);  // has a hash of its own
+    EXPECT_EQ(SpreadOfKey(element), SpreadOf(HashKey(element)));
+  }
+}
+
 TEST(HashKey, NeighbouringKeysFillNoBucketTwiceOver) {  // random ones do, from some thousand buckets on
   for (std::size_t buckets = 1; buckets <= 262'144; buckets *= 2) {
     const auto shares =

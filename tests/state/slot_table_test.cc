@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -9,7 +10,10 @@
 #include "absl/status/status.h"
 #include <gtest/gtest.h>
 
+#include "state/crdt/compact_form.h"
+#include "state/crdt/count.h"
 #include "state/crdt/extremum.h"
+#include "state/crdt/mean.h"
 #include "state/crdt/sum.h"
 
 namespace glaive::state {
@@ -103,8 +107,14 @@ TEST(SlotTable, MoreKeysThanSlotsAreKeptElsewhereForGood) {
   ASSERT_FALSE(without.empty());
   EXPECT_EQ(table.size(), 120U) << "three quarters of 160";
   EXPECT_EQ(table.size() + without.size(), 1000U);
+  EXPECT_TRUE(Add(table, 0, 1)) << "has a place of its own";
+  expected[0] = 1;
   for (const std::uint64_t key : without) {
     EXPECT_FALSE(Add(table, key, 1)) << "key " << key;
+  }
+  for (auto& [key, sum] : expected) {
+    EXPECT_TRUE(Add(table, key, 1)) << "key " << key << " has a slot";
+    ++sum;
   }
   EXPECT_EQ(ContentsOf(table), expected);
 }
@@ -135,6 +145,16 @@ TEST(SlotTable, NewValuesAreDefaultOnes) {
   least->Update(7);
   EXPECT_EQ(table.FindOrInsert(table.HomeOf(HashKey(std::uint64_t{5})), 5)->Result(), 7);
 }
+
+static_assert(StartsAsZeros<CompactForm<MeanValue<float>>> && StartsAsZeros<CompactForm<CountValue>>);
+static_assert(StartsAsZeros<CompactForm<MaxValue<std::uint64_t>>>);
+static_assert(!StartsAsZeros<MinValue<std::int64_t>> && !StartsAsZeros<MaxValue<float>>);
+
+struct StartsAtRunTime {
+  StartsAtRunTime() : start(std::stoull("7")) {}
+  std::uint64_t start;
+};
+static_assert(!StartsAsZeros<StartsAtRunTime>, "what the compiler cannot tell is not taken for zeros");
 
 struct PairKey {
   std::uint64_t first;

@@ -61,6 +61,18 @@ TEST(WindowTable, ForetellsSlotsWhereKeysRecur) {
   EXPECT_EQ(next.forecast(), (Table::Forecast{.keys = 2000, .recurring = true})) << "those counted and those applied";
 }
 
+TEST(WindowTable, HasNoKeyTwiceWhenTheKeyOfZerosComesToFullSlots) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, {.keys = 1000, .recurring = true}).value();
+  Repeat(table, memory, 1, 3000, 1);
+  Repeat(table, memory, 0, 3001, 1);
+  Expected expected;
+  for (std::uint64_t key = 0; key <= 3000; ++key) {
+    expected[key] = key == 0 ? 1 : 2;
+  }
+  ExpectHolds(table, expected);
+}
+
 TEST(WindowTable, HoldsWhatAnUnorderedMapHolds) {
   // In the log; in slots; in slots that are too few. With the key of zeros.
   for (const Table::Forecast& forecast : {Table::Forecast{}, Table::Forecast{.keys = 50'000, .recurring = true},
