@@ -27,6 +27,7 @@
 #include "bench/baseline/folds.h"
 #include "rdma/base/check.h"
 #include "rdma/base/ids.h"
+#include "rdma/base/prefetch.h"
 #include "rdma/memory/page_region.h"
 #include "rdma/mesh/executor_mesh.h"
 #include "state/crdt/count.h"
@@ -214,11 +215,11 @@ void BM_TwoLines(benchmark::State& state) {
     input.Pass([&](std::span<const Key> group) {
       std::array<KeyAndCount*, kGroupSize> entries;
       for (const Key key : group) {
-        __builtin_prefetch(&index[key / BucketTable::kPlannedLoad]);
+        Prefetch(&index[key / BucketTable::kPlannedLoad]);
       }
       for (std::size_t i = 0; i < group.size(); ++i) {
         entries[i] = &log[group[i] + index[group[i] / BucketTable::kPlannedLoad].overflow];  // which is 0
-        __builtin_prefetch(entries[i], 1);
+        Prefetch(entries[i]);
       }
       for (std::size_t i = 0; i < group.size(); ++i) {
         ++entries[i]->count;

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 
 #include "rdma/base/check.h"
+#include "rdma/base/prefetch.h"
 #include "state/index/bucket_table.h"
 #include "state/store/delta_entry.h"
 #include "state/store/segment_logs.h"
@@ -64,7 +65,7 @@ class Fragment {
     for (std::size_t i = 0; i < items.size(); ++i) {
       guesses[i] = index_.Guess(items[i].hash ^ slice_hash);
       if (guesses[i] != BucketTable::kNoEntry) {
-        __builtin_prefetch(&logs_.At(guesses[i]), 1);
+        Prefetch(&logs_.At(guesses[i]));
       }
     }
     for (std::size_t i = 0; i < items.size(); ++i) {
