@@ -123,7 +123,9 @@ class SlotTable {
       return InsertZero();
     }
     Entry* entry = &slots_[Number(home)];
-    if (!(IsZero(entry->key) | (entry->key == key))) {
+    const std::uint32_t is_free = IsZero(entry->key) ? 1 : 0;
+    const std::uint32_t is_its_own = entry->key == key ? 1 : 0;
+    if ((is_free | is_its_own) == 0) {
       entry = Look(home, key);
       if (entry == nullptr) [[unlikely]] {
         return nullptr;

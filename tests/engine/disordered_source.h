@@ -43,7 +43,10 @@ class DisorderedSource final : public Source<TestRecord> {
     for (const TestRecord& record : batch) {
       watermark_ms_ = std::max(watermark_ms_, record.event_time_ms - disorder_.bound_ms);
     }
-    return {.records = batch, .watermark_ms = watermark_ms_, .ended = position_ == records_.size()};
+    return {.records = batch,
+            .watermark_ms = watermark_ms_,
+            .ended = position_ == records_.size(),
+            .in_order = std::ranges::is_sorted(batch, {}, &TestRecord::event_time_ms)};
   }
 
  private:

@@ -93,7 +93,9 @@ class FlowSource final : public engine::Source<Event> {
       speaks_ns_ = context_.clock->NowNanos() + (*flow_)[next_].silence_ns;
       position.idle_from_ns = truth_->time().now_ns() + kIdleTimeoutNs;
     }
-    return {.records = batch.events, .watermark_ms = batch.watermark_ms};
+    return {.records = batch.events,
+            .watermark_ms = batch.watermark_ms,
+            .in_order = std::ranges::is_sorted(batch.events, {}, &Event::time_ms)};
   }
   bool Ready() override { return speaks_ns_ <= context_.clock->NowNanos(); }
   absl::Status status() const override { return status_; }
