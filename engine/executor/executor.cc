@@ -41,6 +41,7 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector
   context_.epoch_policy = config.epoch_policy;
   context_.max_lead_ms = config.max_lead_ms;
   context_.idle_timeout_ns = config.idle_timeout_ns;
+  context_.fold = config.fold;
   context_.geometries = std::move(geometries);
   context_.mesh = mesh_.get();
   context_.memory = &memory_;

@@ -29,6 +29,7 @@
 #include "rdma/mesh/executor_mesh.h"
 #include "state/epoch/delta_observer.h"
 #include "state/log/state_memory.h"
+#include "state/store/fold_policy.h"
 
 namespace glaive::engine {
 
@@ -40,6 +41,7 @@ struct ExecutorConfig {
   std::int64_t max_lead_ms = 0;
   std::int64_t idle_timeout_ns = 0;  // 0: no flow is ever idle
   std::uint64_t fragment_bytes = 0;
+  state::FoldOptions fold;
   std::uint64_t state_limit_bytes = 0;
   std::uint64_t state_prefault_bytes = 0;          // of those, how many Open takes from the system
   const Clock* clock = nullptr;                    // outlives the executor

@@ -20,6 +20,7 @@
 #include "rdma/mesh/executor_mesh.h"
 #include "state/epoch/delta_observer.h"
 #include "state/log/state_memory.h"
+#include "state/store/fold_policy.h"
 #include "state/store/fragment_geometry.h"
 
 namespace glaive::engine {
@@ -32,6 +33,7 @@ struct TaskContext {
   std::int64_t max_lead_ms = 0;
   std::int64_t idle_timeout_ns = 0;
   std::vector<state::FragmentGeometry> geometries;  // of the query's inputs, by number
+  state::FoldOptions fold;
   rdma::ExecutorMesh* mesh = nullptr;
   state::StateMemory* memory = nullptr;
   ExecutorMetrics* metrics = nullptr;

@@ -13,10 +13,10 @@ class DeltaTarget {
   virtual ~DeltaTarget() = default;
 
   /// Of the deltas it takes.
-  virtual std::uint32_t delta_entry_bytes() const = 0;
+  virtual state::DeltaEntryBytes delta_entry_bytes() const = 0;
   /// Merges a chunk that `reader` has checked, then applies its marker. `sent_watermark_ms` is the sender's watermark
   /// before it. Yields in between, and waits for nothing (invariant I5).
-  virtual void Merge(Fiber& fiber, const state::DeltaReader& reader, std::int64_t sent_watermark_ms,
+  virtual void Merge(Fiber& fiber, state::DeltaReader& reader, std::int64_t sent_watermark_ms,
                      const state::DeltaChunk& chunk) = 0;
 };
 

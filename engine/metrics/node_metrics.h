@@ -38,13 +38,16 @@ struct ExecutorMetrics {
 
   std::uint64_t longest_round_ns = 0;  ///< longest it ran fibers without a look at its channels
 
-  std::uint64_t epochs = 0;            ///< epochs this executor ended
-  std::uint64_t early_epoch_ends = 0;  ///< of these, because the fragment was full
+  std::uint64_t epochs = 0;  ///< epochs this executor ended
 
-  std::uint64_t folded_records = 0;  ///< records folded into fragments of other leaders' partitions
-  std::uint64_t delta_entries = 0;   ///< {key, value} entries sent to other leaders
-  std::uint64_t delta_bytes = 0;     ///< payload bytes sent to other leaders, markers included
-  std::uint64_t messages = 0;        ///< messages sent to other leaders
+  std::uint64_t folded_records = 0;    ///< records folded before they were handed to their leaders
+  std::uint64_t appended_records = 0;  ///< records handed to their leaders as entries of their own
+  std::uint64_t fold_switches = 0;     ///< times that folding began or ended because it did or did not pay
+  std::uint64_t own_entries = 0;       ///< entries that this executor led itself
+  std::uint64_t delta_entries = 0;     ///< entries sent to other leaders
+  std::uint64_t delta_bytes = 0;       ///< payload bytes sent to other leaders, markers included
+  std::uint64_t messages = 0;          ///< messages sent to other leaders
+  std::uint64_t segment_waits = 0;     ///< times records waited for a segment to come back
   std::uint64_t credit_stalls = 0;   ///< sends put off because a ring was full
   std::uint64_t merges = 0;          ///< entries of other executors merged into this leader's state
   std::uint64_t slice_merges = 0;    ///< merges to put sliding windows or sessions together from slices

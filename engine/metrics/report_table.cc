@@ -94,12 +94,15 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
        absl::StrFormat("%s results, %s windows fired, %s before the end of the stream", Grouped(total.results),
                        Grouped(total.windows_fired), Grouped(total.windows_fired_early)));
   Line(out, "window latency", LatencyText(report.window_latency));
-  Line(out, "epochs", absl::StrFormat("%s, %s ended early", Grouped(total.epochs), Grouped(total.early_epoch_ends)));
+  Line(out, "epochs", Grouped(total.epochs));
   Line(out, "longest round",
        absl::StrFormat("%.2f ms without a look at the channels", static_cast<double>(total.longest_round_ns) / 1e6));
   Line(out, "deltas",
-       absl::StrFormat("%s in %s entries, %.2f records folded into each, %s merged", FormatBytes(total.delta_bytes),
+       absl::StrFormat("%s in %s entries, %.2f records in each, %s merged", FormatBytes(total.delta_bytes),
                        Grouped(total.delta_entries), report.folds_per_delta_entry, Grouped(total.merges)));
+  Line(out, "folding",
+       absl::StrFormat("%s records folded, %s appended, %s switches", Grouped(total.folded_records),
+                       Grouped(total.appended_records), Grouped(total.fold_switches)));
   Line(out, "channels",
        absl::StrFormat("%s messages, %s credit stalls, at most %s laps, rings %s", Grouped(total.messages),
                        Grouped(total.credit_stalls), Grouped(total.max_ring_laps), FormatBytes(report.ring_bytes)));

@@ -104,9 +104,9 @@ RunReport BuildRunReport(std::span<const NodeMetrics> nodes, ReportScope scope) 
   report.seconds = RunSeconds(report.executors, scope.one_host);
   report.records_per_second = Rate(static_cast<double>(report.total.records), report.seconds);
   report.gigabytes_per_second = Rate(static_cast<double>(report.total.input_bytes) / kBytesPerGigabyte, report.seconds);
-  if (report.total.delta_entries > 0) {
+  if (const std::uint64_t entries = report.total.delta_entries + report.total.own_entries; entries > 0) {
     report.folds_per_delta_entry =
-        static_cast<double>(report.total.folded_records) / static_cast<double>(report.total.delta_entries);
+        static_cast<double>(report.total.folded_records + report.total.appended_records) / static_cast<double>(entries);
   }
   report.window_latency = LatencyOf(report.executors, scope.one_host);
   return report;

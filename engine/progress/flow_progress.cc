@@ -1,6 +1,7 @@
 #include "engine/progress/flow_progress.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "rdma/base/check.h"
 
@@ -24,15 +25,22 @@ void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int6
   if (watermark_ms_ == kMinEventTimeMs) {
     first_watermark_ms_ = watermark_ms;
     window_end_ms_ = windows_.NextEndMs(watermark_ms);
-    boundary_read_ns_ = read_ns;  // it passes the ends of all earlier windows, which others may have records in
+    boundary_read_ns_ = unpublished_read_ns_ = read_ns;  // it passes the ends of all earlier windows, which others may have records in
   }
   watermark_ms_ = watermark_ms;
   if (watermark_ms >= window_end_ms_) {
     epoch_.passed_window_end = true;
     boundary_read_ns_ = boundary_read_ns_ == 0 ? read_ns : boundary_read_ns_;
+    unpublished_read_ns_ = unpublished_read_ns_ == 0 ? read_ns : unpublished_read_ns_;
     window_end_ms_ = windows_.NextEndMs(watermark_ms);
   }
-  stage_->Advance(flow_, watermark_ms, read_ns);
+}
+
+void FlowProgress::Publish() {
+  if (watermark_ms_ > published_ms_) {
+    published_ms_ = watermark_ms_;
+    stage_->Advance(flow_, watermark_ms_, std::exchange(unpublished_read_ns_, 0));
+  }
 }
 
 void FlowProgress::OnMarker(ExecutorId executor, const state::EpochMarker& marker) {
@@ -70,6 +78,7 @@ bool FlowProgress::ShouldEndEpoch(std::int64_t now_ns) const {
 }
 
 state::EpochMarker FlowProgress::EndEpoch(std::int64_t now_ns) {
+  Publish();
   ++epochs_ended_;
   state::EpochMarker marker{};
   marker.epoch = epochs_ended_;

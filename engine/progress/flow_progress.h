@@ -3,7 +3,8 @@
 //
 // A pure value: time comes in as numbers. Owned by one executor, used by its thread alone.
 //
-//   1. A marker carries the watermark of the last batch whose records are all in the state (invariant I3).
+//   1. A marker, and Publish, carry the watermark of the last batch whose records are all in the state or on their way
+//      to it (invariant I3).
 //   2. LeadsTooFar() is false for the flow that is last, so not everybody can be waiting (invariant I7).
 //   3. A flow that is idle follows: its watermark is that of the slowest flow which is neither idle nor at its end.
 //      Without one, time stands still. It never goes back: records that come after all are judged by it. When time goes
@@ -45,8 +46,11 @@ class FlowProgress {
   /// Starts the first epoch.
   void Start(std::int64_t now_ns) { epoch_started_ns_ = now_ns; }
 
-  /// A batch that was read at `read_ns` is in the state, and `watermark_ms` holds from here on.
+  /// A batch that was read at `read_ns` is in the state, or in the combiner, and `watermark_ms` holds from here on. The
+  /// stage is told by Publish and EndEpoch.
   void OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms, std::int64_t read_ns);
+  /// All that the watermark covers is in the executor's own state or on its way to other leaders: tells the stage of it.
+  void Publish();
   /// The flow has ended: it holds nobody back any more.
   void OnEnd(std::int64_t now_ns) {
     OnActivity(now_ns);
@@ -71,7 +75,7 @@ class FlowProgress {
   bool ShouldEndEpoch(std::int64_t now_ns) const;
   /// Whether the epoch's end would tell anybody anything.
   bool has_news() const { return epoch_.has_news; }
-  /// Ends the epoch: the marker to ship. The next epoch has begun.
+  /// Publishes, and ends the epoch: the marker to ship. The next epoch has begun.
   state::EpochMarker EndEpoch(std::int64_t now_ns);
 
   /// Whether this flow is ahead of the slowest by more than max_lead, and has to wait.
@@ -102,6 +106,8 @@ class FlowProgress {
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   std::int64_t first_watermark_ms_ = kMinEventTimeMs;
   std::int64_t window_end_ms_ = kMinEventTimeMs;  // the first after the watermark
+  std::int64_t published_ms_ = kMinEventTimeMs;   // the watermark that the stage was told of
+  std::int64_t unpublished_read_ns_ = 0;          // of the batch that has passed a window's end since; 0: none has
   std::int64_t boundary_read_ns_ = 0;             // 0: no window's end was passed in this epoch
 };
 

@@ -105,7 +105,7 @@ class AggregationNode final : public ProducerNode<typename Plan::Row> {
   explicit AggregationNode(Plan plan) : plan_(std::move(plan)) {}
 
   std::vector<const Node*> upstream() const override { return {plan_.origin.node.get()}; }
-  std::vector<std::size_t> delta_entry_bytes() const override { return {sizeof(typename Plan::Store::Entry)}; }
+  std::vector<std::size_t> delta_entry_bytes() const override { return {Plan::Store::kMostEntryBytes}; }
   std::int64_t window_ms() const override { return Windows(plan_.window).KeptMs(); }
   std::int64_t delay_ms() const override {
     return AddDelays(plan_.origin.node->delay_ms(), Windows(plan_.window).ResultDelayMs() + plan_.allowed_lateness_ms);

@@ -125,7 +125,7 @@ class JoinNode final : public ProducerNode<typename Plan::Row> {
     return {plan_.left.origin.node.get(), plan_.right.origin.node.get()};
   }
   std::vector<std::size_t> delta_entry_bytes() const override {
-    return {sizeof(typename Plan::Left::Store::Entry), sizeof(typename Plan::Right::Store::Entry)};
+    return {Plan::Left::Store::kMostEntryBytes, Plan::Right::Store::kMostEntryBytes};
   }
   std::int64_t window_ms() const override { return Windows(plan_.window).KeptMs(); }
   std::int64_t delay_ms() const override {

@@ -1,19 +1,32 @@
-// RecordStage: the stateful end of a fused pipeline: gathers the records that survive it into groups for the store.
+// RecordStage: the stateful end of a fused pipeline: folds the records that survive it, or gathers them for the store.
 //
-// Owned by the input of a stage, used by the fiber of whoever brings the records. It takes a few records at a time:
-// runs the chain on them, hashes their keys and stages their updates, all in one loop. Records that are not of the
-// current slice are put aside in that loop, and find their own one by one behind it. What the store can update at once
-// becomes part of no group: it is updated where it was read or, if the store has to load something first, some records
-// later, in a loop of its own (waiting_updates.h).
+// Owned by the input of a stage, used by the fiber of whoever brings the records. It takes a few records at a time, and
+// runs the chain on each once, in one loop. There is a current piece of a slice (window/windows.h), of which most
+// records are:
+//
+//   record ─► chain ─► of the current piece? ── yes ─► folder takes it? ── yes ─► done
+//                          │                               │ no
+//                          │ no                            ▼
+//                          ▼                           staged: handed to the store, many at a time
+//                      set aside: sorted by piece behind the loop, and handed to the store
+//
+// Where more records are set aside than not, their piece becomes the current one.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
 //      plan keeps late records, what the chain makes of it is handed out.
-//   3. A group is of one piece of a slice (window/windows.h).
+//
+// `Host` is what brings records to the store, and may suspend the fiber in all but the first two:
+//
+//   UseFolder(piece, use)           PartitionedStore::UseFolder
+//   OnFolded(piece, records)        PartitionedStore::OnFolded
+//   Enter(piece)                    reads out what the store holds back of other pieces, then PartitionedStore::Enter
+//   Take(piece, updates)            waits for room, then PartitionedStore::Take
+//   Late(event_time_ms, survivor)   hands out a late record, if the plan keeps them
 //
 //   stage.BeginBatch(watermark_ms);
-//   stage.Add(records, {.in_order = true}, use_eager, flush, late);   // calls flush(slice, updates) for full groups
-//   stage.Flush(use_eager, flush);
+//   stage.Add(records, {.in_order = true}, host, meanwhile);
+//   stage.Flush(host);
 #pragma once
 
 #include <algorithm>
@@ -23,8 +36,8 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 
-#include "engine/stage/waiting_updates.h"
 #include "engine/window/windows.h"
 #include "rdma/base/check.h"
 #include "rdma/base/prefetch.h"
@@ -36,7 +49,6 @@ template <typename Plan>
 class RecordStage {
  public:
   using Update = typename Plan::Store::Update;
-  // A group of them lies on a fiber's stack, two or three times.
   static_assert(
       sizeof(Update) <= 256,
       "glaive: what an aggregate or a join takes of a record is larger than 200 bytes; Map() it to less first, or "
@@ -50,9 +62,6 @@ class RecordStage {
     bool in_order = false;                 // whether none's event time is below that of the one before it
   };
 
-  /// For plans that keep no late records.
-  struct NoLate {};
-
   RecordStage(const Plan& plan, const Windows& windows) : plan_(&plan), windows_(windows) {}
 
   /// Takes note of the flow's watermark, by which lateness is judged from here on.
@@ -64,38 +73,36 @@ class RecordStage {
   }
 
   /// Runs the chain on at most kMaxRecords records that its leading filters have kept; `records` are of them or point
-  /// to them. `use_eager(slice, use)` has what is done for each update as soon as its key is known
-  /// (PartitionedStore::UseEager); not for records that were put aside, on which the chain runs twice.
-  /// `flush(slice, updates)` is called for each full group; it may suspend the fiber. If the plan keeps late records,
-  /// `late(event_time_ms, record)` is called for each, with what the chain emits.
-  template <typename Item, typename EagerFn, typename FlushFn, typename LateFn = NoLate>
-  void Add(std::span<const Item> records, const Stretch& stretch, const EagerFn& use_eager, FlushFn&& flush,
-           const LateFn& late = {}) {
+  /// to them. `meanwhile()` is called as each is folded or staged.
+  template <typename Item, typename Host, typename MeanwhileFn>
+  void Add(std::span<const Item> records, const Stretch& stretch, Host& host, const MeanwhileFn& meanwhile) {
     GLAIVE_CHECK(records.size() <= kMaxRecords, records.size(), " records in a step, at most ", kMaxRecords);
     const std::int64_t shift_ms = stretch.event_time_shift_ms;
-    elsewhere_count_ = 0;
-    if (AreAllHere(records, stretch)) {
-      use_eager(place_.piece, [&](const auto& eager) { Gather</*kAllHere=*/true>(records, shift_ms, eager); });
-    } else {
-      use_eager(place_.piece, [&](const auto& eager) { Gather</*kAllHere=*/false>(records, shift_ms, eager); });
+    while (!records.empty()) {
+      const std::size_t here = stretch.in_order ? CountHere(records, shift_ms) : 0;
+      if (here > 0) {
+        Gather</*kAllHere=*/true>(records.first(here), shift_ms, host, meanwhile);
+        records = records.subspan(here);
+      } else if (stretch.in_order && records.size() > kMaxRecords / 2 && Enter(TimeOf(records.front(), shift_ms), host)) {
+        continue;  // from here on the records are of that piece
+      } else {
+        Gather</*kAllHere=*/false>(records, shift_ms, host, meanwhile);
+        records = {};
+      }
     }
-    FlushGroups(flush);
-    for (std::size_t i = 0; i < elsewhere_count_; ++i) {
-      FindPlace(*elsewhere_[i], shift_ms, use_eager, flush, late);
+    if (staged_count_ >= kHandOver) {
+      Flush(host);
+    }
+    if (aside_count_ > 0) {
+      TakeAside(host);
     }
   }
 
-  /// Updates what waits, and hands over what is staged, full group or not. `use_eager` and `flush` are as for Add.
-  template <typename EagerFn, typename FlushFn>
-  void Flush(const EagerFn& use_eager, FlushFn&& flush) {
-    if (waiting_.size() > 0) {
-      use_eager(place_.piece, [&](auto eager) { Finish(TryWaiting(waiting_.size(), eager), eager); });
-      FlushGroups(flush);
-    }
+  /// Hands over what is staged.
+  template <typename Host>
+  void Flush(Host& host) {
     if (staged_count_ > 0) {
-      flush(place_.piece, std::span<const Update>(staged_.data(), staged_count_));
-      Count(staged_count_);
-      staged_count_ = 0;
+      host.Take(place_.piece, std::span(staged_).first(std::exchange(staged_count_, 0)));
     }
   }
 
@@ -106,9 +113,22 @@ class RecordStage {
   std::uint64_t partly_late() const { return partly_late_; }
 
  private:
-  using WaitingFor = WaitingUpdates<typename Plan::Key, typename Update::Input>;
+  /// Updates handed to the store at a time: many, since it asks for memory far ahead, but no more than the first-level
+  /// cache has room for.
+  static constexpr std::size_t kHandOver = std::clamp<std::size_t>((std::size_t{16} << 10) / sizeof(Update), kMaxRecords,
+                                                                   state::kMostEntries - kMaxRecords);
+  /// After so many records it is decided whether the current piece stays.
+  static constexpr std::uint64_t kRecordsOfDecision = 128;
 
-  /// Whether to ask for the record of the next step along with each: while a group is updated, the processor's own
+  struct Nothing {};
+  /// A record that is not of the current piece.
+  struct Aside {
+    std::int64_t event_time_ms;
+    Update update;
+    [[no_unique_address]] std::conditional_t<Plan::kKeepsLate, std::optional<typename Plan::Record>, Nothing> survivor;
+  };
+
+  /// Whether to ask for the record of the next step along with each: while the store takes records, the processor's own
   /// prefetchers lose the stream. Not where leading filters have read it before, nor where a record has several lines.
   template <typename Item>
   static constexpr bool kReadsAhead = std::is_same_v<Item, typename Plan::Input> && sizeof(Item) <= 64;
@@ -116,70 +136,54 @@ class RecordStage {
   static const typename Plan::Input* PointerTo(const typename Plan::Input& record) { return &record; }
   static const typename Plan::Input* PointerTo(const typename Plan::Input* record) { return record; }
 
-  static Update MakeUpdate(const typename Plan::Key& key, const typename Update::Input& input) {
-    return Update{.hash = state::HashKey(key), .key = key, .input = input};
+  template <typename Item>
+  std::int64_t TimeOf(const Item& item, std::int64_t shift_ms) const {
+    return plan_->origin.event_time_ms(*PointerTo(item)) + shift_ms;
   }
 
   bool IsHere(std::int64_t event_time_ms) const {
     return event_time_ms >= place_.start_ms && event_time_ms < place_.end_ms;
   }
 
-  /// Whether all records are of the current piece, as far as their order tells.
+  /// How many records at the front, of records in order, are of the current piece.
   template <typename Item>
-  bool AreAllHere(std::span<const Item> records, const Stretch& stretch) const {
-    const auto is_here = [&](const Item& item) {
-      return IsHere(plan_->origin.event_time_ms(*PointerTo(item)) + stretch.event_time_shift_ms);
-    };
-    return stretch.in_order && !records.empty() && is_here(records.front()) && is_here(records.back());
-  }
-
-  /// Updates or stages the records of the current piece, of which all are if kAllHere; puts the others aside.
-  template <bool kAllHere, typename Item, typename Eager>
-  void Gather(std::span<const Item> records, std::int64_t shift_ms, Eager eager) {
-    if constexpr (Eager::kWaits) {
-      std::size_t taken = 0;
-      for (std::span<const Item> rest = records; !rest.empty();) {
-        const std::span<const Item> chunk = rest.first(std::min(rest.size(), WaitingFor::kChunk));
-        rest = rest.subspan(chunk.size());
-        ForEachHere<kAllHere>(chunk, shift_ms, [&](const typename Plan::Key& key, const typename Update::Input& input) {
-          waiting_.Add(eager.Locate(key), key, input);
-        });
-        if (waiting_.HasChunk()) {
-          taken += TryWaiting(WaitingFor::kChunk, eager);
-        }
-      }
-      Finish(taken, eager);
-    } else {
-      TryWaiting(waiting_.size(), eager);  // stages all: they were to wait for something else
-      GatherAtOnce<kAllHere>(records, shift_ms, eager);
+  std::size_t CountHere(std::span<const Item> records, std::int64_t shift_ms) const {
+    const auto is_here = [&](const Item& item) { return IsHere(TimeOf(item, shift_ms)); };
+    if (!is_here(records.front())) {
+      return 0;
     }
+    return is_here(records.back())
+               ? records.size()
+               : static_cast<std::size_t>(std::ranges::partition_point(records, is_here) - records.begin());
   }
 
-  template <bool kAllHere, typename Item, typename Eager>
-  void GatherAtOnce(std::span<const Item> records, std::int64_t shift_ms, Eager eager) {
-    Update* __restrict next = staged_.data() + staged_count_;
-    std::size_t taken = 0;
-    ForEachHere<kAllHere>(records, shift_ms, [&](const typename Plan::Key& key, const typename Update::Input& input) {
-      const state::SlotHome home = eager.Locate(key);
-      if (eager.TryUpdate(home, key, input)) {
-        ++taken;
-      } else {
-        *next++ = Update{.hash = eager.HashOf(home, key), .key = key, .input = input};
-      }
+  /// Folds or stages the records of the current piece, of which all are if kAllHere; sets the others aside.
+  template <bool kAllHere, typename Item, typename Host, typename MeanwhileFn>
+  void Gather(std::span<const Item> records, std::int64_t shift_ms, Host& host, const MeanwhileFn& meanwhile) {
+    std::size_t folded = 0;
+    const std::size_t staged_before = staged_count_;
+    host.UseFolder(place_.piece, [&](auto folder) {
+      folded = FoldOrStage<kAllHere>(records, shift_ms, folder, meanwhile);
     });
-    staged_count_ = static_cast<std::size_t>(next - staged_.data());
-    Finish(taken, eager);
+    if (folded > 0) {
+      host.OnFolded(place_.piece, folded);
+    }
+    const std::size_t here = folded + staged_count_ - staged_before;
+    here_count_ += here;
+    Count(here, place_);
   }
 
-  /// Calls `here(key, input)` for each survivor of the chain that is of the current piece, of which all are if
-  /// kAllHere; puts the others aside.
-  template <bool kAllHere, typename Item, typename HereFn>
-  [[gnu::always_inline]] void ForEachHere(std::span<const Item> records, std::int64_t shift_ms, const HereFn& here) {
+  /// Returns how many records the folder has taken.
+  template <bool kAllHere, typename Item, typename Folder, typename MeanwhileFn>
+  std::size_t FoldOrStage(std::span<const Item> records, std::int64_t shift_ms, const Folder& folder,
+                          const MeanwhileFn& meanwhile) {
     // What is hoisted here the compiler would have to read again after each update that it writes.
     const std::uint64_t start_ms = static_cast<std::uint64_t>(place_.start_ms) - static_cast<std::uint64_t>(shift_ms);
     const std::uint64_t span_ms =
         static_cast<std::uint64_t>(place_.end_ms) - static_cast<std::uint64_t>(place_.start_ms);
     const Plan& plan = *plan_;
+    Update* __restrict next = staged_.data() + staged_count_;
+    std::size_t folded = 0;
     for (const Item& item : records) {
       const typename Plan::Input& record = *PointerTo(item);
       if constexpr (kReadsAhead<Item>) {
@@ -188,80 +192,98 @@ class RecordStage {
       plan.chain.Push(record, [&](const typename Plan::Record& survivor) {
         const std::int64_t event_time_ms = plan.origin.event_time_ms(record);
         if (!kAllHere && static_cast<std::uint64_t>(event_time_ms) - start_ms >= span_ms) [[unlikely]] {
-          elsewhere_[elsewhere_count_++] = &record;
+          SetAside(survivor, event_time_ms + shift_ms);
           return;
         }
-        here(plan.MakeKey(survivor), plan.MakeInput(survivor, event_time_ms + shift_ms));
+        meanwhile();
+        const typename Plan::Key key = plan.MakeKey(survivor);
+        const typename Update::Input input = plan.MakeInput(survivor, event_time_ms + shift_ms);
+        if (folder.TryFold(key, input)) {
+          ++folded;
+        } else {
+          *next++ = Update{.key = key, .input = input};
+        }
       });
     }
-  }
-
-  /// Tries the oldest that wait, and stages those that are not taken; returns how many are.
-  template <typename Eager>
-  [[gnu::always_inline]] std::size_t TryWaiting(std::size_t count, Eager& eager) {
-    Update* next = staged_.data() + staged_count_;
-    const std::size_t taken = waiting_.Try(
-        count, eager,
-        [&](const typename Plan::Key& key, const typename Update::Input& input) { *next++ = MakeUpdate(key, input); });
     staged_count_ = static_cast<std::size_t>(next - staged_.data());
-    return taken;
+    return folded;
   }
 
-  template <typename Eager>
-  void Finish(std::size_t taken, const Eager& eager) {
-    eager.Finish(taken);
-    Count(taken);
+  void SetAside(const typename Plan::Record& survivor, std::int64_t event_time_ms) {
+    Aside& aside = aside_[aside_count_++];
+    aside.event_time_ms = event_time_ms;
+    aside.update = {.key = plan_->MakeKey(survivor), .input = plan_->MakeInput(survivor, event_time_ms)};
+    if constexpr (Plan::kKeepsLate) {
+      aside.survivor = survivor;
+    }
   }
 
-  /// Stages a record that is not of the piece that was current when it came.
-  template <typename EagerFn, typename FlushFn, typename LateFn>
-  void FindPlace(const typename Plan::Input& record, std::int64_t shift_ms, const EagerFn& use_eager, FlushFn& flush,
-                 const LateFn& late) {
-    plan_->chain.Push(record, [&](const typename Plan::Record& survivor) {
-      const std::int64_t event_time_ms = plan_->origin.event_time_ms(record) + shift_ms;
-      if (!IsHere(event_time_ms)) {
-        Flush(use_eager, flush);
-        if (!Enter(event_time_ms)) {
+  /// Hands over what was set aside, a piece at a time.
+  template <typename Host>
+  void TakeAside(Host& host) {
+    const std::size_t all = aside_count_;
+    const std::int64_t last_ms = aside_[all - 1].event_time_ms;
+    while (aside_count_ > 0) {
+      const std::int64_t first_ms = aside_.front().event_time_ms;
+      const std::optional<Windows::Place> place = windows_.PlaceOf(first_ms, watermark_ms_);
+      const auto is_of_place = [&](std::int64_t time_ms) {
+        return place ? time_ms >= place->start_ms && time_ms < place->end_ms : time_ms == first_ms;
+      };
+      std::size_t of_place = 0;
+      std::size_t left = 0;
+      for (std::size_t i = 0; i < aside_count_; ++i) {
+        Aside& aside = aside_[i];
+        if (!is_of_place(aside.event_time_ms)) {
+          aside_[left++] = aside;
+        } else if (place) {
+          sorted_[of_place++] = aside.update;
+        } else {
+          ++late_;
           if constexpr (Plan::kKeepsLate) {
-            late(event_time_ms, survivor);
+            host.Late(aside.event_time_ms, *aside.survivor);
           }
-          return;
         }
       }
-      staged_[staged_count_++] = MakeUpdate(plan_->MakeKey(survivor), plan_->MakeInput(survivor, event_time_ms));
-      FlushGroups(flush);
-    });
+      aside_count_ = left;
+      if (of_place > 0) {
+        Count(of_place, *place);
+        host.Take(place->piece, std::span(sorted_).first(of_place));
+      }
+    }
+    JudgePlace(all, last_ms, host);
   }
 
-  /// Hands over all full groups; what is left moves to the front.
-  template <typename FlushFn>
-  void FlushGroups(FlushFn&& flush) {
-    if (staged_count_ < state::kGroupSize) {
+  /// Makes the place of the record that was set aside last the current one, if more are set aside than not.
+  template <typename Host>
+  void JudgePlace(std::size_t aside, std::int64_t last_ms, Host& host) {
+    elsewhere_count_ += aside;
+    if (here_count_ + elsewhere_count_ < kRecordsOfDecision) {
       return;
     }
-    std::size_t done = 0;
-    for (; staged_count_ - done >= state::kGroupSize; done += state::kGroupSize) {
-      flush(place_.piece, std::span<const Update>(staged_.data() + done, state::kGroupSize));
+    if (elsewhere_count_ > here_count_) {
+      Enter(last_ms, host);
     }
-    std::copy(staged_.begin() + static_cast<std::ptrdiff_t>(done),
-              staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), staged_.begin());
-    staged_count_ -= done;
-    Count(done);
+    here_count_ = 0;
+    elsewhere_count_ = 0;
   }
 
-  void Count(std::uint64_t records) {
+  void Count(std::uint64_t records, const Windows::Place& place) {
     kept_ += records;
-    partly_late_ += place_.partly_late ? records : 0;
+    partly_late_ += place.partly_late ? records : 0;
   }
 
-  /// Makes the place of an event time the current one; false, and counted, if the record is late. Nothing is staged.
-  bool Enter(std::int64_t event_time_ms) {
+  /// Makes the place of an event time the current one; false if it is late.
+  template <typename Host>
+  bool Enter(std::int64_t event_time_ms, Host& host) {
     const std::optional<Windows::Place> place = windows_.PlaceOf(event_time_ms, watermark_ms_);
     if (!place) {
-      ++late_;
-      return false;  // the current one stays: most records are of it
+      return false;
     }
+    Flush(host);
     place_ = *place;
+    host.Enter(place_.piece);
+    here_count_ = 0;
+    elsewhere_count_ = 0;
     return true;
   }
 
@@ -271,16 +293,18 @@ class RecordStage {
 
   const Plan* plan_;
   Windows windows_;
-  Windows::Place place_ = kNowhere;  // of what is staged
+  Windows::Place place_ = kNowhere;  // the current one, and that of what is staged
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   std::uint64_t kept_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t partly_late_ = 0;
-  WaitingFor waiting_;            // of place_
-  std::size_t staged_count_ = 0;  // fewer than a group between calls
-  std::size_t elsewhere_count_ = 0;
-  std::array<const typename Plan::Input*, kMaxRecords> elsewhere_;  // not of the current piece
-  std::array<Update, kMaxRecords + WaitingFor::kCapacity + state::kGroupSize> staged_;
+  std::uint64_t here_count_ = 0;       // records since the current place was judged last
+  std::uint64_t elsewhere_count_ = 0;  // records set aside since then
+  std::size_t staged_count_ = 0;       // below kHandOver between calls
+  std::size_t aside_count_ = 0;        // 0 between calls
+  std::array<Update, kHandOver + kMaxRecords> staged_;
+  std::array<Aside, kMaxRecords> aside_;
+  std::array<Update, kMaxRecords> sorted_;  // those of one piece
 };
 
 }  // namespace glaive::engine

@@ -57,8 +57,14 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
       late_sink = *std::move(opened);
     }
     const std::uint32_t number = graph.next_input();
-    auto store = Store::Create(*context.memory, context.mesh->segments(), context.self, context.executor_count,
-                               context.geometries[number], number);
+    auto store = Store::Create({.memory = context.memory,
+                                .pool = &context.mesh->segments(),
+                                .outbox = &graph.shipper().outbox(),
+                                .self = context.self,
+                                .executor_count = context.executor_count,
+                                .input = number,
+                                .geometry = context.geometries[number],
+                                .fold = context.fold});
     if (!store.ok()) {
       return store.status();
     }
@@ -92,6 +98,8 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     }
     if (progress_.ShouldEndEpoch(read_ns)) {
       EndEpoch(fiber);
+    } else if (!store_.holds_back()) {
+      progress_.Publish();
     }
   }
 
@@ -119,22 +127,29 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
 
   // ---- as a target of deltas ---------------------------------------------------------------------------------------
 
-  std::uint32_t delta_entry_bytes() const override { return sizeof(Entry); }
+  state::DeltaEntryBytes delta_entry_bytes() const override { return Store::kEntryBytes; }
 
-  void Merge(Fiber& fiber, const state::DeltaReader& reader, std::int64_t sent_watermark_ms,
+  void Merge(Fiber& fiber, state::DeltaReader& reader, std::int64_t sent_watermark_ms,
              const state::DeltaChunk& chunk) override {
     const state::SliceRange open = windows_.OpenAt(sent_watermark_ms);
-    std::span<const Entry> entries(reinterpret_cast<const Entry*>(chunk.entries.data()), chunk.tag.entry_count);
-    while (!entries.empty()) {
-      const std::span<const Entry> step = entries.first(std::min(kMergeStep, entries.size()));
-      context_->Require(fiber, described_->Explain(store_.Merge(reader, step, open)));
-      entries = entries.subspan(step.size());
-      if (!entries.empty()) {
-        fiber.Yield();
+    std::size_t merged_in_turn = 0;
+    for (std::span<const std::byte> rest = chunk.runs; !rest.empty();) {
+      const absl::StatusOr<state::DeltaRun> run = reader.TakeRun(rest);
+      context_->Require(fiber, run.status());
+      context_->Require(fiber, store_.CheckRun(reader, *run, open));
+      for (std::size_t merged = 0; merged < run->entry_count;) {
+        if (merged_in_turn >= state::kMostEntries) {
+          fiber.Yield();
+          merged_in_turn = 0;
+        }
+        const absl::StatusOr<std::size_t> some = store_.MergeSome(reader, *run, merged);
+        context_->Require(fiber, described_->Explain(some.status()));
+        merged += *some;
+        merged_in_turn += *some;
       }
     }
     if (context_->delta_observer != nullptr) {
-      context_->delta_observer->OnMerged(reader.sender(), chunk.tag, chunk.entries);
+      context_->delta_observer->OnMerged(reader.sender(), chunk.tag, chunk.runs);
     }
     if (chunk.marker) {
       progress_.OnMarker(reader.sender(), *chunk.marker);
@@ -155,8 +170,11 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     metrics.epochs += progress_.epochs_ended();
     metrics.merges += store_.merged_entries();
     metrics.index_growths += store_.primary().index_growths();
+    metrics.folded_records += store_.fold_policy().folded_records();
+    metrics.appended_records += store_.fold_policy().appended_records();
+    metrics.fold_switches += store_.fold_policy().switches();
+    metrics.own_entries += store_.own_entries();
     if (const auto* fragment = store_.fragment()) {
-      metrics.folded_records += fragment->updates();
       metrics.delta_entries += fragment->entries();
     }
   }
@@ -167,19 +185,34 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
  private:
   using LateSink = Sink<LateRecord<typename Plan::Record>>;
   using Update = typename Store::Update;
-  using Entry = typename Store::Entry;
-
   using Records = std::span<const typename Plan::Input>;
 
-  /// What the store does for an update at once (PartitionedStore::UseEager), and a part of what is `meanwhile` read.
-  template <typename StoreEager, typename MeanwhileFn>
-  struct Eager : StoreEager {
-    [[gnu::always_inline]] state::SlotHome Locate(const typename Plan::Key& key) const {
-      meanwhile();
-      return StoreEager::Locate(key);
+  /// What brings records to the store in a fiber; see RecordStage.
+  class Host {
+   public:
+    Host(StageInput& input, Fiber& fiber) : input_(&input), fiber_(&fiber) {}
+
+    template <typename UseFn>
+    void UseFolder(state::SliceId piece, const UseFn& use) const {
+      input_->store_.UseFolder(piece, use);
+    }
+    void OnFolded(state::SliceId piece, std::size_t records) { input_->store_.OnFolded(piece, records); }
+    void Enter(state::SliceId piece) {
+      if (input_->store_.holds_back_others(piece)) {
+        input_->ReadOut(*fiber_);
+      }
+      input_->store_.Enter(piece);
+    }
+    void Take(state::SliceId piece, std::span<Update> updates) { input_->TakeUpdates(*fiber_, piece, updates); }
+    void Late(std::int64_t event_time_ms, const typename Plan::Record& record) {
+      input_->late_.Add({.event_time_ms = event_time_ms,
+                         .watermark_ms = input_->progress_.watermark_ms(),
+                         .record = record});
     }
 
-    const MeanwhileFn& meanwhile;
+   private:
+    StageInput* input_;
+    Fiber* fiber_;
   };
 
   static constexpr std::size_t kAddStep = RecordStage<Plan>::kMaxRecords;
@@ -187,7 +220,6 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   /// YSB takes a third longer.
   static constexpr std::size_t kSelectStep =
       std::clamp<std::size_t>((std::size_t{64} << 10) / sizeof(typename Plan::Input), 1, 1024);
-  static constexpr std::size_t kMergeStep = 2048;  // entries merged in one turn
 
   StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
              const DescribedStage& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
@@ -209,27 +241,19 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
                   windows_, stage_progress) {}
 
   void Process(Fiber& fiber, const SourceBatch<typename Plan::Input>& batch, std::int64_t read_ns) {
-    const auto flush = [&](state::SliceId slice, std::span<const Update> updates) { Fold(fiber, slice, updates); };
-    const auto late = [&](std::int64_t event_time_ms, const typename Plan::Record& record) {
-      late_.Add({.event_time_ms = event_time_ms, .watermark_ms = progress_.watermark_ms(), .record = record});
-    };
+    Host host(*this, fiber);
     stage_.BeginBatch(progress_.watermark_ms());
     ForEachSelected(batch, [&](auto records, const auto& meanwhile) {
-      stage_.Add(records, {.event_time_shift_ms = batch.event_time_shift_ms, .in_order = batch.in_order},
-                 EagerWith(meanwhile), flush, late);
+      stage_.Add(records, {.event_time_shift_ms = batch.event_time_shift_ms, .in_order = batch.in_order}, host,
+                 meanwhile);
     });
-    stage_.Flush(EagerWith([] {}), flush);
+    stage_.Flush(host);
+    if (store_.wants_read_out()) {
+      ReadOut(fiber);
+    }
     progress_.OnBatch(batch.records.size(), batch.records.size_bytes(),
                       std::max(batch.watermark_ms, progress_.watermark_ms()), read_ns);
     context_->Require(fiber, late_.Write(fiber));
-  }
-
-  /// UseEager of the store, with `meanwhile`, which outlives it.
-  template <typename MeanwhileFn>
-  auto EagerWith(const MeanwhileFn& meanwhile) {
-    return [this, &meanwhile](state::SliceId slice, const auto& use) {
-      store_.UseEager(slice, [&](const auto& eager) { use(Eager{eager, meanwhile}); });
-    };
   }
 
   /// Calls `add(records, meanwhile)` for the records that the chain's leading filters keep, at most kAddStep at a time:
@@ -271,32 +295,42 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     return std::span(selected_).first(count);
   }
 
-  /// Folds a group into the store, ending the epoch early when the fragment is full.
-  void Fold(Fiber& fiber, state::SliceId slice, std::span<const Update> updates) {
-    if (!store_.HasRoom(updates.size())) [[unlikely]] {
-      if (store_.IsFull(updates.size())) {
-        ++context_->metrics->early_epoch_ends;
-        EndEpoch(fiber);
-      }
-      fiber.WaitUntil([&] { return store_.HasRoom(updates.size()); });
-    }
-    context_->Require(fiber, described_->Explain(store_.Apply(slice, updates)));
+  /// Brings records to the store, once it has room.
+  void TakeUpdates(Fiber& fiber, state::SliceId piece, std::span<Update> updates) {
+    WaitForRoom(fiber, updates.size());
+    context_->Require(fiber, described_->Explain(store_.Take(piece, updates)));
   }
 
-  /// Seals the fragment into the outbox, a leader at a time; waits while there is no segment for a marker.
+  /// Hands over what the store holds back.
+  void ReadOut(Fiber& fiber) {
+    while (store_.holds_back()) {
+      WaitForRoom(fiber, state::kMostEntries);
+      context_->Require(fiber, described_->Explain(store_.ReadOutSome()));
+    }
+  }
+
+  void WaitForRoom(Fiber& fiber, std::size_t entries) {
+    if (!store_.HasRoom(entries)) [[unlikely]] {
+      ++context_->metrics->segment_waits;
+      fiber.WaitUntil([&] { return store_.HasRoom(entries); });
+    }
+  }
+
+  /// Seals the fragment, a leader at a time; waits while there is no segment for a marker.
   void EndEpoch(Fiber& fiber) {
+    ReadOut(fiber);
     const state::EpochMarker marker = progress_.EndEpoch(context_->clock->NowNanos());
     context_->live->epochs.fetch_add(1, std::memory_order_relaxed);
-    auto* fragment = store_.fragment();
+    state::Fragment* const fragment = store_.fragment();
     if (fragment == nullptr) {
       return;
     }
     for (std::uint32_t turn = 0; turn < context_->peer_count(); ++turn) {
-      while (!fragment->TrySeal(context_->Peer(turn), marker, shipper_->outbox())) {
+      while (!fragment->TrySeal(context_->Peer(turn), marker)) {
         fiber.WaitUntil([&] { return context_->mesh->segments().available() > 0; });
       }
     }
-    fragment->Clear();
+    fragment->AllSealed();
   }
 
   const Plan* plan_;

@@ -32,7 +32,7 @@
 
 #include "engine/progress/event_time.h"
 #include "engine/window/window_spec.h"
-#include "state/store/slice_id.h"
+#include "state/epoch/slice_id.h"
 
 namespace glaive::engine {
 

@@ -34,6 +34,8 @@ class CompactForm {
     value_.Merge(delta);
     return true;
   }
+  /// Likewise of another executor's form.
+  [[gnu::always_inline]] bool TryMerge(const CompactForm& delta) { return TryMerge(delta.value_); }
   /// The value that what it took makes, and that value's result.
   const V& Expanded() const { return value_; }
   auto Result() const { return value_.Result(); }

@@ -76,6 +76,10 @@ class CompactForm<MeanValue<float>> {
     return delta.count <= CountedSum::kMostCount && delta.sum.TryAddTo(added) &&
            sum_.TrySet(added, sum_.count() + delta.count);
   }
+  [[gnu::always_inline]] bool TryMerge(const CompactForm& delta) {
+    ShortSum added = sum_.sum();
+    return added.TryAdd(delta.sum_.sum().value()) && sum_.TrySet(added, sum_.count() + delta.sum_.count());
+  }
   MeanValue<float> Expanded() const { return {.count = sum_.count(), .sum = ExactSum<float>(sum_.sum())}; }
   auto Result() const { return Expanded().Result(); }
 

@@ -47,6 +47,7 @@ class CompactForm<SumValue<float>> {
  public:
   [[gnu::always_inline]] bool TryUpdate(float value) { return sum_.TryAdd(value); }
   bool TryMerge(const SumValue<float>& delta) { return delta.sum.TryAddTo(sum_); }
+  [[gnu::always_inline]] bool TryMerge(const CompactForm& delta) { return sum_.TryAdd(delta.sum_.value()); }
   SumValue<float> Expanded() const { return {.sum = ExactSum<float>(sum_)}; }
   double Result() const { return sum_.value(); }
 

@@ -1,20 +1,28 @@
 // The messages of the epoch protocol (paper section 7.2.2): chunks of delta entries, the last of an epoch
 // with a marker behind them.
 //
-// A chunk is one fragment segment: entries from the payload's start, then, if it is an epoch's last one for
-// this leader, the marker. So delta and marker travel in one ring and one order (invariant I3), and an epoch
-// costs a leader at least one message. The tag of the message's footer says what the payload holds:
+// A chunk is one segment of a fragment. Its payload holds runs of entries and, in an epoch's last chunk for this
+// leader, the marker. Delta and marker travel in one ring and one order (invariant I3), and an epoch costs a leader at
+// least one message.
 //
-//   DeltaTag, 24 bytes                            EpochMarker, 64 bytes, 8-byte aligned behind the entries
+//   payload:  run header | entries | padding to 8   (as many runs as there are)   | marker, if has_marker
+//
+//   DeltaTag, 24 bytes                            EpochMarker, 64 bytes, 8-byte aligned behind the runs
 //   offset  size  field                           offset  size  field
 //        0     8  epoch        from 1                  0     8  epoch            the same as the tag's
-//        8     4  entry_count                          8     8  watermark_ms     event time, INT64_MAX: ended
-//       12     4  entry_bytes  size of an entry       16     8  boundary_read_ns see below
-//       16     4  has_marker   0 or 1                 24     8  records_read     the flow's position
-//       20     4  input        of the query's, from 0 32     8  checkpoint       0: none
+//        8     4  runs_bytes   of all runs             8     8  watermark_ms     event time, INT64_MAX: ended
+//       12     4  has_marker   0 or 1                 16     8  boundary_read_ns see below
+//       16     4  input        of the query's, from 0 24     8  records_read     the flow's position
+//       20     4  reserved     zero                   32     8  checkpoint       0: none
 //                                                     40     4  executor         the sender
-//                                                     44     4  idle             0 or 1
-//                                                     48    16  reserved         zero
+//   DeltaRunHeader, 16 bytes                          44     4  idle             0 or 1
+//   offset  size  field                               48    16  reserved         zero
+//        0     8  slice        of all its entries
+//        8     4  entry_count
+//       12     4  kind         see DeltaKind
+//
+// The entries of a run are of one slice and of one kind, so an entry is no more than a key and what changes its value
+// (state/store/delta_entry.h).
 //
 // A query has as many inputs as streams that its stages take in: one an aggregation, two a join. Each has epochs and
 // watermarks of its own; all travel over the same channels.
@@ -28,16 +36,30 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "state/epoch/slice_id.h"
+
 namespace glaive::state {
 
 struct DeltaTag {
   std::uint64_t epoch = 0;
-  std::uint32_t entry_count = 0;
-  std::uint32_t entry_bytes = 0;
+  std::uint32_t runs_bytes = 0;
   std::uint32_t has_marker = 0;
   std::uint32_t input = 0;
+  std::uint32_t reserved = 0;
 
   bool operator==(const DeltaTag&) const = default;
+};
+
+/// What the entries of a run are.
+enum class DeltaKind : std::uint32_t {
+  kUpdate = 0,  // a record: key and input, to be applied by Update
+  kForm = 1,    // some records of a key that were folded: key and compact form, to be applied by Merge
+};
+
+struct DeltaRunHeader {
+  SliceId slice{};
+  std::uint32_t entry_count = 0;
+  DeltaKind kind = DeltaKind::kUpdate;
 };
 
 struct EpochMarker {
@@ -52,23 +74,26 @@ struct EpochMarker {
 };
 
 static_assert(sizeof(DeltaTag) == 24 && std::is_trivially_copyable_v<DeltaTag>);
-static_assert(offsetof(DeltaTag, entry_count) == 8 && offsetof(DeltaTag, has_marker) == 16);
+static_assert(offsetof(DeltaTag, runs_bytes) == 8 && offsetof(DeltaTag, input) == 16);
+static_assert(sizeof(DeltaRunHeader) == 16 && std::is_trivially_copyable_v<DeltaRunHeader>);
+static_assert(offsetof(DeltaRunHeader, entry_count) == 8 && offsetof(DeltaRunHeader, kind) == 12);
 static_assert(sizeof(EpochMarker) == 64 && std::is_trivially_copyable_v<EpochMarker>);
 static_assert(offsetof(EpochMarker, records_read) == 24 && offsetof(EpochMarker, executor) == 40);
 static_assert(offsetof(EpochMarker, idle) == 44);
 
 /// Room that every segment keeps for the marker: it may turn out to be the epoch's last.
 inline constexpr std::size_t kMarkerBytes = sizeof(EpochMarker);
+/// Runs start and end at multiples of this.
+inline constexpr std::size_t kRunAlignment = 8;
 
-/// Where the marker stands behind `entry_count` entries of `entry_bytes`.
-constexpr std::size_t MarkerOffset(std::size_t entry_count, std::size_t entry_bytes) {
-  return (entry_count * entry_bytes + 7) / 8 * 8;
+/// The bytes of a run of `entry_count` entries of `entry_bytes`, header and padding included.
+constexpr std::size_t RunBytes(std::size_t entry_count, std::size_t entry_bytes) {
+  return sizeof(DeltaRunHeader) + (entry_count * entry_bytes + kRunAlignment - 1) / kRunAlignment * kRunAlignment;
 }
 
-/// How many entries of `entry_bytes` a payload of `payload_capacity` bytes takes beside a marker.
-constexpr std::uint32_t EntriesPerSegment(std::size_t payload_capacity, std::size_t entry_bytes) {
-  const std::size_t room = payload_capacity < kMarkerBytes + 8 ? 0 : (payload_capacity - kMarkerBytes) / 8 * 8;
-  return static_cast<std::uint32_t>(room / entry_bytes);
+/// The bytes that a payload of `payload_capacity` bytes has for runs beside a marker.
+constexpr std::size_t RunsCapacity(std::size_t payload_capacity) {
+  return payload_capacity < kMarkerBytes ? 0 : (payload_capacity - kMarkerBytes) / kRunAlignment * kRunAlignment;
 }
 
 }  // namespace glaive::state

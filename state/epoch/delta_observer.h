@@ -1,8 +1,8 @@
 // DeltaObserver: looks on as chunks of deltas are queued by helpers and merged by leaders; for tests of invariants I2
 // and I3.
 //
-// Injected into an executor, called on its thread. It must not call the executor, nor keep `entries`: the bytes of the
-// entries that the tag tells of.
+// Injected into an executor, called on its thread. It must not call the executor, nor keep `runs`: the bytes of the runs
+// that the tag tells of.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ class DeltaObserver {
   virtual ~DeltaObserver() = default;
 
   /// A chunk is the last in the outbox's queue for `leader` now.
-  virtual void OnQueued(ExecutorId leader, const DeltaTag& tag, std::span<const std::byte> entries) = 0;
-  /// The entries of a chunk of `sender` have been merged; its marker, if it has one, is applied next.
-  virtual void OnMerged(ExecutorId sender, const DeltaTag& tag, std::span<const std::byte> entries) = 0;
+  virtual void OnQueued(ExecutorId leader, const DeltaTag& tag, std::span<const std::byte> runs) = 0;
+  /// The runs of a chunk of `sender` have been merged; its marker, if it has one, is applied next.
+  virtual void OnMerged(ExecutorId sender, const DeltaTag& tag, std::span<const std::byte> runs) = 0;
 };
 
 }  // namespace glaive::state

@@ -15,7 +15,7 @@ void DeltaOutbox::Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t
   queue.last = number;
   ++pending_;
   if (observer_ != nullptr) {
-    observer_->OnQueued(leader, tag, {pool_->Data(segment), std::size_t{tag.entry_count} * tag.entry_bytes});
+    observer_->OnQueued(leader, tag, {pool_->Data(segment), std::size_t{tag.runs_bytes}});
   }
 }
 

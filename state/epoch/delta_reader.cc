@@ -21,15 +21,10 @@ absl::Status DeltaReader::Check(const DeltaTag& tag, std::size_t payload_bytes) 
     return Refuse(
         absl::StrCat("input ", tag.input, " and marker flag ", tag.has_marker, " are not those of input ", input_));
   }
-  if (tag.entry_bytes != entry_bytes_) {
-    return Refuse(absl::StrCat("its entries have ", tag.entry_bytes, " bytes, expected ", entry_bytes_));
-  }
-  const std::size_t entries_bytes = std::size_t{tag.entry_count} * entry_bytes_;
-  const std::size_t expected =
-      tag.has_marker == 1 ? MarkerOffset(tag.entry_count, entry_bytes_) + kMarkerBytes : entries_bytes;
-  if (payload_bytes != expected) {
-    return Refuse(absl::StrCat("its payload of ", payload_bytes, " bytes does not match ", tag.entry_count, " entries",
-                               tag.has_marker == 1 ? " and a marker" : ""));
+  const std::size_t expected = std::size_t{tag.runs_bytes} + (tag.has_marker == 1 ? kMarkerBytes : 0);
+  if (payload_bytes != expected || tag.runs_bytes % kRunAlignment != 0) {
+    return Refuse(absl::StrCat("its payload of ", payload_bytes, " bytes does not match ", tag.runs_bytes,
+                               " bytes of entries", tag.has_marker == 1 ? " and a marker" : ""));
   }
   return absl::OkStatus();
 }
@@ -60,12 +55,10 @@ absl::StatusOr<DeltaChunk> DeltaReader::Read(const rdma::Message& message) {
     return failure_;
   }
   current_ = EpochId{tag.epoch};
-  DeltaChunk chunk{.tag = tag,
-                   .entries = message.payload.first(std::size_t{tag.entry_count} * entry_bytes_),
-                   .marker = std::nullopt};
+  DeltaChunk chunk{.tag = tag, .runs = message.payload.first(tag.runs_bytes), .marker = std::nullopt};
   if (tag.has_marker == 1) {
     EpochMarker marker;
-    std::memcpy(&marker, message.payload.data() + MarkerOffset(tag.entry_count, entry_bytes_), sizeof(marker));
+    std::memcpy(&marker, message.payload.data() + tag.runs_bytes, sizeof(marker));
     failure_ = CheckMarker(marker, tag);
     if (!failure_.ok()) {
       return failure_;
@@ -75,6 +68,37 @@ absl::StatusOr<DeltaChunk> DeltaReader::Read(const rdma::Message& message) {
     chunk.marker = marker;
   }
   return chunk;
+}
+
+absl::StatusOr<DeltaRun> DeltaReader::TakeRun(std::span<const std::byte>& rest) {
+  if (!failure_.ok()) {
+    return failure_;
+  }
+  DeltaRunHeader header;  // a copy: the sender could still write to it
+  if (rest.size() < sizeof(header)) {
+    failure_ = Refuse(absl::StrCat("its last ", rest.size(), " bytes are no run of entries"));
+    return failure_;
+  }
+  std::memcpy(&header, rest.data(), sizeof(header));
+  const std::uint32_t entry_bytes = header.kind == DeltaKind::kUpdate ? entry_bytes_.update
+                                    : header.kind == DeltaKind::kForm ? entry_bytes_.form
+                                                                      : 0;
+  if (entry_bytes == 0) {
+    failure_ = Refuse(absl::StrCat("input ", input_, " has no entries of kind ",
+                                   static_cast<std::uint32_t>(header.kind)));
+    return failure_;
+  }
+  if (header.entry_count == 0 || RunBytes(header.entry_count, entry_bytes) > rest.size()) {
+    failure_ = Refuse(absl::StrCat("a run of ", header.entry_count, " entries of ", entry_bytes,
+                                   " bytes stands before the last ", rest.size() - sizeof(header), " bytes"));
+    return failure_;
+  }
+  const DeltaRun run{.slice = header.slice,
+                     .kind = header.kind,
+                     .entry_count = header.entry_count,
+                     .entries = rest.subspan(sizeof(header), std::size_t{header.entry_count} * entry_bytes)};
+  rest = rest.subspan(RunBytes(header.entry_count, entry_bytes));
+  return run;
 }
 
 }  // namespace glaive::state

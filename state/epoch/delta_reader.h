@@ -6,12 +6,16 @@
 //
 //   1. Epochs follow each other without gap, and chunks belong to the current one (invariant I2).
 //   2. A sender's watermark never goes back (invariant I3).
+//   3. A run's entries lie in the chunk, and are of a kind that the input has.
 //
 // Everything that arrives is a peer's word, so a violation is an error that names the sender and the epoch, and the
 // reader stays failed: after it, nothing from that sender can be trusted.
 //
 //   absl::StatusOr<DeltaChunk> chunk = reader.Read(message);
-//   ... merge chunk->entries, then, if it has one, apply chunk->marker ...
+//   for (auto rest = chunk->runs; !rest.empty();) {
+//     absl::StatusOr<DeltaRun> run = reader.TakeRun(rest);   // ... merge run->entries
+//   }
+//   ... then, if the chunk has one, apply chunk->marker ...
 #pragma once
 
 #include <cstddef>
@@ -29,21 +33,37 @@
 
 namespace glaive::state {
 
-/// A checked message: entries to merge and, at an epoch's end, the marker.
+/// The sizes of an input's entries, by their kind.
+struct DeltaEntryBytes {
+  std::uint32_t update = 0;
+  std::uint32_t form = 0;  // 0: the input has no such entries
+};
+
+/// A checked message: runs to merge and, at an epoch's end, the marker.
 struct DeltaChunk {
   DeltaTag tag;
-  std::span<const std::byte> entries;  // tag.entry_count * tag.entry_bytes, 8-byte aligned, in the ring
+  std::span<const std::byte> runs;  // 8-byte aligned, in the ring
   std::optional<EpochMarker> marker;
+};
+
+/// A run whose entries lie in its chunk.
+struct DeltaRun {
+  SliceId slice{};
+  DeltaKind kind = DeltaKind::kUpdate;
+  std::uint32_t entry_count = 0;
+  std::span<const std::byte> entries;  // entry_count of the kind's size, 8-byte aligned, in the ring
 };
 
 class DeltaReader {
  public:
   /// Reads what `sender` sends to `leader` for one of the query's inputs; its entries have `entry_bytes`.
-  DeltaReader(ExecutorId sender, ExecutorId leader, std::uint32_t entry_bytes, std::uint32_t input = 0)
+  DeltaReader(ExecutorId sender, ExecutorId leader, const DeltaEntryBytes& entry_bytes, std::uint32_t input = 0)
       : sender_(sender), leader_(leader), entry_bytes_(entry_bytes), input_(input) {}
 
   /// The message's content. It is valid as long as the message. DataLoss names sender, epoch and what is wrong.
   absl::StatusOr<DeltaChunk> Read(const rdma::Message& message);
+  /// The first run of the rest of a chunk's runs, which is not empty; takes it off `rest`. Errors as above.
+  absl::StatusOr<DeltaRun> TakeRun(std::span<const std::byte>& rest);
 
   ExecutorId sender() const { return sender_; }
   /// The epoch of the chunk that was read last.
@@ -60,7 +80,7 @@ class DeltaReader {
 
   ExecutorId sender_;
   ExecutorId leader_;
-  std::uint32_t entry_bytes_;
+  DeltaEntryBytes entry_bytes_;
   std::uint32_t input_;
   EpochId current_{0};
   EpochId ended_{0};

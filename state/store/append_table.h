@@ -10,8 +10,7 @@
 //   split.
 //
 //   auto table = AppendTable<std::uint64_t, Appended<Offer>>::Create(memory, expected_entries);
-//   status = table->Append(memory, hash, {.key = key, .value = {offer}});
-//   status = table->Settle(memory);
+//   status = table->ApplyRun(memory, updates);   // of keys and tuples, see delta_entry.h
 #pragma once
 
 #include <cstddef>
@@ -38,15 +37,6 @@ class AppendTable {
   using Log = AppendLog<Entry>;
   using Forecast = std::uint64_t;  // of no use
   static Forecast Both(Forecast /*a*/, Forecast /*b*/) { return 0; }
-  static constexpr bool kHasSlots = false;
-
-  /// Appending needs nothing to be loaded before.
-  struct Prefetcher {
-    Prefetcher() = default;
-    explicit Prefetcher(const AppendTable& /*table*/) {}
-    void operator()(std::uint64_t /*hash*/) const {}
-  };
-
   /// Logs of a table that is split.
   static constexpr std::size_t kSplitLogs = 256;
   /// From here on a table is split: half of a usual second-level cache.
@@ -57,21 +47,19 @@ class AppendTable {
     return AppendTable();
   }
 
-  /// Appends an entry of a key with that hash. ResourceExhausted past the budget.
-  [[gnu::always_inline]] absl::Status Append(StateMemory& memory, std::uint64_t hash, const Entry& entry) {
-    Log& log = logs_[LogOf(hash)];
-    if (!log.has_room()) [[unlikely]] {
-      if (absl::Status status = log.MakeRoom(memory); !status.ok()) {
-        return status;
+  /// Appends the tuples of updates (delta_entry.h); splits what has grown too large. ResourceExhausted past the budget.
+  template <typename E>
+  absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
+    for (const E& update : run) {
+      Log& log = logs_[split() ? PartOf(HashKey(update.key)) : 0];
+      if (!log.has_room()) [[unlikely]] {
+        if (absl::Status status = log.MakeRoom(memory); !status.ok()) {
+          return status;
+        }
       }
+      log.Append({.key = update.key, .value = {update.input}});
     }
-    log.Append(entry);
-    ++size_;
-    return absl::OkStatus();
-  }
-
-  /// To be called once a group has been appended: splits what has grown too large. ResourceExhausted past the budget.
-  absl::Status Settle(StateMemory& memory) {
+    size_ += run.size();
     return !split() && size_ * sizeof(Entry) > kSplitBytes ? Split(memory) : absl::OkStatus();
   }
 
@@ -115,8 +103,6 @@ class AppendTable {
     logs_ = std::move(parts);
     return absl::OkStatus();
   }
-
-  std::size_t LogOf(std::uint64_t hash) const { return split() ? PartOf(hash) : 0; }
 
   std::vector<Log> logs_;
   std::uint64_t size_ = 0;

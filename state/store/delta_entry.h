@@ -1,27 +1,64 @@
-// DeltaEntry: one key's change in a fragment, as it lies in a log segment and on the wire.
+// DeltaEntry: one key's change, as a pipeline makes it, as it lies in a segment, and on the wire.
 //
-//   offset      size        field
-//        0         8        slice   number of the window slice, signed
-//        8         sizeof K key     the key's bytes
-//        …         sizeof V value   the CRDT value's bytes: what to merge (at the next multiple of its alignment)
+//   DeltaUpdate   offset 0: the key's bytes, then what the aggregate reads of one record
+//   DeltaForm     offset 0: the key's bytes, then the compact form of a value that some records were folded into
 //
-// Byte order is the host's; nodes of one run share it.
+// (The second member lies at the next multiple of its alignment.) The slice of an entry stands in the header of its run
+// (state/epoch/delta_layout.h). Byte order is the host's; nodes of one run share it.
+//
+//   ApplyEntry{}(value, entry);                // to a whole value
+//   if (!ApplyEntry{}(form, entry)) ...        // to a compact form, which may refuse it
 #pragma once
 
-#include <cstddef>
+#include <type_traits>
 
+#include "state/crdt/compact_form.h"
+#include "state/crdt/crdt.h"
+#include "state/epoch/delta_layout.h"
 #include "state/index/key_hash.h"
-#include "state/store/slice_id.h"
 
 namespace glaive::state {
 
-template <StateKey K, typename V>
-struct DeltaEntry {
-  static_assert(alignof(V) <= 8, "payloads lie at multiples of 8 bytes in a ring");
+/// Alignments are 8 at most: entries lie at multiples of 8 bytes in a ring.
+template <StateKey K, typename InputT>
+struct DeltaUpdate {
+  static_assert(std::is_trivially_copyable_v<InputT> && alignof(InputT) <= 8,
+                "glaive: what an aggregate reads of a record travels as its bytes: no pointers, no strings");
+  static constexpr DeltaKind kKind = DeltaKind::kUpdate;
+  using Input = InputT;
 
-  SliceId slice;
   K key;
-  V value;
+  [[no_unique_address]] InputT input;
+};
+
+template <StateKey K, typename V>
+struct DeltaForm {
+  static_assert(alignof(CompactForm<V>) <= 8);
+  static constexpr DeltaKind kKind = DeltaKind::kForm;
+
+  K key;
+  CompactForm<V> form;
+};
+
+/// Applies an entry to the value of its key, or to a compact form; the latter says whether it took the entry, and has
+/// not changed if not.
+struct ApplyEntry {
+  template <typename V, typename K>
+  [[gnu::always_inline]] void operator()(V& value, const DeltaUpdate<K, typename V::Input>& entry) const {
+    value.Update(entry.input);
+  }
+  template <typename V, typename K>
+  void operator()(V& value, const DeltaForm<K, V>& entry) const {
+    value.Merge(entry.form.Expanded());
+  }
+  template <typename V, typename K>
+  [[gnu::always_inline]] bool operator()(CompactForm<V>& form, const DeltaUpdate<K, typename V::Input>& entry) const {
+    return form.TryUpdate(entry.input);
+  }
+  template <typename V, typename K>
+  [[gnu::always_inline]] bool operator()(CompactForm<V>& form, const DeltaForm<K, V>& entry) const {
+    return form.TryMerge(entry.form);
+  }
 };
 
 }  // namespace glaive::state

@@ -1,127 +1,117 @@
-// Fragment: what an executor has found out, in this epoch, about the partitions that others lead (paper section 7.1.2,
-// "helper").
+// Fragment: what an executor sends to the leaders of other partitions (paper section 7.1.2, "helper"): entries, built
+// in registered segments of slot size that leave as they lie, without a copy.
 //
-// One hash index over all remote partitions, and a log for each (segment_logs.h). Everything in a fragment may still be
-// updated; when the epoch ends its logs are sealed into the outbox and the index is cleared, so that the next updates
-// start from zero values. A fragment is bounded, and so stays in the cache: when it is full, the epoch ends early.
+// A leader has one open segment at a time. The segment holds runs (state/epoch/delta_layout.h): Begin names the slice
+// and kind of the entries that follow, and each leader's segment gets a run header with its first entry of them. A full
+// segment goes to the outbox at once; at the epoch's end TrySeal sends what is open, with the marker behind it. Entries
+// that the executor leads itself take the same way as far as a buffer, from which its store merges them: telling them
+// apart would be a branch that is mispredicted every other time.
 //
 // Owned by one executor, used by its thread alone.
 //
-// Costs: an update is a group probe like SliceTable's; clearing is a memset of the index, once an epoch.
+//   1. HasRoom(n, bytes) before n appends: then none of them fails for want of a segment.
+//   2. A leader's open segment is never empty, so every segment is in the outbox, on its way, or has an entry in it.
+//      Segments come back as leaders merge, so a wait for HasRoom ends (invariants I5, I6).
 //
-//   if (!fragment.HasRoom(items.size())) { end the epoch if IsFull, else wait for segments in flight }
-//   absl::Status status = fragment.Apply(slice, items, apply);
+// Costs: an append is a comparison and a store.
+//
+//   if (!fragment.HasRoom(items.size(), sizeof(Entry))) { wait for segments }
+//   fragment.Begin(slice, Entry::kKind);
+//   for (const Entry& entry : items) fragment.Append(LeaderOf(HashKey(entry.key), executor_count), entry);
+//   Merge(fragment.own<Entry>());
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
-#include <utility>
+#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-
-#include "rdma/base/check.h"
-#include "rdma/base/prefetch.h"
-#include "state/index/bucket_table.h"
-#include "state/store/delta_entry.h"
-#include "state/store/segment_logs.h"
-#include "state/store/slice_table.h"
+#include "rdma/base/ids.h"
+#include "rdma/memory/segment_pool.h"
+#include "state/epoch/delta_layout.h"
+#include "state/epoch/delta_outbox.h"
+#include "state/store/fragment_geometry.h"
 
 namespace glaive::state {
 
-template <StateKey K, typename V>
 class Fragment {
  public:
-  using Entry = DeltaEntry<K, V>;
+  /// The fragment of executor `self`. Segments come from `pool` and go to `outbox`, which both outlive it; `input` is
+  /// the query's that entries of at most `most_entry_bytes` are for.
+  Fragment(rdma::SegmentPool& pool, DeltaOutbox& outbox, ExecutorId self, std::uint32_t executor_count,
+           const FragmentGeometry& geometry, std::size_t most_entry_bytes, std::uint32_t input);
 
-  /// An empty fragment for the query's `input`, whose segments come from `pool`. ResourceExhausted when the index
-  /// exceeds the budget.
-  static absl::StatusOr<Fragment> Create(StateMemory& memory, rdma::SegmentPool& pool, std::uint32_t executor_count,
-                                         const FragmentGeometry& geometry, std::uint32_t input = 0) {
-    SegmentLogs<Entry> logs(pool, executor_count, geometry, input);
-    absl::StatusOr<BucketTable> index =
-        BucketTable::Create(memory, std::uint64_t{geometry.capacity_segments} * geometry.entries_per_segment);
-    if (!index.ok()) {
-      return index.status();
-    }
-    return Fragment(std::move(logs), executor_count, *index);
+  /// Whether `items` entries of `entry_bytes` fit now, whoever leads them. If not, wait for segments.
+  bool HasRoom(std::size_t items, std::size_t entry_bytes) const {
+    return pool_->available() >= geometry_.WorstCaseSegments(items, entry_bytes);
   }
 
-  /// See SegmentLogs.
-  bool IsFull(std::size_t items) const { return logs_.IsFull(items); }
-  bool HasRoom(std::size_t items) const { return logs_.HasRoom(items); }
-
-  /// Calls `apply(value, item)` for each item on its key's value in `slice`; at most kGroupSize items, none of
-  /// them led by this executor, and HasRoom for them. ResourceExhausted when hash collisions use up the index.
-  template <typename Item, typename Applier>
-  absl::Status Apply(SliceId slice, std::span<const Item> items, Applier&& apply) {
-    GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
-    const std::uint64_t slice_hash = SliceHash(slice);
-    for (const Item& item : items) {
-      index_.Prefetch(item.hash ^ slice_hash);
-    }
-    std::array<std::uint32_t, kGroupSize> guesses;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      guesses[i] = index_.Guess(items[i].hash ^ slice_hash);
-      if (guesses[i] != BucketTable::kNoEntry) {
-        Prefetch(&logs_.At(guesses[i]));
-      }
-    }
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      std::uint32_t address = guesses[i];
-      if (address == BucketTable::kNoEntry || !Holds(address, slice, items[i].key)) {
-        address = FindOrAppend(slice, items[i].hash, items[i].key);
-        if (address == BucketTable::kNoEntry) [[unlikely]] {
-          return absl::ResourceExhaustedError(
-              "too many keys of one epoch share a hash; this is a defect, please report it");
-        }
-      }
-      apply(logs_.At(address).value, items[i]);
-    }
-    updates_ += items.size();
-    return absl::OkStatus();
+  /// Says of which slice and kind the entries are that are appended from here on, kMostEntries at most.
+  void Begin(SliceId slice, DeltaKind kind) {
+    slice_ = slice;
+    kind_ = kind;
+    ++run_;
+    logs_[Value(self_)] = {.run = run_, .next = own_.data(), .end = own_.data() + own_.size()};
   }
 
-  /// See SegmentLogs. Seal each leader once, then Clear.
-  bool TrySeal(ExecutorId leader, const EpochMarker& marker, DeltaOutbox& outbox) {
-    return logs_.TrySeal(leader, marker, outbox);
+  /// Appends an entry for a leader. HasRoom for it.
+  template <typename Entry>
+  [[gnu::always_inline]] void Append(ExecutorId leader, const Entry& entry) {
+    Log& log = logs_[Value(leader)];
+    if (log.run != run_ || static_cast<std::size_t>(log.end - log.next) < sizeof(Entry)) [[unlikely]] {
+      StartRun(leader, sizeof(Entry));
+    }
+    new (log.next) Entry(entry);
+    log.next += sizeof(Entry);
   }
 
-  /// Forgets all entries, once every leader's log is sealed.
-  void Clear() {
-    index_.Clear();
-    logs_.AllSealed();
+  /// The entries since Begin that this executor leads.
+  template <typename Entry>
+  std::span<const Entry> own() const {
+    const auto bytes = static_cast<std::size_t>(logs_[Value(self_)].next - own_.data());
+    return {reinterpret_cast<const Entry*>(own_.data()), bytes / sizeof(Entry)};
   }
 
-  /// Records folded in, and entries made for them, so far: their ratio is the fold of late merging.
-  std::uint64_t updates() const { return updates_; }
-  std::uint64_t entries() const { return logs_.entries(); }
+  /// Ends the epoch for another leader: sends what is open, the marker behind it. False when nothing is open and there is no
+  /// free segment to carry the marker: try again when one has come back. Seal each leader once, then call AllSealed.
+  bool TrySeal(ExecutorId leader, const EpochMarker& marker);
+  /// Says that the epoch has ended for every leader. The next one begins.
+  void AllSealed() { ++epoch_; }
+
+  /// Entries appended so far, but for those of runs that are still open.
+  std::uint64_t entries() const { return entries_; }
 
  private:
-  Fragment(SegmentLogs<Entry> logs, std::uint32_t executor_count, BucketTable index)
-      : logs_(std::move(logs)), executor_count_(executor_count), index_(index) {}
+  struct Log {
+    std::uint64_t run = 0;  // the number of the last run in the segment
+    std::byte* next = nullptr;
+    std::byte* end = nullptr;          // of the room for runs
+    std::byte* begin = nullptr;        // null: no segment is open
+    DeltaRunHeader* header = nullptr;  // of the last run
+    std::uint32_t entry_bytes = 0;     // of the last run
+    rdma::SegmentId segment{};
+  };
 
-  bool Holds(std::uint32_t address, SliceId slice, const K& key) const {
-    const Entry& entry = logs_.At(address);
-    return entry.key == key && entry.slice == slice;
-  }
+  [[gnu::noinline]] void StartRun(ExecutorId leader, std::size_t entry_bytes);
+  void Open(Log& log, rdma::SegmentId segment);
+  /// Completes the header of the last run.
+  void EndRun(Log& log);
+  /// Moves the open segment to the outbox.
+  void Push(ExecutorId leader, Log& log, const EpochMarker* marker);
 
-  std::uint32_t FindOrAppend(SliceId slice, std::uint64_t hash, const K& key) {
-    const ExecutorId leader = LeaderOf(hash, executor_count_);
-    const std::uint32_t next = logs_.NextAddress(leader);
-    const std::uint32_t address = index_.FindOrInsert(
-        hash ^ SliceHash(slice), next, [&](std::uint32_t candidate) { return Holds(candidate, slice, key); });
-    if (address == next) {
-      logs_.Append(leader, Entry{.slice = slice, .key = key, .value = V{}});
-    }
-    return address;
-  }
-
-  SegmentLogs<Entry> logs_;
-  std::uint32_t executor_count_;
-  BucketTable index_;
-  std::uint64_t updates_ = 0;
+  rdma::SegmentPool* pool_;
+  DeltaOutbox* outbox_;
+  FragmentGeometry geometry_;
+  std::uint32_t input_;
+  ExecutorId self_;
+  std::vector<std::byte> own_;
+  std::vector<Log> logs_;  // by leader; the executor's own is the buffer
+  SliceId slice_{};
+  DeltaKind kind_ = DeltaKind::kUpdate;
+  std::uint64_t run_ = 0;
+  std::uint64_t epoch_ = 1;
+  std::uint64_t entries_ = 0;
 };
 
 }  // namespace glaive::state

@@ -8,10 +8,20 @@
 #include "rdma/base/bytes.h"
 #include "rdma/base/check.h"
 #include "rdma/channel/slot_footer.h"
-#include "state/epoch/delta_layout.h"
-#include "state/store/slice_table.h"
 
 namespace glaive::state {
+namespace {
+
+/// More would take longer to set up than any run.
+constexpr std::uint64_t kMostSegments = std::uint64_t{1} << 24;
+
+absl::Status TooManySegments(std::uint64_t fragment_bytes, std::uint32_t executor_count) {
+  return absl::InvalidArgumentError(absl::StrCat("a fragment of ", FormatBytes(fragment_bytes), " over ",
+                                                 executor_count, " executors has more than ", kMostSegments,
+                                                 " segments: lower --fragment-bytes"));
+}
+
+}  // namespace
 
 absl::StatusOr<FragmentGeometry> FragmentGeometry::Plan(std::uint32_t executor_count, std::size_t slot_bytes,
                                                         std::size_t entry_bytes, std::uint64_t fragment_bytes) {
@@ -19,9 +29,8 @@ absl::StatusOr<FragmentGeometry> FragmentGeometry::Plan(std::uint32_t executor_c
                entry_bytes, " bytes");
   FragmentGeometry geometry;
   geometry.remote_leaders = executor_count - 1;
-  geometry.entries_per_segment =
-      EntriesPerSegment(slot_bytes - std::min<std::size_t>(slot_bytes, rdma::kFooterBytes), entry_bytes);
-  if (geometry.entries_per_segment == 0) {
+  geometry.runs_bytes_per_segment = RunsCapacity(slot_bytes - std::min<std::size_t>(slot_bytes, rdma::kFooterBytes));
+  if (geometry.runs_bytes_per_segment < RunBytes(1, entry_bytes)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a slot of ", FormatBytes(slot_bytes), " holds no state entry of ", entry_bytes,
                      " bytes beside its footer and the epoch's marker: raise --slot-bytes"));
@@ -30,16 +39,12 @@ absl::StatusOr<FragmentGeometry> FragmentGeometry::Plan(std::uint32_t executor_c
     geometry.pool_segments = 1;  // nothing is sent; a pool has at least one segment
     return geometry;
   }
-  const std::uint32_t group = geometry.WorstCaseSegments(kGroupSize);
-  const std::uint64_t wanted = std::max<std::uint64_t>(fragment_bytes / slot_bytes, 1);
-  const std::uint64_t capacity = std::max<std::uint64_t>(wanted, geometry.remote_leaders + std::uint64_t{group});
-  const std::uint64_t pool = 2 * capacity + group + geometry.remote_leaders;
-  if (pool > geometry.MaxPoolSegments()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a fragment of ", FormatBytes(fragment_bytes), " over ", executor_count,
-                     " executors has too many entries to address: lower --fragment-bytes"));
+  const std::uint64_t under_way = std::max<std::uint64_t>(2 * (fragment_bytes / slot_bytes), 2);
+  const std::uint64_t pool =
+      geometry.remote_leaders + geometry.WorstCaseSegments(kMostEntries, entry_bytes) + under_way;
+  if (pool > kMostSegments) {
+    return TooManySegments(fragment_bytes, executor_count);
   }
-  geometry.capacity_segments = static_cast<std::uint32_t>(capacity);
   geometry.pool_segments = static_cast<std::uint32_t>(pool);
   return geometry;
 }
@@ -56,12 +61,8 @@ absl::StatusOr<std::vector<FragmentGeometry>> FragmentGeometry::PlanAll(std::uin
     }
     fragments.push_back(*fragment);
   }
-  for (const FragmentGeometry& fragment : fragments) {
-    if (PoolSegments(fragments) > fragment.MaxPoolSegments()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the ", fragments.size(), " inputs of this query over ", executor_count,
-                       " executors have too many entries to address: lower --fragment-bytes"));
-    }
+  if (PoolSegments(fragments) > kMostSegments) {
+    return TooManySegments(fragment_bytes, executor_count);
   }
   return fragments;
 }

@@ -1,22 +1,38 @@
-// PartitionedStore: the state backend of one executor (paper section 7): the partition it leads, and its fragments of
-// all others.
+// PartitionedStore: the state backend of one executor (paper section 7), for one of the query's inputs: the partition
+// that the executor leads, and the way of its records to all leaders.
 //
-// Owned by one executor, used by its thread alone; nothing in it waits. Updates go straight into the executor's own
-// partition, or into the fragment of the partition's leader. Deltas of others are merged into the own partition
-// only, so merging needs neither credit nor segment (invariant I5).
+//                     one executor                          several executors
+//   record ──► folder: the slice's slots,         ──► folder: the combiner,
+//      │       if they fit the cache                   where keys recur (fold_policy.h)
+//      │ not taken                                      │ not taken          │ read out: slice ends, epoch ends
+//      ▼                                                ▼                    ▼
+//   own partition                                 updates ──► leaders ◄── forms      (own partition, or fragment)
 //
-//   1. Every key is updated in exactly one place: where LeaderOf(hash) says (invariant I2 counts on it).
+// A folder takes records in the loop of the pipeline, whoever leads their keys; Take takes the rest, many at a time.
 //
-//   if (store.HasRoom(staged.size())) status = store.Apply(slice, staged);
-//   status = store.Merge(reader, entries, {.first = first_slice_not_fired});
+// Owned by one executor, used by its thread alone; nothing in it waits. Deltas of others are merged into the own
+// partition only, so merging needs neither credit nor segment (invariant I5).
+//
+//   1. Every record is part of exactly one entry, and every entry goes where LeaderOf(hash) says (I2 counts on it).
+//   2. Records in the combiner are in no leader's state: ReadOut comes before any watermark that covers them (I3).
+//
+//   store.Enter(slice);                                    // not holds_back(), or all of the slice
+//   store.UseFolder(slice, [&](auto folder) { if (!folder.TryFold(key, input)) rest.push_back({key, input}); });
+//   if (store.HasRoom(rest.size())) status = store.Take(slice, rest);
+//   while (store.holds_back() && store.HasRoom(kMostEntries)) status = store.ReadOutSome();
+//   status = store.Merge(reader, run, {.first = first_slice_not_fired});
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -24,10 +40,13 @@
 #include "rdma/base/check.h"
 #include "rdma/base/ids.h"
 #include "state/crdt/crdt.h"
+#include "state/epoch/delta_outbox.h"
 #include "state/epoch/delta_reader.h"
+#include "state/store/combiner.h"
+#include "state/store/delta_entry.h"
+#include "state/store/fold_policy.h"
+#include "state/store/fragment.h"
 #include "state/store/primary_partition.h"
-#include "state/store/slot_table.h"
-#include "state/store/staged_update.h"
 #include "state/store/state_kind.h"
 
 namespace glaive::state {
@@ -39,271 +58,296 @@ class PartitionedStore {
  public:
   using Table = TableT;
   using Primary = PrimaryPartition<K, V, Table>;
-  using Fragment = typename StateKind<K, V>::Fragment;
-  using Update = StagedUpdate<K, typename V::Input>;
-  using Entry = DeltaEntry<K, V>;
+  using Update = DeltaUpdate<K, typename V::Input>;
+  using Form = DeltaForm<K, V>;
 
-  /// The store of executor `self` of `executor_count`, for one of the query's inputs. `memory` and `pool` outlive it;
-  /// the pool has at least geometry.pool_segments. ResourceExhausted when the fragment's index does not fit the budget.
-  static absl::StatusOr<PartitionedStore> Create(StateMemory& memory, rdma::SegmentPool& pool, ExecutorId self,
-                                                 std::uint32_t executor_count, const FragmentGeometry& geometry,
-                                                 std::uint32_t input = 0) {
-    PartitionedStore store(memory, self, executor_count);
-    if (executor_count > 1) {
-      auto fragment = Fragment::Create(memory, pool, executor_count, geometry, input);
-      if (!fragment.ok()) {
-        return fragment.status();
+  /// The sizes of its deltas' entries: tuples that are appended are never folded.
+  static constexpr DeltaEntryBytes kEntryBytes = [] {
+    DeltaEntryBytes bytes{.update = sizeof(Update)};
+    if constexpr (!kIsAppended<V>) {
+      bytes.form = sizeof(Form);
+    }
+    return bytes;
+  }();
+  static constexpr std::size_t kMostEntryBytes = std::max(kEntryBytes.update, kEntryBytes.form);
+
+  /// What a store is connected with; all outlive it.
+  struct Context {
+    StateMemory* memory = nullptr;
+    rdma::SegmentPool* pool = nullptr;  // has at least geometry.pool_segments
+    DeltaOutbox* outbox = nullptr;
+    ExecutorId self{};
+    std::uint32_t executor_count = 1;
+    std::uint32_t input = 0;  // of the query's
+    FragmentGeometry geometry;
+    FoldOptions fold;
+  };
+
+  /// ResourceExhausted when the combiner does not fit the budget.
+  static absl::StatusOr<PartitionedStore> Create(const Context& context) {
+    PartitionedStore store(context);
+    if (context.executor_count > 1) {
+      store.fragment_.emplace(*context.pool, *context.outbox, context.self, context.executor_count, context.geometry,
+                              kMostEntryBytes, context.input);
+      if constexpr (!kIsAppended<V>) {
+        auto combiner = Combiner<K, V>::Create(*context.memory, context.fold.combiner_bytes);
+        if (!combiner.ok()) {
+          return combiner.status();
+        }
+        store.combiner_ = *std::move(combiner);
+        store.forms_.resize(kFormsAtOnce);
       }
-      store.fragment_.emplace(*std::move(fragment));
     }
     return store;
   }
 
-  /// Whether a group of `items` can be updated now; see Fragment.
-  bool HasRoom(std::size_t items) const { return !fragment_ || fragment_->HasRoom(items); }
-  /// Whether it takes the end of the epoch to make room for it.
-  bool IsFull(std::size_t items) const { return fragment_ && fragment_->IsFull(items); }
+  // ---- the way of records --------------------------------------------------------------------------------------------
 
-  /// Calls `use(eager)` with what is to be done for each update of a slice as soon as its record is read, before it is
-  /// part of a group. It holds until the next call of anything else, and has
+  /// Most records that follow are of `slice`. The store holds back records of no other slice.
+  void Enter(SliceId slice) {
+    if constexpr (kFolds) {
+      GLAIVE_CHECK(combiner_.empty() || combiner_.slice() == slice, "a combiner has keys of slice ",
+                   Value(combiner_.slice()), " when slice ", Value(slice), " begins");
+      combiner_.BeginSlice(slice);
+    }
+  }
+
+  /// Whether records of other slices than `slice` are held back.
+  bool holds_back_others(SliceId slice) const { return holds_back() && combiner_.slice() != slice; }
+
+  /// Calls `use(folder)` with a folder for records of a slice. It holds until the next call of anything else.
   ///
-  ///   Locate(key)                  to be called once for each update: starts loading what it will need, and returns
-  ///                                where TryUpdate is to look, also that of a later `eager` while the slice is open
-  ///   HashOf(home, key)            HashKey(key), of what Locate has returned for it
-  ///   kWaits                       whether TryUpdate is better called some records later, when that has come
-  ///   TryUpdate(home, key, input)  whether the record is in the state now; if not, a group has to bring it
-  ///   Finish(taken)                to be called once, on what was used and not on a copy: puts new keys into the
-  ///                                state, and counts the updates that it took
+  ///   TryFold(key, input)   whether the record is in the state now; if not, Take has to bring it
   ///
-  /// Where all keys are led here, and the slice has slots, it updates them. With others to lead keys, too, that would
-  /// be a branch that is mispredicted, so there it takes none.
+  /// OnFolded is to be told how many it has taken.
   template <typename UseFn>
-  void UseEager(SliceId slice, UseFn&& use) {
-    Table* const table = primary_.LastOpened(slice);
-    if constexpr (Table::kHasSlots) {
-      if (table != nullptr && !fragment_ && !table->slots().empty()) {
-        if (table->slots().exceeds_cache()) {
-          use(UpdateAtOnce</*kOutsideCache=*/true>(*table));
-        } else {
-          use(UpdateAtOnce</*kOutsideCache=*/false>(*table));
-        }
+  void UseFolder(SliceId slice, UseFn&& use) const {
+    if constexpr (kFolds) {
+      if (const Slots* const slots = SlotsOf(slice); slots != nullptr) {
+        use(SlotFolder(*slots));
         return;
       }
     }
-    use(PrefetchOnly(*this, table));
+    use(NoFolder());
   }
 
-  /// Takes up to kGroupSize records of one slice into the state, for which HasRoom, and most of which UseEager has
-  /// seen. ResourceExhausted past the budget ends the run.
-  absl::Status Apply(SliceId slice, std::span<const Update> updates) {
-    if constexpr (kIsAppended<V>) {
-      return AppendUpdates(slice, updates);
-    } else {
-      return FoldUpdates(slice, updates);
+  /// `records` of a slice were taken by its folder.
+  void OnFolded(SliceId slice, std::size_t records) {
+    if (fragment_) {
+      policy_.OnFolded(records, 0);
+    } else if constexpr (kHasSlots) {
+      if (Table* const table = primary_.LastOpened(slice); table != nullptr) {
+        table->CountUpdates(records);
+      }
     }
   }
 
-  /// Merges entries of a chunk that `reader` has checked. `open` are the slices that the sender may still change.
-  /// DataLoss when an entry is of another slice or of a key that this executor does not lead.
-  absl::Status Merge(const DeltaReader& reader, std::span<const Entry> entries, SliceRange open) {
-    while (!entries.empty()) {
-      const SliceId slice = entries.front().slice;
-      std::array<MergeItem, kGroupSize> items;
-      std::size_t count = 0;
-      do {
-        const K key = entries[count].key;  // once: the sender could still write to it
-        items[count] = MergeItem{.hash = HashKey(key), .key = key, .value = &entries[count].value};
-        ++count;
-      } while (count < items.size() && count < entries.size() && entries[count].slice == slice);
-      if (absl::Status status = CheckMerge(reader, slice, open, std::span(items.data(), count)); !status.ok()) {
-        return status;
+  /// Whether Take of `items` records, or ReadOutSome of so many, can be done now. If not, wait for segments.
+  bool HasRoom(std::size_t items) const { return !fragment_ || fragment_->HasRoom(2 * items, kMostEntryBytes); }
+
+  /// Takes up to kMostEntries records of one slice into the state, or to their leaders; HasRoom for them. `updates` have
+  /// no particular content afterwards. ResourceExhausted past the budget ends the run.
+  absl::Status Take(SliceId slice, std::span<Update> updates) {
+    if (updates.empty()) {
+      return absl::OkStatus();
+    }
+    if (!fragment_) {
+      return ApplyToPrimary(slice, std::span<const Update>(updates));
+    }
+    if constexpr (kFolds) {
+      if (policy_.folds() && combiner_.slice() == slice) {
+        return Fold(slice, updates);
       }
-      if (absl::Status status = MergeChecked(slice, std::span<const MergeItem>(items.data(), count)); !status.ok()) {
-        return status;
+      if (policy_.folds()) {
+        policy_.OnSetAside(updates.size());
+        return HandOver(slice, std::span<const Update>(updates));
       }
-      merged_entries_ += count;
-      entries = entries.subspan(count);
+    }
+    policy_.OnAppended(updates.size());
+    return HandOver(slice, std::span<const Update>(updates));
+  }
+
+  /// Whether records are held back in the combiner.
+  bool holds_back() const { return kFolds && !combiner_.empty(); }
+  /// Whether it is better read out now, so that more keys fit, or since folding does not pay.
+  bool wants_read_out() const {
+    return kFolds && !combiner_.empty() && (!policy_.folds() || combiner_.wants_to_grow());
+  }
+  /// Hands over what is held back, kMostEntries at most; HasRoom for so many. To be called until nothing is held back.
+  absl::Status ReadOutSome() {
+    if constexpr (kFolds) {
+      const std::size_t count = combiner_.ReadOut(*memory_, std::span(forms_));
+      return HandOver(combiner_.slice(), std::span<const Form>(forms_).first(count));
     }
     return absl::OkStatus();
   }
 
-  Primary& primary() { return primary_; }
-  const Primary& primary() const { return primary_; }
   /// Null in a run of one executor.
   Fragment* fragment() { return fragment_ ? &*fragment_ : nullptr; }
   const Fragment* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
-  /// Entries of other executors merged so far.
-  std::uint64_t merged_entries() const { return merged_entries_; }
 
- private:
-  struct MergeItem {
-    std::uint64_t hash;
-    K key;
-    const V* value;
-  };
+  // ---- deltas of others ----------------------------------------------------------------------------------------------
 
-  /// How another executor's delta goes into a value, or into a slot's form if that takes it.
-  struct FoldDelta {
-    void operator()(V& value, const MergeItem& item) const { value.Merge(*item.value); }
-    bool operator()(CompactForm<V>& form, const MergeItem& item) const { return form.TryMerge(*item.value); }
-  };
-
-  template <bool kOutsideCache>
-  class UpdateAtOnce {
-   public:
-    static constexpr bool kWaits = kOutsideCache;
-
-    explicit UpdateAtOnce(Table& table) : table_(&table), slots_(table.slots()) {}
-
-    [[gnu::always_inline]] SlotHome Locate(const K& key) const {
-      const SlotHome home = slots_.HomeOfKey(key);
-      if constexpr (kOutsideCache) {
-        slots_.Prefetch(home);
-      }
-      return home;
-    }
-    static std::uint64_t HashOf(SlotHome /*home*/, const K& key) { return HashKey(key); }
-    /// A new key has a slot at once outside the cache; within it, where little is to be gained, its group brings it.
-    [[gnu::always_inline]] bool TryUpdate(SlotHome home, const K& key, const typename V::Input& input) {
-      auto* const form = kOutsideCache ? slots_.FindOrInsert(home, key) : slots_.Find(home, key);
-      return form != nullptr && form->TryUpdate(input);
-    }
-    void Finish(std::size_t taken) const { table_->PutBack(slots_, taken); }
-
-   private:
-    Table* table_;
-    typename Table::Slots slots_;  // a copy: its fields need not be read again after each update
-  };
-
-  /// Fragments fit the cache and need no help. Where TryUpdate would have to look is nowhere, so it is the hash.
-  class PrefetchOnly {
-   public:
-    static constexpr bool kWaits = false;
-
-    PrefetchOnly(const PartitionedStore& store, const Table* table)
-        : self_(store.self_), executor_count_(store.executor_count_) {
-      if (table != nullptr) {
-        prefetcher_ = typename Table::Prefetcher(*table);
-      }
-    }
-
-    [[gnu::always_inline]] SlotHome Locate(const K& key) const {
-      const std::uint64_t hash = HashKey(key);
-      if (LeaderOf(hash, executor_count_) == self_) {
-        prefetcher_(hash);
-      }
-      return SlotHome{hash};
-    }
-    static std::uint64_t HashOf(SlotHome home, const K& /*key*/) { return static_cast<std::uint64_t>(home); }
-    static constexpr bool TryUpdate(SlotHome /*home*/, const K& /*key*/, const typename V::Input& /*input*/) {
-      return false;
-    }
-    void Finish(std::size_t /*taken*/) const {}
-
-   private:
-    ExecutorId self_;
-    std::uint32_t executor_count_;
-    typename Table::Prefetcher prefetcher_;
-  };
-
-  PartitionedStore(StateMemory& memory, ExecutorId self, std::uint32_t executor_count)
-      : memory_(&memory), self_(self), executor_count_(executor_count), primary_(memory) {}
-
-  absl::Status FoldUpdates(SliceId slice, std::span<const Update> updates) {
-    if (!fragment_) {
-      return ApplyToPrimary<true>(slice, updates, FoldRecord{});
-    }
-    GLAIVE_CHECK(updates.size() <= kGroupSize, "a group of ", updates.size(), " updates, at most ", kGroupSize);
-    std::array<Update, kGroupSize> own;
-    std::array<Update, kGroupSize> remote;
-    std::size_t own_count = 0;
-    std::size_t remote_count = 0;
-    for (const Update& record : updates) {  // both are written and one is kept: no branch to mispredict
-      const bool is_own = LeaderOf(record.hash, executor_count_) == self_;
-      own[own_count] = record;
-      remote[remote_count] = record;
-      own_count += is_own ? 1 : 0;
-      remote_count += is_own ? 0 : 1;
-    }
-    if (own_count > 0) {
-      if (absl::Status status =
-              ApplyToPrimary<true>(slice, std::span<const Update>(own.data(), own_count), FoldRecord{});
-          !status.ok()) {
-        return status;
-      }
-    }
-    return remote_count == 0
-               ? absl::OkStatus()
-               : fragment_->Apply(slice, std::span<const Update>(remote.data(), remote_count), FoldRecord{});
-  }
-
-  absl::Status AppendUpdates(SliceId slice, std::span<const Update> updates) {
-    Table* table = nullptr;  // opened by the first record that belongs there
-    for (const Update& record : updates) {
-      const V value{record.input};
-      const ExecutorId leader = LeaderOf(record.hash, executor_count_);
-      if (leader != self_) {
-        fragment_->Append(leader, {.slice = slice, .key = record.key, .value = value});
-        continue;
-      }
-      if (table == nullptr) {
-        const absl::StatusOr<Table*> opened = primary_.Open(slice);
-        if (!opened.ok()) {
-          return opened.status();
-        }
-        table = *opened;
-      }
-      if (absl::Status status = table->Append(*memory_, record.hash, {.key = record.key, .value = value});
-          !status.ok()) {
-        return status;
-      }
-    }
-    return table == nullptr ? absl::OkStatus() : table->Settle(*memory_);
-  }
-
-  /// Entries of one slice, of keys that this executor leads.
-  absl::Status MergeChecked(SliceId slice, std::span<const MergeItem> items) {
-    if constexpr (kIsAppended<V>) {
-      absl::StatusOr<Table*> table = primary_.Open(slice);
-      absl::Status status = table.status();
-      for (const MergeItem& item : items) {
-        status = status.ok() ? (*table)->Append(*memory_, item.hash, {.key = item.key, .value = *item.value}) : status;
-      }
-      return status.ok() ? (*table)->Settle(*memory_) : status;
-    } else {
-      return ApplyToPrimary<false>(slice, items, FoldDelta{});
-    }
-  }
-
-  template <bool kPrefetched, typename Item, typename Applier>
-  absl::Status ApplyToPrimary(SliceId slice, std::span<const Item> items, Applier&& apply) {
-    absl::StatusOr<Table*> table = primary_.Open(slice);
-    return table.ok() ? (*table)->template Apply<kPrefetched>(*memory_, items, apply) : table.status();
-  }
-
-  absl::Status CheckMerge(const DeltaReader& reader, SliceId slice, SliceRange open,
-                          std::span<const MergeItem> items) const {
+  /// Whether the entries of a run that `reader` has checked may be merged: `open` are the slices that the sender may
+  /// still change. DataLoss if not.
+  absl::Status CheckRun(const DeltaReader& reader, const DeltaRun& run, SliceRange open) const {
     const SliceId first = std::max(open.first, primary_.first_open());
-    if (slice > open.last) {
-      return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " changes slice ", Value(slice),
+    if (run.slice > open.last) {
+      return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " changes slice ", Value(run.slice),
                                               " in its epoch ", Value(reader.current()),
                                               ", past the end of event time (executor ", Value(self_),
                                               " expects at most ", Value(open.last), ")"));
     }
-    if (slice < first) {
-      return absl::DataLossError(absl::StrCat("I3: executor ", Value(reader.sender()), " changes slice ", Value(slice),
-                                              " in its epoch ", Value(reader.current()),
+    if (run.slice < first) {
+      return absl::DataLossError(absl::StrCat("I3: executor ", Value(reader.sender()), " changes slice ",
+                                              Value(run.slice), " in its epoch ", Value(reader.current()),
                                               " after its watermark or the run's had passed it (executor ",
                                               Value(self_), " expects ", Value(first), " or later)"));
     }
-    for (const MergeItem& item : items) {
-      if (LeaderOf(item.hash, executor_count_) != self_) [[unlikely]] {
-        return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " sent executor ", Value(self_),
-                                                " a key that executor ", Value(LeaderOf(item.hash, executor_count_)),
-                                                " leads, in its epoch ", Value(reader.current())));
+    return absl::OkStatus();
+  }
+
+  /// Merges up to kMostEntries entries of a run that has passed CheckRun, from number `first` on. Returns how many.
+  /// DataLoss when this executor does not lead one of their keys; ResourceExhausted past the budget.
+  absl::StatusOr<std::size_t> MergeSome(const DeltaReader& reader, const DeltaRun& run, std::size_t first) {
+    if constexpr (kFolds) {
+      if (run.kind == DeltaKind::kForm) {
+        return MergeEntries<Form>(reader, run, first);
       }
     }
-    return absl::OkStatus();
+    return MergeEntries<Update>(reader, run, first);
+  }
+
+  Primary& primary() { return primary_; }
+  const Primary& primary() const { return primary_; }
+  /// Entries of other executors merged so far.
+  std::uint64_t merged_entries() const { return merged_entries_; }
+  /// Entries of its own records that it led itself.
+  std::uint64_t own_entries() const { return own_entries_; }
+  const FoldPolicy& fold_policy() const { return policy_; }
+
+ private:
+  static constexpr bool kFolds = !kIsAppended<V>;
+  static constexpr bool kHasSlots = requires(const Table& table) { table.slots(); };
+  using Slots = SlotTable<K, CompactForm<V>>;
+  /// Forms read out or entries merged at a time, so that a copy of them stays in the cache.
+  template <typename E>
+  static constexpr std::size_t kAtOnce =
+      std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(E), 1, kMostEntries);
+  static constexpr std::size_t kFormsAtOnce = [] {
+    if constexpr (kFolds) {
+      return kAtOnce<Form>;
+    }
+    return std::size_t{0};
+  }();
+
+  class SlotFolder {
+   public:
+    explicit SlotFolder(const Slots& slots) : slots_(slots) {}
+    [[gnu::always_inline]] bool TryFold(const K& key, const typename V::Input& input) const {
+      auto* const form = slots_.Find(slots_.HomeOfKey(key), key);
+      return form != nullptr && form->TryUpdate(input);
+    }
+
+   private:
+    Slots slots_;  // a copy: its fields need not be read again after each update
+  };
+  struct NoFolder {
+    static constexpr bool TryFold(const K& /*key*/, const typename V::Input& /*input*/) { return false; }
+  };
+
+  explicit PartitionedStore(const Context& context)
+      : memory_(context.memory),
+        self_(context.self),
+        executor_count_(context.executor_count),
+        primary_(*context.memory),
+        policy_(context.fold) {}
+
+  /// The slots that records of a slice are folded into as they are read; null if there are none. Slots outside the cache
+  /// are updated by Take, which asks for many of them ahead.
+  const Slots* SlotsOf(SliceId slice) const {
+    if (fragment_) {
+      return policy_.folds() && combiner_.slice() == slice && !combiner_.empty() ? &combiner_.slots() : nullptr;
+    }
+    if constexpr (kHasSlots) {
+      const Table* const table = primary_.LastOpened(slice);
+      if (table != nullptr && !table->slots().empty() && !table->slots().exceeds_cache()) {
+        return &table->slots();
+      }
+    }
+    return nullptr;
+  }
+
+  /// Folds records into the combiner, new keys as long as there are slots; hands over the rest.
+  absl::Status Fold(SliceId slice, std::span<Update> updates) {
+    const std::uint32_t keys = combiner_.size();
+    std::size_t rest = 0;      // of the updates, in their place
+    std::size_t replaced = 0;  // forms that gave up their slot to a new one of their key
+    absl::Status status;
+    for (const Update& update : updates) {
+      CompactForm<V>* const form = combiner_.FindOrInsert(update.key);
+      if (form == nullptr) {
+        updates[rest++] = update;
+      } else if (!form->TryUpdate(update.input)) [[unlikely]] {
+        forms_[replaced++] = {update.key, std::exchange(*form, CompactForm<V>())};
+        if (!form->TryUpdate(update.input)) {
+          updates[rest++] = update;
+        }
+        if (replaced == forms_.size()) {
+          status.Update(HandOver(slice, std::span<const Form>(forms_)));
+          replaced = 0;
+        }
+      }
+    }
+    const std::size_t new_keys = combiner_.size() - keys;
+    policy_.OnFolded(updates.size() - rest, new_keys);
+    policy_.OnRefused(rest);
+    status.Update(HandOver(slice, std::span<const Form>(forms_).first(replaced)));
+    status.Update(HandOver(slice, std::span<const Update>(updates).first(rest)));
+    return status;
+  }
+
+  /// Brings entries to the leaders of their keys.
+  template <typename E>
+  absl::Status HandOver(SliceId slice, std::span<const E> entries) {
+    if (entries.empty()) {
+      return absl::OkStatus();
+    }
+    fragment_->Begin(slice, E::kKind);
+    for (const E& entry : entries) {
+      fragment_->Append(LeaderOf(HashKey(entry.key), executor_count_), entry);
+    }
+    const std::span<const E> own = fragment_->template own<E>();
+    own_entries_ += own.size();
+    return own.empty() ? absl::OkStatus() : ApplyToPrimary(slice, own);
+  }
+
+  template <typename E>
+  absl::Status ApplyToPrimary(SliceId slice, std::span<const E> entries) {
+    absl::StatusOr<Table*> table = primary_.Open(slice);
+    return table.ok() ? (*table)->ApplyRun(*memory_, entries) : table.status();
+  }
+
+  template <typename E>
+  absl::StatusOr<std::size_t> MergeEntries(const DeltaReader& reader, const DeltaRun& run, std::size_t first) {
+    const std::size_t count = std::min<std::size_t>(run.entry_count - first, kAtOnce<E>);
+    merging_.resize(kAtOnce<E> * sizeof(E));
+    // A copy: the sender could still write to the ring.
+    std::memcpy(merging_.data(), run.entries.data() + first * sizeof(E), count * sizeof(E));
+    const std::span<const E> entries(reinterpret_cast<const E*>(merging_.data()), count);
+    for (const E& entry : entries) {
+      const ExecutorId leader = LeaderOf(HashKey(entry.key), executor_count_);
+      if (leader != self_) [[unlikely]] {
+        return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " sent executor ", Value(self_),
+                                                " a key that executor ", Value(leader), " leads, in its epoch ",
+                                                Value(reader.current())));
+      }
+    }
+    if (absl::Status status = ApplyToPrimary(run.slice, entries); !status.ok()) {
+      return status;
+    }
+    merged_entries_ += count;
+    return count;
   }
 
   StateMemory* memory_;
@@ -311,7 +355,12 @@ class PartitionedStore {
   std::uint32_t executor_count_;
   Primary primary_;
   std::optional<Fragment> fragment_;
+  Combiner<K, V> combiner_;  // of no use to a single executor
+  FoldPolicy policy_;
+  std::vector<Form> forms_;         // on their way to leaders
+  std::vector<std::byte> merging_;  // entries of a ring
   std::uint64_t merged_entries_ = 0;
+  std::uint64_t own_entries_ = 0;
 };
 
 }  // namespace glaive::state

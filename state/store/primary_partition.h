@@ -18,7 +18,7 @@
 
 #include "rdma/base/check.h"
 #include "state/log/state_memory.h"
-#include "state/store/slice_id.h"
+#include "state/epoch/slice_id.h"
 #include "state/store/state_kind.h"
 
 namespace glaive::state {

@@ -9,6 +9,7 @@
 //   2. Apply either applies its function to every item of the group, or returns an error that ends the run.
 //
 //   auto table = SliceTable<std::uint64_t, CountValue>::Create(memory, expected_keys);
+//   status = table->ApplyRun(memory, entries);   // updates or forms, see delta_entry.h
 //   status = table->Apply(memory, items, [](CountValue& value, const auto& item) { value.Update({}); });
 #pragma once
 
@@ -27,11 +28,9 @@
 #include "state/index/hash_index.h"
 #include "state/index/key_hash.h"
 #include "state/log/entry_log.h"
+#include "state/store/run_groups.h"
 
 namespace glaive::state {
-
-/// The most items one group may have: of staged records, and of misses kept in flight.
-inline constexpr std::size_t kGroupSize = 32;
 
 template <StateKey K, typename V>
 class SliceTable {
@@ -42,7 +41,6 @@ class SliceTable {
   };
   using Forecast = std::uint64_t;  // keys of the next slice
   static Forecast Both(Forecast a, Forecast b) { return std::max(a, b); }
-  static constexpr bool kHasSlots = false;
 
   /// An empty slice whose index is planned for `expected_keys`. ResourceExhausted past the budget.
   static absl::StatusOr<SliceTable> Create(StateMemory& memory, std::uint64_t expected_keys) {
@@ -55,9 +53,22 @@ class SliceTable {
     return table;
   }
 
+  /// Applies entries (delta_entry.h) to the values of their keys. ResourceExhausted past the budget.
+  template <typename E>
+  absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
+    if (!IsLarge()) {
+      return ForEachGroup(run, [](std::uint64_t /*hash*/) {},
+                          [&](std::span<const RunItem<E>> group) { return Apply(memory, group, ApplyRunItem{}); });
+    }
+    return ForEachGroup(run, [&](std::uint64_t hash) { index_.Prefetch(hash); },
+                        [&](std::span<const RunItem<E>> group) {
+                          return Apply</*kPrefetched=*/true>(memory, group, ApplyRunItem{});
+                        });
+  }
+
   /// Calls `apply(value, item)` for each item on the value of its key, a default one if the key is new.
-  /// Items have `.hash` and `.key`, and there are at most kGroupSize of them; `kPrefetched` says that a Prefetcher has
-  /// been asked for most of them. ResourceExhausted past the budget.
+  /// Items have `.hash` and `.key`, and there are at most kGroupSize of them; `kPrefetched` says that the index has been
+  /// asked for most of them. ResourceExhausted past the budget.
   template <bool kPrefetched = false, typename Item, typename Applier>
   absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
@@ -67,23 +78,6 @@ class SliceTable {
     return IsLarge() ? ApplyGroup<true, !kPrefetched>(memory, items, apply)
                      : ApplyGroup<false, false>(memory, items, apply);
   }
-
-  /// Starts loading what an update of a key with a given hash will need; of a table that nothing changes meanwhile.
-  class Prefetcher {
-   public:
-    Prefetcher() = default;
-    /// A table that fits the cache needs no help.
-    explicit Prefetcher(const SliceTable& table) : index_(table.IsLarge() ? &table.index_ : nullptr) {}
-
-    [[gnu::always_inline]] void operator()(std::uint64_t hash) const {
-      if (index_ != nullptr) {
-        index_->Prefetch(hash);
-      }
-    }
-
-   private:
-    const HashIndex* index_ = nullptr;
-  };
 
   /// The entries from `first` to the end of a contiguous run; empty at the log's end.
   std::span<const Entry> Run(std::uint32_t first) const { return log_.Run(first); }

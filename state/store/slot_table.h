@@ -47,18 +47,18 @@ concept StartsAsZeros = std::has_unique_object_representations_v<V> &&
 /// The number of the first slot that is looked at for a key.
 enum class SlotHome : std::uint64_t {};
 
-/// `V` is any type whose bytes are its value, up to a cache line with the key.
+/// `V` is any type whose bytes are its value; with the key it is best no larger than a cache line.
 template <StateKey K, typename V>
 class SlotTable {
   static constexpr std::size_t kLineBytes = 64;
-  static_assert(std::is_trivially_copyable_v<V> && sizeof(K) + sizeof(V) <= kLineBytes);
+  static_assert(std::is_trivially_copyable_v<V>);
 
   static constexpr std::size_t AlignmentOf(std::size_t size_bytes) {
     return std::min(std::bit_ceil(size_bytes), kLineBytes);
   }
 
  public:
-  /// Rounded up to a size that never lies on two cache lines.
+  /// Rounded up to a size that lies on no more cache lines than it has to.
   struct alignas(AlignmentOf(sizeof(K) + sizeof(V))) Entry {
     K key;
     V value;
@@ -92,10 +92,19 @@ class SlotTable {
     *this = SlotTable();
   }
 
+  /// Frees all slots.
+  void Clear() {
+    std::memset(static_cast<void*>(block_.data), 0, block_.size_bytes);
+    size_ = 0;
+    has_zero_ = false;
+  }
+
   /// Whether it has no slots.
   bool empty() const { return slots_ == nullptr; }
   /// Keys.
   std::uint32_t size() const { return size_; }
+  /// Whether new keys get no slot.
+  bool full() const { return size_ >= limit(); }
   std::size_t size_bytes() const { return block_.size_bytes; }
   /// Whether it is larger than a usual second-level cache, so that it helps to prefetch.
   bool exceeds_cache() const { return size_bytes() > kCachedBytes; }
@@ -167,6 +176,29 @@ class SlotTable {
       rest = rest.subspan(std::min(used.size(), rest.size()));
     }
     return has_zero_ ? visit(std::as_const(ZeroEntry())) : absl::OkStatus();
+  }
+
+  /// Copies keys and values, as {key, value}, to `out`: those of the slots from number `position` on, until `out` is full
+  /// or all have been visited. Returns how many, none at the end, and moves `position` behind the last one.
+  template <typename Out>
+  std::size_t CopyFrom(std::size_t& position, std::span<Out> out) const {
+    const std::size_t last = homes_ + kMostProbes;  // the place of the key of zeros
+    std::size_t count = 0;
+    while (position < last && count < out.size()) {
+      // Every slot is written and those that are used stay: a branch for each would be mispredicted.
+      const std::size_t end = position + std::min(out.size() - count, last - position);
+      for (; position < end; ++position) {
+        out[count] = {slots_[position].key, slots_[position].value};
+        count += IsZero(slots_[position].key) ? 0 : 1;
+      }
+    }
+    if (position == last && count < out.size()) {
+      ++position;
+      if (has_zero_) {
+        out[count++] = {ZeroEntry().key, ZeroEntry().value};
+      }
+    }
+    return count;
   }
 
  private:

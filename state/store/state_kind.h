@@ -4,9 +4,7 @@
 
 #include "state/crdt/appended.h"
 #include "state/index/key_hash.h"
-#include "state/store/append_fragment.h"
 #include "state/store/append_table.h"
-#include "state/store/fragment.h"
 #include "state/store/slice_table.h"
 
 namespace glaive::state {
@@ -14,12 +12,10 @@ namespace glaive::state {
 template <StateKey K, typename V>
 struct StateKind {
   using Table = SliceTable<K, V>;
-  using Fragment = state::Fragment<K, V>;
 };
 template <StateKey K, typename T>
 struct StateKind<K, Appended<T>> {
   using Table = AppendTable<K, Appended<T>>;
-  using Fragment = AppendFragment<K, Appended<T>>;
 };
 
 }  // namespace glaive::state

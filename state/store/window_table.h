@@ -9,7 +9,7 @@
 //      where its slot could not take something (compact_form.h); ForEach brings them together.
 //
 //   auto table = WindowTable<std::uint64_t, SumValue<float>>::Create(memory, last_table.forecast());
-//   status = table->Apply(memory, items, FoldRecord{});   // into a value, or into a slot's form
+//   status = table->ApplyRun(memory, entries);   // updates or forms, see delta_entry.h
 #pragma once
 
 #include <algorithm>
@@ -27,9 +27,10 @@
 #include "state/crdt/compact_form.h"
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
+#include "state/store/delta_entry.h"
+#include "state/store/run_groups.h"
 #include "state/store/slice_table.h"
 #include "state/store/slot_table.h"
-#include "state/store/staged_update.h"
 
 namespace glaive::state {
 
@@ -44,7 +45,6 @@ class WindowTable {
   using Form = CompactForm<V>;
   using Slots = SlotTable<K, Form>;
   using Entry = typename Log::Entry;
-  static constexpr bool kHasSlots = true;
 
   /// What slices let expect of the next one.
   struct Forecast {
@@ -77,47 +77,22 @@ class WindowTable {
     return table;
   }
 
-  /// As SliceTable::Apply. `apply(form, item)` is called as well, and says whether the form took the item; if not, it
-  /// has not changed.
-  template <bool kPrefetched = false, typename Item, typename Applier>
-  absl::Status Apply(StateMemory& memory, std::span<const Item> items, const Applier& apply) {
-    GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
-    updates_ += items.size();
-    deltas_ += kIsRecord<Applier> ? 0 : items.size();
+  /// Applies entries (delta_entry.h) to the values of their keys, or to their slots' forms. ResourceExhausted past the
+  /// budget.
+  template <typename E>
+  absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
+    updates_ += run.size();
+    deltas_ += kIsUpdate<E> ? 0 : run.size();
     if (!slots_.empty()) {
-      return ApplyToSlots<kPrefetched>(memory, items, apply);
+      return slots_.exceeds_cache() ? ApplyToSlots<true>(memory, run) : ApplyToSlots<false>(memory, run);
     }
-    absl::Status status = log_.template Apply<kPrefetched>(memory, items, apply);
+    absl::Status status = log_.ApplyRun(memory, run);
     return updates_ < look_.next_updates || !status.ok() ? status : ConsiderSlots(memory);
   }
 
-  /// As SliceTable::Prefetcher.
-  class Prefetcher {
-   public:
-    Prefetcher() = default;
-    explicit Prefetcher(const WindowTable& table) : log_(table.log_), slots_(table.slots_) {}
-
-    [[gnu::always_inline]] void operator()(std::uint64_t hash) const {
-      if (!slots_.empty()) {
-        slots_.Prefetch(slots_.HomeOf(hash));
-      } else {
-        log_(hash);
-      }
-    }
-
-   private:
-    typename Log::Prefetcher log_;
-    Slots slots_;
-  };
-
-  /// Keys' slots, if there are any. Updates may be made in a copy, which is to be put back with their number.
+  /// Keys' slots, if there are any. Forms in them may be updated from outside; CountUpdates is to be told how many were.
   const Slots& slots() const { return slots_; }
-  void PutBack(const Slots& slots, std::size_t updates) {
-    GLAIVE_CHECK(slots.size() >= slots_.size(), "slots of ", slots.size(), " keys would take the place of ",
-                 slots_.size());
-    slots_ = slots;
-    updates_ += updates;
-  }
+  void CountUpdates(std::size_t updates) { updates_ += updates; }
 
   /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. The entry's value
   /// has at least Result().
@@ -172,8 +147,12 @@ class WindowTable {
     return keys <= Slots::kMostKeys && Slots::BytesFor(keys) <= std::min(left_bytes / kPartOfMemory, kMostBytes);
   }
 
-  template <typename Applier>
-  static constexpr bool kIsRecord = std::is_same_v<Applier, FoldRecord>;
+  template <typename E>
+  static constexpr bool kIsUpdate = E::kKind == DeltaKind::kUpdate;
+  /// In slots outside the cache, an entry's slot is asked for so many entries ahead, a chunk at a time: two loops of few
+  /// instructions each, so that many of them are under way in the processor at once.
+  static constexpr std::size_t kAhead = 48;
+  static constexpr std::size_t kChunk = 16;
 
   /// What the log was like when it was last considered to move it to slots.
   struct Look {
@@ -187,47 +166,82 @@ class WindowTable {
     K key;
     V value;
   };
-  struct FoldMoved {
-    void operator()(V& value, const Moved& moved) const { value.Merge(moved.value); }
-    bool operator()(Form& form, const Moved& moved) const { return form.TryMerge(moved.value); }
-  };
 
-  template <bool kPrefetched, typename Item, typename Applier>
-  absl::Status ApplyToSlots(StateMemory& memory, std::span<const Item> items, const Applier& apply) {
-    if (!kPrefetched && slots_.exceeds_cache()) {
-      for (const Item& item : items) {
-        slots_.Prefetch(slots_.HomeOf(item.hash));
+  template <bool kOutsideCache, typename E>
+  absl::Status ApplyToSlots(StateMemory& memory, std::span<const E> run) {
+    std::array<SlotHome, kAhead + kChunk> homes;  // a ring
+    std::array<const E*, kGroupSize> refused;
+    std::size_t refused_count = 0;
+    Slots slots = slots_;  // a copy: its fields need not be read again after each update
+    absl::Status status;
+    const auto locate = [&](std::size_t first) {
+      for (std::size_t i = first; i < std::min(first + kChunk, run.size()); ++i) {
+        const SlotHome home = slots.HomeOfKey(run[i].key);
+        if constexpr (kOutsideCache) {
+          slots.Prefetch(home);
+        }
+        homes[i % homes.size()] = home;
       }
+    };
+    for (std::size_t first = 0; kOutsideCache && first < kAhead; first += kChunk) {
+      locate(first);
     }
-    std::array<Item, kGroupSize> for_log;
-    std::size_t for_log_count = 0;
-    for (const Item& item : items) {
-      Form* const form = slots_.FindOrInsert(slots_.HomeOf(item.hash), item.key);
-      if (form == nullptr) {
-        for_log[for_log_count++] = item;
-      } else if (!apply(*form, item)) [[unlikely]] {
-        if (absl::Status status = ApplyRefused(memory, *form, item, apply); !status.ok()) {
-          return status;
+    for (std::size_t first = 0; first < run.size(); first += kChunk) {
+      locate(kOutsideCache ? first + kAhead : first);
+      for (std::size_t i = first; i < std::min(first + kChunk, run.size()); ++i) {
+        Form* const form = slots.FindOrInsert(homes[i % homes.size()], run[i].key);
+        if (form == nullptr || !ApplyEntry{}(*form, run[i])) [[unlikely]] {
+          refused[refused_count++] = &run[i];
         }
       }
+      if (refused_count > refused.size() - kChunk) {
+        status.Update(ApplyRefused(memory, slots, std::span<const E* const>(refused).first(refused_count)));
+        refused_count = 0;
+      }
     }
-    return for_log_count == 0 ? absl::OkStatus()
-                              : log_.Apply(memory, std::span<const Item>(for_log).first(for_log_count), apply);
+    status.Update(ApplyRefused(memory, slots, std::span<const E* const>(refused).first(refused_count)));
+    slots_ = slots;
+    return status;
+  }
+
+  /// Takes entries of keys that have no slot, or whose slot's form did not take them.
+  template <typename E>
+  [[gnu::noinline]] absl::Status ApplyRefused(StateMemory& memory, const Slots& slots,
+                                              std::span<const E* const> entries) {
+    std::array<RunItem<E>, kGroupSize> for_log;
+    std::size_t for_log_count = 0;
+    absl::Status status;
+    for (const E* entry : entries) {
+      const RunItem<E> item{.hash = HashKey(entry->key), .key = entry->key, .entry = entry};
+      if (Form* const form = slots.Find(slots.HomeOf(item.hash), entry->key); form != nullptr) {
+        status.Update(Replace(memory, *form, item));
+      } else {
+        for_log[for_log_count++] = item;
+      }
+    }
+    if (for_log_count > 0) {
+      status.Update(log_.Apply(memory, std::span<const RunItem<E>>(for_log).first(for_log_count), ApplyRunItem{}));
+    }
+    return status;
   }
 
   /// Applies what a slot's form did not take: to the form, which begins anew once the log has what it had, or to the
   /// log if no form takes that.
-  template <typename Item, typename Applier>
-  [[gnu::noinline]] absl::Status ApplyRefused(StateMemory& memory, Form& form, const Item& item, const Applier& apply) {
-    refused_records_ += kIsRecord<Applier> ? 1 : 0;
+  template <typename E>
+  absl::Status Replace(StateMemory& memory, Form& form, const RunItem<E>& item) {
+    if (ApplyEntry{}(form, *item.entry)) {  // an entry before it has made room
+      return absl::OkStatus();
+    }
+    refused_records_ += kIsUpdate<E> ? 1 : 0;
     const std::uint64_t entries = log_.size();
     absl::Status status;
-    if (Form anew; apply(anew, item)) {
+    if (Form anew; ApplyEntry{}(anew, *item.entry)) {
       const Moved had{.hash = item.hash, .key = item.key, .value = form.Expanded()};
       form = anew;
-      status = log_.Apply(memory, std::span(&had, 1), FoldMoved{});
+      status = log_.Apply(memory, std::span(&had, 1),
+                          [](V& value, const Moved& moved) { value.Merge(moved.value); });
     } else {
-      status = log_.Apply(memory, std::span(&item, 1), apply);
+      status = log_.Apply(memory, std::span(&item, 1), ApplyRunItem{});
     }
     shared_ += log_.size() - entries;
     return status;
@@ -273,18 +287,17 @@ class WindowTable {
     return refused <= tried / kItemsOfUnfit;
   }
 
+  /// Values that no form takes stay in the log.
   absl::Status MoveToSlots(StateMemory& memory, const Log& entries) {
-    std::array<Moved, kGroupSize> group;
-    std::size_t count = 0;
-    const auto move = [&] {
-      return ApplyToSlots</*kPrefetched=*/false>(memory, std::span<const Moved>(group).first(std::exchange(count, 0)),
-                                                 FoldMoved{});
-    };
-    absl::Status status = entries.ForEach([&](const Entry& entry) {
-      group[count++] = {.hash = HashKey(entry.key), .key = entry.key, .value = entry.value};
-      return count < group.size() ? absl::OkStatus() : move();
+    return entries.ForEach([&](const Entry& entry) {
+      const Moved moved{.hash = HashKey(entry.key), .key = entry.key, .value = entry.value};
+      Form* const form = slots_.FindOrInsert(slots_.HomeOf(moved.hash), moved.key);
+      if (form != nullptr && form->TryMerge(moved.value)) [[likely]] {
+        return absl::OkStatus();
+      }
+      shared_ += form == nullptr ? 0 : 1;
+      return log_.Apply(memory, std::span(&moved, 1), [](V& value, const Moved& item) { value.Merge(item.value); });
     });
-    return status.ok() ? move() : status;
   }
 
   /// A slot's key and all of its value.

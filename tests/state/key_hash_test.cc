@@ -12,7 +12,7 @@
 #include "state/index/bucket.h"
 #include "state/index/bucket_table.h"
 #include "state/index/element_key.h"
-#include "state/store/slice_id.h"
+#include "state/epoch/slice_id.h"
 
 namespace glaive::state {
 namespace {

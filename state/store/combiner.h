@@ -1,0 +1,114 @@
+// Combiner: where an executor folds the records of a slice before it hands them to their leaders: keys and compact forms
+// in an array that fits the cache, whichever executor leads the keys.
+//
+// A combiner never evicts a key that it has, and never chains: a new key that finds no slot is handed over as it came,
+// and so is what a form has to give up to take more (compact_form.h). It starts small, and takes eight times as many
+// keys when it is full, up to a limit: few keys are then read out as quickly as they are.
+//
+// Owned by one executor, used by its thread alone.
+//
+//   1. All keys are of one slice.
+//   2. What it has is not in the state of any leader: read it out before a watermark is told to anyone (I3).
+//
+// Costs: an update of a known key is one probe of a cached array; reading out scans the array.
+//
+//   auto combiner = Combiner<std::uint64_t, CountValue>::Create(memory, 512 << 10);
+//   CompactForm<CountValue>* form = combiner->FindOrInsert(key);
+//   while (const std::size_t count = combiner->ReadOut(memory, forms)) HandOver(forms.first(count));
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "absl/status/statusor.h"
+
+#include "state/crdt/compact_form.h"
+#include "state/epoch/slice_id.h"
+#include "state/index/key_hash.h"
+#include "state/log/state_memory.h"
+#include "state/store/delta_entry.h"
+#include "state/store/slot_table.h"
+
+namespace glaive::state {
+
+template <StateKey K, typename V>
+class Combiner {
+ public:
+  using Form = CompactForm<V>;
+  using Slots = SlotTable<K, Form>;
+
+  /// Without slots, of no use.
+  Combiner() = default;
+
+  /// An empty combiner, which grows to about `most_bytes`. ResourceExhausted past the budget.
+  static absl::StatusOr<Combiner> Create(StateMemory& memory, std::uint64_t most_bytes) {
+    Combiner combiner;
+    combiner.most_keys_ = std::max<std::uint64_t>(most_bytes * 2 / (3 * sizeof(typename Slots::Entry)), 1);
+    combiner.planned_keys_ = std::min(kFewestKeys, combiner.most_keys_);
+    absl::StatusOr<Slots> slots = Slots::Create(memory, combiner.planned_keys_);
+    if (!slots.ok()) {
+      return slots.status();
+    }
+    combiner.slots_ = *slots;
+    return combiner;
+  }
+
+  bool empty() const { return slots_.size() == 0; }
+  std::uint32_t size() const { return slots_.size(); }
+  /// Of all its keys; anything if it is empty.
+  SliceId slice() const { return slice_; }
+  /// Makes it take keys of a slice; it is empty.
+  void BeginSlice(SliceId slice) { slice_ = slice; }
+
+  const Slots& slots() const { return slots_; }
+  /// Whether it could take more keys with more memory.
+  bool wants_to_grow() const { return slots_.full() && planned_keys_ < most_keys_; }
+
+  /// The form of a key, a new one if the key is new; null if the key finds no slot.
+  Form* FindOrInsert(const K& key) { return slots_.FindOrInsert(slots_.HomeOfKey(key), key); }
+
+  /// Moves some keys and forms to `out`. Returns how many; none once it has none left, and it can begin another slice. It
+  /// takes no new keys in between.
+  std::size_t ReadOut(StateMemory& memory, std::span<DeltaForm<K, V>> out) {
+    if (empty()) {
+      return 0;
+    }
+    const std::size_t count = slots_.CopyFrom(position_, out);
+    if (count == 0) {
+      Restart(memory);
+    }
+    return count;
+  }
+
+ private:
+  static constexpr std::uint64_t kFewestKeys = 128;
+  static constexpr std::uint64_t kGrowth = 8;
+
+  /// Empties the slots, or replaces them by more or less. Where the budget has no more memory, they stay as they are.
+  void Restart(StateMemory& memory) {
+    position_ = 0;
+    const std::uint64_t wanted = slots_.full() ? std::min(planned_keys_ * kGrowth, most_keys_)
+                                 : size() * kGrowth < planned_keys_
+                                     ? std::min(std::max<std::uint64_t>(size() * 2, kFewestKeys), most_keys_)
+                                     : planned_keys_;
+    if (wanted != planned_keys_) {
+      if (absl::StatusOr<Slots> slots = Slots::Create(memory, wanted); slots.ok()) {
+        slots_.Release(memory);
+        slots_ = *slots;
+        planned_keys_ = wanted;
+        return;
+      }
+    }
+    slots_.Clear();
+  }
+
+  Slots slots_;
+  std::size_t position_ = 0;  // of the next slot to be read out
+  SliceId slice_{};
+  std::uint64_t most_keys_ = 0;
+  std::uint64_t planned_keys_ = 0;  // of the slots that there are
+};
+
+}  // namespace glaive::state
