@@ -50,6 +50,7 @@ struct Workload {
   std::uint32_t slot_bytes = 64 * 1024;
   std::uint32_t credits = 8;
   std::uint64_t fragment_bytes = 1 << 20;
+  state::FoldOptions fold{};
   std::uint64_t state_limit_bytes = 1 << 30;  // of an executor
   EpochPolicy epochs{};
   std::int64_t max_lead_ms = 4'000;
@@ -125,6 +126,7 @@ inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& 
   config.max_lead_ms = workload.max_lead_ms;
   config.idle_timeout_ns = workload.idle_timeout_ns;
   config.fragment_bytes = workload.fragment_bytes;
+  config.fold = workload.fold;
   config.state_limit_bytes = workload.state_limit_bytes;
   config.clock = workload.clock == nullptr ? &steady_clock : workload.clock;
   return config;

@@ -1,5 +1,5 @@
 // The engine's result equals a sequential run's, over cluster shapes, seeds, slot sizes, epoch lengths and skews; and
-// the runs really went through the states that are hard: stalls, laps, growth, early epochs, early windows.
+// the runs really went through the states that are hard: stalls, laps, growth, waits for segments, early windows.
 
 #include <atomic>
 #include <string>
@@ -106,13 +106,44 @@ INSTANTIATE_TEST_SUITE_P(OneNodeOverVerbs, Cluster,
 INSTANTIATE_TEST_SUITE_P(OverVerbs, Cluster,
                          Combine(Values(2U, 3U), Values(1U, 2U), Values(std::uint64_t{1}), Values(true)), NameOf);
 
+/// Records whose keys recur are folded by each executor, whoever leads them, and others are appended.
+TEST(Folding, FoldsKeysThatRecurWhoeverLeadsThem) {
+  const Workload workload{.nodes = 2, .executors = 2, .records = 40'000, .keys = 100};
+  const ClusterOutcome outcome = RunCluster(workload);
+  ExpectExact(workload, outcome);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::folded_records), 4U * 39'000);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::fold_switches), 0U);
+  EXPECT_LT(Total(outcome, &ExecutorMetrics::own_entries) + Total(outcome, &ExecutorMetrics::delta_entries), 4U * 4'000);
+}
+
+TEST(Folding, AppendsWhereKeysHardlyRecurAndTriesAgain) {
+  Workload workload{.nodes = 2, .executors = 2, .records = 40'000, .keys = 10'000'000};
+  workload.fold = {.trial_records = 1'000, .trials_between = 4};
+  const ClusterOutcome outcome = RunCluster(workload);
+  ExpectExact(workload, outcome);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::appended_records), 4U * 30'000);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::fold_switches), 4U * 10);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::own_entries) + Total(outcome, &ExecutorMetrics::delta_entries),
+            Total(outcome, &ExecutorMetrics::appended_records) + Total(outcome, &ExecutorMetrics::folded_records))
+      << "nearly every record is an entry";
+}
+
+TEST(Folding, ASmallCombinerHandsOverWhatFindsNoSlot) {
+  Workload workload{.nodes = 2, .executors = 1, .records = 40'000, .keys = 2'000, .hot_share = 0.5};
+  workload.fold = {.records_per_saved = 8, .combiner_bytes = 1'024};
+  const ClusterOutcome outcome = RunCluster(workload);
+  ExpectExact(workload, outcome);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::folded_records), 2U * 20'000);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::appended_records), 2U * 10'000);
+}
+
 TEST(HardStates, SmallRingsStallAndLapMoreThan256TimesAndStayExact) {
   Workload workload{.nodes = 2, .executors = 1, .records = 60'000, .keys = 50'000, .slot_bytes = 256, .credits = 2};
   workload.fragment_bytes = 16 << 10;
   const ClusterOutcome outcome = RunCluster(workload);
   ExpectExact(workload, outcome);
   EXPECT_GT(Total(outcome, &ExecutorMetrics::credit_stalls), 0U);
-  EXPECT_GT(Total(outcome, &ExecutorMetrics::early_epoch_ends), 0U);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::segment_waits), 0U);
   for (const ExecutorMetrics& metrics : outcome.metrics) {
     EXPECT_GT(metrics.max_ring_laps, 256U);
   }

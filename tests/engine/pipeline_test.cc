@@ -1,7 +1,6 @@
 // The stateless steps and the stage they feed: what is kept, what is grouped, what is late.
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -75,50 +74,56 @@ using CountPlan =
 
 class RecordStageTest : public ::testing::Test {
  protected:
-  using Waiting = WaitingUpdates<std::uint64_t, state::Nothing>;
-  /// So many may wait, and one more of a chunk makes the oldest chunk be tried.
-  static constexpr std::size_t kMostWaiting = Waiting::kCapacity - Waiting::kChunk;
+  using Stage = RecordStage<CountPlan>;
 
-  /// Takes some keys' updates at once, as a store does (PartitionedStore::UseEager).
-  template <bool kWaitsT>
-  struct Eager {
-    static constexpr bool kWaits = kWaitsT;
-
-    state::SlotHome Locate(std::uint64_t key) const {
-      test->located_.push_back(key);
-      return state::SlotHome{state::HashKey(key)};
-    }
-    std::uint64_t HashOf(state::SlotHome home, std::uint64_t key) const {
-      EXPECT_EQ(home, state::SlotHome{state::HashKey(key)});
-      return state::HashKey(key);
-    }
-    bool TryUpdate(state::SlotHome home, std::uint64_t key, const state::Nothing& /*input*/) const {
-      EXPECT_EQ(home, state::SlotHome{state::HashKey(key)});
-      if (!test->taken_at_once_.contains(key)) {
-        return false;
+  /// Takes what comes to the store, and folds some keys at once.
+  class Host {
+   public:
+    /// Folds records of some keys, of the slice that was entered last.
+    struct Folder {
+      bool TryFold(std::uint64_t key, const state::Nothing& /*input*/) const {
+        if (slice != host->entered_ || !host->keys_folded.contains(key)) {
+          return false;
+        }
+        host->folded[slice].push_back(key);
+        return true;
       }
-      test->at_once_[slice].push_back(key);
-      return true;
-    }
-    void Finish(std::size_t taken) const { test->counted_ += taken; }
+      Host* host;
+      std::int64_t slice;
+    };
 
-    RecordStageTest* test;
-    std::int64_t slice;
+    template <typename UseFn>
+    void UseFolder(state::SliceId piece, const UseFn& use) {
+      use(Folder{this, static_cast<std::int64_t>(piece)});
+    }
+    void OnFolded(state::SliceId /*piece*/, std::size_t records) { counted += records; }
+    void Enter(state::SliceId piece) {
+      entered_ = static_cast<std::int64_t>(piece);
+      entries.push_back(entered_);
+    }
+    void Take(state::SliceId piece, std::span<Stage::Update> updates) {
+      sizes.push_back(updates.size());
+      for (Stage::Update& update : updates) {
+        taken[static_cast<std::int64_t>(piece)].push_back(update.key);
+        update = {};  // as a store may
+      }
+    }
+    void Late(std::int64_t /*event_time_ms*/, const Reading& /*record*/) { FAIL() << "late records are not kept"; }
+
+    std::set<std::uint64_t> keys_folded;
+    std::map<std::int64_t, std::vector<std::uint64_t>> folded;  // by slice: the keys
+    std::map<std::int64_t, std::vector<std::uint64_t>> taken;   // by slice: the keys
+    std::vector<std::size_t> sizes;                             // of what was taken at a time
+    std::vector<std::int64_t> entries;                          // slices entered
+    std::size_t counted = 0;
+
+   private:
+    std::int64_t entered_ = -1'000'000;
   };
 
-  auto UseEager() {
-    return [this](state::SliceId slice, const auto& use) {
-      if (waits_) {
-        use(Eager<true>{this, static_cast<std::int64_t>(slice)});
-      } else {
-        use(Eager<false>{this, static_cast<std::int64_t>(slice)});
-      }
-    };
-  }
-
   /// Adds readings of {sensor, event time}, all in one call.
-  void Add(const std::vector<Reading>& readings, const RecordStage<CountPlan>::Stretch& stretch = {}) {
-    stage_.Add(std::span<const Reading>(readings), stretch, UseEager(), flush_);
+  void Add(const std::vector<Reading>& readings, const Stage::Stretch& stretch = {}) {
+    stage_.Add(std::span<const Reading>(readings), stretch, host_, [this] { ++meanwhile_; });
   }
   /// Likewise, by pointers to them, as where filters lead the chain.
   void AddPointers(const std::vector<Reading>& readings) {
@@ -126,217 +131,171 @@ class RecordStageTest : public ::testing::Test {
     for (const Reading& reading : readings) {
       pointers.push_back(&reading);
     }
-    stage_.Add(std::span<const Reading* const>(pointers), {}, UseEager(), flush_);
+    stage_.Add(std::span<const Reading* const>(pointers), {}, host_, [] {});
+  }
+  /// Makes the slice from 0 to 10 ms the current one, by records of sensor 0.
+  void EnterFirstSlice() {
+    stage_.BeginBatch(kMinEventTimeMs);
+    Add(std::vector<Reading>(Stage::kMaxRecords, {.sensor = 0, .value = 3}));
+    ASSERT_EQ(host_.entries, (std::vector<std::int64_t>{0}));
+    stage_.Flush(host_);
+    host_.taken.clear();
+    host_.sizes.clear();
+    meanwhile_ = 0;
   }
 
   CountPlan plan_{
       .origin = {}, .chain = {}, .key = &Reading::sensor, .window = {absl::Milliseconds(10)}, .aggregate = {}};
-  RecordStage<CountPlan> stage_{plan_, Windows(plan_.window)};
-  std::map<std::int64_t, std::vector<std::uint64_t>> folded_;  // by slice: the keys
-  std::vector<std::size_t> group_sizes_;
-  std::set<std::uint64_t> taken_at_once_;
-  std::map<std::int64_t, std::vector<std::uint64_t>> at_once_;  // by slice: the keys
-  std::vector<std::uint64_t> located_;
-  bool waits_ = false;  // whether updates are tried some records later
-  std::size_t counted_ = 0;
-  std::function<void(state::SliceId, std::span<const RecordStage<CountPlan>::Update>)> flush_ =
-      [this](state::SliceId slice, std::span<const RecordStage<CountPlan>::Update> updates) {
-        group_sizes_.push_back(updates.size());
-        for (const auto& update : updates) {
-          EXPECT_EQ(update.hash, state::HashKey(update.key));
-          folded_[static_cast<std::int64_t>(slice)].push_back(update.key);
-        }
-      };
+  Stage stage_{plan_, Windows(plan_.window)};
+  Host host_;
+  std::size_t meanwhile_ = 0;
 };
 
-TEST_F(RecordStageTest, RecordsOfOneWindowAreFoldedInFullGroups) {
-  stage_.BeginBatch(kMinEventTimeMs);
-  for (std::uint64_t i = 0; i < 70; i += 10) {  // groups fill across calls
-    Add(std::vector<Reading>(10, {.sensor = i, .value = 3}));
+using Keys = std::vector<std::uint64_t>;
+using KeysBySlice = std::map<std::int64_t, Keys>;
+
+TEST_F(RecordStageTest, RecordsOfTheCurrentSliceAreHandedOverManyAtATime) {
+  EnterFirstSlice();
+  for (std::uint64_t i = 0; i < 3'000; i += 100) {
+    Add(std::vector<Reading>(100, {.sensor = i, .value = 3}));
   }
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_EQ(group_sizes_, (std::vector<std::size_t>{32, 32, 6}));
-  EXPECT_EQ(folded_[0].size(), 70U);
-  EXPECT_EQ(stage_.kept(), 70U);
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.taken[0].size(), 3'000U);
+  EXPECT_LE(host_.sizes.size(), 6U);
+  EXPECT_LE(std::ranges::max(host_.sizes), state::kMostEntries);
+  EXPECT_EQ(stage_.kept(), 3'000U + Stage::kMaxRecords);
+  EXPECT_EQ(meanwhile_, 3'000U);
 }
 
-TEST_F(RecordStageTest, AGroupNeverMixesWindowsEvenWhenRecordsAreOutOfOrder) {
+TEST_F(RecordStageTest, WhatIsHandedOverNeverMixesWindowsEvenWhenRecordsAreOutOfOrder) {
   stage_.BeginBatch(kMinEventTimeMs);
   Add({{105, 5}, {115, 15}, {106, 6}, {125, 25}, {99, -1}, {107, 7}});
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{105, 106, 107}));
-  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{115}));
-  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{125}));
-  EXPECT_EQ(folded_[-1], (std::vector<std::uint64_t>{99}));
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.taken, (KeysBySlice{{-1, {99}}, {0, {105, 106, 107}}, {1, {115}}, {2, {125}}}));
+  EXPECT_EQ(host_.sizes.size(), 4U) << "each slice's records together";
+  EXPECT_EQ(stage_.kept(), 6U);
 }
 
-TEST_F(RecordStageTest, WhatIsTakenAtOnceIsNotStaged) {
-  taken_at_once_ = {1, 3};
-  stage_.BeginBatch(kMinEventTimeMs);
-  Add({{1, 5}, {1, 6}});  // the first step finds the slice; nothing is tried before
-  EXPECT_TRUE(at_once_.empty());
-  located_.clear();
-  Add({{1, 7}, {2, 8}, {3, 9}, {3, 10}, {2, 4}});
-  EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 3}}}));
-  EXPECT_EQ(located_.size(), 4U) << "all but the one of another slice";
-  EXPECT_EQ(located_.back(), 2U);
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{1, 1, 2, 2}));
-  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{3})) << "in another slice than what is tried";
-  EXPECT_EQ(counted_, 2U);
-  EXPECT_EQ(stage_.kept(), 7U);
+TEST_F(RecordStageTest, WhatTheFolderTakesIsNotStaged) {
+  EnterFirstSlice();
+  host_.keys_folded = {1, 3};
+  Add({{1, 7}, {2, 8}, {3, 19}, {3, 9}, {2, 4}});
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.folded, (KeysBySlice{{0, {1, 3}}}));
+  EXPECT_EQ(host_.taken, (KeysBySlice{{0, {2, 2}}, {1, {3}}})) << "key 3 in another slice is not of the folder";
+  EXPECT_EQ(host_.counted, 2U);
+  EXPECT_EQ(stage_.kept(), 5U + Stage::kMaxRecords);
 }
 
-TEST_F(RecordStageTest, WhatIsTakenLaterWaitsForOthersBehindIt) {
-  waits_ = true;
-  taken_at_once_ = {1, 3};
-  stage_.BeginBatch(kMinEventTimeMs);
-  Add({{1, 5}});  // finds the slice
-  std::vector<Reading> readings(kMostWaiting, {.sensor = 3, .value = 9});
-  readings[1].sensor = 2;
+TEST_F(RecordStageTest, TheSliceOfMostRecordsBecomesTheCurrentOne) {
+  EnterFirstSlice();
+  host_.keys_folded = {1};
+  std::vector<Reading> readings;
+  for (std::int64_t i = 0; i < 100; ++i) {
+    readings.push_back({.sensor = 1, .value = i % 3 == 0 ? 5 : 15});  // two of three are of the next slice
+  }
   Add(readings);
-  EXPECT_TRUE(at_once_.empty()) << "none has enough behind it";
-  EXPECT_EQ(located_.size(), readings.size());
-  Add({{3, 1}, {4, 2}, {3, 3}});
-  EXPECT_EQ(
-      at_once_,
-      (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, std::vector<std::uint64_t>(Waiting::kChunk - 1, 3)}}));
-  EXPECT_EQ(counted_, Waiting::kChunk - 1);
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_EQ(at_once_[0].size(), readings.size() + 1) << "all of them but keys 2 and 4";
-  EXPECT_EQ(counted_, at_once_[0].size());
-  EXPECT_EQ(folded_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 2, 4}}})) << "tried in vain";
-  EXPECT_EQ(stage_.kept(), readings.size() + 4);
+  EXPECT_EQ(host_.entries, (std::vector<std::int64_t>{0})) << "too few records to tell";
+  Add(readings);
+  EXPECT_EQ(host_.entries, (std::vector<std::int64_t>{0, 1}));
+  Add(readings);
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.folded[0].size(), 68U);
+  EXPECT_EQ(host_.folded[1].size(), 66U);
+  EXPECT_EQ(host_.taken[1].size(), 132U);
+  EXPECT_EQ(host_.taken[0].size(), 34U);
 }
 
-TEST_F(RecordStageTest, WhatWaitsIsFinishedBeforeAnotherSlice) {
-  waits_ = true;
-  taken_at_once_ = {1};
-  stage_.BeginBatch(kMinEventTimeMs);
-  Add({{1, 5}});
-  Add({{1, 6}, {2, 7}, {1, 25}, {1, 8}});
-  EXPECT_EQ(at_once_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 1}}}));
-  EXPECT_EQ(folded_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 2}}}));
-  Add({{1, 26}, {2, 27}});
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_EQ(at_once_[2], (std::vector<std::uint64_t>{1}));
-  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{1, 2}));
-  EXPECT_EQ(stage_.kept(), 7U);
-}
-
-TEST_F(RecordStageTest, WhatWaitsIsStagedOnceNothingWaitsAnyMore) {
-  waits_ = true;
-  stage_.BeginBatch(kMinEventTimeMs);
-  Add({{1, 5}});
-  Add(std::vector<Reading>(kMostWaiting + Waiting::kChunk, {.sensor = 2, .value = 3}));
-  EXPECT_TRUE(folded_.empty()) << "less than a group, and those that wait";
-  waits_ = false;
-  taken_at_once_ = {2};  // only of records that come from now on: homes are not those that were looked up
-  Add(std::vector<Reading>(RecordStage<CountPlan>::kMaxRecords, {.sensor = 3, .value = 3}));
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_TRUE(at_once_.empty());
-  EXPECT_EQ(std::ranges::count(folded_[0], 1), 1);
-  EXPECT_EQ(std::ranges::count(folded_[0], 2), kMostWaiting + Waiting::kChunk);
-  EXPECT_EQ(std::ranges::count(folded_[0], 3), RecordStage<CountPlan>::kMaxRecords);
-  EXPECT_EQ(stage_.kept(), folded_[0].size());
-}
-
-TEST_F(RecordStageTest, WhatIsTakenLaterIsTakenOnce) {
-  waits_ = true;
-  stage_.BeginBatch(kMinEventTimeMs);
-  Add({{1'000, 5}});
-  std::multiset<std::uint64_t> expected = {1'000};
-  std::uint64_t sensor = 0;
-  for (const std::size_t records : {1U, 31U, 32U, 33U, 128U, 0U, 2U, 100U, 128U, 64U, 128U, 128U}) {
-    std::vector<Reading> readings(records);
-    for (Reading& reading : readings) {
-      reading = {.sensor = sensor++, .value = 3};
-      expected.insert(reading.sensor);
-    }
-    taken_at_once_.clear();
-    for (std::uint64_t key = 0; key < 1'000; key += 1 + records % 5) {  // all of them, or some
-      taken_at_once_.insert(key);
-    }
-    waits_ = records != 2;  // in between, nothing does
+TEST_F(RecordStageTest, AFewRecordsOfAnotherSliceChangeNothing) {
+  EnterFirstSlice();
+  for (int step = 0; step < 20; ++step) {
+    std::vector<Reading> readings(100, {.sensor = 1, .value = 3});
+    std::fill_n(readings.begin(), 49, Reading{.sensor = 2, .value = 13});
     Add(readings);
   }
-  stage_.Flush(UseEager(), flush_);
-  std::multiset<std::uint64_t> once(at_once_[0].begin(), at_once_[0].end());
-  EXPECT_EQ(once.size(), counted_);
-  EXPECT_GT(once.size(), 100U);
-  once.insert(folded_[0].begin(), folded_[0].end());
-  EXPECT_EQ(once, expected);
-  EXPECT_EQ(stage_.kept(), expected.size());
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.entries, (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(host_.taken[0].size(), 20U * 51);
+  EXPECT_EQ(host_.taken[1].size(), 20U * 49);
 }
 
-TEST_F(RecordStageTest, AStepMayFillAGroupAndHaveRecordsOfOtherSlicesBeside) {
-  stage_.BeginBatch(kMinEventTimeMs);
-  Add(std::vector<Reading>(31, {.sensor = 1, .value = 3}));  // one short of a group
+TEST_F(RecordStageTest, AStepMayHaveRecordsOfManySlices) {
+  EnterFirstSlice();
+  Add(std::vector<Reading>(31, {.sensor = 1, .value = 3}));
   Add({{2, 3}, {3, 17}, {4, 9}, {5, -4}, {6, 0}, {7, 10}});
   AddPointers({{8, 19}, {9, 20}, {10, 11}});
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_EQ(group_sizes_.front(), 32U);
-  EXPECT_EQ(folded_[-1], (std::vector<std::uint64_t>{5}));
-  std::vector<std::uint64_t> first(31, 1);
+  stage_.Flush(host_);
+  Keys first(31, 1);
   first.insert(first.end(), {2, 4, 6});
-  EXPECT_EQ(folded_[0], first);
-  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{3, 7, 8, 10}));
-  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{9}));
-  EXPECT_EQ(stage_.kept(), 40U);
+  EXPECT_EQ(host_.taken, (KeysBySlice{{-1, {5}}, {0, first}, {1, {3, 7, 8, 10}}, {2, {9}}}));
+  EXPECT_EQ(stage_.kept(), 40U + Stage::kMaxRecords);
 }
 
 TEST_F(RecordStageTest, EventTimesAreShifted) {
   stage_.BeginBatch(kMinEventTimeMs);
   for (const std::int64_t shift_ms : {1'000, -1'000}) {
-    Add({{1, 5}}, {.event_time_shift_ms = shift_ms});  // its slice becomes the current one
+    Add(std::vector<Reading>(Stage::kMaxRecords, {.sensor = 1, .value = 5}), {.event_time_shift_ms = shift_ms});
     Add({{2, 0}, {3, 9}, {4, 10}, {5, -1}}, {.event_time_shift_ms = shift_ms});
-    stage_.Flush(UseEager(), flush_);
+    stage_.Flush(host_);
     const std::int64_t slice = shift_ms / 10;
-    EXPECT_EQ(folded_[slice], (std::vector<std::uint64_t>{1, 2, 3}));
-    EXPECT_EQ(folded_[slice + 1], (std::vector<std::uint64_t>{4}));
-    EXPECT_EQ(folded_[slice - 1], (std::vector<std::uint64_t>{5}));
+    EXPECT_EQ(host_.entries.back(), slice);
+    EXPECT_EQ(host_.taken[slice].size(), Stage::kMaxRecords + 2U);
+    EXPECT_EQ(host_.taken[slice + 1], (Keys{4}));
+    EXPECT_EQ(host_.taken[slice - 1], (Keys{5}));
   }
 }
 
 TEST_F(RecordStageTest, OfRecordsInOrderTheFirstAndTheLastTellWhereAllAre) {
   const auto in_order = [](std::int64_t shift_ms) {
-    return RecordStage<CountPlan>::Stretch{.event_time_shift_ms = shift_ms, .in_order = true};
+    return Stage::Stretch{.event_time_shift_ms = shift_ms, .in_order = true};
   };
   for (const std::int64_t shift_ms : {0, 1'000, -1'000}) {
     SCOPED_TRACE(shift_ms);
     const std::int64_t slice = shift_ms / 10;
     stage_.BeginBatch(kMinEventTimeMs);
-    Add({{1, 0}, {2, 5}}, in_order(shift_ms));            // no slice is the current one before
-    Add({{3, 0}, {4, 4}, {5, 9}}, in_order(shift_ms));    // all of it
+    Add(std::vector<Reading>(100, {.sensor = 1, .value = 0}), in_order(shift_ms));
+    EXPECT_EQ(host_.entries.back(), slice) << "at once: they are many";
+    Add({{3, 0}, {4, 4}, {5, 9}}, in_order(shift_ms));
     Add({{6, 9}, {7, 10}, {8, 29}}, in_order(shift_ms));  // the last ones of others
     Add({}, in_order(shift_ms));
-    Add({{9, 1}, {10, 29}}, in_order(shift_ms));  // the first one of another
-    stage_.Flush(UseEager(), flush_);
-    EXPECT_EQ(folded_[slice], (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 9}));
-    EXPECT_EQ(folded_[slice + 1], (std::vector<std::uint64_t>{7}));
-    EXPECT_EQ(folded_[slice + 2], (std::vector<std::uint64_t>{8, 10}));
+    Add({{9, 1}, {10, 29}}, in_order(shift_ms));
+    stage_.Flush(host_);
+    Keys first(100, 1);
+    first.insert(first.end(), {3, 4, 5, 6, 9});
+    EXPECT_EQ(host_.taken[slice], first);
+    EXPECT_EQ(host_.taken[slice + 1], (Keys{7}));
+    EXPECT_EQ(host_.taken[slice + 2], (Keys{8, 10}));
   }
   EXPECT_EQ(stage_.late(), 0U);
 }
 
-TEST_F(RecordStageTest, WhatLiesBetweenIsTakenForGranted) {
+TEST_F(RecordStageTest, RecordsInOrderEnterEachSliceWhereItBegins) {
   stage_.BeginBatch(kMinEventTimeMs);
-  Add({{1, 5}});
-  Add({{2, 6}, {3, 15}, {4, 7}}, {.in_order = true});  // it is not: who says so is believed
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_EQ(folded_, (std::map<std::int64_t, std::vector<std::uint64_t>>{{0, {1, 2, 3, 4}}}));
+  std::vector<Reading> readings;
+  for (std::uint64_t i = 0; i < Stage::kMaxRecords; ++i) {
+    readings.push_back({.sensor = i, .value = i < 30 ? 5 : 15});
+  }
+  Add(readings, {.in_order = true});
+  EXPECT_EQ(host_.entries, (std::vector<std::int64_t>{0, 1}));
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.taken[0].size(), 30U);
+  EXPECT_EQ(host_.taken[1].size(), Stage::kMaxRecords - 30U);
+}
+
+TEST_F(RecordStageTest, TheOrderOfABatchIsBelieved) {
+  EnterFirstSlice();
+  Add({{2, 6}, {3, 15}, {4, 7}}, {.in_order = true});  // it is not in order
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.taken, (KeysBySlice{{0, {2, 3, 4}}}));
 }
 
 TEST_F(RecordStageTest, LateRecordsInOrderAreFound) {
-  stage_.BeginBatch(kMinEventTimeMs);
-  Add({{1, 5}}, {.in_order = true});
-  stage_.Flush(UseEager(), flush_);
   stage_.BeginBatch(10);
   Add({{2, 6}, {3, 9}, {4, 10}}, {.in_order = true});
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_EQ(stage_.late(), 2U);
-  EXPECT_EQ(folded_[0], (std::vector<std::uint64_t>{1}));
-  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{4}));
+  Add(std::vector<Reading>(Stage::kMaxRecords, {.sensor = 5, .value = 8}), {.in_order = true});
+  stage_.Flush(host_);
+  EXPECT_EQ(stage_.late(), 2U + Stage::kMaxRecords);
+  EXPECT_EQ(host_.taken, (KeysBySlice{{1, {4}}}));
 }
 
 TEST_F(RecordStageTest, ARecordIsLateOnlyOnceItsWindowIsClosed) {
@@ -344,15 +303,23 @@ TEST_F(RecordStageTest, ARecordIsLateOnlyOnceItsWindowIsClosed) {
   Add({{1, 11},  // behind the watermark, but its window is open
        {2, 9},   // its window ended at 10
        {3, 12}});
-  stage_.Flush(UseEager(), flush_);
+  stage_.Flush(host_);
   stage_.BeginBatch(20);
   Add({{4, 19},  // the window of the last record has closed meanwhile
        {5, 20}});
-  stage_.Flush(UseEager(), flush_);
-  EXPECT_EQ(folded_[1], (std::vector<std::uint64_t>{1, 3}));
-  EXPECT_EQ(folded_[2], (std::vector<std::uint64_t>{5}));
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.taken, (KeysBySlice{{1, {1, 3}}, {2, {5}}}));
   EXPECT_EQ(stage_.late(), 2U);
   EXPECT_EQ(stage_.kept(), 3U);
+}
+
+TEST_F(RecordStageTest, ACurrentSliceThatCloses) {
+  EnterFirstSlice();
+  stage_.BeginBatch(10);
+  Add({{1, 5}, {2, 11}});
+  stage_.Flush(host_);
+  EXPECT_EQ(stage_.late(), 1U);
+  EXPECT_EQ(host_.taken, (KeysBySlice{{1, {2}}}));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST_P(UnboundedCluster, CountsExactlyInAnyOrderWithFullFragments) {
     const ClusterOutcome outcome = RunUnbounded(workload, GetParam(), counts, order_seed);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_TRUE(counts == expected.counts) << counts.size() << " results of " << expected.counts.size();
-    EXPECT_GT(Total(outcome, &ExecutorMetrics::early_epoch_ends), 0U);
+    EXPECT_GT(Total(outcome, &ExecutorMetrics::segment_waits), 0U);
   }
 }
 

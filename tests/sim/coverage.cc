@@ -43,7 +43,10 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["late records"] += outcome.late_rows > 0 ? 1 : 0;
   states_["torn writes"] += outcome.torn_writes > 0 ? 1 : 0;
   states_["credit stalls"] += outcome.credit_stalls > 0 ? 1 : 0;
-  states_["full fragments"] += outcome.early_epoch_ends > 0 ? 1 : 0;
+  states_["waits for segments"] += outcome.segment_waits > 0 ? 1 : 0;
+  states_["folded records"] += outcome.folded_records > 0 ? 1 : 0;
+  states_["appended records"] += outcome.appended_records > 0 ? 1 : 0;
+  states_["switches to and from folding"] += outcome.fold_switches > 1 ? 1 : 0;
   states_["rows past idle flows"] += outcome.rows_past_idle_flows > 0 ? 1 : 0;
   states_["idle flows"] += outcome.idle_periods > 0 ? 1 : 0;
   states_["laps beyond 255"] += outcome.most_laps > 255 ? 1 : 0;

@@ -11,7 +11,7 @@ namespace {
 std::uint64_t HashOf(std::span<const std::byte> entries) { return XXH3_64bits(entries.data(), entries.size()); }
 
 std::string Show(const state::DeltaTag& tag) {
-  return absl::StrCat(tag.entry_count, " entries", tag.has_marker == 1 ? " and the marker" : "", " of epoch ",
+  return absl::StrCat(tag.runs_bytes, " bytes of entries", tag.has_marker == 1 ? " and the marker" : "", " of epoch ",
                       tag.epoch, " of input ", tag.input);
 }
 

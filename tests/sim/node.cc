@@ -227,6 +227,10 @@ void SimNode::Equip(engine::ExecutorConfig& config) {
   config.mesh.fabric = this;
   config.scheduler = {.pick_policy = policies_[index].get(), .observer = observers_[index].get()};
   config.delta_observer = observers_[index].get();
+  config.fold = {.trial_records = static_cast<std::uint64_t>(world_.scenario->trial_records),
+                 .trials_between = static_cast<std::uint64_t>(world_.scenario->trials_between),
+                 .records_per_saved = static_cast<std::uint64_t>(world_.scenario->records_per_saved),
+                 .combiner_bytes = static_cast<std::uint64_t>(world_.scenario->combiner_bytes)};
   if (HasFault(FaultKind::kNoState)) {
     config.state_limit_bytes = static_cast<std::uint64_t>(world_.scenario->occurrence) << 10;
   }

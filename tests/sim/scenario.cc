@@ -111,6 +111,10 @@ std::vector<Knob> Knobs() {
           {"slot-bytes", &Scenario::slot_bytes, 1024, 256, kMost},
           {"credits", &Scenario::credits, 8, 2, 1024},
           {"fragment-bytes", &Scenario::fragment_bytes, 64 << 10, 1024, kMost},
+          {"combiner-bytes", &Scenario::combiner_bytes, 512 << 10, 1, kMost},
+          {"trial-records", &Scenario::trial_records, 1 << 16, 1, kMost},
+          {"trials-between", &Scenario::trials_between, 16, 1, kMost},
+          {"records-per-saved", &Scenario::records_per_saved, 4, 1, kMost},
           {"epoch-bytes", &Scenario::epoch_bytes, 4'096, 1, kMost},
           {"epoch-min-bytes", &Scenario::epoch_min_bytes, 1, 1, kMost},
           {"epoch-interval-us", &Scenario::epoch_interval_us, 1'000, 1, kMost},
@@ -212,6 +216,10 @@ Scenario DrawScenario(std::uint64_t seed, std::int64_t queries) {
     scenario.epoch_bytes = scenario.epoch_min_bytes = scenario.epoch_interval_us = 1;
     scenario.batch = 3;
   }
+  scenario.combiner_bytes = OneOf<4>(random, {1, 400, 4'000, 512 << 10});
+  scenario.trial_records = OneOf<4>(random, {5, 30, 200, 1 << 16});
+  scenario.trials_between = OneOf<3>(random, {1, 2, 16});
+  scenario.records_per_saved = OneOf<4>(random, {1, 2, 4, 8});
   scenario.Fit();
   return scenario;
 }

@@ -287,7 +287,10 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
       facts.parts = node->rows().parts();
       for (const engine::ExecutorMetrics& metrics : node->metrics()) {
         outcome_.credit_stalls += metrics.credit_stalls;
-        outcome_.early_epoch_ends += metrics.early_epoch_ends;
+        outcome_.segment_waits += metrics.segment_waits;
+        outcome_.folded_records += metrics.folded_records;
+        outcome_.appended_records += metrics.appended_records;
+        outcome_.fold_switches += metrics.fold_switches;
         outcome_.idle_periods += metrics.idle_periods;
         outcome_.most_laps = std::max(outcome_.most_laps, metrics.max_ring_laps);
         delta_entries += metrics.delta_entries;

@@ -31,7 +31,10 @@ struct Measures {
   std::uint64_t late_rows = 0;
   std::uint64_t torn_writes = 0;  ///< of which a part had arrived
   std::uint64_t credit_stalls = 0;
-  std::uint64_t early_epoch_ends = 0;
+  std::uint64_t segment_waits = 0;
+  std::uint64_t folded_records = 0;
+  std::uint64_t appended_records = 0;
+  std::uint64_t fold_switches = 0;
   std::uint64_t idle_periods = 0;
   std::uint64_t rows_past_idle_flows = 0;  ///< of windows that an idle flow was behind
   std::uint64_t most_laps = 0;
