@@ -10,12 +10,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "bench/baseline/account_table.h"
+#include "bench/baseline/one_count.h"
 #include "queries/cm/task_event.h"
 #include "queries/nexmark/bid.h"
 #include "queries/ro/item.h"
+#include "queries/swa/air_event.h"
 #include "queries/ysb/campaigns.h"
 #include "queries/ysb/generator.h"
 #include "queries/ysb/ysb_event.h"
@@ -35,12 +38,12 @@ inline void CountKeys(std::span<const std::uint64_t> keys, AccountTable<CountOf>
 
 struct YsbFold {
   using Record = queries::ysb::YsbEvent;
-  using Account = CountOf;
+  using Table = AccountTable<CountOf>;
 
   static std::int64_t TimeMs(const Record& event) { return event.event_time_ms; }
 
-  void FoldChunk(std::span<const Record> events, AccountTable<Account>& table) const {
-    std::array<std::uint64_t, AccountTable<Account>::kRecordsAtOnce> keys;
+  void FoldChunk(std::span<const Record> events, Table& table) const {
+    std::array<std::uint64_t, Table::kRecordsAtOnce> keys;
     std::size_t picked = 0;
     for (const Record& event : events) {
       keys[picked] = event.ad_id;
@@ -61,6 +64,50 @@ struct YsbFold {
   std::shared_ptr<const queries::ysb::CampaignTable> campaigns;  // null: the slash profile, without a join
 };
 
+/// Clicks for a view of each campaign that has both: ysb_star.
+struct ClickRatioFold {
+  struct Account {
+    std::optional<double> value() const {
+      return clicks > 0 && views > 0 ? std::optional(static_cast<double>(clicks) / static_cast<double>(views))
+                                     : std::nullopt;
+    }
+
+    std::uint64_t clicks;
+    std::uint64_t views;
+  };
+  using Record = queries::ysb::YsbEvent;
+  using Table = AccountTable<Account>;
+
+  static std::int64_t TimeMs(const Record& event) { return event.event_time_ms; }
+
+  void FoldChunk(std::span<const Record> events, Table& table) const {
+    struct Picked {
+      std::uint64_t id;  // of the ad, then of its campaign
+      bool is_click;
+    };
+    std::array<Picked, Table::kRecordsAtOnce> picked;
+    std::size_t picked_count = 0;
+    for (const Record& event : events) {
+      picked[picked_count] = {.id = event.ad_id, .is_click = event.event_type == queries::ysb::EventType::kClick};
+      picked_count += event.event_type != queries::ysb::EventType::kPurchase ? 1 : 0;
+    }
+    std::size_t joined_count = 0;
+    for (std::size_t i = 0; i < picked_count; ++i) {
+      const std::uint64_t campaign = campaigns->Find(picked[i].id);
+      picked[joined_count] = {.id = campaign, .is_click = picked[i].is_click};
+      joined_count += campaign != 0 ? 1 : 0;
+    }
+    table.Fold(
+        std::span<const Picked>(picked).first(joined_count), [](const Picked& event) { return event.id; },
+        [](Account& account, const Picked& event) {
+          account.clicks += event.is_click ? 1 : 0;
+          account.views += event.is_click ? 0 : 1;
+        });
+  }
+
+  std::shared_ptr<const queries::ysb::CampaignTable> campaigns;
+};
+
 struct BidFold {
   struct Account {
     std::uint64_t value() const { return price; }
@@ -68,10 +115,11 @@ struct BidFold {
     std::uint64_t price;
   };
   using Record = queries::nexmark::Bid;
+  using Table = AccountTable<Account>;
 
   static std::int64_t TimeMs(const Record& bid) { return bid.event_time_ms; }
 
-  void FoldChunk(std::span<const Record> bids, AccountTable<Account>& table) const {
+  void FoldChunk(std::span<const Record> bids, Table& table) const {
     table.Fold(
         bids, [](const Record& bid) { return bid.auction; },
         [](Account& account, const Record& bid) { account.price = std::max(account.price, bid.price); });
@@ -86,10 +134,11 @@ struct CpuMeanFold {
     std::uint64_t count;
   };
   using Record = queries::cm::TaskEvent;
+  using Table = AccountTable<Account>;
 
   static std::int64_t TimeMs(const Record& event) { return queries::cm::TaskEventTime{}(event); }
 
-  void FoldChunk(std::span<const Record> events, AccountTable<Account>& table) const {
+  void FoldChunk(std::span<const Record> events, Table& table) const {
     table.Fold(
         events, [](const Record& event) { return static_cast<std::uint64_t>(event.job_id); },
         [](Account& account, const Record& event) {
@@ -101,14 +150,24 @@ struct CpuMeanFold {
 
 struct ItemFold {
   using Record = queries::ro::Item;
-  using Account = CountOf;
+  using Table = AccountTable<CountOf>;
 
   static std::int64_t TimeMs(const Record& item) { return item.event_time_ms; }
 
-  void FoldChunk(std::span<const Record> items, AccountTable<Account>& table) const {
+  void FoldChunk(std::span<const Record> items, Table& table) const {
     table.Fold(
-        items, [](const Record& item) { return item.key; }, [](Account& account, const Record&) { ++account.count; });
+        items, [](const Record& item) { return item.key; }, [](CountOf& account, const Record&) { ++account.count; });
   }
+};
+
+/// How many events there are, of all ads together: swa. Nothing of an event counts but its time.
+struct AllEventsFold {
+  using Record = queries::swa::AirEvent;
+  using Table = OneCount;
+
+  static std::int64_t TimeMs(const Record& event) { return event.event_time_ms; }
+
+  void FoldChunk(std::span<const Record> events, Table& table) const { table.Add(events.size()); }
 };
 
 }  // namespace glaive::bench

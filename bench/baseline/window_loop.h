@@ -5,13 +5,13 @@
 // next window empty. How a chunk of records is folded is the query's (folds.h). Everything is mapped and touched before
 // the first record.
 //
-// Requires: event times never decrease within a block, keys are never 0. Owned and used by one thread.
+// Requires: event times never decrease within a block, keys of an AccountTable are never 0. Owned and used by one
+// thread.
 //
 //   auto loop = WindowLoop<BidFold>::Create({}, {.window_ms = 60'000, .keys = 1'000'000});
 //   queries::Totals emitted = loop->Run(bids, /*repetitions=*/4, /*block_span_ms=*/600'000);
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-#include "bench/baseline/account_table.h"
+#include "bench/baseline/chunk.h"
 #include "queries/common/result_row.h"
 #include "rdma/base/check.h"
 
@@ -32,8 +32,8 @@ struct LoopOptions {
   std::uint64_t keys = 1;      // the most distinct keys of a window; reserves up to five times their slots
 };
 
-/// `Fold` has a Record, an Account with value(), TimeMs(record), and FoldChunk(records, table) for at most
-/// AccountTable::kRecordsAtOnce records.
+/// `Fold` has a Record, a Table of accounts with value(), TimeMs(record), and FoldChunk(records, table) for at most
+/// Table::kRecordsAtOnce records. A value may be an optional; an empty one is no row.
 template <typename Fold>
 class WindowLoop {
  public:
@@ -72,7 +72,7 @@ class WindowLoop {
           window_end_ms = time_ms - time_ms % window_ms + window_ms;
           window_start_ms = window_end_ms - window_ms + moved_on_ms;
         }
-        const std::span<const Record> chunk = ChunkBefore(window_end_ms, rest);
+        const std::span<const Record> chunk = ChunkBefore(window_end_ms, rest, Table::kRecordsAtOnce, Fold::TimeMs);
         rest = rest.subspan(chunk.size());
         fold_.FoldChunk(chunk, table_);
       }
@@ -83,29 +83,23 @@ class WindowLoop {
   }
 
  private:
-  using Table = AccountTable<typename Fold::Account>;
+  using Table = typename Fold::Table;
 
   WindowLoop(Fold fold, const LoopOptions& options, Table table)
       : fold_(std::move(fold)), options_(options), table_(std::move(table)) {}
 
-  static std::span<const Record> ChunkBefore(std::int64_t end_ms, std::span<const Record> records) {
-    const std::span<const Record> chunk = records.first(std::min(records.size(), Table::kRecordsAtOnce));
-    if (Fold::TimeMs(chunk.back()) < end_ms) {
-      return chunk;
-    }
-    const auto in_window = [&](const Record& record) { return Fold::TimeMs(record) < end_ms; };
-    const auto end = std::partition_point(chunk.begin(), chunk.end(), in_window);
-    return chunk.first(static_cast<std::size_t>(end - chunk.begin()));
-  }
-
   void Fire(std::int64_t start_ms, queries::Totals& emitted) {
     const std::int64_t end_ms =
         options_.window_ms == 0 ? std::numeric_limits<std::int64_t>::max() : start_ms + options_.window_ms;
-    table_.Drain([&](std::uint64_t key, const typename Fold::Account& account) {
-      emitted.Add({.window_start_ms = start_ms,
-                   .window_end_ms = end_ms,
-                   .key = key,
-                   .value = queries::ValueBits(account.value())});
+    table_.Drain([&](std::uint64_t key, const auto& account) {
+      const auto value = account.value();
+      if constexpr (requires { value.has_value(); }) {
+        if (!value.has_value()) {
+          return;
+        }
+      }
+      emitted.Add(
+          {.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = queries::ValueBits(value)});
     });
   }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -17,6 +18,7 @@
 #include "queries/common/random.h"
 #include "queries/nb7/generator.h"
 #include "queries/ro/generator.h"
+#include "queries/swa/generator.h"
 #include "queries/ysb/ysb_query.h"
 
 namespace glaive::bench {
@@ -116,11 +118,11 @@ TEST_P(WindowLoopTest, EmitsWhatTheOracleExpects) {
 /// One flow of some records, in two repetitions, through a loop and through the oracle.
 template <typename Account, typename Fold, typename Generator, typename EventTime>
 void ExpectTheOraclesRows(const Generator& generator, EventTime event_time_ms, std::int64_t window_ms,
-                          const typename Oracle<typename Fold::Record>::KeyOf& key_of) {
+                          const typename Oracle<typename Fold::Record>::KeyOf& key_of, Fold fold = {}) {
   using R = typename Fold::Record;
   std::vector<R> block(20'000);
   generator.Fill(0, 0, block);
-  auto loop = WindowLoop<Fold>::Create({}, {.window_ms = window_ms, .keys = block.size()});
+  auto loop = WindowLoop<Fold>::Create(std::move(fold), {.window_ms = window_ms, .keys = block.size()});
   ASSERT_TRUE(loop.ok()) << loop.status();
   const Oracle<R> oracle("loop",
                          {.generator = &generator,
@@ -163,6 +165,35 @@ TEST(WindowLoopTest, OfBidsTaskEventsAndItemsEmitWhatTheOracleExpects) {
   ExpectTheOraclesRows<CountAccount<queries::ro::Item>, ItemFold>(
       queries::ro::ItemGenerator(input), queries::ro::ItemTime{}, 0,
       [](const auto& item) { return std::optional(item.key); });
+}
+
+TEST(WindowLoopTest, OfAllEventsTogetherEmitsWhatTheOracleExpects) {
+  InputOptions input;
+  input.timeline = {.rate = {.records = 20'000, .span_ms = kSpanMs}, .align_ms = kSpanMs};
+  ExpectTheOraclesRows<CountAccount<queries::swa::AirEvent>, AllEventsFold>(
+      queries::swa::AirEventGenerator(input), queries::swa::AirEventTime{}, 100,
+      [](const auto& /*event*/) { return std::optional(std::uint64_t{0}); });
+}
+
+struct OracleOfClickRatios {
+  void Add(const YsbEvent& event) { (event.event_type == EventType::kClick ? clicks : views) += 1; }
+  std::optional<double> value() const { return clicks > 0 && views > 0 ? std::optional(clicks / views) : std::nullopt; }
+
+  double clicks = 0;
+  double views = 0;
+};
+
+TEST(WindowLoopTest, OfClickRatiosEmitsCampaignsWithBothClicksAndViews) {
+  InputOptions input;
+  input.timeline = {.rate = {.records = 20'000, .span_ms = kSpanMs}, .align_ms = kSpanMs};
+  const auto campaigns = std::make_shared<const CampaignTable>();
+  // In a second a campaign has one click or view on average, so many have no row.
+  ExpectTheOraclesRows<OracleOfClickRatios, ClickRatioFold>(
+      YsbGenerator(Profile::kYahoo, input), YsbEventTime{}, 1'000,
+      [&](const YsbEvent& event) {
+        return event.event_type == EventType::kPurchase ? std::nullopt : std::optional(campaigns->Find(event.ad_id));
+      },
+      ClickRatioFold{campaigns});
 }
 
 TEST(WindowLoopTest, AnEmptyBlockEmitsNothing) {

@@ -1,0 +1,137 @@
+#include "bench/scaling/joins.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+#include "bench/baseline/join_loop.h"
+#include "bench/scaling/record_blocks.h"
+#include "queries/nb11/generator.h"
+#include "queries/nb11/nb11_query.h"
+#include "queries/nb8/nb8_query.h"
+#include "queries/nexmark/auction_generator.h"
+#include "queries/nexmark/seller_generator.h"
+
+namespace glaive::bench {
+namespace {
+
+using queries::ResultSinks;
+using queries::nexmark::Auction;
+using queries::nexmark::AuctionTime;
+using queries::nexmark::Bid;
+using queries::nexmark::BidTime;
+using queries::nexmark::Seller;
+using queries::nexmark::SellerTime;
+
+constexpr std::int64_t kNb8WindowMs = 43'200'000;
+constexpr std::int64_t kNb11GapMs = 10'000;
+constexpr std::uint64_t kRightOf = 5;  // one record of so many is the right side's
+
+/// The records of one side.
+template <typename Generator, typename Blocks>
+absl::StatusOr<std::shared_ptr<const Blocks>> GenerateSide(const InputSize& size, std::uint64_t seed,
+                                                           std::uint64_t records, std::int64_t span_ms,
+                                                           std::int64_t align_ms) {
+  auto input = InputOf(size, records, span_ms, align_ms);
+  if (!input.ok()) {
+    return input.status();
+  }
+  input->seed = seed;
+  return Blocks::Generate(Generator(*input), records, size.executors);
+}
+
+/// How many records of each side a loop reads, and which.
+struct JoinedInput {
+  std::uint64_t lefts;  // of a block
+  std::uint64_t rights;
+  std::uint64_t repetitions;  // of the blocks
+  std::uint64_t keys;
+};
+
+/// What `make_loop` makes, over a block of each side.
+template <typename Lefts, typename Rights, typename MakeLoop>
+absl::StatusOr<Loop> LoopOverBoth(const std::shared_ptr<const Lefts>& lefts,
+                                  const std::shared_ptr<const Rights>& rights, std::uint32_t number,
+                                  const MakeLoop& make_loop, const InputSize& size, std::int64_t span_ms) {
+  auto made = make_loop(JoinedInput{.lefts = lefts->of(number).size(),
+                                    .rights = rights->of(number).size(),
+                                    .repetitions = size.repetitions,
+                                    .keys = size.keys});
+  if (!made.ok()) {
+    return made.status();
+  }
+  const auto loop = std::make_shared<typename decltype(made)::value_type>(*std::move(made));
+  return [=, repetitions = size.repetitions] {
+    return loop->Run(lefts->of(number), rights->of(number), repetitions, span_ms);
+  };
+}
+
+/// The workload of `build(lefts, rights, sinks)`. `make_loop(input)`, of a JoinedInput, makes a loop, or is kNoLoop.
+template <typename LeftGenerator, typename Lefts, typename RightGenerator, typename Rights, typename Build,
+          typename MakeLoop>
+absl::StatusOr<Workload> MakeJoin(const InputSize& size, std::int64_t window_ms, const Build& build,
+                                  const MakeLoop& make_loop) {
+  constexpr std::uint64_t kMeanBytes =
+      ((kRightOf - 1) * sizeof(typename Lefts::Record) + sizeof(typename Rights::Record)) / kRightOf;
+  const std::uint64_t records = size.RecordsOf(kMeanBytes);
+  if (records < kRightOf) {
+    return absl::InvalidArgumentError("a join needs at least 5 records, of which 4 are the left side's");
+  }
+  const std::uint64_t right_records = records / kRightOf;
+  const std::int64_t span_ms = static_cast<std::int64_t>(size.windows) * window_ms;
+  const auto generated_lefts = GenerateSide<LeftGenerator, Lefts>(size, 1, records - right_records, span_ms, window_ms);
+  const auto generated_rights = GenerateSide<RightGenerator, Rights>(size, 2, right_records, span_ms, window_ms);
+  if (!generated_lefts.ok() || !generated_rights.ok()) {
+    return generated_lefts.ok() ? generated_rights.status() : generated_lefts.status();
+  }
+  const std::shared_ptr<const Lefts> lefts = *generated_lefts;
+  const std::shared_ptr<const Rights> rights = *generated_rights;
+  Workload workload;
+  workload.records = records * size.repetitions;
+  workload.build_query = [=, repetitions = size.repetitions](const ResultSinks& sinks) {
+    return build(lefts->Source(repetitions, span_ms), rights->Source(repetitions, span_ms), sinks);
+  };
+  if constexpr (!std::is_same_v<MakeLoop, std::nullptr_t>) {
+    workload.make_loop = [=](std::uint32_t executor) {
+      return LoopOverBoth(lefts, rights, executor, make_loop, size, span_ms);
+    };
+    workload.make_sequential_loop = [=]() -> absl::StatusOr<Loop> {
+      const auto all_lefts = lefts->Merge();
+      const auto all_rights = rights->Merge();
+      if (!all_lefts.ok() || !all_rights.ok()) {
+        return all_lefts.ok() ? all_rights.status() : all_lefts.status();
+      }
+      return LoopOverBoth(*all_lefts, *all_rights, 0, make_loop, size, span_ms);
+    };
+  }
+  return workload;
+}
+
+}  // namespace
+
+absl::StatusOr<Workload> MakeNb8(const InputSize& size) {
+  const auto build = [](const auto& auctions, const auto& sellers, const ResultSinks& sinks) {
+    return queries::nb8::BuildNb8({.window = absl::Milliseconds(kNb8WindowMs)}, auctions, sellers, sinks);
+  };
+  const auto make_loop = [](const JoinedInput& input) -> absl::StatusOr<JoinLoop> {
+    return JoinLoop({.window_ms = kNb8WindowMs, .auctions = input.lefts, .sellers = input.rights});
+  };
+  return MakeJoin<queries::nexmark::AuctionGenerator, RecordBlocks<Auction, AuctionTime>,
+                  queries::nexmark::SellerGenerator, RecordBlocks<Seller, SellerTime>>(size, kNb8WindowMs, build,
+                                                                                       make_loop);
+}
+
+absl::StatusOr<Workload> MakeNb11(const InputSize& size) {
+  const auto build = [](const auto& bids, const auto& sellers, const ResultSinks& sinks) {
+    return queries::nb11::BuildNb11(bids, sellers, absl::Milliseconds(kNb11GapMs), absl::ZeroDuration(), sinks);
+  };
+  return MakeJoin<queries::nb11::BidGenerator, RecordBlocks<Bid, BidTime>, queries::nexmark::SellerGenerator,
+                  RecordBlocks<Seller, SellerTime>>(size, kNb11GapMs, build, kNoLoop);
+}
+
+}  // namespace glaive::bench

@@ -1,0 +1,52 @@
+#include "bench/scaling/workload_kinds.h"
+
+#include <vector>
+
+#include "bench/scaling/aggregations.h"
+#include "bench/scaling/joins.h"
+
+namespace glaive::bench {
+
+std::span<const WorkloadKind> WorkloadKinds() {
+  // Of `swa`, which takes two nanoseconds a record, more repetitions, so that a run is long enough to be measured. `cm`
+  // over a million jobs sees each of them 15 times a window; each window of nb8 joins all records in memory.
+  constexpr WantedFigures kFewKeys{.share_of_gain = 0.9, .processor_time = 1.15};
+  constexpr WantedFigures kManyKeys{.share_of_gain = 0.85, .processor_time = 1.15};
+  constexpr WantedFigures kKeysThatHardlyRecur{.share_of_gain = 0.85};
+  static const std::vector<WorkloadKind> kinds = {
+      {.name = "ysb", .wanted = kKeysThatHardlyRecur, .input = {.keys = 10'000'000}, .make = MakeYsb},
+      {.name = "ysb-200k", .wanted = kManyKeys, .input = {.keys = 200'000}, .make = MakeYsb},
+      {.name = "ysb-yahoo", .wanted = kFewKeys, .input = {.keys = 1'000}, .make = MakeYsbYahoo},
+      {.name = "ysb_star", .wanted = kFewKeys, .input = {.keys = 1'000}, .make = MakeYsbStar},
+      {.name = "nb7",
+       .wanted = kFewKeys,
+       .input = {.keys = 1'000'000, .key_distribution = "zipf:1.16"},
+       .make = MakeNb7},
+      {.name = "nb7-pareto",
+       .wanted = kFewKeys,
+       .input = {.keys = 1'000'000, .key_distribution = "pareto:1.16"},
+       .make = MakeNb7},
+      {.name = "cm", .wanted = kFewKeys, .input = {.keys = 10'000}, .make = MakeCm},
+      {.name = "cm-1m", .wanted = kManyKeys, .input = {.windows = 1, .keys = 1'000'000}, .make = MakeCm},
+      {.name = "cm1", .wanted = kManyKeys, .input = {.keys = 10'000}, .make = MakeCm1},
+      {.name = "swa", .wanted = kFewKeys, .input = {.repetitions = 60, .keys = 1'000}, .make = MakeSwa},
+      {.name = "swa-session", .wanted = kManyKeys, .input = {.keys = 1'000}, .make = MakeSwaSession},
+      {.name = "ro", .wanted = kKeysThatHardlyRecur, .input = {.repetitions = 1, .keys = 100'000'000}, .make = MakeRo},
+      {.name = "nb8",
+       .wanted = kManyKeys,
+       .input = {.windows = 1, .repetitions = 12, .keys = 5'000'000},
+       .make = MakeNb8},
+      {.name = "nb11", .wanted = kManyKeys, .input = {.records = 5'000'000, .keys = 1'000'000}, .make = MakeNb11}};
+  return kinds;
+}
+
+absl::StatusOr<Workload> MakeWorkload(const WorkloadKind& kind, const InputSize& size) {
+  absl::StatusOr<Workload> workload = kind.make(size);
+  if (workload.ok()) {
+    workload->name = kind.name;
+    workload->wanted = kind.wanted;
+  }
+  return workload;
+}
+
+}  // namespace glaive::bench

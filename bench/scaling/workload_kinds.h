@@ -1,0 +1,30 @@
+// WorkloadKinds: the workloads that there are, by name, each with the size of its input.
+//
+//   for (const WorkloadKind& kind : WorkloadKinds()) {
+//     absl::StatusOr<Workload> workload = MakeWorkload(kind, kind.input);
+//   }
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "bench/scaling/input_size.h"
+#include "bench/scaling/workload.h"
+
+namespace glaive::bench {
+
+struct WorkloadKind {
+  std::string name;
+  WantedFigures wanted;
+  InputSize input;  // unless flags say otherwise
+  absl::StatusOr<Workload> (*make)(const InputSize& size) = nullptr;
+};
+
+std::span<const WorkloadKind> WorkloadKinds();
+
+/// Generates the input. Errors are those of aggregations.h.
+absl::StatusOr<Workload> MakeWorkload(const WorkloadKind& kind, const InputSize& size);
+
+}  // namespace glaive::bench
