@@ -62,7 +62,7 @@ struct ChannelSettings {
 struct StateOptions {
   std::uint64_t memory_limit_bytes = 0;       ///< of one node; 0: what the machine and its cgroup have
   std::uint64_t prefault_bytes = 0;           ///< state memory that each executor takes before the clock starts
-  std::uint64_t fragment_bytes = 1ull << 20;  ///< an executor's partial state for all other partitions
+  std::uint64_t fragment_bytes = 1ull << 20;  ///< deltas of an input under way to other executors
 };
 
 struct EpochOptions {

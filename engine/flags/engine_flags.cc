@@ -114,7 +114,7 @@ void RegisterState(FlagSet& flags, StateOptions& options) {
                 options.prefault_bytes, {0, 1024 * kTiB});
   flags.AddSize({.name = "fragment-bytes",
                  .group = kState,
-                 .help = "an executor's partial state for the partitions of all others"},
+                 .help = "deltas of each input that an executor may have under way to others; records wait beyond that"},
                 options.fragment_bytes, {4 * kKiB, kTiB});
 }
 

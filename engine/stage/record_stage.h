@@ -218,39 +218,54 @@ class RecordStage {
     }
   }
 
+  static bool Covers(const std::optional<Windows::Place>& place, std::int64_t event_time_ms) {
+    return place && event_time_ms >= place->start_ms && event_time_ms < place->end_ms;
+  }
+
   /// Hands over what was set aside, a piece at a time.
   template <typename Host>
   void TakeAside(Host& host) {
     const std::size_t all = aside_count_;
     const std::int64_t last_ms = aside_[all - 1].event_time_ms;
+    DropLate(host);
     while (aside_count_ > 0) {
-      const std::int64_t first_ms = aside_.front().event_time_ms;
-      const std::optional<Windows::Place> place = windows_.PlaceOf(first_ms, watermark_ms_);
-      const auto is_of_place = [&](std::int64_t time_ms) {
-        return place ? time_ms >= place->start_ms && time_ms < place->end_ms : time_ms == first_ms;
-      };
+      const std::optional<Windows::Place> place = windows_.PlaceOf(aside_.front().event_time_ms, watermark_ms_);
       std::size_t of_place = 0;
       std::size_t left = 0;
       for (std::size_t i = 0; i < aside_count_; ++i) {
-        Aside& aside = aside_[i];
-        if (!is_of_place(aside.event_time_ms)) {
-          aside_[left++] = aside;
-        } else if (place) {
-          sorted_[of_place++] = aside.update;
+        if (Covers(place, aside_[i].event_time_ms)) {
+          sorted_[of_place++] = aside_[i].update;
         } else {
-          ++late_;
-          if constexpr (Plan::kKeepsLate) {
-            host.Late(aside.event_time_ms, *aside.survivor);
-          }
+          aside_[left++] = aside_[i];
         }
       }
       aside_count_ = left;
-      if (of_place > 0) {
-        Count(of_place, *place);
-        host.Take(place->piece, std::span(sorted_).first(of_place));
-      }
+      Count(of_place, *place);
+      host.Take(place->piece, std::span(sorted_).first(of_place));
     }
     JudgePlace(all, last_ms, host);
+  }
+
+  /// Takes the late records out of what was set aside, in their order.
+  template <typename Host>
+  void DropLate(Host& host) {
+    std::optional<Windows::Place> place;
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < aside_count_; ++i) {
+      const Aside& aside = aside_[i];
+      if (!Covers(place, aside.event_time_ms)) {
+        place = windows_.PlaceOf(aside.event_time_ms, watermark_ms_);
+      }
+      if (place) {
+        aside_[left++] = aside;
+        continue;
+      }
+      ++late_;
+      if constexpr (Plan::kKeepsLate) {
+        host.Late(aside.event_time_ms, *aside.survivor);
+      }
+    }
+    aside_count_ = left;
   }
 
   /// Makes the place of the record that was set aside last the current one, if more are set aside than not.

@@ -63,6 +63,20 @@ class OneFlow : public StageProgress, public FlowProgress {
   OneFlow(const OneFlow&) = delete;
   OneFlow& operator=(const OneFlow&) = delete;
 
+  // No combiner holds anything back: the stage is told at once.
+  void OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms, std::int64_t read_ns) {
+    FlowProgress::OnBatch(records, bytes, watermark_ms, read_ns);
+    Publish();
+  }
+  void OnSilence(std::int64_t now_ns) {
+    FlowProgress::OnSilence(now_ns);
+    Publish();
+  }
+  void OnEnd(std::int64_t now_ns) {
+    FlowProgress::OnEnd(now_ns);
+    Publish();
+  }
+
  private:
   static Windows TenMillis() { return Windows(Tumbling{absl::Milliseconds(10)}); }
 };
@@ -110,6 +124,23 @@ TEST_F(FlowProgressTest, AMarkerCarriesTheFlowsStateAndEpochsAreNumberedFromOne)
   EXPECT_EQ(marker.epoch, 3U);
   EXPECT_EQ(marker.records_read, 13U);
   EXPECT_EQ(marker.boundary_read_ns, 9) << "the first batch that passed a window's end counts";
+}
+
+TEST_F(FlowProgressTest, TheStageIsToldOfAWatermarkOnceNothingIsHeldBack) {
+  OneFlow progress = Make(1);
+  FlowProgress& held_back = progress;
+  held_back.OnBatch(1, 1, 12, 7);
+  held_back.OnBatch(1, 1, 25, 9);
+  EXPECT_EQ(progress.watermark_ms(), 25);
+  EXPECT_EQ(progress.min_ms(), kMinEventTimeMs);
+  EXPECT_FALSE(progress.has_passed_windows());
+  (void)progress.EndEpoch(10);
+  EXPECT_EQ(progress.min_ms(), 25);
+  EXPECT_EQ(progress.PassedReadNanos(10), 7) << "the first batch that passed a window's end counts";
+  held_back.OnBatch(1, 1, 31, 11);
+  held_back.Publish();
+  EXPECT_EQ(progress.min_ms(), 31);
+  EXPECT_EQ(progress.PassedReadNanos(30), 11);
 }
 
 TEST_F(FlowProgressTest, AWindowsEndIsPassedWhetherOrNotTheWindowHeldRecords) {
@@ -250,12 +281,15 @@ TEST_F(FlowProgressTest, AJoinWaitsForBothItsInputs) {
   left.OnMarker(ExecutorId{1}, Marker(50));
   right.OnMarker(ExecutorId{1}, Marker(60));
   left.OnBatch(1, 1, 200, 1);
+  left.Publish();
   EXPECT_EQ(stage.min_ms(), kMinEventTimeMs) << "the right one has not begun";
   right.OnBatch(1, 1, 20, 2);
+  right.Publish();
   EXPECT_EQ(stage.min_ms(), 20);
   EXPECT_TRUE(left.LeadsTooFar());
   EXPECT_FALSE(right.LeadsTooFar());
   right.OnBatch(1, 1, 155, 3);
+  right.Publish();
   EXPECT_EQ(stage.min_ms(), 50);
 }
 
@@ -264,14 +298,19 @@ TEST_F(FlowProgressTest, ASourceWaitsForResultsOnlyWhereTheyAreLaterThanTheirDel
   FlowProgress source({.self = ExecutorId{0}, .input = 0, .max_lead_ms = 100},
                       Windows(Tumbling{absl::Milliseconds(10)}), stage);
   source.OnBatch(1, 1, 10, 1);
+  source.Publish();
   source.OnBatch(1, 1, 1110, 1);
+  source.Publish();
   EXPECT_FALSE(source.LeadsTooFar()) << "the results begin where the source did";
   source.OnBatch(1, 1, 1111, 1);
+  source.Publish();
   EXPECT_TRUE(source.LeadsTooFar());
   stage.Advance(stage.FlowOf(1, ExecutorId{0}), 500, 1);
   source.OnBatch(1, 1, 1600, 1);
+  source.Publish();
   EXPECT_FALSE(source.LeadsTooFar());
   source.OnBatch(1, 1, 1601, 1);
+  source.Publish();
   EXPECT_TRUE(source.LeadsTooFar());
   stage.Advance(stage.FlowOf(1, ExecutorId{0}), kMaxEventTimeMs, 1);
   EXPECT_FALSE(source.LeadsTooFar());
@@ -297,6 +336,7 @@ TEST_F(FlowProgressTest, AStageIsIdleWhenAllItsFlowsAreAndItsResultsFollowOthers
   FlowProgress source({.self = ExecutorId{0}, .input = 0}, Windows(Tumbling{absl::Milliseconds(10)}), next);
   FlowProgress results({.self = ExecutorId{0}, .input = 1}, Windows(Tumbling{absl::Milliseconds(10)}), next);
   source.OnBatch(1, 1, 70, 1);
+  source.Publish();
   EXPECT_FALSE(results.ShouldFollow(5));
   results.OnUpstreamIdle(5);
   EXPECT_TRUE(results.ShouldFollow(5));
@@ -304,6 +344,7 @@ TEST_F(FlowProgressTest, AStageIsIdleWhenAllItsFlowsAreAndItsResultsFollowOthers
   EXPECT_EQ(next.min_ms(), 70);
   results.OnActivity(7);
   source.OnBatch(1, 1, 90, 8);
+  source.Publish();
   EXPECT_FALSE(results.ShouldFollow(9));
 }
 
@@ -335,10 +376,12 @@ TEST_F(FlowProgressTest, AnIdleInputFollowsTheOtherOne) {
                      Windows(Tumbling{absl::Milliseconds(10)}), stage);
   right.OnSilence(10);
   left.OnBatch(1, 1, 70, 20);
+  left.Publish();
   EXPECT_FALSE(right.ShouldFollow(20));
   right.OnSilence(110);
   EXPECT_EQ(right.watermark_ms(), 70);
   left.OnBatch(1, 1, 90, 120);
+  left.Publish();
   EXPECT_TRUE(right.ShouldFollow(120));
   right.OnSilence(120);
   EXPECT_EQ(stage.min_ms(), 90);

@@ -90,7 +90,8 @@ TEST(RunReport, MeasuresFromTheFirstBatchToTheLastResultOfAll) {
   EXPECT_DOUBLE_EQ(report.gigabytes_per_second, static_cast<double>(report.total.input_bytes) / 1e9 / 3.0);
   EXPECT_DOUBLE_EQ(report.executors[0].seconds, 2.0);
   EXPECT_DOUBLE_EQ(report.folds_per_delta_entry,
-                   static_cast<double>(report.total.folded_records) / static_cast<double>(report.total.delta_entries));
+                   static_cast<double>(report.total.folded_records + report.total.appended_records) /
+                       static_cast<double>(report.total.own_entries + report.total.delta_entries));
 }
 
 TEST(RunReport, ComparesNoClocksOfDifferentHosts) {
