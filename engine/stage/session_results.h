@@ -13,6 +13,7 @@
 // here.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,7 @@ class SessionResults {
     absl::Status status;
     if (primary.Oldest() != nullptr && windows_.FirstWindowOf(primary.Oldest()->first) == slice) {
       auto table = primary.TakeOldest();
-      status = Open(table.size());
+      status = Open(2 * table.size());
       status = status.ok() ? Continue(fiber, slice, table, emit) : status;
       table.Release(*memory_);
     }
@@ -80,7 +81,7 @@ class SessionResults {
     return form.Expanded();
   }
 
-  /// Makes the table of sessions, if there is none, for so many keys.
+  /// Makes the table of sessions, if there is none, for so many entries.
   absl::Status Open(std::uint64_t keys) {
     if (sessions_) {
       return absl::OkStatus();
@@ -102,18 +103,25 @@ class SessionResults {
           return TimeOutsideSlice(windows_, slice, time_ms);
         }
       }
-      staged_[staged_count_++] = Item{.hash = state::HashKey(entry.key), .key = entry.key, .part = part};
-      return staged_count_ < staged_.size() ? absl::OkStatus() : ContinueStaged(fiber, emit);
+      const std::uint64_t hash = state::HashKey(entry.key);
+      staged_[staged_count_++] = Item{.hash = hash, .key = entry.key, .part = part};
+      typename Table::Prefetcher{*sessions_}(hash);
+      return staged_count_ < staged_.size() ? absl::OkStatus() : ContinueGroup(fiber, emit);
     });
-    return status.ok() ? ContinueStaged(fiber, emit) : status;
+    while (status.ok() && staged_count_ > 0) {
+      status = ContinueGroup(fiber, emit);
+    }
+    return status;
   }
 
+  /// Puts the group that was staged first to the sessions: what it needs has had time to come.
   template <typename Emit>
-  absl::Status ContinueStaged(Fiber& fiber, const Emit& emit) {
-    const std::span<const Item> items(staged_.data(), std::exchange(staged_count_, 0));
-    Look(fiber, static_cast<std::uint32_t>(items.size()));
+  absl::Status ContinueGroup(Fiber& fiber, const Emit& emit) {
+    const std::size_t count = std::min(staged_count_, state::kGroupSize);
+    const std::span<const Item> items(staged_.data(), count);
+    Look(fiber, static_cast<std::uint32_t>(count));
     absl::Status emitted;
-    absl::Status status = sessions_->Apply(*memory_, items, [&](Part& session, const Item& item) {
+    const auto go_on = [&](Part& session, const Item& item) {
       if (session.empty()) {
         ++open_count_;
         session = item.part;
@@ -124,8 +132,12 @@ class SessionResults {
         const Part closed = std::exchange(session, item.part);
         emitted.Update(EmitSession(item.key, closed, emit));
       }
-    });
+    };
+    absl::Status status = sessions_->template Apply</*kPrefetched=*/true>(*memory_, items, go_on);
     status.Update(emitted);
+    std::copy(staged_.begin() + static_cast<std::ptrdiff_t>(count),
+              staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), staged_.begin());
+    staged_count_ -= count;
     return status;
   }
 
@@ -153,13 +165,13 @@ class SessionResults {
       return absl::OkStatus();
     }
     Table all = *std::exchange(sessions_, std::nullopt);
-    absl::Status status = open_count_ > 0 ? Open(open_count_) : absl::OkStatus();
+    absl::Status status = open_count_ > 0 ? Open(2 * open_count_) : absl::OkStatus();
     for (std::uint32_t i = 0; open_count_ > 0 && i < all.size() && status.ok(); ++i) {
       Look(fiber, 1);
       if (const auto& [key, session] = all.At(i); !session.empty()) {
         staged_[staged_count_++] = Item{.hash = state::HashKey(key), .key = key, .part = session};
       }
-      if (staged_count_ == staged_.size() || i + 1 == all.size()) {
+      if (staged_count_ == state::kGroupSize || i + 1 == all.size()) {
         status = sessions_->Apply(*memory_, std::span<const Item>(staged_.data(), std::exchange(staged_count_, 0)),
                                   [](Part& session, const Item& item) { session = item.part; });
       }
@@ -190,7 +202,7 @@ class SessionResults {
   std::uint32_t looked_at_ = 0;    // in this turn
   std::uint64_t merges_ = 0;
   std::size_t staged_count_ = 0;
-  std::array<Item, state::kGroupSize> staged_;
+  std::array<Item, 2 * state::kGroupSize> staged_;
 };
 
 }  // namespace glaive::engine
