@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 
 #include "bench/baseline/folds.h"
+#include "bench/baseline/session_loop.h"
 #include "bench/baseline/sliding_loop.h"
 #include "bench/baseline/window_loop.h"
 #include "bench/scaling/record_blocks.h"
@@ -174,7 +175,8 @@ absl::StatusOr<Workload> MakeSwa(const InputSize& size) {
 }
 
 absl::StatusOr<Workload> MakeSwaSession(const InputSize& size) {
-  return MakeSwaOf(size, queries::swa::WindowKind::kSession, kNoLoop);
+  return MakeSwaOf(size, queries::swa::WindowKind::kSession,
+                   [](std::uint64_t /*keys*/) { return SessionLoop::Create({.gap_ms = kSwaWindowMs}); });
 }
 
 absl::StatusOr<Workload> MakeRo(const InputSize& size) {

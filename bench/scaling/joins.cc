@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 
 #include "bench/baseline/join_loop.h"
+#include "bench/baseline/session_join_loop.h"
 #include "bench/scaling/record_blocks.h"
 #include "queries/nb11/generator.h"
 #include "queries/nb11/nb11_query.h"
@@ -131,7 +132,12 @@ absl::StatusOr<Workload> MakeNb11(const InputSize& size) {
     return queries::nb11::BuildNb11(bids, sellers, absl::Milliseconds(kNb11GapMs), absl::ZeroDuration(), sinks);
   };
   return MakeJoin<queries::nb11::BidGenerator, RecordBlocks<Bid, BidTime>, queries::nexmark::SellerGenerator,
-                  RecordBlocks<Seller, SellerTime>>(size, kNb11GapMs, build, kNoLoop);
+                  RecordBlocks<Seller, SellerTime>>(size, kNb11GapMs, build, [](const JoinedInput& input) {
+    return SessionJoinLoop::Create({.gap_ms = kNb11GapMs,
+                                    .keys = input.keys,
+                                    .bids = input.lefts * input.repetitions,
+                                    .sellers = input.rights * input.repetitions});
+  });
 }
 
 }  // namespace glaive::bench

@@ -70,9 +70,10 @@ struct AggregationPlan {
   static constexpr bool kKeepsLate = KeepsLateT;
   static constexpr bool kFromSource = OriginT::kFromSource;
   static constexpr std::size_t kRowWork = sizeof(Value);  // what a result takes to make grows with it
-  /// Of tumbling windows, slices are only ever folded into and then read.
-  using Table = std::conditional_t<std::is_same_v<WindowT, Tumbling> && state::kFitsSlots<Key, Value>,
-                                   state::WindowTable<Key, Value>, typename state::StateKind<Key, Value>::Table>;
+  /// Slices of tumbling windows and of sessions are only ever folded into and then read.
+  static constexpr bool kReadOnce = std::is_same_v<WindowT, Tumbling> || std::is_same_v<WindowT, Session>;
+  using Table = std::conditional_t<kReadOnce && state::kFitsSlots<Key, Value>, state::WindowTable<Key, Value>,
+                                   typename state::StateKind<Key, Value>::Table>;
   using Store = state::PartitionedStore<Key, Value, Table>;
 
   /// Where in the state a record belongs that the chain has emitted.

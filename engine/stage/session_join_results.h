@@ -2,22 +2,24 @@
 // pair of a left and a right tuple of it.
 //
 // Slices are as long as the gap, as in session_results.h: what a slice holds of a key, of both sides, is of one
-// session. When a slice is complete its tuples are gathered in lists, one for each key and side; they continue the
-// lists of the session that was open, and sessions that they don't continue are closed: their pairs are emitted, and
-// the places of their tuples used again.
+// session. When a slice is complete it continues sessions that the slice before has left open, and those it does not
+// continue are closed: their pairs are emitted (session_share.h).
+//
+// Sessions are kept in one share or, once a slice is so large that its tables are split, in as many shares as such a
+// table has logs, so that log by log is put together in the cache. One share is left when no session is open.
 //
 // One of the kinds of results that a WindowTrigger is made of; see there. What is called a window there is a slice
 // here.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,11 +28,9 @@
 #include "engine/fiber/fiber.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/kept_tuples.h"
+#include "engine/stage/session_share.h"
 #include "engine/stage/slice_times.h"
 #include "engine/window/windows.h"
-#include "state/index/key_hash.h"
-#include "state/store/slice_table.h"
-#include "state/store/tuple_lists.h"
 
 namespace glaive::engine {
 
@@ -41,194 +41,167 @@ class SessionJoinResults {
   using RightStore = typename Plan::Right::Store;
 
   SessionJoinResults(TaskContext& context, const Windows& windows, LeftStore& left, RightStore& right)
-      : windows_(windows), memory_(context.memory), left_(&left), right_(&right) {}
+      : windows_(windows), memory_(context.memory), left_(&left), right_(&right), shares_(1) {}
 
   /// Whether sessions are open, which the next slice continues or completes.
-  bool has_more(std::int64_t /*fired*/) const { return open_.has_value(); }
+  bool has_more(std::int64_t /*fired*/) const { return has_open_; }
 
   template <typename Emit>
   absl::Status Fire(Fiber& fiber, std::int64_t slice, const Emit& emit) {
-    std::optional<Table> next;
-    absl::Status status = Gather(fiber, slice, *left_, left_tuples_, &Part::left, next);
-    status.Update(Gather(fiber, slice, *right_, right_tuples_, &Part::right, next));
-    kept_.Note(left_tuples_.size() + left_->primary().entries() + right_tuples_.size() + right_->primary().entries(),
+    const auto [left_before, right_before] = kept_now();
+    kept_.Note(left_before + left_->primary().entries() + right_before + right_->primary().entries(),
                memory_->used_bytes());
-    if (!status.ok()) {
-      return status;
+    std::optional<LeftTable> left = Take(*left_, slice);
+    std::optional<RightTable> right = Take(*right_, slice);
+    absl::Status status = Split(fiber, left, right);
+    has_open_ = false;
+    for (std::size_t number = 0; number < shares_.size() && status.ok(); ++number) {
+      status = FireShare(fiber, slice, number, left ? &left->logs()[number] : nullptr,
+                         right ? &right->logs()[number] : nullptr, emit);
+      has_open_ = has_open_ || !shares_[number].empty();
     }
-    if (open_) {
-      if (next) {
-        Continue(fiber, *next);
-      }
-      if (status = EmitComplete(fiber, emit); !status.ok()) {
-        return status;
-      }
-      open_->Release(*memory_);
+    if (left) {
+      left->Release(*memory_);
     }
-    open_ = std::move(next);
-    left_tuples_.ReleaseIfEmpty(*memory_);
-    right_tuples_.ReleaseIfEmpty(*memory_);
-    return absl::OkStatus();
+    if (right) {
+      right->Release(*memory_);
+    }
+    if (!has_open_ && status.ok()) {
+      shares_.resize(1);
+    }
+    return status;
   }
 
   std::uint64_t merges() const { return merges_; }
   const KeptTuples& kept() const { return kept_; }
   /// Tuples of the left and of the right stream that are kept here, not in the stores.
-  std::pair<std::uint64_t, std::uint64_t> kept_now() const { return {left_tuples_.size(), right_tuples_.size()}; }
-
- private:
-  using Key = typename Plan::GroupKey;
-  /// A session, or what a slice has of it.
-  struct Part {
-    std::int64_t first_ms = std::numeric_limits<std::int64_t>::max();
-    std::int64_t last_ms = std::numeric_limits<std::int64_t>::min();
-    state::TupleList left;
-    state::TupleList right;
-
-    bool empty() const { return left.size + std::uint64_t{right.size} == 0; }
-  };
-  using Table = state::SliceTable<Key, Part>;
-  template <typename Tuple>
-  struct Item {
-    std::uint64_t hash;
-    Key key;
-    const Timed<Tuple>* timed;
-  };
-
-  static constexpr std::uint32_t kStep = 4096;  // tuples or keys looked at in a turn
-  static constexpr std::uint64_t kGroupsAtOnce = kStep / state::kGroupSize;
-
-  /// Moves the slice's tuples of one side from the store to the lists of `table`, made if there are any.
-  template <typename Store, typename Tuple>
-  absl::Status Gather(Fiber& fiber, std::int64_t slice, Store& store, state::TupleLists<Tuple>& tuples,
-                      state::TupleList Part::* list, std::optional<Table>& table) {
-    auto& primary = store.primary();
-    if (primary.Oldest() == nullptr || windows_.FirstWindowOf(primary.Oldest()->first) != slice) {
-      return absl::OkStatus();
+  std::pair<std::uint64_t, std::uint64_t> kept_now() const {
+    std::pair<std::uint64_t, std::uint64_t> kept;
+    for (const Share& share : shares_) {
+      kept.first += share.left().size();
+      kept.second += share.right().size();
     }
-    auto pieces = primary.TakeOldest();
-    if (!table) {
-      absl::StatusOr<Table> created = Table::Create(*memory_, last_keys_);
-      if (!created.ok()) {
-        return created.status();
-      }
-      table = *std::move(created);
-    }
-    for (const auto& log : pieces.logs()) {
-      for (std::size_t run = 0; run < log.run_count(); ++run) {
-        for (auto entries = log.Run(run); !entries.empty();
-             entries = entries.subspan(std::min(state::kGroupSize, entries.size()))) {
-          const auto group = entries.first(std::min(state::kGroupSize, entries.size()));
-          if (absl::Status status = GatherGroup(slice, group, tuples, list, *table); !status.ok()) {
-            return status;
-          }
-          if (++groups_ % kGroupsAtOnce == 0) {
-            fiber.Yield();
-          }
-        }
-      }
-    }
-    last_keys_ = table->size();
-    pieces.Release(*memory_);
-    return absl::OkStatus();
+    return kept;
   }
 
-  template <typename Entry, typename Tuple>
-  absl::Status GatherGroup(std::int64_t slice, std::span<const Entry> group, state::TupleLists<Tuple>& tuples,
-                           state::TupleList Part::* list, Table& table) {
-    std::array<Item<Tuple>, state::kGroupSize> items;
-    std::size_t count = 0;
-    for (const Entry& entry : group) {
-      if (!windows_.Covers(slice, entry.value.tuple.time_ms)) [[unlikely]] {
-        return TimeOutsideSlice(windows_, slice, entry.value.tuple.time_ms);
-      }
-      items[count++] = {.hash = state::HashKey(entry.key), .key = entry.key, .timed = &entry.value.tuple};
+ private:
+  using Share = SessionShare<Plan>;
+  using LeftTable = typename LeftStore::Table;
+  using RightTable = typename RightStore::Table;
+
+  static constexpr std::uint64_t kStep = 4096;       // tuples, sessions or pairs looked at in a turn
+  static constexpr std::size_t kTuplesAtOnce = 128;  // that a share takes
+
+  /// The slice's table, if the store has one.
+  template <typename Store>
+  std::optional<typename Store::Table> Take(Store& store, std::int64_t slice) const {
+    auto& primary = store.primary();
+    if (primary.Oldest() == nullptr || windows_.FirstWindowOf(primary.Oldest()->first) != slice) {
+      return std::nullopt;
     }
-    absl::Status status = tuples.MakeRoom(*memory_, static_cast<std::uint32_t>(count));
+    return primary.TakeOldest();
+  }
+
+  /// Makes as many shares as either table has logs, and as many logs as there are shares.
+  absl::Status Split(Fiber& fiber, std::optional<LeftTable>& left, std::optional<RightTable>& right) {
+    absl::Status status;
+    if (shares_.size() == 1 && ((left && left->split()) || (right && right->split()))) {
+      std::vector<Share> shares(LeftTable::kSplitLogs);
+      status = shares_.front().MoveTo(
+          *memory_, [&](std::uint64_t hash) -> Share& { return shares[LeftTable::PartOf(hash)]; },
+          [&] { Look(fiber, 1); });
+      shares_ = std::move(shares);
+    }
+    if (shares_.size() > 1) {
+      status.Update(left && !left->split() ? left->Split(*memory_) : absl::OkStatus());
+      status.Update(right && !right->split() ? right->Split(*memory_) : absl::OkStatus());
+    }
+    return status;
+  }
+
+  template <typename Emit>
+  absl::Status FireShare(Fiber& fiber, std::int64_t slice, std::size_t number, const typename LeftTable::Log* left,
+                         const typename RightTable::Log* right, const Emit& emit) {
+    Share& share = shares_[number];
+    const std::uint64_t tuples = (left == nullptr ? 0 : left->size()) + (right == nullptr ? 0 : right->size());
+    if (tuples == 0 && share.empty()) {
+      return absl::OkStatus();
+    }
+    absl::Status status = share.BeginSlice(*memory_, tuples);
+    status.Update(status.ok() ? Read(fiber, slice, left, [&](auto some) { return share.AddLeft(*memory_, some); })
+                              : status);
+    status.Update(status.ok() ? Read(fiber, slice, right, [&](auto some) { return share.AddRight(*memory_, some); })
+                              : status);
     if (!status.ok()) {
       return status;
     }
-    return table.Apply(*memory_, std::span<const Item<Tuple>>(items.data(), count),
-                       [&](Part& part, const Item<Tuple>& item) {
-                         part.first_ms = std::min(part.first_ms, item.timed->time_ms);
-                         part.last_ms = std::max(part.last_ms, item.timed->time_ms);
-                         tuples.Push(part.*list, item.timed->tuple);
-                       });
+    const absl::StatusOr<std::uint64_t> continued = share.EndSlice(
+        *memory_, windows_.size_ms(), [&] { Look(fiber, 1); },
+        [&](const auto& session) { return EmitPairs(fiber, share, session, emit); });
+    merges_ += continued.value_or(0);
+    return continued.status();
   }
 
-  /// Moves the open sessions that the next slice continues into it.
-  void Continue(Fiber& fiber, Table& next) {
-    for (std::uint32_t i = 0; i < next.size(); ++i) {
-      if (i % kStep == kStep - 1) {
-        fiber.Yield();
+  /// Calls `add(entries)` for all of a log, some at a time.
+  template <typename Log, typename AddFn>
+  absl::Status Read(Fiber& fiber, std::int64_t slice, const Log* log, const AddFn& add) {
+    for (std::size_t run = 0; log != nullptr && run < log->run_count(); ++run) {
+      for (auto rest = log->Run(run); !rest.empty();) {
+        const auto some = rest.first(std::min(kTuplesAtOnce, rest.size()));
+        rest = rest.subspan(some.size());
+        for (const auto& entry : some) {
+          if (!windows_.Covers(slice, entry.value.tuple.time_ms)) [[unlikely]] {
+            return TimeOutsideSlice(windows_, slice, entry.value.tuple.time_ms);
+          }
+        }
+        if (absl::Status status = add(some); !status.ok()) {
+          return status;
+        }
+        Look(fiber, some.size());
       }
-      auto& [key, part] = next.At(i);
-      Part* const before = open_->Find(state::HashKey(key), key);
-      if (before != nullptr && part.first_ms - before->last_ms < windows_.size_ms()) {
-        part.first_ms = before->first_ms;
-        left_tuples_.Concatenate(before->left, part.left);
-        right_tuples_.Concatenate(before->right, part.right);
-        part.left = std::exchange(before->left, {});
-        part.right = std::exchange(before->right, {});
-        ++merges_;
-      }
-    }
-  }
-
-  template <typename Emit>
-  absl::Status EmitComplete(Fiber& fiber, const Emit& emit) {
-    for (std::uint32_t i = 0; i < open_->size(); ++i) {
-      if (i % kStep == kStep - 1) {
-        fiber.Yield();
-      }
-      auto& [key, part] = open_->At(i);
-      if (part.empty()) {
-        continue;  // it goes on
-      }
-      if (absl::Status status = EmitPairs(fiber, key, part, emit); !status.ok()) {
-        return status;
-      }
-      left_tuples_.Free(part.left);
-      right_tuples_.Free(part.right);
     }
     return absl::OkStatus();
   }
 
   template <typename Emit>
-  absl::Status EmitPairs(Fiber& fiber, const Key& key, const Part& part, const Emit& emit) {
+  absl::Status EmitPairs(Fiber& fiber, const Share& share, const typename Share::Session& session, const Emit& emit) {
     const auto emit_pair = [&](const auto* left, const auto* right) {
-      if (++emitted_ % kStep == 0) {
-        fiber.Yield();
-      }
-      return emit(part.first_ms, part.last_ms + windows_.size_ms(), key, MakeResult<Plan>(left, right));
+      Look(fiber, 1);
+      return emit(session.first_ms, session.last_ms + windows_.size_ms(), session.key, MakeResult<Plan>(left, right));
     };
     const typename Plan::Left::Tuple* const no_left = nullptr;
     const typename Plan::Right::Tuple* const no_right = nullptr;
-    if (part.right.size == 0) {
+    if (session.right.size == 0) {
       return !Plan::kKeepsLeft
                  ? absl::OkStatus()
-                 : left_tuples_.ForEach(part.left, [&](const auto& left) { return emit_pair(&left, no_right); });
+                 : share.left().ForEach(session.left, [&](const auto& left) { return emit_pair(&left, no_right); });
     }
-    if (part.left.size == 0) {
+    if (session.left.size == 0) {
       return !Plan::kKeepsRight
                  ? absl::OkStatus()
-                 : right_tuples_.ForEach(part.right, [&](const auto& right) { return emit_pair(no_left, &right); });
+                 : share.right().ForEach(session.right, [&](const auto& right) { return emit_pair(no_left, &right); });
     }
-    return left_tuples_.ForEach(part.left, [&](const auto& left) {
-      return right_tuples_.ForEach(part.right, [&](const auto& right) { return emit_pair(&left, &right); });
+    return share.left().ForEach(session.left, [&](const auto& left) {
+      return share.right().ForEach(session.right, [&](const auto& right) { return emit_pair(&left, &right); });
     });
+  }
+
+  /// Yields now and then.
+  void Look(Fiber& fiber, std::uint64_t things) {
+    looked_at_ += things;
+    if (looked_at_ >= kStep) {
+      looked_at_ = 0;
+      fiber.Yield();
+    }
   }
 
   Windows windows_;
   state::StateMemory* memory_;
   LeftStore* left_;
   RightStore* right_;
-  state::TupleLists<typename Plan::Left::Tuple> left_tuples_;
-  state::TupleLists<typename Plan::Right::Tuple> right_tuples_;
-  std::optional<Table> open_;  // sessions with records in the slice that fired last
-  std::uint64_t last_keys_ = 0;
-  std::uint64_t groups_ = 0;
-  std::uint64_t emitted_ = 0;
+  std::vector<Share> shares_;    // of the sessions with records in the slice that fired last
+  bool has_open_ = false;        // whether there is one
+  std::uint64_t looked_at_ = 0;  // in this turn
   std::uint64_t merges_ = 0;
   KeptTuples kept_;
 };

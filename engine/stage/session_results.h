@@ -2,18 +2,27 @@
 //
 // A slice is as long as the gap. So what it has of a key is of one session; a session that is still open has records in
 // the slice that fired last; and one that the next slice does not continue is complete, since its last record is a gap
-// or more behind the end of that. One lookup and at most one merge for each key and slice.
+// or more behind the end of that. When a slice fires, what it has of each key goes on with the key's open session or,
+// if a gap or more lies between them, takes its place; then those that have nothing of the slice are closed. One lookup
+// and at most one merge for each key and slice.
+//
+// A key keeps its entry when its session is closed, and most often comes again. Entries without a session go once they
+// are more than the others.
 //
 // One of the kinds of results that a WindowTrigger is made of; see there. What is called a window there is a slice
 // here.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
@@ -31,92 +40,169 @@ class SessionResults {
       : windows_(windows), memory_(context.memory), store_(&store) {}
 
   /// Whether sessions are open, which the next slice continues or completes.
-  bool has_more(std::int64_t /*fired*/) const { return open_.has_value(); }
+  bool has_more(std::int64_t /*fired*/) const { return open_count_ > 0; }
 
   template <typename Emit>
   absl::Status Fire(Fiber& fiber, std::int64_t slice, const Emit& emit) {
-    std::optional<Table> next;
     auto& primary = store_->primary();
+    absl::Status status;
     if (primary.Oldest() != nullptr && windows_.FirstWindowOf(primary.Oldest()->first) == slice) {
-      next = primary.TakeOldest();
-      if (absl::Status status = CheckTimes(fiber, slice, *next); !status.ok()) {
-        return status;
-      }
+      auto table = primary.TakeOldest();
+      status = Open(2 * table.size());
+      status = status.ok() ? Continue(fiber, slice, table, emit) : status;
+      table.Release(*memory_);
     }
-    if (open_) {
-      if (next) {
-        Continue(fiber, *next);
-      }
-      if (absl::Status status = EmitComplete(fiber, emit); !status.ok()) {
-        return status;
-      }
-      open_->Release(*memory_);
+    if (status.ok()) {
+      status = Close(fiber, windows_.StartMs(slice), emit);
     }
-    open_ = std::move(next);
-    return absl::OkStatus();
+    return status.ok() ? DropClosed(fiber) : status;
   }
 
   std::uint64_t merges() const { return merges_; }
 
  private:
-  using Table = state::SliceTable<typename Plan::Key, typename Plan::Value>;
+  using Key = typename Plan::Key;
+  using Part = typename Plan::Value;
+  using Table = state::SliceTable<Key, Part>;
+  /// What a slice has of a key.
+  struct Item {
+    std::uint64_t hash;
+    Key key;
+    Part part;
+  };
 
-  static constexpr std::uint32_t kStep = 4096;  // entries looked at in a turn
+  static constexpr std::uint32_t kStep = 4096;        // entries looked at in a turn
+  static constexpr std::uint32_t kFewestClosed = 64;  // that are worth the work to be dropped
 
-  absl::Status CheckTimes(Fiber& fiber, std::int64_t slice, Table& next) const {
-    for (std::uint32_t i = 0; i < next.size(); ++i) {
-      if (i % kStep == kStep - 1) {
-        fiber.Yield();
-      }
-      const auto& part = next.At(i).value;
+  static const Part& PartOf(const Part& part) { return part; }
+  /// Of a slot.
+  template <typename Form>
+  static Part PartOf(const Form& form) {
+    return form.Expanded();
+  }
+
+  /// Makes the table of sessions, if there is none, for so many entries.
+  absl::Status Open(std::uint64_t keys) {
+    if (sessions_) {
+      return absl::OkStatus();
+    }
+    absl::StatusOr<Table> created = Table::Create(*memory_, keys);
+    if (created.ok()) {
+      sessions_ = *std::move(created);
+    }
+    return created.status();
+  }
+
+  /// Puts what the slice has to the sessions.
+  template <typename SliceTable, typename Emit>
+  absl::Status Continue(Fiber& fiber, std::int64_t slice, const SliceTable& table, const Emit& emit) {
+    absl::Status status = table.ForEach([&](const auto& entry) {
+      const Part& part = PartOf(entry.value);
       for (const std::int64_t time_ms : {part.first_ms, part.last_ms}) {
         if (!windows_.Covers(slice, time_ms)) [[unlikely]] {
           return TimeOutsideSlice(windows_, slice, time_ms);
         }
       }
+      const std::uint64_t hash = state::HashKey(entry.key);
+      staged_[staged_count_++] = Item{.hash = hash, .key = entry.key, .part = part};
+      typename Table::Prefetcher{*sessions_}(hash);
+      return staged_count_ < staged_.size() ? absl::OkStatus() : ContinueGroup(fiber, emit);
+    });
+    while (status.ok() && staged_count_ > 0) {
+      status = ContinueGroup(fiber, emit);
     }
-    return absl::OkStatus();
+    return status;
   }
 
-  /// Moves the open sessions that the next slice continues into it.
-  void Continue(Fiber& fiber, Table& next) {
-    for (std::uint32_t i = 0; i < next.size(); ++i) {
-      if (i % kStep == kStep - 1) {
-        fiber.Yield();
-      }
-      auto& [key, part] = next.At(i);
-      auto* const before = open_->Find(state::HashKey(key), key);
-      if (before != nullptr && part.first_ms - before->last_ms < windows_.size_ms()) {
-        part.Merge(*before);
-        *before = {};
-        ++merges_;
-      }
-    }
-  }
-
+  /// Puts the group that was staged first to the sessions: what it needs has had time to come.
   template <typename Emit>
-  absl::Status EmitComplete(Fiber& fiber, const Emit& emit) {
-    for (std::uint32_t i = 0; i < open_->size(); ++i) {
-      if (i % kStep == kStep - 1) {
-        fiber.Yield();
+  absl::Status ContinueGroup(Fiber& fiber, const Emit& emit) {
+    const std::size_t count = std::min(staged_count_, state::kGroupSize);
+    const std::span<const Item> items(staged_.data(), count);
+    Look(fiber, static_cast<std::uint32_t>(count));
+    absl::Status emitted;
+    const auto go_on = [&](Part& session, const Item& item) {
+      if (session.empty()) {
+        ++open_count_;
+        session = item.part;
+      } else if (item.part.first_ms - session.last_ms < windows_.size_ms()) {
+        session.Merge(item.part);
+        ++merges_;
+      } else {
+        const Part closed = std::exchange(session, item.part);
+        emitted.Update(EmitSession(item.key, closed, emit));
       }
-      const auto& [key, part] = open_->At(i);
-      if (part.empty()) {
-        continue;  // it goes on
+    };
+    absl::Status status = sessions_->template Apply</*kPrefetched=*/true>(*memory_, items, go_on);
+    status.Update(emitted);
+    std::copy(staged_.begin() + static_cast<std::ptrdiff_t>(count),
+              staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), staged_.begin());
+    staged_count_ -= count;
+    return status;
+  }
+
+  /// Closes the sessions whose last record is before the slice.
+  template <typename Emit>
+  absl::Status Close(Fiber& fiber, std::int64_t start_ms, const Emit& emit) {
+    for (std::uint32_t i = 0; sessions_ && i < sessions_->size(); ++i) {
+      Look(fiber, 1);
+      auto& [key, session] = sessions_->At(i);
+      if (session.empty() || session.last_ms >= start_ms) {
+        continue;
       }
-      absl::Status status = emit(part.first_ms, part.last_ms + windows_.size_ms(), key, part.Result());
-      if (!status.ok()) {
+      --open_count_;
+      const Part closed = std::exchange(session, Part{});
+      if (absl::Status status = EmitSession(key, closed, emit); !status.ok()) {
         return status;
       }
     }
     return absl::OkStatus();
   }
 
+  /// Moves the open sessions to a table of their own, if that has less than half of the entries.
+  absl::Status DropClosed(Fiber& fiber) {
+    if (!sessions_ || (open_count_ > 0 && sessions_->size() < 2 * open_count_ + kFewestClosed)) {
+      return absl::OkStatus();
+    }
+    Table all = *std::exchange(sessions_, std::nullopt);
+    absl::Status status = open_count_ > 0 ? Open(2 * open_count_) : absl::OkStatus();
+    for (std::uint32_t i = 0; open_count_ > 0 && i < all.size() && status.ok(); ++i) {
+      Look(fiber, 1);
+      if (const auto& [key, session] = all.At(i); !session.empty()) {
+        staged_[staged_count_++] = Item{.hash = state::HashKey(key), .key = key, .part = session};
+      }
+      if (staged_count_ == state::kGroupSize || i + 1 == all.size()) {
+        status = sessions_->Apply(*memory_, std::span<const Item>(staged_.data(), std::exchange(staged_count_, 0)),
+                                  [](Part& session, const Item& item) { session = item.part; });
+      }
+    }
+    all.Release(*memory_);
+    return status;
+  }
+
+  template <typename Emit>
+  absl::Status EmitSession(const Key& key, const Part& session, const Emit& emit) const {
+    return emit(session.first_ms, session.last_ms + windows_.size_ms(), key, session.Result());
+  }
+
+  /// Yields now and then.
+  void Look(Fiber& fiber, std::uint32_t entries) {
+    looked_at_ += entries;
+    if (looked_at_ >= kStep) {
+      looked_at_ = 0;
+      fiber.Yield();
+    }
+  }
+
   Windows windows_;
   state::StateMemory* memory_;
   typename Plan::Store* store_;
-  std::optional<Table> open_;  // sessions with records in the slice that fired last
+  std::optional<Table> sessions_;  // by key; empty ones of keys that have none now
+  std::uint64_t open_count_ = 0;   // sessions that are not empty: with records in the slice that fired last
+  std::uint32_t looked_at_ = 0;    // in this turn
   std::uint64_t merges_ = 0;
+  std::size_t staged_count_ = 0;
+  std::array<Item, 2 * state::kGroupSize> staged_;
 };
 
 }  // namespace glaive::engine

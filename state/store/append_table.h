@@ -64,6 +64,24 @@ class AppendTable {
   }
 
   bool split() const { return logs_.size() > 1; }
+  /// Splits a table that is not, whatever its size. ResourceExhausted past the budget.
+  absl::Status Split(StateMemory& memory) {
+    std::vector<Log> parts(kSplitLogs);
+    Log& all = logs_.front();
+    for (std::size_t run = 0; run < all.run_count(); ++run) {
+      for (const Entry& entry : all.Run(run)) {
+        Log& part = parts[PartOf(HashKey(entry.key))];
+        if (absl::Status status = part.MakeRoom(memory); !status.ok()) {
+          return status;
+        }
+        part.Append(entry);
+      }
+    }
+    all.Release(memory);
+    logs_ = std::move(parts);
+    return absl::OkStatus();
+  }
+
   /// One log, or kSplitLogs.
   std::span<const Log> logs() const { return logs_; }
   /// The log, of a table that is split, of a key with that hash: by bits that no leader is chosen by (key_hash.h).
@@ -87,22 +105,6 @@ class AppendTable {
  private:
   AppendTable() : logs_(1) {}
 
-  absl::Status Split(StateMemory& memory) {
-    std::vector<Log> parts(kSplitLogs);
-    Log& all = logs_.front();
-    for (std::size_t run = 0; run < all.run_count(); ++run) {
-      for (const Entry& entry : all.Run(run)) {
-        Log& part = parts[PartOf(HashKey(entry.key))];
-        if (absl::Status status = part.MakeRoom(memory); !status.ok()) {
-          return status;
-        }
-        part.Append(entry);
-      }
-    }
-    all.Release(memory);
-    logs_ = std::move(parts);
-    return absl::OkStatus();
-  }
 
   std::vector<Log> logs_;
   std::uint64_t size_ = 0;

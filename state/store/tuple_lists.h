@@ -1,10 +1,14 @@
 // TupleLists: lists of tuples of any number of keys, in one log: what a key's tuples are kept in once they have been
 // put together.
 //
-// A list is closed to a ring, so that adding to it and joining two of them take constant time. What a list gives back
-// is used by others. Owned by one executor, used by its thread alone.
+// A list is closed to a ring, so that adding to it and joining two of them take constant time. Tuples are appended to
+// the log in the order they come, and what is dropped leaves its place empty: places that were filled again would be
+// linked through each other, and each would have to come from memory before the next one is known. Who drops lists
+// moves those that are left to another TupleLists once most places are empty. Owned by one executor, used by its thread
+// alone.
 //
-// Costs: a tuple takes its size and 4 bytes; walking a list may miss the cache once a tuple.
+// Costs: a tuple takes its size and 4 bytes; walking a list may miss the cache once a tuple. Moving costs nothing more
+// than dropping does, since as many tuples at least have been dropped.
 //
 //   TupleLists<Offer> lists;
 //   TupleList offers;                              // of one key
@@ -32,19 +36,16 @@ template <typename T>
 class TupleLists {
  public:
   /// Makes sure that `tuples` more can be pushed. ResourceExhausted past the budget.
-  absl::Status MakeRoom(StateMemory& memory, std::uint32_t tuples) {
-    return free_.size >= tuples ? absl::OkStatus() : log_.MakeRoom(memory, tuples - free_.size);
-  }
+  absl::Status MakeRoom(StateMemory& memory, std::uint32_t tuples) { return log_.MakeRoom(memory, tuples); }
 
   /// Appends to a list, into room that MakeRoom made.
   void Push(TupleList& list, const T& tuple) {
-    const std::uint32_t number = TakeFree(tuple);
-    Node& node = log_.At(number);
-    if (list.size == 0) {
-      node.next = number;
-    } else {
-      node.next = std::exchange(log_.At(list.last).next, number);
+    const std::uint32_t number = log_.size();
+    std::uint32_t next = number;
+    if (list.size != 0) {
+      next = std::exchange(log_.At(list.last).next, number);
     }
+    log_.Append(Node{.tuple = tuple, .next = next});
     list.last = number;
     ++list.size;
   }
@@ -61,15 +62,18 @@ class TupleLists {
     more = {};
   }
 
-  /// Empties a list; its places are used again.
-  void Free(TupleList& list) { Concatenate(free_, list); }
+  /// Forgets a list's tuples.
+  void Drop(TupleList& list) {
+    dropped_ += list.size;
+    list = {};
+  }
+  /// Whether more than half of the log has been dropped.
+  bool IsSparse() const { return dropped_ > log_.size() / 2; }
 
-  /// Gives the memory back if no list has a tuple.
-  void ReleaseIfEmpty(StateMemory& memory) {
-    if (size() == 0) {
-      log_.Release(memory);
-      free_ = {};
-    }
+  /// Gives the memory back, whatever the lists have.
+  void Release(StateMemory& memory) {
+    log_.Release(memory);
+    dropped_ = 0;
   }
 
   /// Calls `visit(tuple)` for each, from the first to the last, until it returns an error; returns that.
@@ -86,7 +90,7 @@ class TupleLists {
   }
 
   /// Tuples in all lists, and the bytes of the log.
-  std::uint64_t size() const { return log_.size() - free_.size; }
+  std::uint32_t size() const { return log_.size() - dropped_; }
   std::uint64_t size_bytes() const { return log_.size_bytes(); }
 
  private:
@@ -95,19 +99,8 @@ class TupleLists {
     std::uint32_t next;
   };
 
-  std::uint32_t TakeFree(const T& tuple) {
-    if (free_.size == 0) {
-      return log_.Append(Node{.tuple = tuple, .next = 0});
-    }
-    const std::uint32_t number = log_.At(free_.last).next;
-    log_.At(free_.last).next = log_.At(number).next;
-    --free_.size;
-    log_.At(number).tuple = tuple;
-    return number;
-  }
-
   EntryLog<Node> log_;
-  TupleList free_;
+  std::uint32_t dropped_ = 0;  // of the log's tuples
 };
 
 }  // namespace glaive::state

@@ -341,6 +341,7 @@ TEST_F(FlowProgressTest, AStageIsIdleWhenAllItsFlowsAreAndItsResultsFollowOthers
   results.OnUpstreamIdle(5);
   EXPECT_TRUE(results.ShouldFollow(5));
   results.OnSilence(6);
+  results.Publish();
   EXPECT_EQ(next.min_ms(), 70);
   results.OnActivity(7);
   source.OnBatch(1, 1, 90, 8);
@@ -375,15 +376,18 @@ TEST_F(FlowProgressTest, AnIdleInputFollowsTheOtherOne) {
   FlowProgress right({.self = ExecutorId{0}, .input = 1, .idle_timeout_ns = 100},
                      Windows(Tumbling{absl::Milliseconds(10)}), stage);
   right.OnSilence(10);
+  right.Publish();
   left.OnBatch(1, 1, 70, 20);
   left.Publish();
   EXPECT_FALSE(right.ShouldFollow(20));
   right.OnSilence(110);
+  right.Publish();
   EXPECT_EQ(right.watermark_ms(), 70);
   left.OnBatch(1, 1, 90, 120);
   left.Publish();
   EXPECT_TRUE(right.ShouldFollow(120));
   right.OnSilence(120);
+  right.Publish();
   EXPECT_EQ(stage.min_ms(), 90);
 }
 

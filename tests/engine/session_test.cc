@@ -24,6 +24,7 @@ struct SessionShape {
   std::int64_t gap_ms;
   Disorder disorder = {};
   std::int64_t lateness_ms = 0;  // allowed
+  std::uint64_t keys = 40;
 };
 
 using Sessions = std::map<std::tuple<std::uint64_t, std::int64_t, std::int64_t>, std::uint64_t>;  // key, start, end
@@ -58,7 +59,7 @@ class SessionCluster : public ::testing::TestWithParam<SessionShape> {};
 
 TEST_P(SessionCluster, FindsExactlyTheSessionsOnEveryNumberOfNodes) {
   const SessionShape& shape = GetParam();
-  for (const Workload& workload : DisorderedWorkloads(40)) {
+  for (const Workload& workload : DisorderedWorkloads(shape.keys)) {
     SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
     const ExpectedSessions expected = Sequential(workload, shape);
     std::vector<std::vector<TestRow>> rows(workload.executor_count());
@@ -90,13 +91,14 @@ TEST_P(SessionCluster, FindsExactlyTheSessionsOnEveryNumberOfNodes) {
 
 std::string SessionName(const ::testing::TestParamInfo<SessionShape>& shape) {
   return absl::StrCat("Gap", shape.param.gap_ms, "Disorder", shape.param.disorder.range_ms, "Bound",
-                      shape.param.disorder.bound_ms, "Lateness", shape.param.lateness_ms);
+                      shape.param.disorder.bound_ms, "Lateness", shape.param.lateness_ms, "Keys", shape.param.keys);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, SessionCluster,
                          ::testing::Values(SessionShape{300}, SessionShape{1000}, SessionShape{500, {700, 700}},
                                            SessionShape{500, {900, 200}}, SessionShape{300, {2000, 0}},
-                                           SessionShape{400, {2000, 300}, 900}),
+                                           SessionShape{400, {2000, 300}, 900}, SessionShape{300, {}, 0, 400},
+                                           SessionShape{300, {900, 200}, 0, 400}),
                          SessionName);
 
 }  // namespace

@@ -80,6 +80,18 @@ TEST_P(Nb11Cluster, RecordsOutOfOrderCountUnlessTheyAreLateInTheirOwnFlow) {
   EXPECT_EQ(run.Total(&engine::ExecutorMetrics::late_records), late_bids + late_sellers);
 }
 
+/// Where one executor leads all keys, the bids' tables are split by their keys' hashes and the sellers' are not.
+TEST_P(Nb11Cluster, JoinsSlicesThatExceedTheCache) {
+  const auto [nodes, executors] = GetParam();
+  const std::uint64_t all = std::uint64_t{nodes} * executors;
+  InputFlags flags{.records = 300'000 / all, .keys = 60'000, .event_rate = 40'000 / all};
+  flags.disorder = kGap;
+  const Nb11Run run = RunNb11({.nodes = nodes, .executors = executors, .seed = 13}, flags);
+  ASSERT_TRUE(run.status.ok()) << run.status;
+  EXPECT_EQ(VerifyNb11(run), absl::OkStatus());
+  EXPECT_GT(run.Total(&engine::ExecutorMetrics::slice_merges), 10'000U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, Nb11Cluster,
                          ::testing::Combine(::testing::Values(1U, 2U, 3U), ::testing::Values(1U, 2U)),
                          [](const auto& shape) { return NameOfShape(shape.param); });

@@ -8,10 +8,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "state/crdt/mean.h"
+#include "state/crdt/session_part.h"
 #include "state/crdt/sum.h"
 #include "tests/state/crdt_laws.h"
 
@@ -146,6 +148,34 @@ TEST(CompactForm, OfOtherValuesIsTheValue) {
   EXPECT_TRUE(form.TryMerge(delta));
   EXPECT_EQ(form.Result(), 7.0);
   EXPECT_EQ(form.Expanded().count, 2U);
+}
+
+TEST(CompactForm, OfASessionTakesWhatItsAggregatesDoes) {
+  using Part = SessionPart<SumValue<float>>;
+  static_assert(sizeof(CompactForm<Part>) < sizeof(Part));
+  CompactForm<Part> form;
+  EXPECT_TRUE(form.Expanded().empty());
+  Part all;
+  Part rest;
+  for (const auto& [time_ms, number] : {std::pair(20, 1.0F), std::pair(30, 2.5F), std::pair(10, 0x1p-149F)}) {
+    all.Update({.time_ms = time_ms, .input = number});
+    if (!form.TryUpdate({.time_ms = time_ms, .input = number})) {
+      EXPECT_EQ(form.Expanded().first_ms, 20) << "what is not taken changes nothing";
+      rest.Update({.time_ms = time_ms, .input = number});
+    }
+  }
+  EXPECT_FALSE(rest.empty());
+  Part delta;
+  delta.Update({.time_ms = 40, .input = 0x1p100F});
+  all.Merge(delta);
+  if (!form.TryMerge(delta)) {
+    EXPECT_EQ(form.Expanded().last_ms, 30);
+    rest.Merge(delta);
+  }
+  EXPECT_EQ(form.Result(), 3.5F);
+  Part both = form.Expanded();
+  both.Merge(rest);
+  EXPECT_EQ(both, all);
 }
 
 }  // namespace

@@ -1,0 +1,75 @@
+// SessionTable: a session of each key by open addressing with linear probing, as one would write it by hand.
+//
+// Slots of a key and its session, hashed by multiplication, six tenths full at most, all mapped and touched at
+// creation. A key keeps its slot when its session ends, so nothing is ever removed and no probe is cut short.
+// Move-only, used by one thread.
+//
+//   absl::StatusOr<SessionTable<CountedSession>> table = SessionTable<CountedSession>::Create(/*keys=*/1'000);
+//   CountedSession& session = table->SlotOf(key);
+//   for (CountedSession& each : table->slots()) ...
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#include "bench/baseline/table_memory.h"
+
+namespace glaive::bench {
+
+/// `Session` has a `key`, and its bytes are all zero where there is none.
+template <typename Session>
+class SessionTable {
+  static_assert(std::is_trivially_copyable_v<Session>);
+
+ public:
+  /// Room for `keys` distinct keys; a table of more never ends a search.
+  static absl::StatusOr<SessionTable> Create(std::uint64_t keys) {
+    constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 32;
+    if (keys == 0 || keys > kMostKeys) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the baseline cannot keep sessions of ", keys, " keys; it takes 1 to ", kMostKeys));
+    }
+    int bits = kSmallestBits;
+    while ((std::uint64_t{1} << bits) * 6 / 10 < keys) {
+      ++bits;
+    }
+    absl::StatusOr<TableMemory> memory = TableMemory::Map(sizeof(Session) << bits);
+    return memory.ok() ? absl::StatusOr<SessionTable>(SessionTable(*std::move(memory), bits)) : memory.status();
+  }
+
+  /// The slot of a key, which is not 0.
+  Session& SlotOf(std::uint64_t key) {
+    std::size_t i = (key * 0x9e3779b97f4a7c15) >> shift_;
+    while (slots_[i].key != key && slots_[i].key != 0) {
+      i = (i + 1) & mask_;
+    }
+    slots_[i].key = key;
+    return slots_[i];
+  }
+
+  /// All slots, those without a key, too.
+  std::span<Session> slots() { return {slots_, mask_ + 1}; }
+
+ private:
+  static constexpr int kSmallestBits = 10;
+
+  SessionTable(TableMemory memory, int bits)
+      : memory_(std::move(memory)),
+        slots_(static_cast<Session*>(memory_.data())),
+        shift_(64 - bits),
+        mask_((std::size_t{1} << bits) - 1) {}
+
+  TableMemory memory_;
+  Session* slots_;
+  int shift_;
+  std::size_t mask_;
+};
+
+}  // namespace glaive::bench

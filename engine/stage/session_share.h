@@ -1,0 +1,227 @@
+// SessionShare: the open sessions of some of a join's keys, with the tuples of both sides.
+//
+// A slice is read in whole: its tuples are put together by key, and what it then has of a key goes on with the session
+// that is open, if less than the gap lies between them. A session that the slice does not continue has ended. What is
+// looked at per slice are its tuples and the sessions of the slice before; the tuples of a session that goes on are
+// only linked. A share of a table that is split (state/store/append_table.h) fits the cache with the slice's tuples, so
+// its lookups and lists cost no cache misses of their own.
+//
+// Owned by a SessionJoinResults, used by its fiber.
+//
+//   status = share.BeginSlice(memory, tuples);
+//   status = share.AddLeft(memory, entries);               // groups, in any order; AddRight for the other side
+//   status = share.EndSlice(memory, gap_ms, look, ended);  // calls ended(session)
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "state/index/key_hash.h"
+#include "state/log/entry_log.h"
+#include "state/log/state_memory.h"
+#include "state/store/tuple_lists.h"
+
+namespace glaive::engine {
+
+template <typename Plan>
+class SessionShare {
+ public:
+  using Key = typename Plan::GroupKey;
+  using LeftTuples = state::TupleLists<typename Plan::Left::Tuple>;
+  using RightTuples = state::TupleLists<typename Plan::Right::Tuple>;
+  using LeftEntry = typename Plan::Left::Store::Table::Entry;
+  using RightEntry = typename Plan::Right::Store::Table::Entry;
+
+  /// A session, or what the slice that is read has of it.
+  struct Session {
+    std::int64_t first_ms;
+    std::int64_t last_ms;
+    Key key;
+    state::TupleList left;
+    state::TupleList right;
+    std::uint32_t next;  // of the same bucket, while the slice is read
+  };
+
+  /// Starts a slice that has so many tuples of both sides. ResourceExhausted past the budget.
+  absl::Status BeginSlice(state::StateMemory& memory, std::uint64_t tuples) {
+    const std::uint64_t buckets = std::bit_ceil(std::clamp(tuples, kFewestBuckets, kMostBuckets));
+    const absl::StatusOr<state::Block> block = memory.Acquire(buckets * sizeof(std::uint32_t), state::Contents::kAny);
+    if (!block.ok()) {
+      return block.status();
+    }
+    buckets_ = std::span(reinterpret_cast<std::uint32_t*>(block->data), buckets);
+    std::ranges::fill(buckets_, kNone);
+    return slice_.MakeRoom(memory, std::min(open_.size(), static_cast<std::uint32_t>(tuples)));  // most likely
+  }
+
+  /// Takes at most some thousand tuples of the slice. ResourceExhausted past the budget.
+  absl::Status AddLeft(state::StateMemory& memory, std::span<const LeftEntry> entries) {
+    return Add(memory, entries, left_, &Session::left);
+  }
+  absl::Status AddRight(state::StateMemory& memory, std::span<const RightEntry> entries) {
+    return Add(memory, entries, right_, &Session::right);
+  }
+
+  /// Ends the slice: calls `ended(session)`, which returns a status, for each session that was open before and does not
+  /// go on, and gives its tuples' places back; until one is not OK, and returns that. `look()` is called for each that
+  /// was open, and may suspend the fiber. Returns how many go on.
+  template <typename LookFn, typename EndedFn>
+  absl::StatusOr<std::uint64_t> EndSlice(state::StateMemory& memory, std::int64_t gap_ms, const LookFn& look,
+                                         const EndedFn& ended) {
+    std::uint64_t continued = 0;
+    for (std::uint32_t number = 0; number < open_.size(); ++number) {
+      look();
+      Session& session = open_.At(number);
+      const std::uint32_t found = slice_.size() == 0 ? kNone : Find(session.key);
+      if (found != kNone && slice_.At(found).first_ms - session.last_ms < gap_ms) {
+        GoOn(session, slice_.At(found));
+        ++continued;
+        continue;
+      }
+      if (absl::Status status = ended(std::as_const(session)); !status.ok()) {
+        return status;
+      }
+      left_.Drop(session.left);
+      right_.Drop(session.right);
+    }
+    open_.Release(memory);
+    std::swap(open_, slice_);
+    memory.Release({.data = reinterpret_cast<std::byte*>(buckets_.data()), .size_bytes = buckets_.size_bytes()},
+                   state::Contents::kAny);
+    buckets_ = {};
+    Gather(memory, left_, &Session::left, look);
+    Gather(memory, right_, &Session::right, look);
+    return continued;
+  }
+
+  /// Moves all sessions to others, between slices: `share_of(hash)` is where those of a key go. `look()` is called for
+  /// each tuple, and may suspend the fiber. ResourceExhausted past the budget.
+  template <typename ShareOfFn, typename LookFn>
+  absl::Status MoveTo(state::StateMemory& memory, const ShareOfFn& share_of, const LookFn& look) {
+    for (std::uint32_t number = 0; number < open_.size(); ++number) {
+      Session session = open_.At(number);
+      SessionShare& other = share_of(state::HashKey(session.key));
+      absl::Status status = other.open_.MakeRoom(memory, 1);
+      status.Update(other.left_.MakeRoom(memory, session.left.size));
+      status.Update(other.right_.MakeRoom(memory, session.right.size));
+      if (!status.ok()) {
+        return status;
+      }
+      session.left = Copy(left_, session.left, other.left_, look);
+      session.right = Copy(right_, session.right, other.right_, look);
+      other.open_.Append(session);
+    }
+    open_.Release(memory);
+    left_.Release(memory);
+    right_.Release(memory);
+    return absl::OkStatus();
+  }
+
+  /// Whether no session is open.
+  bool empty() const { return open_.size() == 0; }
+  const LeftTuples& left() const { return left_; }
+  const RightTuples& right() const { return right_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  static constexpr std::uint64_t kFewestBuckets = 64;
+  /// Clearing more would take long; with so many keys in one share, some others in the same bucket do not matter.
+  static constexpr std::uint64_t kMostBuckets = std::uint64_t{1} << 18;
+
+  std::uint32_t& BucketOf(const Key& key) const { return buckets_[state::HashKey(key) & (buckets_.size() - 1)]; }
+
+  /// What the slice has of a key.
+  std::uint32_t Find(const Key& key) const {
+    std::uint32_t number = BucketOf(key);
+    while (number != kNone && !(slice_.At(number).key == key)) {
+      number = slice_.At(number).next;
+    }
+    return number;
+  }
+
+  template <typename Entry, typename Tuples>
+  absl::Status Add(state::StateMemory& memory, std::span<const Entry> entries, Tuples& tuples,
+                   state::TupleList Session::* list) {
+    absl::Status status = tuples.MakeRoom(memory, static_cast<std::uint32_t>(entries.size()));
+    status.Update(slice_.MakeRoom(memory, static_cast<std::uint32_t>(entries.size())));
+    if (!status.ok()) {
+      return status;
+    }
+    for (const Entry& entry : entries) {
+      const auto& timed = entry.value.tuple;
+      std::uint32_t number = Find(entry.key);
+      if (number == kNone) {
+        std::uint32_t& bucket = BucketOf(entry.key);
+        number = slice_.Append({.first_ms = timed.time_ms,
+                                .last_ms = timed.time_ms,
+                                .key = entry.key,
+                                .left = {},
+                                .right = {},
+                                .next = bucket});
+        bucket = number;
+      }
+      Session& session = slice_.At(number);
+      session.first_ms = std::min(session.first_ms, timed.time_ms);
+      session.last_ms = std::max(session.last_ms, timed.time_ms);
+      tuples.Push(session.*list, timed.tuple);
+    }
+    return absl::OkStatus();
+  }
+
+  void GoOn(Session& session, Session& part) {
+    part.first_ms = session.first_ms;
+    left_.Concatenate(session.left, part.left);
+    right_.Concatenate(session.right, part.right);
+    part.left = session.left;
+    part.right = session.right;
+  }
+
+  /// Moves the tuples of the open sessions together if most of the others have been dropped; not where there is no
+  /// memory for both, which may do until more have been dropped.
+  template <typename Tuples, typename LookFn>
+  void Gather(state::StateMemory& memory, Tuples& tuples, state::TupleList Session::* list, const LookFn& look) {
+    if (!tuples.IsSparse()) {
+      return;
+    }
+    Tuples gathered;
+    if (!gathered.MakeRoom(memory, tuples.size()).ok()) {
+      gathered.Release(memory);
+      return;
+    }
+    for (std::uint32_t number = 0; number < open_.size(); ++number) {
+      look();
+      Session& session = open_.At(number);
+      session.*list = Copy(tuples, session.*list, gathered, look);
+    }
+    tuples.Release(memory);
+    tuples = std::move(gathered);
+  }
+
+  template <typename Tuples, typename LookFn>
+  static state::TupleList Copy(const Tuples& from, const state::TupleList& list, Tuples& to, const LookFn& look) {
+    state::TupleList copy;
+    from.ForEach(list,
+                 [&](const auto& tuple) {
+                   look();
+                   to.Push(copy, tuple);
+                   return absl::OkStatus();
+                 })
+        .IgnoreError();
+    return copy;
+  }
+
+  state::EntryLog<Session> open_;   // sessions with records in the slice that was read last
+  state::EntryLog<Session> slice_;  // what the slice that is read has, linked from the buckets
+  std::span<std::uint32_t> buckets_;
+  LeftTuples left_;
+  RightTuples right_;
+};
+
+}  // namespace glaive::engine
