@@ -79,6 +79,22 @@ class SliceTable {
                      : ApplyGroup<false, false>(memory, items, apply);
   }
 
+  /// Starts loading what an update of a key with a given hash will need; of a table that nothing changes meanwhile.
+  class Prefetcher {
+   public:
+    /// A table that fits the cache needs no help.
+    explicit Prefetcher(const SliceTable& table) : index_(table.IsLarge() ? &table.index_ : nullptr) {}
+
+    [[gnu::always_inline]] void operator()(std::uint64_t hash) const {
+      if (index_ != nullptr) {
+        index_->Prefetch(hash);
+      }
+    }
+
+   private:
+    const HashIndex* index_ = nullptr;
+  };
+
   /// The entries from `first` to the end of a contiguous run; empty at the log's end.
   std::span<const Entry> Run(std::uint32_t first) const { return log_.Run(first); }
 
