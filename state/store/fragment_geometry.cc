@@ -41,7 +41,7 @@ absl::StatusOr<FragmentGeometry> FragmentGeometry::Plan(std::uint32_t executor_c
   }
   const std::uint64_t under_way = std::max<std::uint64_t>(2 * (fragment_bytes / slot_bytes), 2);
   const std::uint64_t pool =
-      geometry.remote_leaders + geometry.WorstCaseSegments(kMostEntries, entry_bytes) + under_way;
+      geometry.remote_leaders + geometry.WorstCaseSegments(2 * kMostEntries, entry_bytes) + under_way;
   if (pool > kMostSegments) {
     return TooManySegments(fragment_bytes, executor_count);
   }
