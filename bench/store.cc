@@ -6,8 +6,9 @@
 //              two, as in an index over a log, with nothing hashed, compared or looked for
 //   *Window    windows of two million records, from the first record to the last result: most keys of a wide key
 //              space are new, then all are read and dropped
-//   Fragment   what a helper folds in an epoch, sealing and clearing included; the argument is the number of executors
-//   Merge      a leader merges the entries of others into a slice that knows every key
+//   Combiner   an executor of several folds records, or appends those that it is not worth to fold, and hands them to
+//              their leaders: those of others take what they get and drop it
+//   Merge      a leader merges the updates, or the forms, of others into a slice that knows every key
 // The machine's memory limits most of them, so compare rates of one run only.
 //
 //   store --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
@@ -37,12 +38,12 @@
 #include "state/index/bucket_table.h"
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
+#include "state/store/delta_entry.h"
 #include "state/store/fragment.h"
 #include "state/store/fragment_geometry.h"
 #include "state/store/partitioned_store.h"
 #include "state/store/primary_partition.h"
 #include "state/store/slice_table.h"
-#include "state/store/staged_update.h"
 #include "state/store/window_table.h"
 
 namespace glaive::state {
@@ -53,8 +54,11 @@ constexpr std::uint64_t kMemoryLimitBytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t kSeed = 20220612;
 
 using Key = std::uint64_t;
-using Staged = StagedUpdate<Key, Nothing>;
+using Update = DeltaUpdate<Key, Nothing>;
 using Slice = SliceTable<Key, CountValue>;
+/// Keys handed out, and so entries applied, at a time.
+constexpr std::size_t kStep = 512;
+static_assert(kStep <= kMostEntries);
 
 template <typename T>
 T OrDie(absl::StatusOr<T> result) {
@@ -79,12 +83,12 @@ class Input {
     records_ = records;
   }
 
-  // Hands the keys to `apply` in groups.
-  template <typename ApplyGroup>
+  // Hands the keys to `apply` in groups of so many.
+  template <std::size_t kGroup = kGroupSize, typename ApplyGroup>
   void Pass(ApplyGroup apply) {
-    std::array<Key, kGroupSize> group;
-    for (std::size_t first = 0; first < kBlockRecords; first += kGroupSize) {
-      for (std::size_t i = 0; i < kGroupSize; ++i) {
+    std::array<Key, kGroup> group;
+    for (std::size_t first = 0; first < kBlockRecords; first += kGroup) {
+      for (std::size_t i = 0; i < kGroup; ++i) {
         const Key key = records_[first + i].key + shift_;
         group[i] = 1 + (key < keys_ ? key : key - keys_);
       }
@@ -104,19 +108,19 @@ class Input {
   std::span<const Record> records_;
 };
 
-// Hashes a group, as a pipeline's end does, and gives it to `apply`.
-template <typename ApplyGroup>
-void Stage(std::span<const Key> keys, ApplyGroup apply) {
-  std::array<Staged, kGroupSize> staged;
+// Makes updates of keys, as a pipeline's end does, and gives them to `apply`.
+template <typename ApplyUpdates>
+void Stage(std::span<const Key> keys, ApplyUpdates apply) {
+  std::array<Update, kStep> staged;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    staged[i] = Staged{.hash = HashKey(keys[i]), .key = keys[i], .input = {}};
+    staged[i] = Update{.key = keys[i], .input = {}};
   }
-  apply(std::span<const Staged>(staged.data(), keys.size()));
+  apply(std::span(staged).first(keys.size()));
 }
 
 template <typename Table>
 void AddTo(Table& table, StateMemory& memory, std::span<const Key> keys) {
-  Stage(keys, [&](std::span<const Staged> staged) { CheckOk(table.Apply(memory, staged, FoldRecord{})); });
+  Stage(keys, [&](std::span<const Update> updates) { CheckOk(table.ApplyRun(memory, updates)); });
 }
 
 // All keys in random order, so that the log's order tells nothing about them.
@@ -129,8 +133,8 @@ std::vector<Key> ShuffledKeys(std::uint64_t keys) {
 
 template <typename Add>
 void AddAll(const std::vector<Key>& keys, Add add) {
-  for (std::size_t first = 0; first < keys.size(); first += kGroupSize) {
-    add(std::span(keys).subspan(first, std::min(kGroupSize, keys.size() - first)));
+  for (std::size_t first = 0; first < keys.size(); first += kStep) {
+    add(std::span(keys).subspan(first, std::min(kStep, keys.size() - first)));
   }
 }
 
@@ -167,7 +171,7 @@ void BM_SliceUpdate(benchmark::State& state) {
   Slice slice = OrDie(Slice::Create(memory, keys));
   AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) { AddTo(slice, memory, group); });
   for (auto _ : state) {
-    input.Pass([&](std::span<const Key> group) { AddTo(slice, memory, group); });
+    input.Pass<kStep>([&](std::span<const Key> group) { AddTo(slice, memory, group); });
   }
   ReportPasses(state);
 }
@@ -258,7 +262,7 @@ void BM_Window(benchmark::State& state) {
   std::int64_t window = 0;
   const auto run_window = [&] {
     Table& table = *OrDie(partition.Open(SliceId{window++}));
-    input.Pass([&](std::span<const Key> group) { AddTo(table, memory, group); });
+    input.Pass<kStep>([&](std::span<const Key> group) { AddTo(table, memory, group); });
     CheckOk(table.ForEach([&](const auto& entry) {
       results += entry.key ^ entry.value.Result();
       return absl::OkStatus();
@@ -279,13 +283,15 @@ BENCHMARK(BM_Window<WindowTable<Key, CountValue>>)->Name("BM_SlotWindow")->Apply
 
 constexpr std::uint32_t kSlotBytes = 64 << 10;
 
-// Executor 0's side of a run over `local` in this process: a fragment, and a peer that takes all its segments.
+using Store = PartitionedStore<Key, CountValue>;
+constexpr SliceId kSlice{1};
+
+// Executor 0's side of a run over `local` in this process: its store, and a peer that takes all its segments.
 class Helper {
  public:
-  Helper(std::uint32_t executors, std::uint64_t fragment_bytes)
+  Helper(std::uint32_t executors, const FoldOptions& fold)
       : executors_(executors),
-        geometry_(
-            OrDie(FragmentGeometry::Plan(executors, kSlotBytes, sizeof(DeltaEntry<Key, CountValue>), fragment_bytes))) {
+        geometry_(OrDie(FragmentGeometry::Plan(executors, kSlotBytes, Store::kMostEntryBytes, 1 << 20))) {
     for (std::uint32_t self = 0; self < 2; ++self) {
       meshes_.push_back(OrDie(rdma::ExecutorMesh::Prepare(
           {.self = ExecutorId{self}, .executors_per_node = 2, .executor_count = 2, .channel = {}, .run_token = kSeed},
@@ -295,33 +301,67 @@ class Helper {
     for (const auto& mesh : meshes_) {
       CheckOk(mesh->Connect(descriptors_));
     }
-    fragment_.emplace(OrDie(Fragment<Key, CountValue>::Create(memory_, meshes_[0]->segments(), executors, geometry_)));
     outbox_.emplace(executors, meshes_[0]->segments());
+    store_.emplace(OrDie(Store::Create({.memory = &memory_,
+                                        .pool = &meshes_[0]->segments(),
+                                        .outbox = &*outbox_,
+                                        .self = ExecutorId{0},
+                                        .executor_count = executors,
+                                        .input = 0,
+                                        .geometry = geometry_,
+                                        .fold = fold})));
+    store_->Enter(kSlice);
   }
 
-  // Folds the records that others lead; when the fragment is full, the epoch ends.
-  void Add(std::span<const Staged> staged) {
-    if (!fragment_->HasRoom(staged.size())) {
-      EndEpoch();
+  // What a pipeline does with records: folds those that the folder takes, and brings the rest.
+  void Add(std::span<const Key> keys) {
+    std::array<Update, kStep> rest;
+    std::size_t count = 0;
+    store_->UseFolder(kSlice, [&](auto folder) {
+      for (const Key key : keys) {
+        if (!folder.TryFold(key, {})) {
+          rest[count++] = {.key = key, .input = {}};
+        }
+      }
+    });
+    if (count < keys.size()) {
+      store_->OnFolded(kSlice, keys.size() - count);
     }
-    CheckOk(
-        fragment_->Apply(SliceId{1}, staged, [](CountValue& count, const Staged& /*record*/) { count.Update({}); }));
+    WaitForRoom(count);
+    CheckOk(store_->Take(kSlice, std::span(rest).first(count)));
+    if (store_->wants_read_out()) {
+      ReadOut();
+    }
   }
 
   void EndEpoch() {
+    ReadOut();
     const EpochMarker marker{.epoch = ++epoch_, .watermark_ms = 0, .executor = 0};
     for (std::uint32_t leader = 1; leader < executors_; ++leader) {
-      while (!fragment_->TrySeal(ExecutorId{leader}, marker, *outbox_)) {
+      while (!store_->fragment()->TrySeal(ExecutorId{leader}, marker)) {
         Drain();
       }
     }
-    fragment_->Clear();
+    store_->fragment()->AllSealed();
     Drain();
   }
 
-  const Fragment<Key, CountValue>& fragment() const { return *fragment_; }
+  const Store& store() const { return *store_; }
 
  private:
+  void ReadOut() {
+    while (store_->holds_back()) {
+      WaitForRoom(kMostEntries);
+      CheckOk(store_->ReadOutSome());
+    }
+  }
+
+  void WaitForRoom(std::size_t items) {
+    while (!store_->HasRoom(items)) {
+      Drain();
+    }
+  }
+
   void Drain() {
     rdma::ChannelReceiver& receiver = meshes_[1]->receiver(ExecutorId{0});
     for (std::uint32_t leader = 1; leader < executors_; ++leader) {
@@ -341,57 +381,72 @@ class Helper {
   StateMemory memory_{kMemoryLimitBytes};
   std::vector<std::unique_ptr<rdma::ExecutorMesh>> meshes_;
   std::vector<rdma::MeshDescriptor> descriptors_;
-  std::optional<Fragment<Key, CountValue>> fragment_;
   std::optional<DeltaOutbox> outbox_;
+  std::optional<Store> store_;
   std::uint64_t epoch_ = 0;
 };
 
-// Arguments: executors, keys, KiB of the fragment.
-void BM_Fragment(benchmark::State& state) {
-  const auto executors = static_cast<std::uint32_t>(state.range(0));
+// Arguments: executors, keys, KiB of the combiner. An epoch is a pass.
+void BM_Combiner(benchmark::State& state) {
   Input input(static_cast<std::uint64_t>(state.range(1)));
-  Helper helper(executors, static_cast<std::uint64_t>(state.range(2)) << 10);
-  const auto is_remote = [&](Key key) { return LeaderOf(HashKey(key), executors) != ExecutorId{0}; };
-  std::array<Key, kGroupSize> remote;
+  FoldOptions fold;
+  fold.combiner_bytes = static_cast<std::uint64_t>(state.range(2)) << 10;
+  Helper helper(static_cast<std::uint32_t>(state.range(0)), fold);
   for (auto _ : state) {
-    input.Pass([&](std::span<const Key> group) {
-      const auto end = std::copy_if(group.begin(), group.end(), remote.begin(), is_remote);
-      Stage(std::span<const Key>(remote.begin(), end), [&](std::span<const Staged> staged) { helper.Add(staged); });
-    });
+    input.Pass<kStep>([&](std::span<const Key> keys) { helper.Add(keys); });
+    helper.EndEpoch();
   }
-  Report(state, helper.fragment().updates());
-  state.counters["fold"] =
-      static_cast<double>(helper.fragment().updates()) / static_cast<double>(helper.fragment().entries());
+  ReportPasses(state);
+  const Store& store = helper.store();
+  state.counters["fold"] = static_cast<double>(state.iterations()) * kBlockRecords /
+                           static_cast<double>(store.fragment()->entries() + store.own_entries());
 }
-BENCHMARK(BM_Fragment)
+BENCHMARK(BM_Combiner)
     ->ArgNames({"executors", "keys", "KiB"})
-    ->ArgsProduct({{4, 160}, {10'000, 10'000'000}, {1024}})
-    ->ArgsProduct({{4}, {10'000'000}, {256, 4096}})
+    ->ArgsProduct({{4, 160}, {1'000, 10'000, 10'000'000}, {512}})
+    ->ArgsProduct({{4}, {100'000}, {128, 512, 4096}})
     ->Unit(benchmark::kMillisecond);
 
+// What executor 1 sends of a key.
+Update EntryOf(Key key, const Update& /*of*/) { return {.key = key, .input = {}}; }
+Store::Form EntryOf(Key key, const Store::Form& /*of*/) {
+  Store::Form entry{.key = key, .form = {}};
+  GLAIVE_CHECK(entry.form.TryUpdate({}), "a count refuses a record");
+  return entry;
+}
+
+template <typename Entry>
 void BM_Merge(benchmark::State& state) {
   const auto keys = static_cast<std::uint64_t>(state.range(0));
-  using Store = PartitionedStore<Key, CountValue>;
   StateMemory memory(kMemoryLimitBytes);
-  rdma::SegmentPool pool = OrDie(rdma::SegmentPool::Create(kSlotBytes, 1));
-  Store store = OrDie(Store::Create(memory, pool, ExecutorId{0}, 1, FragmentGeometry{}));
-  const DeltaReader reader(ExecutorId{1}, ExecutorId{0}, sizeof(Store::Entry));
+  Store::Context context;
+  context.memory = &memory;
+  Store store = OrDie(Store::Create(context));
+  const DeltaReader reader(ExecutorId{1}, ExecutorId{0}, Store::kEntryBytes);
   AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) {
-    Stage(group, [&](std::span<const Staged> staged) { CheckOk(store.Apply(SliceId{1}, staged)); });
+    Stage(group, [&](std::span<Update> updates) { CheckOk(store.Take(kSlice, updates)); });
   });
   const std::vector<Key> shuffled = ShuffledKeys(std::max<std::uint64_t>(keys, kBlockRecords));
-  std::vector<Store::Entry> chunk(2048);
+  std::vector<Entry> entries(2048);
+  const DeltaRun run{.slice = kSlice,
+                     .kind = Entry::kKind,
+                     .entry_count = static_cast<std::uint32_t>(entries.size()),
+                     .entries = std::as_bytes(std::span(entries))};
   std::size_t next = 0;
   for (auto _ : state) {
-    for (Store::Entry& entry : chunk) {
-      entry = {.slice = SliceId{1}, .key = 1 + shuffled[next] % keys, .value = {.count = 1}};
+    for (Entry& entry : entries) {
+      entry = EntryOf(1 + shuffled[next] % keys, entry);
       next = (next + 1) % shuffled.size();
     }
-    CheckOk(store.Merge(reader, chunk, {.first = SliceId{0}}));
+    CheckOk(store.CheckRun(reader, run, {.first = SliceId{0}}));
+    for (std::size_t merged = 0; merged < entries.size();) {
+      merged += OrDie(store.MergeSome(reader, run, merged));
+    }
   }
-  Report(state, static_cast<std::uint64_t>(state.iterations()) * chunk.size());
+  Report(state, static_cast<std::uint64_t>(state.iterations()) * entries.size());
 }
-BENCHMARK(BM_Merge)->Arg(10'000)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Merge<Update>)->Name("BM_MergeUpdates")->Apply(KeyCounts)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Merge<Store::Form>)->Name("BM_MergeForms")->Apply(KeyCounts)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace glaive::state

@@ -1,8 +1,8 @@
 // FragmentGeometry: how many segments the pool must have for a fragment, so that waiting for segments always ends.
 //
 // Worst case of some entries: each leader's open segment has no room left for its first one. Sizes are chosen so that
-// with a segment open for every leader twice kMostEntries still fit (records, and the forms that they replace in a
-// combiner), and others are on their way meanwhile.
+// with a segment open for every leader twice kMostEntries still fit, and others are on their way meanwhile. Twice, since
+// a record may be an entry itself and make its key's form give up its place (partitioned_store.h).
 #pragma once
 
 #include <algorithm>

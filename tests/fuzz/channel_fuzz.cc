@@ -1,8 +1,9 @@
 // Drives the reading end of a channel with a ring that a hostile peer writes, and the reader of deltas behind it.
 //
 // The peer writes anything anywhere, or a footer that is right in all that it cannot guess wrong (checksum, token,
-// number, lap) and arbitrary in the rest. The ring lies alone on the heap, so that AddressSanitizer sees a payload that
-// reaches out of it by one byte. Whatever is handed out lies within its slot, and every entry and marker within it.
+// number, lap) and arbitrary in the rest, before it some headers of runs that may be right. The ring lies alone on the
+// heap, so that AddressSanitizer sees a payload that reaches out of it by one byte. Whatever is handed out lies within
+// its slot, and every entry and marker within it.
 
 #include <fuzzer/FuzzedDataProvider.h>
 
@@ -27,6 +28,7 @@ namespace {
 constexpr std::uint32_t kRingToken = 99;
 constexpr ExecutorId kLeader{0};
 constexpr ExecutorId kSender{1};
+constexpr state::DeltaEntryBytes kEntryBytes{.update = 12, .form = 24};
 
 /// Takes credits, unless the input wants its queue to be full.
 class CreditTaker final : public rdma::QueuePair {
@@ -53,32 +55,58 @@ rdma::SlotFooter AnyFooter(FuzzedDataProvider& input, std::uint64_t number, cons
                                              : input.ConsumeIntegral<std::uint32_t>();
   footer.ring_token = kRingToken;
   footer.lap = rdma::LapOf(number, options.credits);
-  state::DeltaTag tag{
-      .epoch = input.ConsumeIntegralInRange<std::uint64_t>(0, 4),
-      .entry_count = input.ConsumeBool() ? footer.payload_bytes / 16 : input.ConsumeIntegral<std::uint32_t>(),
-      .entry_bytes = input.ConsumeBool() ? 16 : input.ConsumeIntegral<std::uint32_t>(),
-      .has_marker = input.ConsumeIntegralInRange<std::uint32_t>(0, 2),
-      .input = input.ConsumeIntegralInRange<std::uint32_t>(0, 1)};
-  if (tag.has_marker == 1 && input.ConsumeBool()) {
-    tag.entry_count = input.ConsumeIntegralInRange<std::uint32_t>(0, 8);
-    footer.payload_bytes = static_cast<std::uint32_t>(state::MarkerOffset(tag.entry_count, 16) + state::kMarkerBytes);
+  state::DeltaTag tag{.epoch = input.ConsumeIntegralInRange<std::uint64_t>(0, 4),
+                      .runs_bytes = input.ConsumeBool() ? footer.payload_bytes : input.ConsumeIntegral<std::uint32_t>(),
+                      .has_marker = input.ConsumeIntegralInRange<std::uint32_t>(0, 2),
+                      .input = input.ConsumeIntegralInRange<std::uint32_t>(0, 1),
+                      .reserved = 0};
+  if (input.ConsumeBool()) {
+    tag.runs_bytes = 8 * input.ConsumeIntegralInRange<std::uint32_t>(0, options.slot_bytes / 8);
+    footer.payload_bytes = tag.runs_bytes + (tag.has_marker == 1 ? std::uint32_t{state::kMarkerBytes} : 0);
   }
   footer.tag = rdma::MessageTag::Of(tag);
   footer.footer_checksum = rdma::FooterChecksum(footer);
   return footer;
 }
 
+/// Writes headers of runs to a payload, each where the entries of the one before it end.
+void WriteRuns(FuzzedDataProvider& input, std::span<std::byte> payload) {
+  while (payload.size() >= sizeof(state::DeltaRunHeader) && input.ConsumeBool()) {
+    const state::DeltaRunHeader header{
+        .slice = state::SliceId{input.ConsumeIntegral<std::int64_t>()},
+        .entry_count = input.ConsumeProbability<float>() < 0.8F ? input.ConsumeIntegralInRange<std::uint32_t>(0, 8)
+                                                                : input.ConsumeIntegral<std::uint32_t>(),
+        .kind = static_cast<state::DeltaKind>(input.ConsumeIntegralInRange<std::uint32_t>(0, 2))};
+    std::memcpy(payload.data(), &header, sizeof(header));
+    const std::size_t entry_bytes = header.kind == state::DeltaKind::kUpdate ? kEntryBytes.update : kEntryBytes.form;
+    payload = payload.subspan(std::min(state::RunBytes(header.entry_count, entry_bytes), payload.size()));
+  }
+}
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+bool IsInside(std::span<const std::byte> part, std::span<const std::byte> whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
 void Receive(rdma::ChannelReceiver& receiver, state::DeltaReader& reader, std::span<const std::byte> ring) {
   const absl::StatusOr<std::optional<rdma::Message>> message = receiver.TryReceive();
   if (!message.ok() || !message->has_value()) return;
   const std::span<const std::byte> payload = (*message)->payload;
-  const bool inside = payload.data() >= ring.data() && payload.data() + payload.size() <= ring.data() + ring.size();
-  if (!inside) std::abort();
+  Require(IsInside(payload, ring));
   (void)SumOf(payload);
   const absl::StatusOr<state::DeltaChunk> chunk = reader.Read(**message);
   if (chunk.ok()) {
-    (void)SumOf(chunk->entries);
-    if (chunk->entries.size() > payload.size()) std::abort();
+    Require(IsInside(chunk->runs, payload));
+    for (std::span<const std::byte> rest = chunk->runs; !rest.empty();) {
+      const std::size_t before = rest.size();
+      const absl::StatusOr<state::DeltaRun> run = reader.TakeRun(rest);
+      if (!run.ok()) break;
+      (void)SumOf(run->entries);
+      Require(rest.size() < before && IsInside(run->entries, chunk->runs) && run->entry_count > 0);
+    }
   }
   receiver.Release();
 }
@@ -96,7 +124,7 @@ void Fuzz(FuzzedDataProvider& input) {
   rdma::ChannelReceiver receiver(
       options,
       {.self = kLeader, .peer = kSender, .queue_pair = &credits, .ring = ring, .region = {}, .ring_token = kRingToken});
-  state::DeltaReader reader(kSender, kLeader, /*entry_bytes=*/16);
+  state::DeltaReader reader(kSender, kLeader, kEntryBytes);
   while (input.remaining_bytes() > 0) {
     switch (input.ConsumeIntegralInRange(0, 4)) {
       case 0: {
@@ -117,6 +145,9 @@ void Fuzz(FuzzedDataProvider& input) {
         const std::uint64_t number = receiver.received() + 1;
         const rdma::SlotFooter footer = AnyFooter(input, number, options);
         const std::size_t end = ((number - 1) % options.credits + 1) * options.slot_bytes;
+        if (footer.payload_bytes <= options.slot_bytes - sizeof(footer)) {
+          WriteRuns(input, ring.subspan(end - rdma::MessageBytes(footer.payload_bytes), footer.payload_bytes));
+        }
         std::memcpy(ring.data() + end - sizeof(footer), &footer, sizeof(footer));
         Receive(receiver, reader, ring);
       }

@@ -2,8 +2,8 @@
 // partitions and triggers of several queries, in one thread.
 //
 // The helper sends through a real channel, so that everything passes the channel's own checks, and says what it likes
-// within: tags, entries, markers. Whatever comes, the executor goes on or ends with an error, within bounded rounds and
-// memory.
+// within: tags, runs, entries, markers. Whatever comes, the executor goes on or ends with an error, within bounded
+// rounds and memory.
 
 #include <fuzzer/FuzzedDataProvider.h>
 
@@ -137,20 +137,14 @@ class HostileHelper {
     std::memset(payload, 0, mesh_->segments().payload_capacity());
     const std::uint32_t number =
         input.ConsumeIntegralInRange<std::uint32_t>(0, 2) % static_cast<std::uint32_t>(ended_.size());
-    const std::size_t entry = entry_bytes_[number];
-    const std::uint32_t most = state::EntriesPerSegment(mesh_->segments().payload_capacity(), entry);
     state::DeltaTag tag{.epoch = ended_[number] + 1,
-                        .entry_count = input.ConsumeIntegralInRange<std::uint32_t>(0, most),
-                        .entry_bytes = static_cast<std::uint32_t>(entry),
+                        .runs_bytes = 0,
                         .has_marker = input.ConsumeBool() ? 1U : 0U,
-                        .input = number};
-    const std::vector<std::uint8_t> bytes =
-        input.ConsumeBytes<std::uint8_t>(std::min<std::size_t>(tag.entry_count * entry, 256));
-    // The same few bytes again and again, from any place on, make entries that agree in some fields.
-    for (std::size_t i = 0; !bytes.empty() && i < tag.entry_count * entry; ++i) {
-      payload[i] = std::byte{bytes[i % bytes.size()]};
-    }
-    std::size_t payload_bytes = tag.entry_count * entry;
+                        .input = number,
+                        .reserved = 0};
+    const std::size_t capacity = state::RunsCapacity(mesh_->segments().payload_capacity());
+    tag.runs_bytes = static_cast<std::uint32_t>(WriteRuns(input, {payload, capacity}, entry_bytes_[number]));
+    std::size_t payload_bytes = tag.runs_bytes;
     if (tag.has_marker == 1) {
       watermark_ms_ += input.ConsumeIntegralInRange<std::int64_t>(-1, 100);
       const state::EpochMarker marker{.epoch = tag.epoch,
@@ -160,13 +154,11 @@ class HostileHelper {
                                       .boundary_read_ns = input.ConsumeIntegral<std::int64_t>(),
                                       .executor = 1,
                                       .idle = input.ConsumeBool() ? 1U : 0U};
-      const std::size_t offset = state::MarkerOffset(tag.entry_count, entry);
-      std::memcpy(payload + offset, &marker, sizeof(marker));
-      payload_bytes = offset + sizeof(marker);
+      std::memcpy(payload + payload_bytes, &marker, sizeof(marker));
+      payload_bytes += sizeof(marker);
       ++ended_[number];
     }
-    if (input.ConsumeProbability<float>() < 0.05F) tag.entry_count = input.ConsumeIntegral<std::uint32_t>();
-    if (input.ConsumeProbability<float>() < 0.05F) tag.entry_bytes = input.ConsumeIntegral<std::uint32_t>();
+    if (input.ConsumeProbability<float>() < 0.05F) tag.runs_bytes = input.ConsumeIntegral<std::uint32_t>();
     if (input.ConsumeProbability<float>() < 0.05F) tag.input = input.ConsumeIntegral<std::uint32_t>();
     if (input.ConsumeProbability<float>() < 0.05F) tag.epoch = input.ConsumeIntegral<std::uint64_t>();
     if (!mesh_->sender(ExecutorId{0})
@@ -179,6 +171,40 @@ class HostileHelper {
   bool done() const { return leader_->done(); }
 
  private:
+  /// Writes some runs; returns their bytes. `most_entry_bytes` is the size of an update or of a form, whichever is
+  /// larger; that of the other kind is for the input to find.
+  static std::size_t WriteRuns(FuzzedDataProvider& input, std::span<std::byte> payload, std::size_t most_entry_bytes) {
+    std::size_t written = 0;
+    while (input.ConsumeProbability<float>() < 0.7F) {
+      const std::size_t entry_bytes =
+          input.ConsumeBool() ? most_entry_bytes
+                              : 8 * input.ConsumeIntegralInRange<std::size_t>(1, (most_entry_bytes + 7) / 8);
+      const std::span<std::byte> rest = payload.subspan(written);
+      if (rest.size() < state::RunBytes(1, entry_bytes)) break;
+      const std::size_t most = (rest.size() - sizeof(state::DeltaRunHeader)) / entry_bytes;
+      state::DeltaRunHeader header{
+          .slice = state::SliceId{input.ConsumeProbability<float>() < 0.9F
+                                      ? input.ConsumeIntegralInRange<std::int64_t>(-1, 100)
+                                      : input.ConsumeIntegral<std::int64_t>()},
+          .entry_count = input.ConsumeIntegralInRange<std::uint32_t>(1, static_cast<std::uint32_t>(most)),
+          .kind = input.ConsumeBool() ? state::DeltaKind::kForm : state::DeltaKind::kUpdate};
+      const std::size_t entries_bytes = header.entry_count * entry_bytes;
+      const std::vector<std::uint8_t> bytes =
+          input.ConsumeBytes<std::uint8_t>(std::min<std::size_t>(entries_bytes, 256));
+      // The same few bytes again and again, from any place on, make entries that agree in some fields.
+      for (std::size_t i = 0; !bytes.empty() && i < entries_bytes; ++i) {
+        rest[sizeof(header) + i] = std::byte{bytes[i % bytes.size()]};
+      }
+      written += state::RunBytes(header.entry_count, entry_bytes);
+      if (input.ConsumeProbability<float>() < 0.05F) header.entry_count = input.ConsumeIntegral<std::uint32_t>();
+      if (input.ConsumeProbability<float>() < 0.05F) {
+        header.kind = static_cast<state::DeltaKind>(input.ConsumeIntegral<std::uint32_t>());
+      }
+      std::memcpy(rest.data(), &header, sizeof(header));
+    }
+    return written;
+  }
+
   void Run() {
     mesh_->Flush();
     for (int i = 0; i < kRoundsAMessage && !leader_->done(); ++i) leader_->RunRound();

@@ -8,7 +8,7 @@
 namespace glaive::sim {
 namespace {
 
-std::uint64_t HashOf(std::span<const std::byte> entries) { return XXH3_64bits(entries.data(), entries.size()); }
+std::uint64_t HashOf(std::span<const std::byte> runs) { return XXH3_64bits(runs.data(), runs.size()); }
 
 std::string Show(const state::DeltaTag& tag) {
   return absl::StrCat(tag.runs_bytes, " bytes of entries", tag.has_marker == 1 ? " and the marker" : "", " of epoch ",
@@ -27,14 +27,14 @@ std::int64_t DeltaLedger::CoveredNow(ExecutorId executor, std::uint32_t input) c
 }
 
 void DeltaLedger::OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag,
-                           std::span<const std::byte> entries) {
+                           std::span<const std::byte> runs) {
   rings_[{from, to}].under_way.push_back(
-      {.tag = tag, .entries_hash = HashOf(entries), .covers_ms = CoveredNow(from, tag.input)});
+      {.tag = tag, .runs_hash = HashOf(runs), .covers_ms = CoveredNow(from, tag.input)});
   inputs_ = std::max(inputs_, tag.input + 1);
 }
 
 void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag,
-                           std::span<const std::byte> entries) {
+                           std::span<const std::byte> runs) {
   Ring& ring = rings_[{from, to}];
   if (ring.under_way.empty() || ring.under_way.front().tag != tag) {
     if (!broken_) {
@@ -44,7 +44,7 @@ void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag
     }
     return;
   }
-  if (ring.under_way.front().entries_hash != HashOf(entries) && !broken_) {
+  if (ring.under_way.front().runs_hash != HashOf(runs) && !broken_) {
     broken_ = absl::StrCat("I2: executor ", Value(to), " has merged ", Show(tag), " of executor ", Value(from),
                            ", but other entries than were queued");
   }

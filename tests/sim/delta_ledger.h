@@ -7,7 +7,7 @@
 //      flows themselves, when they are queued. (A marker that runs ahead of the records of its own batch shows in the
 //      results only.)
 //
-//   ledger.OnQueued(from, to, tag, entries); ... ledger.OnMerged(from, to, tag, entries); problem = ledger.broken();
+//   ledger.OnQueued(from, to, tag, runs); ... ledger.OnMerged(from, to, tag, runs); problem = ledger.broken();
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class DeltaLedger {
   /// `truth` outlives it.
   DeltaLedger(const Options& options, const FlowTruth& truth) : options_(options), truth_(&truth) {}
 
-  void OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> entries);
-  void OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> entries);
+  void OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs);
+  void OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs);
   /// What merges have broken first.
   const std::optional<std::string>& broken() const { return broken_; }
   /// `leader` writes a row. What is broken.
@@ -50,7 +50,7 @@ class DeltaLedger {
  private:
   struct Chunk {
     state::DeltaTag tag;
-    std::uint64_t entries_hash = 0;
+    std::uint64_t runs_hash = 0;
     std::int64_t covers_ms = kBeginningMs;  ///< with a marker: how far the flows had been read
   };
   struct Ring {

@@ -18,18 +18,18 @@ using ::testing::HasSubstr;
 constexpr ExecutorId kHelper{0};
 constexpr ExecutorId kLeader{1};
 
-state::DeltaTag Tag(std::uint64_t epoch, std::uint32_t entries, bool has_marker = true) {
-  return {.epoch = epoch, .entry_count = entries, .entry_bytes = 16, .has_marker = has_marker ? 1U : 0U, .input = 0};
+state::DeltaTag Tag(std::uint64_t epoch, std::uint32_t runs_bytes, bool has_marker = true) {
+  return {.epoch = epoch, .runs_bytes = runs_bytes, .has_marker = has_marker ? 1U : 0U, .input = 0, .reserved = 0};
 }
 
 class DeltaLedgerTest : public ::testing::Test {
  protected:
   void ReadUntil(std::int64_t watermark_ms) { truth_.Of(0, kHelper).watermark_ms = watermark_ms; }
-  void Queue(const state::DeltaTag& tag, std::string_view entries = "entries") {
-    ledger_.OnQueued(kHelper, kLeader, tag, std::as_bytes(std::span(entries)));
+  void Queue(const state::DeltaTag& tag, std::string_view runs = "runs") {
+    ledger_.OnQueued(kHelper, kLeader, tag, std::as_bytes(std::span(runs)));
   }
-  void Merge(const state::DeltaTag& tag, std::string_view entries = "entries") {
-    ledger_.OnMerged(kHelper, kLeader, tag, std::as_bytes(std::span(entries)));
+  void Merge(const state::DeltaTag& tag, std::string_view runs = "runs") {
+    ledger_.OnMerged(kHelper, kLeader, tag, std::as_bytes(std::span(runs)));
   }
   std::string Broken() const { return ledger_.broken().value_or(""); }
   std::string AtRow(std::int64_t window_end_ms) const { return ledger_.AtRow(kLeader, window_end_ms).value_or(""); }
@@ -40,53 +40,54 @@ class DeltaLedgerTest : public ::testing::Test {
 };
 
 TEST_F(DeltaLedgerTest, ChunksInTheirOrderAreRight) {
-  Queue(Tag(1, 5, false));
-  Queue(Tag(1, 3));
-  Merge(Tag(1, 5, false));
-  Merge(Tag(1, 3));
+  Queue(Tag(1, 56, false));
+  Queue(Tag(1, 40));
+  Merge(Tag(1, 56, false));
+  Merge(Tag(1, 40));
   EXPECT_EQ(Broken(), "");
   EXPECT_EQ(ledger_.AtEnd(), std::nullopt);
 }
 
 TEST_F(DeltaLedgerTest, AChunkMergedTwiceIsNoticed) {
-  Queue(Tag(1, 5));
-  Merge(Tag(1, 5));
-  Merge(Tag(1, 5));
-  EXPECT_THAT(Broken(),
-              HasSubstr("I2: executor 1 has merged 5 entries and the marker of epoch 1 of input 0 of executor "
-                        "0; due was nothing"));
+  Queue(Tag(1, 56));
+  Merge(Tag(1, 56));
+  Merge(Tag(1, 56));
+  EXPECT_THAT(
+      Broken(),
+      HasSubstr("I2: executor 1 has merged 56 bytes of entries and the marker of epoch 1 of input 0 of executor "
+                "0; due was nothing"));
 }
 
 TEST_F(DeltaLedgerTest, AChunkLeftOutIsNoticed) {
-  Queue(Tag(1, 5));
-  Queue(Tag(2, 4));
-  Merge(Tag(2, 4));
-  EXPECT_THAT(Broken(), HasSubstr("due was 5 entries and the marker of epoch 1"));
+  Queue(Tag(1, 56));
+  Queue(Tag(2, 48));
+  Merge(Tag(2, 48));
+  EXPECT_THAT(Broken(), HasSubstr("due was 56 bytes of entries and the marker of epoch 1"));
 }
 
 TEST_F(DeltaLedgerTest, AChunkCutShortIsNoticed) {
-  Queue(Tag(1, 5));
-  Merge(Tag(1, 4));
-  EXPECT_THAT(Broken(), HasSubstr("due was 5 entries"));
+  Queue(Tag(1, 56));
+  Merge(Tag(1, 48));
+  EXPECT_THAT(Broken(), HasSubstr("due was 56 bytes of entries"));
 }
 
 TEST_F(DeltaLedgerTest, ChunksOfTheSameSizeThatChangePlacesAreNoticed) {
-  Queue(Tag(1, 5, false), "first");
-  Queue(Tag(1, 5, false), "other");
-  Merge(Tag(1, 5, false), "other");
+  Queue(Tag(1, 56, false), "first");
+  Queue(Tag(1, 56, false), "other");
+  Merge(Tag(1, 56, false), "other");
   EXPECT_THAT(Broken(), HasSubstr("other entries than were queued"));
 }
 
 TEST_F(DeltaLedgerTest, AChunkThatNobodyMergedIsNoticedAtTheEnd) {
-  Queue(Tag(1, 5));
+  Queue(Tag(1, 56));
   EXPECT_THAT(ledger_.AtEnd().value_or(""), HasSubstr("I2: 1 chunks of executor 0 for executor 1"));
 }
 
 TEST_F(DeltaLedgerTest, ARowWaitsForTheMarkerThatCoversItsWindow) {
   ReadUntil(1'010);
-  Queue(Tag(1, 5, false));
+  Queue(Tag(1, 56, false));
   Queue(Tag(1, 0));
-  Merge(Tag(1, 5, false));
+  Merge(Tag(1, 56, false));
   EXPECT_THAT(AtRow(1'000), HasSubstr("I3: executor 1 has a row of a window that ends at 1000 ms"));
   Merge(Tag(1, 0));
   EXPECT_EQ(AtRow(1'000), "");

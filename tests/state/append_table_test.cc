@@ -3,25 +3,34 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "state/crdt/appended.h"
+#include "state/store/delta_entry.h"
 
 namespace glaive::state {
 namespace {
 
 using Value = Appended<std::uint64_t>;
 using Table = AppendTable<std::uint64_t, Value>;
+using Update = DeltaUpdate<std::uint64_t, std::uint64_t>;
 
-/// Appends tuples first .. first + count - 1, each under the key that is its root of many.
+/// As many updates as most come at a time.
+constexpr std::uint64_t kRunLength = 1000;
+
+/// Appends tuples first .. first + count - 1, each under the key that it leaves when it is divided by `keys`.
 void Append(StateMemory& memory, Table& table, std::uint64_t first, std::uint64_t count, std::uint64_t keys) {
+  std::vector<Update> run;
   for (std::uint64_t tuple = first; tuple < first + count; ++tuple) {
-    const std::uint64_t key = tuple % keys;
-    ASSERT_TRUE(table.Append(memory, HashKey(key), {.key = key, .value = {tuple}}).ok());
+    run.push_back({.key = tuple % keys, .input = tuple});
+    if (run.size() == kRunLength || tuple + 1 == first + count) {
+      ASSERT_TRUE(table.ApplyRun(memory, std::span<const Update>(run)).ok());
+      run.clear();
+    }
   }
-  ASSERT_TRUE(table.Settle(memory).ok());
 }
 
 /// All tuples, each of the right key, and each key in one log only.
@@ -97,10 +106,15 @@ TEST(AppendTable, WindowsLiveOnEachOthersMemoryWhateverTheirEntriesSize) {
   std::uint64_t mapped = 0;
   for (int window = 0; window < 50; ++window) {
     OddTable table = OddTable::Create(memory, 0).value();
+    std::vector<DeltaUpdate<std::uint64_t, Odd>> run;
     for (std::uint64_t key = 0; key < 100'000; ++key) {
-      ASSERT_TRUE(table.Append(memory, HashKey(key), {.key = key, .value = {{key, key}}}).ok());
+      run.push_back({.key = key, .input = {key, key}});
+      if (run.size() == kRunLength) {
+        ASSERT_TRUE(table.ApplyRun(memory, std::span<const DeltaUpdate<std::uint64_t, Odd>>(run)).ok());
+        run.clear();
+      }
     }
-    ASSERT_TRUE(table.Settle(memory).ok());
+    ASSERT_EQ(table.size(), 100'000U);
     table.Release(memory);
     mapped = window == 0 ? memory.mapped_bytes() : mapped;
     ASSERT_EQ(memory.mapped_bytes(), mapped) << "window " << window;
@@ -112,8 +126,8 @@ TEST(AppendTable, SaysWhenTheBudgetIsUsedUpAndGivesItsMemoryBack) {
   Table table = Table::Create(memory, 0).value();
   absl::Status status;
   for (std::uint64_t tuple = 0; status.ok() && tuple < 10'000'000; ++tuple) {
-    status = table.Append(memory, HashKey(std::uint64_t{1}), {.key = 1, .value = {tuple}});
-    status.Update(table.Settle(memory));
+    const Update update{.key = 1, .input = tuple};
+    status = table.ApplyRun(memory, std::span(&update, 1));
   }
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   table.Release(memory);

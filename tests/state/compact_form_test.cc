@@ -93,6 +93,66 @@ TEST(CompactForm, AndTheRestAreTheValue) {
   ExpectFormAndRestAreTheValue<MeanValue<float>>(2);
 }
 
+/// A form of up to so many records, as another executor would have it.
+template <typename V>
+CompactForm<V> RandomForm(LawRandom& random, std::uint64_t most_records) {
+  CompactForm<V> form;
+  for (std::uint64_t left = random() % (most_records + 1); left > 0; --left) {
+    const float input = RandomFloat(random);
+    if (!form.TryUpdate(input) && random() % 4 == 0) {
+      CompactForm<V> anew;
+      form = anew.TryUpdate(input) ? anew : form;
+    }
+  }
+  return form;
+}
+
+/// TryMerge of a form takes just what TryMerge of the value that it stands for takes, and makes the same of it.
+template <typename V>
+void ExpectFormsMergeLikeTheirValues(std::uint64_t seed) {
+  LawRandom random(seed);
+  int taken = 0;
+  int refused = 0;
+  for (int round = 0; round < 50'000; ++round) {
+    const std::uint64_t most_records = round % 16 == 0 ? 300 : 12;
+    CompactForm<V> form = RandomForm<V>(random, most_records);
+    const CompactForm<V> delta = RandomForm<V>(random, most_records);
+    const V before = form.Expanded();
+    CompactForm<V> by_value = form;
+    const bool takes_value = by_value.TryMerge(delta.Expanded());
+    const bool takes_form = form.TryMerge(delta);
+    ASSERT_EQ(takes_form, takes_value) << "round " << round;
+    ASSERT_EQ(form.Expanded(), by_value.Expanded()) << "round " << round;
+    V merged = before;
+    merged.Merge(delta.Expanded());
+    ASSERT_EQ(form.Expanded(), takes_form ? merged : before) << "round " << round;
+    (takes_form ? taken : refused) += 1;
+  }
+  EXPECT_GT(taken, 10'000);
+  EXPECT_GT(refused, 1000);
+}
+
+TEST(CompactForm, MergesAFormLikeTheValueThatItStandsFor) {
+  ExpectFormsMergeLikeTheirValues<SumValue<float>>(3);
+  ExpectFormsMergeLikeTheirValues<MeanValue<float>>(4);
+}
+
+TEST(CompactForm, OfAMeanMergesFormsUpTo255) {
+  using Form = CompactForm<MeanValue<float>>;
+  for (const int first : {1, 100, 127, 128, 200, 254, 255}) {
+    for (const int second : {1, 54, 55, 56, 127, 128, 155, 156, 255}) {
+      Form form;
+      Form delta;
+      for (int i = 0; i < first; ++i) ASSERT_TRUE(form.TryUpdate(0.5F));
+      for (int i = 0; i < second; ++i) ASSERT_TRUE(delta.TryUpdate(0.5F));
+      const bool fits = first + second <= 255;
+      EXPECT_EQ(form.TryMerge(delta), fits) << first << " and " << second;
+      EXPECT_EQ(form.Expanded().count, static_cast<std::uint64_t>(fits ? first + second : first));
+      EXPECT_EQ(form.Result(), 0.5);
+    }
+  }
+}
+
 static_assert(sizeof(CompactForm<SumValue<float>>) == 8 && sizeof(CompactForm<MeanValue<float>>) == 8);
 
 TEST(CompactForm, OfAMeanCountsTo255) {
@@ -148,6 +208,11 @@ TEST(CompactForm, OfOtherValuesIsTheValue) {
   EXPECT_TRUE(form.TryMerge(delta));
   EXPECT_EQ(form.Result(), 7.0);
   EXPECT_EQ(form.Expanded().count, 2U);
+  CompactForm<Value> other;
+  EXPECT_TRUE(other.TryUpdate(1));
+  EXPECT_TRUE(form.TryMerge(other));
+  EXPECT_EQ(form.Result(), 5.0);
+  EXPECT_EQ(form.Expanded().count, 3U);
 }
 
 TEST(CompactForm, OfASessionTakesWhatItsAggregatesDoes) {

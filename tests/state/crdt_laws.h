@@ -15,10 +15,12 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "state/crdt/compact_form.h"
 #include "state/crdt/crdt.h"
 
 namespace glaive::state {
@@ -82,6 +84,29 @@ V FoldInParts(LawRandom& random, const std::vector<typename V::Input>& inputs) {
   return value;
 }
 
+/// The same, but that parts are forms, which are handed on as soon as they do not take something.
+template <typename V>
+V FoldInForms(LawRandom& random, const std::vector<typename V::Input>& inputs) {
+  std::vector<CompactForm<V>> forms(1 + random() % 5);
+  CompactForm<V> all;
+  V rest{};
+  for (const auto& input : inputs) {
+    CompactForm<V>& form = forms[random() % forms.size()];
+    if (!form.TryUpdate(input)) {
+      rest.Merge(std::exchange(form, CompactForm<V>()).Expanded());
+      rest.Update(input);
+    }
+  }
+  std::shuffle(forms.begin(), forms.end(), random);
+  for (const CompactForm<V>& form : forms) {
+    if (!all.TryMerge(form)) {
+      rest.Merge(form.Expanded());
+    }
+  }
+  rest.Merge(all.Expanded());
+  return rest;
+}
+
 }  // namespace crdt_laws_internal
 
 /// Fails the running test unless V keeps the laws for values folded from what `next_input(random)` returns.
@@ -104,6 +129,7 @@ void ExpectCrdtLaws(std::uint64_t seed, NextInput next_input, int rounds = 2000)
     EXPECT_TRUE(Merged(V{}, a) == a) << "3: a new value is not neutral";
     EXPECT_TRUE(Updated(a, input) == Merged(a, Updated(V{}, input))) << "4: an update is not a merge";
     EXPECT_TRUE(FoldInParts<V>(random, inputs) == a) << "parts do not merge to the sequential value";
+    EXPECT_TRUE(FoldInForms<V>(random, inputs) == a) << "compact forms do not merge to the sequential value";
     EXPECT_TRUE(FoldInParts<V>(random, inputs).Result() == a.Result()) << "parts do not have the sequential result";
   }
 }

@@ -22,7 +22,7 @@ void Push(DeltaOutbox& outbox, DeltaWire& wire, ExecutorId leader, std::uint64_t
   const auto segment = wire.pool().TryAcquire();
   ASSERT_TRUE(segment.has_value());
   std::memcpy(wire.pool().Data(*segment), &number, sizeof(number));
-  outbox.Push(leader, *segment, sizeof(number), DeltaTag{.epoch = number, .entry_count = Value(leader)});
+  outbox.Push(leader, *segment, sizeof(number), DeltaTag{.epoch = number, .input = Value(leader)});
 }
 
 TEST(DeltaOutbox, HasNothingToSendAtFirst) {
@@ -41,20 +41,20 @@ TEST(DeltaOutbox, SendsPayloadAndTagAsTheyWerePushed) {
   const auto received = wire.Receive();
   ASSERT_TRUE(received.has_value());
   EXPECT_EQ(received->tag.epoch, 77U);
-  EXPECT_EQ(received->tag.entry_count, 2U);
+  EXPECT_EQ(received->tag.input, 2U);
   EXPECT_EQ(received->payload.size(), 8U);
   EXPECT_EQ(wire.pool().available(), 4U) << "the segment is back";
 }
 
 TEST(DeltaOutbox, AnObserverSeesWhatIsQueued) {
   struct Seen final : DeltaObserver {
-    void OnQueued(ExecutorId to, const DeltaTag& tag, std::span<const std::byte> entries) override {
+    void OnQueued(ExecutorId to, const DeltaTag& tag, std::span<const std::byte> runs) override {
       leader = to;
       epoch = tag.epoch;
-      ASSERT_EQ(entries.size(), sizeof(number));
-      std::memcpy(&number, entries.data(), sizeof(number));
+      ASSERT_EQ(runs.size(), sizeof(number));
+      std::memcpy(&number, runs.data(), sizeof(number));
     }
-    void OnMerged(ExecutorId /*sender*/, const DeltaTag& /*tag*/, std::span<const std::byte> /*entries*/) override {}
+    void OnMerged(ExecutorId /*sender*/, const DeltaTag& /*tag*/, std::span<const std::byte> /*runs*/) override {}
     ExecutorId leader{};
     std::uint64_t epoch = 0;
     std::uint64_t number = 0;
@@ -64,7 +64,8 @@ TEST(DeltaOutbox, AnObserverSeesWhatIsQueued) {
   const auto segment = wire.pool().TryAcquire();
   const std::uint64_t number = 12;
   std::memcpy(wire.pool().Data(*segment), &number, sizeof(number));
-  outbox.Push(ExecutorId{2}, *segment, 8, {.epoch = 7, .entry_count = 2, .entry_bytes = 4});
+  outbox.Push(ExecutorId{2}, *segment, sizeof(number) + kMarkerBytes,
+              {.epoch = 7, .runs_bytes = sizeof(number), .has_marker = 1});
   EXPECT_EQ(seen.leader, ExecutorId{2});
   EXPECT_EQ(seen.epoch, 7U);
   EXPECT_EQ(seen.number, 12U);
@@ -118,7 +119,7 @@ TEST(DeltaOutbox, KeepsTheOrderOfEveryLeaderUnderRandomUse) {
       default:
         if (const auto received = wire.Receive()) {
           ASSERT_FALSE(sent.empty());
-          ASSERT_EQ(received->tag.entry_count, sent.front().first);
+          ASSERT_EQ(received->tag.input, sent.front().first);
           ASSERT_EQ(received->tag.epoch, sent.front().second);
           sent.pop_front();
         }

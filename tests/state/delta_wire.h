@@ -2,13 +2,14 @@
 // leaves an outbox, and messages made by hand, for tests of what a reader refuses.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,19 +19,47 @@
 #include "rdma/memory/segment_pool.h"
 #include "rdma/mesh/executor_mesh.h"
 #include "state/epoch/delta_layout.h"
+#include "state/epoch/delta_reader.h"
 
 namespace glaive::state {
+
+/// A copy of a run of a received message.
+struct ReceivedRun {
+  DeltaRunHeader header;
+  std::vector<std::byte> bytes;  // of its entries
+
+  template <typename Entry>
+  std::vector<Entry> Entries() const {
+    EXPECT_EQ(header.kind, Entry::kKind);
+    EXPECT_EQ(bytes.size(), header.entry_count * sizeof(Entry));
+    std::vector<Entry> entries(header.entry_count);
+    std::memcpy(entries.data(), bytes.data(), bytes.size());
+    return entries;
+  }
+};
 
 /// A copy of a received message.
 struct ReceivedDelta {
   DeltaTag tag{};
   std::vector<std::byte> payload;
 
-  template <typename Entry>
-  std::vector<Entry> Entries() const {
-    std::vector<Entry> entries(tag.entry_count);
-    if (!entries.empty()) std::memcpy(entries.data(), payload.data(), entries.size() * sizeof(Entry));
-    return entries;
+  /// Its runs, read without a DeltaReader. They fill what the tag says, and their padding is zero.
+  std::vector<ReceivedRun> Runs(const DeltaEntryBytes& entry_bytes) const {
+    std::vector<ReceivedRun> runs;
+    for (std::size_t next = 0; next < tag.runs_bytes && !testing::Test::HasFailure();) {
+      ReceivedRun run;
+      std::memcpy(&run.header, payload.data() + next, sizeof(run.header));
+      const std::size_t size = run.header.kind == DeltaKind::kForm ? entry_bytes.form : entry_bytes.update;
+      const std::byte* const entries = payload.data() + next + sizeof(run.header);
+      const std::byte* const padding = entries + run.header.entry_count * size;
+      next += RunBytes(run.header.entry_count, size);
+      EXPECT_GT(run.header.entry_count, 0U);
+      EXPECT_LE(next, tag.runs_bytes);
+      EXPECT_TRUE(std::all_of(padding, payload.data() + next, [](std::byte byte) { return byte == std::byte{0}; }));
+      run.bytes.assign(entries, padding);
+      runs.push_back(std::move(run));
+    }
+    return runs;
   }
   EpochMarker Marker() const {
     EpochMarker marker;
@@ -86,28 +115,44 @@ class DeltaWire {
 /// A message as a channel hands it out, in memory of its own.
 class HandMadeDelta {
  public:
+  explicit HandMadeDelta(std::uint64_t epoch) { tag.epoch = epoch; }
+
   template <typename Entry>
-  HandMadeDelta(std::uint64_t epoch, const std::vector<Entry>& entries, const std::optional<EpochMarker>& marker) {
-    tag.epoch = epoch;
-    tag.entry_count = static_cast<std::uint32_t>(entries.size());
-    tag.entry_bytes = sizeof(Entry);
-    tag.has_marker = marker ? 1 : 0;
-    payload_bytes = entries.size() * sizeof(Entry);
-    if (!entries.empty()) std::memcpy(payload.data(), entries.data(), payload_bytes);
-    if (marker) {
-      payload_bytes = MarkerOffset(entries.size(), sizeof(Entry));
-      std::memcpy(payload.data() + payload_bytes, &*marker, sizeof(*marker));
-      payload_bytes += sizeof(*marker);
-    }
+  HandMadeDelta& AddRun(SliceId slice, const std::vector<Entry>& entries) {
+    return AddRunThatSays(
+        {.slice = slice, .entry_count = static_cast<std::uint32_t>(entries.size()), .kind = Entry::kKind}, entries);
+  }
+  /// A run of entries behind a header that may be wrong.
+  template <typename Entry>
+  HandMadeDelta& AddRunThatSays(const DeltaRunHeader& header, const std::vector<Entry>& entries) {
+    AddHeader(header);
+    Append(entries.data(), entries.size() * sizeof(Entry));
+    payload.resize((payload.size() + kRunAlignment - 1) / kRunAlignment * kRunAlignment);
+    tag.runs_bytes = static_cast<std::uint32_t>(payload.size());
+    return *this;
+  }
+  HandMadeDelta& AddHeader(const DeltaRunHeader& header) {
+    Append(&header, sizeof(header));
+    tag.runs_bytes = static_cast<std::uint32_t>(payload.size());
+    return *this;
+  }
+  /// Ends the epoch; nothing comes behind it.
+  HandMadeDelta& AddMarker(const EpochMarker& marker) {
+    Append(&marker, sizeof(marker));
+    tag.has_marker = 1;
+    return *this;
   }
 
-  rdma::Message message() const {
-    return {.payload = std::span(payload).first(payload_bytes), .tag = rdma::MessageTag::Of(tag), .number = 1};
-  }
+  rdma::Message message() const { return {.payload = payload, .tag = rdma::MessageTag::Of(tag), .number = 1}; }
 
   DeltaTag tag{};
-  alignas(64) std::array<std::byte, 4096> payload{};
-  std::size_t payload_bytes = 0;
+  std::vector<std::byte> payload;
+
+ private:
+  void Append(const void* data, std::size_t size) {
+    const auto* const bytes = static_cast<const std::byte*>(data);
+    payload.insert(payload.end(), bytes, bytes + size);
+  }
 };
 
 inline EpochMarker MarkerOf(std::uint32_t executor, std::uint64_t epoch, std::int64_t watermark_ms) {

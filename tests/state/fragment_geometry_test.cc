@@ -1,13 +1,15 @@
 #include "state/store/fragment_geometry.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "state/epoch/delta_layout.h"
-#include "state/store/slice_table.h"
 
 namespace glaive::state {
 namespace {
@@ -15,79 +17,89 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::size_t kEntryBytes = 24;
+constexpr std::size_t kFooterBytes = 64;
 
 FragmentGeometry Plan(std::uint32_t executors, std::size_t slot_bytes, std::uint64_t fragment_bytes) {
   return FragmentGeometry::Plan(executors, slot_bytes, kEntryBytes, fragment_bytes).value();
 }
 
 TEST(FragmentGeometry, ASegmentKeepsRoomForFooterAndMarker) {
-  EXPECT_EQ(Plan(2, 256, 0).entries_per_segment, 5U);  // 256 - 64 - 64 = 128
-  EXPECT_EQ(Plan(2, 65'536, 0).entries_per_segment, 2725U);
-  for (std::size_t slot_bytes = 256; slot_bytes < 4096; slot_bytes += 64) {
-    for (std::size_t entry_bytes = 1; entry_bytes <= 128; ++entry_bytes) {
-      const std::uint32_t entries = EntriesPerSegment(slot_bytes - 64, entry_bytes);
-      ASSERT_GE(entries, 1U);
-      ASSERT_LE(MarkerOffset(entries, entry_bytes) + kMarkerBytes, slot_bytes - 64);
-      ASSERT_EQ(MarkerOffset(entries, entry_bytes) % 8, 0U);
-    }
+  EXPECT_EQ(Plan(2, 256, 0).runs_bytes_per_segment, 256U - 64 - 64);
+  EXPECT_EQ(Plan(2, 65'536, 0).runs_bytes_per_segment, 65'536U - 64 - 64);
+  for (std::size_t slot_bytes = 256; slot_bytes < 1024; ++slot_bytes) {
+    const std::size_t runs_bytes = Plan(2, slot_bytes, 0).runs_bytes_per_segment;
+    ASSERT_LE(runs_bytes + kMarkerBytes + kFooterBytes, slot_bytes);
+    ASSERT_GT(runs_bytes + kMarkerBytes + kFooterBytes, slot_bytes - kRunAlignment) << "it wastes room";
+    ASSERT_EQ(runs_bytes % kRunAlignment, 0U);
   }
 }
 
-TEST(FragmentGeometry, AfterAnEpochsEndAGroupAlwaysFits) {
+TEST(FragmentGeometry, TheWorstCaseIsOneSegmentALeaderAndWhatTheItemsFill) {
+  const FragmentGeometry geometry = Plan(4, 256, 0);  // 3 leaders; 4 entries of 24 bytes and their header a segment
+  EXPECT_EQ(geometry.WorstCaseSegments(0, 24), 0U);
+  EXPECT_EQ(geometry.WorstCaseSegments(1, 24), 1U);
+  EXPECT_EQ(geometry.WorstCaseSegments(2, 24), 2U);
+  EXPECT_EQ(geometry.WorstCaseSegments(3, 24), 3U);
+  EXPECT_EQ(geometry.WorstCaseSegments(4, 24), 3U + 1);
+  EXPECT_EQ(geometry.WorstCaseSegments(64, 24), 3U + 16);
+  EXPECT_EQ(geometry.WorstCaseSegments(64, 8), 3U + 64 / 14);
+  EXPECT_EQ(geometry.WorstCaseSegments(64, 112), 3U + 64);
+}
+
+TEST(FragmentGeometry, BesideOpenSegmentsThereIsRoomForWhatAStoreTakesAtATime) {
   for (const std::uint32_t executors : {2U, 3U, 16U, 160U}) {
     for (const std::size_t slot_bytes : {256U, 1024U, 65'536U}) {
       for (const std::uint64_t fragment_bytes : {0UL, 4096UL, 1UL << 20}) {
         const FragmentGeometry geometry = Plan(executors, slot_bytes, fragment_bytes);
-        EXPECT_GE(geometry.capacity_segments, geometry.WorstCaseSegments(kGroupSize));
-        EXPECT_GE(std::uint64_t{geometry.capacity_segments} * slot_bytes, fragment_bytes / slot_bytes * slot_bytes);
-        // One epoch on its way, one being filled, and a marker for every leader.
-        EXPECT_GE(geometry.pool_segments, 2 * geometry.capacity_segments + geometry.remote_leaders);
-        EXPECT_LE(geometry.pool_segments, geometry.MaxPoolSegments());
+        const std::uint32_t open = geometry.remote_leaders;
+        // Each of the records that a store takes may be two entries.
+        EXPECT_GT(geometry.pool_segments, open + geometry.WorstCaseSegments(2 * kMostEntries, kEntryBytes))
+            << executors << " executors, slots of " << slot_bytes << " bytes: nothing is ever on its way meanwhile";
+        // About so many bytes are on their way while as many are filled.
+        EXPECT_GE((geometry.pool_segments - open) * slot_bytes, 2 * (fragment_bytes / slot_bytes * slot_bytes));
       }
     }
   }
 }
 
-TEST(FragmentGeometry, TheWorstCaseIsOneSegmentALeaderAndWhatTheItemsFill) {
-  const FragmentGeometry geometry = Plan(4, 256, 0);  // 3 leaders, 5 entries a segment
-  EXPECT_EQ(geometry.WorstCaseSegments(0), 0U);
-  EXPECT_EQ(geometry.WorstCaseSegments(1), 1U);
-  EXPECT_EQ(geometry.WorstCaseSegments(2), 2U);
-  EXPECT_EQ(geometry.WorstCaseSegments(4), 3U);
-  EXPECT_EQ(geometry.WorstCaseSegments(64), 3U + 12);
+TEST(FragmentGeometry, AloneThereIsNobodyToShipTo) {
+  EXPECT_EQ(Plan(1, 65'536, 1 << 20).remote_leaders, 0U);
+  EXPECT_EQ(Plan(1, 65'536, 1 << 20).pool_segments, 1U) << "a pool has at least one";
 }
 
-TEST(FragmentGeometry, AloneThereIsNobodyToShipTo) { EXPECT_EQ(Plan(1, 65'536, 1 << 20).remote_leaders, 0U); }
+TEST(FragmentGeometry, FragmentsThatShareAPoolHaveTheirSegmentsBesideEachOther) {
+  const auto all = FragmentGeometry::PlanAll(3, 1024, {24, 48}, 1 << 20).value();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(FragmentGeometry::PoolSegments(all), all[0].pool_segments + all[1].pool_segments);
+  EXPECT_EQ(all[0].pool_segments, FragmentGeometry::Plan(3, 1024, 24, 1 << 20)->pool_segments);
+  EXPECT_EQ(all[1].pool_segments, FragmentGeometry::Plan(3, 1024, 48, 1 << 20)->pool_segments);
+}
 
 TEST(FragmentGeometry, ASlotTooSmallForOneEntryIsRefusedWithAdvice) {
-  for (const std::size_t slot_bytes : {0U, 63U, 64U, 128U, 192U}) {
-    const auto geometry = FragmentGeometry::Plan(2, slot_bytes, 128, 0);
+  for (const std::size_t slot_bytes : {0U, 63U, 64U, 128U, 192U, 255U}) {
+    const auto geometry = FragmentGeometry::Plan(2, slot_bytes, 112, 0);
     EXPECT_EQ(geometry.status().code(), absl::StatusCode::kInvalidArgument) << slot_bytes;
     EXPECT_THAT(geometry.status().message(), HasSubstr("--slot-bytes"));
   }
-  EXPECT_EQ(FragmentGeometry::Plan(2, 256, 129, 0).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(FragmentGeometry::Plan(2, 256, 128, 0)->entries_per_segment, 1U);
+  EXPECT_TRUE(FragmentGeometry::Plan(2, 256, 112, 0).ok()) << "128 bytes for a header and the entry";
+  EXPECT_EQ(FragmentGeometry::Plan(2, 256, 113, 0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(FragmentGeometry::PlanAll(2, 256, {24, 113}, 0).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(FragmentGeometry, MoreEntriesThanAddressesAreRefusedWithAdvice) {
+TEST(FragmentGeometry, TooManySegmentsAreRefusedWithAdvice) {
   for (const std::uint64_t fragment_bytes :
        {std::uint64_t{1} << 37, std::uint64_t{1} << 50, std::numeric_limits<std::uint64_t>::max()}) {
-    for (const std::size_t slot_bytes : {std::size_t{256}, std::size_t{65'536}, std::size_t{1} << 30}) {
+    for (const std::size_t slot_bytes : {256U, 4096U}) {
       const auto geometry = FragmentGeometry::Plan(2, slot_bytes, kEntryBytes, fragment_bytes);
       EXPECT_EQ(geometry.status().code(), absl::StatusCode::kInvalidArgument) << fragment_bytes << " " << slot_bytes;
       EXPECT_THAT(geometry.status().message(), HasSubstr("--fragment-bytes"));
     }
   }
-}
-
-TEST(FragmentGeometry, AnEntrysAddressNeverMeansNone) {
-  for (const std::size_t slot_bytes : {256U, 65'536U, 1U << 20}) {
-    const FragmentGeometry geometry = Plan(2, slot_bytes, 1 << 20);
-    const std::uint64_t last = ((std::uint64_t{geometry.MaxPoolSegments()} - 1) << geometry.offset_bits()) |
-                               ((std::uint64_t{1} << geometry.offset_bits()) - 1);
-    EXPECT_LT(last, 0xFFFFFFFFU);
-    EXPECT_GE(std::uint64_t{1} << geometry.offset_bits(), geometry.entries_per_segment);
-  }
+  // Each of two fragments has few enough, and both together have not.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
+  EXPECT_TRUE(FragmentGeometry::PlanAll(2, 1024, {24}, kMost / 3 * 1024).ok());
+  EXPECT_THAT(FragmentGeometry::PlanAll(2, 1024, {24, 24}, kMost / 3 * 1024).status().message(),
+              HasSubstr("--fragment-bytes"));
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "state/epoch/slice_id.h"
 #include "state/index/bucket.h"
 #include "state/index/bucket_table.h"
 #include "state/index/element_key.h"
-#include "state/epoch/slice_id.h"
 
 namespace glaive::state {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "state/crdt/count.h"
-#include "state/store/staged_update.h"
+#include "state/store/delta_entry.h"
 
 namespace glaive::state {
 namespace {
@@ -16,16 +16,14 @@ namespace {
 constexpr std::uint64_t kLimitBytes = std::uint64_t{64} << 20;
 
 using Partition = PrimaryPartition<std::uint64_t, CountValue>;
-using Update = StagedUpdate<std::uint64_t, Nothing>;
+using Update = DeltaUpdate<std::uint64_t, Nothing>;
 
 void Count(Partition& partition, StateMemory& memory, SliceId slice, std::uint64_t keys) {
   const absl::StatusOr<Partition::Table*> table = partition.Open(slice);
   ASSERT_TRUE(table.ok()) << table.status();
   for (std::uint64_t key = 0; key < keys; ++key) {
-    const Update update{.hash = HashKey(key), .key = key, .input = {}};
-    ASSERT_TRUE((*table)
-                    ->Apply(memory, std::span(&update, 1), [](CountValue& count, const Update&) { count.Update({}); })
-                    .ok());
+    const Update update{.key = key, .input = {}};
+    ASSERT_TRUE((*table)->ApplyRun(memory, std::span(&update, 1)).ok());
   }
 }
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "state/crdt/mean.h"
-#include "tests/state/staged_groups.h"
+#include "tests/state/update_runs.h"
 
 namespace glaive::state {
 namespace {
@@ -32,16 +32,16 @@ void ExpectHolds(const Table& table, const Expected& expected) {
   ASSERT_EQ(met, expected.size()) << "a key has more than one entry";
 }
 
-/// Applies groups of random size and checks the table now and then.
-void ApplyRandomGroups(std::uint64_t seed, std::uint64_t keys, std::uint64_t expected_keys, int groups) {
+/// Applies runs of random length and checks the table now and then.
+void ApplyRandomRuns(std::uint64_t seed, std::uint64_t keys, std::uint64_t expected_keys, int runs) {
   SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << keys << " keys, planned for " << expected_keys);
   std::mt19937_64 random(seed);
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, expected_keys).value();
   Expected expected;
-  for (int i = 1; i <= groups; ++i) {
-    Apply(table, memory, std::span<const Update>(RandomGroup(random, keys, expected)));
-    if (i % (groups / 4) == 0) {
+  for (int i = 1; i <= runs; ++i) {
+    ApplyRandomRun(table, memory, random, keys, expected);
+    if (i % (runs / 4) == 0) {
       ExpectHolds(table, expected);
     }
   }
@@ -50,33 +50,33 @@ void ApplyRandomGroups(std::uint64_t seed, std::uint64_t keys, std::uint64_t exp
 }
 
 TEST(SliceTable, HoldsWhatAnUnorderedMapHoldsWhenItIsSmall) {
-  ApplyRandomGroups(1, 1, 0, 40);
-  ApplyRandomGroups(2, 100, 0, 400);
-  ApplyRandomGroups(3, 5000, 5000, 400);
+  ApplyRandomRuns(1, 1, 0, 40);
+  ApplyRandomRuns(2, 100, 0, 400);
+  ApplyRandomRuns(3, 5000, 5000, 400);
 }
 
 TEST(SliceTable, HoldsWhatAnUnorderedMapHoldsWhenItIsLargeEnoughToPrefetch) {
-  ApplyRandomGroups(4, 100'000, 100'000, 4000);
-  ApplyRandomGroups(5, 1000, 1'000'000, 400);  // few keys in a large index
+  ApplyRandomRuns(4, 100'000, 100'000, 4000);
+  ApplyRandomRuns(5, 1000, 1'000'000, 400);  // few keys in a large index
 }
 
 TEST(SliceTable, HoldsWhatAnUnorderedMapHoldsWhileItGrows) {
-  ApplyRandomGroups(6, 100'000, 0, 6000);
-  ApplyRandomGroups(7, 1'000'000'000, 0, 6000);  // every key is new
+  ApplyRandomRuns(6, 100'000, 0, 6000);
+  ApplyRandomRuns(7, 1'000'000'000, 0, 6000);  // every key is new
 }
 
 TEST(SliceTable, GrowsInStepsAlongWithTheUpdates) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 0).value();
   Expected expected;
-  std::vector<Update> group;
-  for (std::uint64_t key = 0; key < 300'000; key += group.size()) {
-    group.clear();
+  std::vector<Update> run;
+  for (std::uint64_t key = 0; key < 300'000; key += run.size()) {
+    run.clear();
     for (std::uint64_t i = 0; i < kGroupSize; ++i) {
-      group.push_back(Of(key + i, 1));
+      run.push_back(Of(key + i, 1));
       ++expected[key + i];
     }
-    Apply(table, memory, group);
+    Apply(table, memory, run);
   }
   ExpectHolds(table, expected);
   EXPECT_GE(table.index_growths(), 10U);
@@ -88,8 +88,7 @@ std::uint64_t GrowthsOf(StateMemory& memory, std::uint64_t keys, std::uint64_t t
   Table table = Table::Create(memory, 0).value();
   Expected expected;
   for (std::uint64_t key = 0; key < keys; ++key) {
-    const std::vector<Update> group(times, Of(key, 1));
-    Apply(table, memory, group);
+    Apply(table, memory, std::vector<Update>(times, Of(key, 1)));
     expected[key] = static_cast<std::int64_t>(times);
   }
   ExpectHolds(table, expected);
@@ -119,23 +118,39 @@ TEST(SliceTable, ASizedIndexDoesNotGrow) {
   EXPECT_EQ(table.index_growths(), 0U);
 }
 
-TEST(SliceTable, TheSameNewKeyTwiceInAGroupGetsOneEntry) {
+TEST(SliceTable, TheSameNewKeyTwiceInARunGetsOneEntry) {
   for (const std::uint64_t expected_keys : {0, 1'000'000}) {  // directly, and with prefetching
     StateMemory memory(kLimitBytes);
     Table table = Table::Create(memory, expected_keys).value();
-    std::vector<Update> group(kGroupSize, Of(42, 1));
-    group[10] = Of(43, 5);
-    Apply(table, memory, group);
-    ExpectHolds(table, {{42, std::int64_t{kGroupSize} - 1}, {43, 5}});
+    std::vector<Update> run(kGroupSize + 5, Of(42, 1));  // of two groups
+    run[10] = Of(43, 5);
+    Apply(table, memory, run);
+    ExpectHolds(table, {{42, std::int64_t{kGroupSize} + 4}, {43, 5}});
   }
 }
 
-TEST(SliceTable, AnEmptyGroupChangesNothing) {
+TEST(SliceTable, MergesFormsOfManyRecords) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 0).value();
-  Apply(table, memory, {});
+  Form of_three = FormOf(7, 1);
+  ASSERT_TRUE(of_three.form.TryUpdate(10) && of_three.form.TryUpdate(100));
+  Apply(table, memory, std::vector<Form>{of_three, FormOf(8, 1000), of_three});
+  Apply(table, memory, std::vector<Update>{Of(7, 5), Of(9, 6)});
+  ExpectHolds(table, {{7, 227}, {8, 1000}, {9, 6}});
+}
+
+TEST(SliceTable, AnEmptyRunChangesNothing) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 0).value();
+  Apply(table, memory, std::vector<Update>());
   EXPECT_EQ(table.size(), 0U);
   EXPECT_TRUE(table.Run(0).empty());
+}
+
+/// Applies an update as if its key had that hash.
+absl::Status ApplyWithHash(Table& table, StateMemory& memory, std::uint64_t hash, const Update& update) {
+  const RunItem<Update> item{.hash = hash, .key = update.key, .entry = &update};
+  return table.Apply(memory, std::span(&item, 1), ApplyRunItem{});
 }
 
 // All keys share hashes' low bits and tags, as bad luck would have it: they chain, run out of overflow buckets, and the
@@ -145,9 +160,7 @@ TEST(SliceTable, OutgrowsKeysThatCrowdInOneBucket) {
   Table table = Table::Create(memory, 0).value();
   Expected expected;
   for (std::uint64_t key = 0; key < 2000; ++key) {
-    Update update = Of(key, 1);
-    update.hash = key << 6;
-    Apply(table, memory, std::vector<Update>{update});
+    ASSERT_TRUE(ApplyWithHash(table, memory, key << 6, Of(key, 1)).ok());
     ++expected[key];
   }
   ExpectHolds(table, expected);
@@ -158,8 +171,7 @@ TEST(SliceTable, KeysThatAllHaveOneHashAreSlowButRight) {
   Table table = Table::Create(memory, 0).value();
   Expected expected;
   for (std::uint64_t key = 0; key < 2000; ++key) {
-    const Update update{.hash = 7, .key = key, .input = 1};
-    Apply(table, memory, std::span(&update, 1));
+    ASSERT_TRUE(ApplyWithHash(table, memory, 7, Of(key, 1)).ok());
     ++expected[key];
   }
   ExpectHolds(table, expected);
@@ -172,7 +184,7 @@ TEST(SliceTable, PastTheBudgetTheErrorSaysWhatToDo) {
   absl::Status status;
   for (int i = 0; i < 1'000'000 && status.ok(); ++i) {
     const Update update = Of(random(), 1);
-    status = table.Apply(memory, std::span(&update, 1), FoldRecord{});
+    status = table.ApplyRun(memory, std::span(&update, 1));
   }
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_NE(status.message().find("--memory-limit"), std::string::npos) << status;
@@ -187,13 +199,12 @@ struct PairKey {
 
 TEST(SliceTable, TakesAnyKeyAndAnyValue) {
   using Mean = MeanValue<std::int64_t>;
-  using Item = StagedUpdate<PairKey, std::int64_t>;
+  using PairUpdate = DeltaUpdate<PairKey, std::int64_t>;
   StateMemory memory(kLimitBytes);
   auto table = SliceTable<PairKey, Mean>::Create(memory, 0).value();
   for (std::int64_t i = 0; i < 100; ++i) {
     const PairKey key{static_cast<std::uint32_t>(i % 5), 7};
-    const Item item{.hash = HashKey(key), .key = key, .input = i};
-    ASSERT_TRUE(table.Apply(memory, std::span(&item, 1), FoldRecord{}).ok());
+    Apply(table, memory, std::vector<PairUpdate>{{.key = key, .input = i}});
   }
   ASSERT_EQ(table.size(), 5U);
   for (std::uint32_t number = 0; number < 5; ++number) {
@@ -205,8 +216,9 @@ TEST(SliceTable, TakesAnyKeyAndAnyValue) {
 TEST(SliceTableDeathTest, AGroupIsNoLargerThanItsLimit) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 0).value();
-  const std::vector<Update> group(kGroupSize + 1, Of(1, 1));
-  EXPECT_DEATH(Apply(table, memory, group), "a group of 33 items, at most 32");
+  const Update update = Of(1, 1);
+  const std::vector<RunItem<Update>> group(kGroupSize + 1, {.hash = HashKey(update.key), .key = 1, .entry = &update});
+  EXPECT_DEATH((void)table.Apply(memory, std::span(group), ApplyRunItem{}), "a group of 33 items, at most 32");
 }
 
 }  // namespace

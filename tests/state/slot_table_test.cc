@@ -1,7 +1,9 @@
 #include "state/store/slot_table.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -210,6 +212,96 @@ TEST(SlotTable, StartsEmptyOnMemoryThatAnotherHasLeft) {
     table.Release(memory);
     used_bytes = round == 0 ? memory.used_bytes() : used_bytes;
     EXPECT_EQ(memory.used_bytes(), used_bytes) << "one table's";
+  }
+}
+
+TEST(SlotTable, IsFullWhenNewKeysGetNoSlot) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 100).value();
+  EXPECT_TRUE(Table().full()) << "without slots";
+  std::uint64_t key = 1;
+  for (; !table.full(); ++key) {
+    ASSERT_TRUE(Add(table, key, 1)) << "key " << key;
+  }
+  EXPECT_EQ(table.size(), 120U) << "three quarters of 160";
+  EXPECT_FALSE(Add(table, key, 1));
+  EXPECT_TRUE(Add(table, 1, 1));
+  table.Clear();
+  EXPECT_FALSE(table.full());
+}
+
+TEST(SlotTable, IsEmptyWhenAllSlotsAreFreed) {
+  using Least = SlotTable<std::uint64_t, MinValue<std::int64_t>>;  // whose new value is not of zeros
+  StateMemory memory(kLimitBytes);
+  Least table = Least::Create(memory, 100).value();
+  const auto at = [&](std::uint64_t key) { return table.FindOrInsert(table.HomeOfKey(key), key); };
+  const std::size_t size_bytes = table.size_bytes();
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t key = 0; key < 100; ++key) {
+      ASSERT_EQ(*at(key), MinValue<std::int64_t>()) << "key " << key << ", round " << round;
+      at(key)->Update(round - 5);
+    }
+    EXPECT_EQ(table.size(), 100U);
+    table.Clear();
+    EXPECT_EQ(table.size(), 0U);
+    EXPECT_EQ(table.size_bytes(), size_bytes);
+    for (std::uint64_t key = 0; key < 100; ++key) {
+      EXPECT_EQ(table.Find(table.HomeOfKey(key), key), nullptr) << "key " << key;
+    }
+  }
+}
+
+/// Copies everything, `at_a_time` at most.
+std::unordered_map<std::uint64_t, std::int64_t> CopyOf(const Table& table, std::size_t at_a_time) {
+  struct Copied {
+    std::uint64_t key;
+    Sum sum;
+  };
+  std::unordered_map<std::uint64_t, std::int64_t> contents;
+  // What is not said to be copied, and what lies behind, is not to be looked at, or written.
+  constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
+  std::vector<Copied> out(at_a_time + 1, {.key = kUntouched, .sum = {}});
+  std::size_t position = 0;
+  while (const std::size_t count = table.CopyFrom(position, std::span(out).first(at_a_time))) {
+    EXPECT_LE(count, at_a_time);
+    EXPECT_EQ(out.back().key, kUntouched);
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_TRUE(contents.emplace(out[i].key, static_cast<std::int64_t>(out[i].sum.Result())).second)
+          << "key " << out[i].key << " twice";
+    }
+  }
+  EXPECT_EQ(table.CopyFrom(position, std::span(out).first(at_a_time)), 0U) << "the end stays the end";
+  return contents;
+}
+
+TEST(SlotTable, CopiesKeysAndValuesInParts) {
+  for (const std::uint64_t keys : {0U, 1U, 2U, 100U, 5000U}) {
+    for (const bool with_zero : {false, true}) {
+      for (const std::size_t at_a_time : {1U, 2U, 31U, 32U, 100U, 101U, 10'000U}) {
+        SCOPED_TRACE(testing::Message() << keys << " keys, " << at_a_time << " at a time, zeros " << with_zero);
+        StateMemory memory(kLimitBytes);
+        Table table = Table::Create(memory, keys).value();
+        for (std::uint64_t key = with_zero ? 0 : 1; key <= keys; ++key) {
+          ASSERT_TRUE(Add(table, key, static_cast<std::int64_t>(key) + 7));
+        }
+        EXPECT_EQ(CopyOf(table, at_a_time), ContentsOf(table));
+        EXPECT_EQ(CopyOf(table, at_a_time).size(), table.size());
+      }
+    }
+  }
+}
+
+// Keys of the last home lie in the very last slots, behind all homes.
+TEST(SlotTable, CopiesTheLastSlotToo) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, 1).value();
+  for (std::uint64_t key = 1; table.size() < Table::kMostProbes; ++key) {
+    if (__builtin_bswap32(static_cast<std::uint32_t>(HashKey(key))) >> 26 == 63) {
+      ASSERT_TRUE(Add(table, key, 1));
+    }
+  }
+  for (const std::size_t at_a_time : {1U, 31U, 32U, 33U}) {
+    EXPECT_EQ(CopyOf(table, at_a_time).size(), Table::kMostProbes);
   }
 }
 

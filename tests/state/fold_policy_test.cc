@@ -1,0 +1,108 @@
+#include "state/store/fold_policy.h"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace glaive::state {
+namespace {
+
+constexpr FoldOptions kOptions{.trial_records = 1000, .trials_between = 3, .records_per_saved = 4};
+
+TEST(FoldPolicy, FoldsAtFirst) { EXPECT_TRUE(FoldPolicy(kOptions).folds()); }
+
+TEST(FoldPolicy, GoesOnWhileOneRecordInSoManyIsSaved) {
+  FoldPolicy policy(kOptions);
+  for (int trial = 0; trial < 10; ++trial) {
+    policy.OnFolded(1000, 750);
+    EXPECT_TRUE(policy.folds()) << "trial " << trial;
+  }
+  policy.OnFolded(1000, 751);
+  EXPECT_FALSE(policy.folds());
+  EXPECT_EQ(policy.switches(), 1U);
+}
+
+TEST(FoldPolicy, DecidesWhenATrialIsOverAndNotBefore) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(600, 600);
+  policy.OnFolded(399, 399);
+  EXPECT_TRUE(policy.folds());
+  policy.OnFolded(1, 1);
+  EXPECT_FALSE(policy.folds());
+}
+
+TEST(FoldPolicy, JudgesEachTrialByItself) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(1000, 0);
+  policy.OnFolded(1000, 1000);
+  EXPECT_FALSE(policy.folds()) << "of both together, half were saved";
+}
+
+TEST(FoldPolicy, RecordsThatFoundNoPlaceAreNotSaved) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(400, 100);
+  policy.OnRefused(600);
+  EXPECT_TRUE(policy.folds()) << "300 of 1000 are saved";
+  policy.OnFolded(300, 100);
+  policy.OnRefused(700);
+  EXPECT_FALSE(policy.folds()) << "200 of 1000";
+}
+
+TEST(FoldPolicy, RecordsThatAFolderHasTakenAreSaved) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(250, 0);
+  policy.OnFolded(750, 750);
+  EXPECT_TRUE(policy.folds());
+}
+
+TEST(FoldPolicy, RecordsOfOtherSlicesSayNothing) {
+  FoldPolicy policy(kOptions);
+  policy.OnSetAside(1'000'000);
+  EXPECT_TRUE(policy.folds());
+  policy.OnFolded(1000, 700);
+  EXPECT_TRUE(policy.folds());
+}
+
+TEST(FoldPolicy, TriesAgainAfterAWhile) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(1000, 1000);
+  policy.OnAppended(2999);
+  EXPECT_FALSE(policy.folds());
+  policy.OnAppended(1);
+  EXPECT_TRUE(policy.folds());
+  EXPECT_EQ(policy.switches(), 2U);
+  policy.OnFolded(999, 999);
+  EXPECT_TRUE(policy.folds()) << "a whole trial";
+  policy.OnFolded(1, 1);
+  EXPECT_FALSE(policy.folds());
+  policy.OnAppended(3000);
+  policy.OnFolded(1000, 0);
+  EXPECT_TRUE(policy.folds()) << "inputs change";
+  EXPECT_EQ(policy.switches(), 4U);
+}
+
+TEST(FoldPolicy, CountsWhatWasFoldedAndWhatWasNot) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(10, 4);
+  policy.OnRefused(20);
+  policy.OnSetAside(300);
+  EXPECT_EQ(policy.folded_records(), 10U);
+  EXPECT_EQ(policy.appended_records(), 320U);
+  policy.OnFolded(1000, 1000);
+  policy.OnAppended(4000);
+  EXPECT_EQ(policy.folded_records(), 1010U);
+  EXPECT_EQ(policy.appended_records(), 4320U);
+}
+
+// What a store says in one breath: some were folded, and that decides; the rest were refused.
+TEST(FoldPolicy, WhatIsRefusedAsFoldingIsSwitchedOffDoesNotShortenTheWhile) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(1000, 1000);
+  policy.OnRefused(500);
+  EXPECT_FALSE(policy.folds());
+  policy.OnAppended(2499);
+  EXPECT_FALSE(policy.folds());
+}
+
+}  // namespace
+}  // namespace glaive::state

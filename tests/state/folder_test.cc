@@ -1,0 +1,279 @@
+// PartitionedStore::UseFolder: which records a store takes in the loop of the pipeline, before Take.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "state/crdt/sum.h"
+#include "state/store/partitioned_store.h"
+#include "state/store/window_table.h"
+#include "tests/state/update_runs.h"
+
+namespace glaive::state {
+namespace {
+
+constexpr SliceId kFirst{1};
+constexpr SliceId kSecond{2};
+
+/// A store of executor 0 of some.
+template <typename V>
+class OfExecutors {
+ public:
+  using Table = WindowTable<std::uint64_t, V>;
+  using Store = PartitionedStore<std::uint64_t, V, Table>;
+  using Record = typename Store::Update;
+  using Input = typename V::Input;
+
+  explicit OfExecutors(std::uint32_t executors, const FoldOptions& fold = {})
+      : geometry_(FragmentGeometry::Plan(executors, 4096, Store::kMostEntryBytes, 1 << 20).value()),
+        pool_(rdma::SegmentPool::Create(4096, geometry_.pool_segments).value()),
+        outbox_(executors, pool_),
+        store_(Store::Create({.memory = &memory_,
+                              .pool = &pool_,
+                              .outbox = &outbox_,
+                              .self = ExecutorId{0},
+                              .executor_count = executors,
+                              .input = 0,
+                              .geometry = geometry_,
+                              .fold = fold})
+                   .value()) {}
+
+  /// Takes keys 1 .. `keys` of the first slice, each of which comes often: the next slice has slots for as many.
+  void TakeOften(std::uint64_t keys) {
+    for (std::uint64_t key = 1; key <= keys; ++key) {
+      Take(kFirst, std::vector<Record>(5, {.key = key, .input = 1}));
+    }
+  }
+
+  void Take(SliceId slice, std::vector<Record> updates) { ASSERT_TRUE(store_.Take(slice, updates).ok()); }
+
+  bool TryFold(SliceId slice, std::uint64_t key, const Input& input) {
+    bool taken = false;
+    store_.UseFolder(slice, [&](auto folder) { taken = folder.TryFold(key, input); });
+    if (taken) {
+      store_.OnFolded(slice, 1);
+    }
+    return taken;
+  }
+
+  void ReadOut() {
+    while (store_.holds_back()) {
+      ASSERT_TRUE(store_.HasRoom(kMostEntries));
+      ASSERT_TRUE(store_.ReadOutSome().ok());
+    }
+  }
+
+  /// What the executor's own partition has.
+  auto ResultOf(SliceId slice, std::uint64_t key) {
+    using Result = std::remove_cvref_t<decltype(std::declval<const V&>().Result())>;
+    std::optional<Result> result;
+    table(slice)
+        ->ForEach([&](const auto& entry) {
+          EXPECT_FALSE(entry.key == key && result.has_value()) << "key " << key << " twice";
+          result = entry.key == key ? std::optional<Result>(entry.value.Result()) : result;
+          return absl::OkStatus();
+        })
+        .IgnoreError();
+    return result;
+  }
+
+  Table* table(SliceId slice) { return store_.primary().Open(slice).value(); }
+  Store& store() { return store_; }
+
+ private:
+  StateMemory memory_{std::uint64_t{1} << 30};
+  FragmentGeometry geometry_;
+  rdma::SegmentPool pool_;
+  DeltaOutbox outbox_;
+  Store store_;
+};
+
+TEST(FolderOfOneExecutor, TakesAKeyThatHasASlot) {
+  OfExecutors<Sum> one(1);
+  one.TakeOften(100);
+  EXPECT_FALSE(one.TryFold(kFirst, 1, 5)) << "the first slice is a log";
+  one.Take(kSecond, {Of(1, 10)});
+  EXPECT_TRUE(one.TryFold(kSecond, 1, 5));
+  EXPECT_TRUE(one.TryFold(kSecond, 1, 7));
+  EXPECT_EQ(one.ResultOf(kSecond, 1), 22);
+}
+
+TEST(FolderOfOneExecutor, TakesNoNewKey) {
+  OfExecutors<Sum> one(1);
+  one.TakeOften(100);
+  one.Take(kSecond, {Of(1, 1)});
+  for (const std::uint64_t key : {0U, 2U}) {
+    EXPECT_FALSE(one.TryFold(kSecond, key, 5)) << "key " << key;
+    EXPECT_EQ(one.ResultOf(kSecond, key), std::nullopt) << "key " << key;
+    one.Take(kSecond, {Of(key, 3)});
+    EXPECT_TRUE(one.TryFold(kSecond, key, 5)) << "key " << key;
+    EXPECT_EQ(one.ResultOf(kSecond, key), 8) << "key " << key;
+  }
+}
+
+TEST(FolderOfOneExecutor, TakesNothingOutsideTheCache) {
+  OfExecutors<Sum> one(1);
+  one.TakeOften(100'000);
+  one.Take(kSecond, {Of(1, 10)});
+  ASSERT_EQ(one.table(kSecond)->slots().size(), 1U);
+  EXPECT_FALSE(one.TryFold(kSecond, 1, 5)) << "Take asks for many of them ahead";
+  one.Take(kSecond, {Of(1, 5)});
+  EXPECT_EQ(one.ResultOf(kSecond, 1), 15);
+}
+
+TEST(FolderOfOneExecutor, TakesNoKeyThatHasFoundNoSlot) {
+  OfExecutors<Sum> one(1);
+  one.TakeOften(100);
+  std::uint64_t taken = 0;
+  for (std::uint64_t key = 1; key <= 300; ++key) {
+    one.Take(kSecond, {Of(key, 1)});
+    taken += one.TryFold(kSecond, key, 10) ? 1 : 0;
+  }
+  EXPECT_EQ(one.table(kSecond)->slots().size(), taken);
+  EXPECT_GT(taken, 100U);
+  EXPECT_LT(taken, 200U);
+  EXPECT_EQ(one.table(kSecond)->size(), 300U);
+}
+
+TEST(FolderOfOneExecutor, TakesNothingOfAnotherSliceThanTheLast) {
+  OfExecutors<Sum> one(1);
+  one.TakeOften(100);
+  one.Take(kSecond, {Of(1, 1)});
+  EXPECT_FALSE(one.TryFold(SliceId{3}, 1, 5)) << "not open";
+  one.Take(kFirst, {Of(1, 1)});
+  EXPECT_FALSE(one.TryFold(kSecond, 1, 5));
+  EXPECT_EQ(one.ResultOf(kSecond, 1), 1);
+  one.Take(kSecond, {Of(1, 1)});
+  one.store().primary().DropBefore(SliceId{3});
+  EXPECT_FALSE(one.TryFold(kSecond, 1, 5)) << "dropped";
+}
+
+TEST(FolderOfOneExecutor, TakesNothingThatItsSlotCannotTake) {
+  using Float = SumValue<float>;
+  OfExecutors<Float> one(1);
+  one.TakeOften(100);
+  one.Take(kSecond, {{.key = 1, .input = 0.5F}});
+  EXPECT_TRUE(one.TryFold(kSecond, 1, 2.0F));
+  EXPECT_FALSE(one.TryFold(kSecond, 1, 0x1p60F));
+  EXPECT_FALSE(one.TryFold(kSecond, 1, std::numeric_limits<float>::infinity()));
+  EXPECT_TRUE(one.TryFold(kSecond, 1, 4.0F));
+  one.Take(kSecond, {{.key = 1, .input = 0x1p60F}, {.key = 1, .input = -0x1p60F}, {.key = 1, .input = 0x1p60F}});
+  one.Take(kSecond, {{.key = 1, .input = -0x1p60F}});
+  EXPECT_EQ(one.ResultOf(kSecond, 1), 6.5);
+  EXPECT_EQ(one.table(kSecond)->size(), 1U);
+}
+
+TEST(FolderOfOneExecutor, CountsForWhatTheNextSliceExpects) {
+  using Forecast = OfExecutors<Sum>::Table::Forecast;
+  OfExecutors<Sum> one(1);
+  one.TakeOften(100);
+  for (std::uint64_t key = 1; key <= 150; ++key) {
+    one.Take(kSecond, {Of(key, 1)});
+  }
+  EXPECT_EQ(one.table(kSecond)->forecast(), (Forecast{.keys = 150, .recurring = false}));
+  std::uint64_t folded = 0;
+  for (std::uint64_t key = 1; key <= 150 && folded < 75; ++key) {
+    folded += one.TryFold(kSecond, key, 1) ? 1 : 0;
+  }
+  ASSERT_EQ(folded, 75U);
+  EXPECT_EQ(one.table(kSecond)->forecast(), (Forecast{.keys = 150, .recurring = true}));
+}
+
+constexpr std::uint64_t kKeys = 50;
+
+/// Keys 1 .. kKeys, once each.
+std::vector<Update> OnceEach() {
+  std::vector<Update> updates;
+  for (std::uint64_t key = 1; key <= kKeys; ++key) {
+    updates.push_back(Of(key, 1));
+  }
+  return updates;
+}
+
+TEST(FolderOfSeveralExecutors, TakesKeysOfTheCombinerWhoeverLeadsThem) {
+  OfExecutors<Sum> two(2);
+  two.store().Enter(kFirst);
+  EXPECT_FALSE(two.TryFold(kFirst, 1, 10)) << "it has no keys yet";
+  two.Take(kFirst, OnceEach());
+  std::uint64_t own = 0;
+  for (std::uint64_t key = 1; key <= kKeys; ++key) {
+    EXPECT_TRUE(two.TryFold(kFirst, key, 10)) << "key " << key;
+    own += LeaderOf(HashKey(key), 2) == ExecutorId{0} ? 1 : 0;
+  }
+  EXPECT_GT(own, 0U);
+  EXPECT_LT(own, kKeys);
+  EXPECT_EQ(two.store().fold_policy().folded_records(), 2 * kKeys);
+  two.ReadOut();
+  for (std::uint64_t key = 1; key <= kKeys; ++key) {
+    const bool leads = LeaderOf(HashKey(key), 2) == ExecutorId{0};
+    EXPECT_EQ(two.ResultOf(kFirst, key), leads ? std::optional<absl::int128>(11) : std::nullopt) << "key " << key;
+  }
+}
+
+TEST(FolderOfSeveralExecutors, TakesNoNewKey) {
+  OfExecutors<Sum> two(2);
+  two.store().Enter(kFirst);
+  two.Take(kFirst, OnceEach());
+  for (const std::uint64_t key : {std::uint64_t{0}, kKeys + 1}) {
+    EXPECT_FALSE(two.TryFold(kFirst, key, 1)) << "key " << key;
+    two.Take(kFirst, {Of(key, 1)});
+    EXPECT_TRUE(two.TryFold(kFirst, key, 1)) << "key " << key;
+  }
+}
+
+TEST(FolderOfSeveralExecutors, TakesNothingOfAnotherSlice) {
+  OfExecutors<Sum> two(2);
+  two.store().Enter(kFirst);
+  two.Take(kFirst, OnceEach());
+  two.Take(kSecond, OnceEach());
+  EXPECT_FALSE(two.TryFold(kSecond, 1, 1));
+  EXPECT_TRUE(two.TryFold(kFirst, 1, 1)) << "though another was opened since";
+}
+
+TEST(FolderOfSeveralExecutors, TakesNothingOfSlotsThatTheOwnPartitionHas) {
+  OfExecutors<Sum> two(2);
+  two.store().Enter(kFirst);
+  for (int i = 0; i < 5; ++i) {
+    two.Take(kFirst, OnceEach());
+    two.ReadOut();
+  }
+  two.store().Enter(kSecond);
+  two.Take(kSecond, OnceEach());
+  two.ReadOut();
+  ASSERT_FALSE(two.table(kSecond)->slots().empty());
+  for (std::uint64_t key = 1; key <= kKeys; ++key) {
+    EXPECT_FALSE(two.TryFold(kSecond, key, 1)) << "key " << key;
+  }
+}
+
+TEST(FolderOfSeveralExecutors, TakesNothingWhenThePolicyAppends) {
+  OfExecutors<Sum> two(2, {.trial_records = kKeys, .trials_between = 1, .records_per_saved = 4});
+  two.store().Enter(kFirst);
+  two.Take(kFirst, OnceEach());
+  ASSERT_FALSE(two.store().fold_policy().folds());
+  ASSERT_TRUE(two.store().holds_back());
+  EXPECT_FALSE(two.TryFold(kFirst, 1, 1)) << "even while it still has keys";
+  two.ReadOut();
+  two.Take(kFirst, OnceEach());
+  ASSERT_TRUE(two.store().fold_policy().folds());
+  EXPECT_FALSE(two.TryFold(kFirst, 1, 1)) << "what was appended is no key of the combiner";
+  two.Take(kFirst, {Of(1, 1)});
+  EXPECT_TRUE(two.TryFold(kFirst, 1, 1));
+}
+
+TEST(FolderOfSeveralExecutors, TakesNothingThatItsFormCannotTake) {
+  OfExecutors<SumValue<float>> two(2);
+  two.store().Enter(kFirst);
+  two.Take(kFirst, {{.key = 1, .input = 0.5F}});
+  EXPECT_TRUE(two.TryFold(kFirst, 1, 2.0F));
+  EXPECT_FALSE(two.TryFold(kFirst, 1, 0x1p60F));
+  EXPECT_TRUE(two.TryFold(kFirst, 1, 4.0F));
+}
+
+}  // namespace
+}  // namespace glaive::state
