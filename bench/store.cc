@@ -6,11 +6,9 @@
 //              two, as in an index over a log, with nothing hashed, compared or looked for
 //   *Window    windows of two million records, from the first record to the last result: most keys of a wide key
 //              space are new, then all are read and dropped
-//   Combiner   an executor of several folds records, or appends those that it is not worth to fold, and hands them to
-//              their leaders: those of others take what they get and drop it
+//   Combiner   an executor of several folds or appends records, and hands them to leaders, which drop what they get
 //   Merge      a leader merges the updates, or the forms, of others into a slice that knows every key
 // The machine's memory limits most of them, so compare rates of one run only.
-//
 //   store --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
 #include <algorithm>
 #include <array>

@@ -48,10 +48,10 @@ struct ExecutorMetrics {
   std::uint64_t delta_bytes = 0;       ///< payload bytes sent to other leaders, markers included
   std::uint64_t messages = 0;          ///< messages sent to other leaders
   std::uint64_t segment_waits = 0;     ///< times records waited for a segment to come back
-  std::uint64_t credit_stalls = 0;   ///< sends put off because a ring was full
-  std::uint64_t merges = 0;          ///< entries of other executors merged into this leader's state
-  std::uint64_t slice_merges = 0;    ///< merges to put sliding windows or sessions together from slices
-  std::uint64_t max_ring_laps = 0;   ///< most complete laps of any ring this executor sends into
+  std::uint64_t credit_stalls = 0;     ///< sends put off because a ring was full
+  std::uint64_t merges = 0;            ///< entries of other executors merged into this leader's state
+  std::uint64_t slice_merges = 0;      ///< merges to put sliding windows or sessions together from slices
+  std::uint64_t max_ring_laps = 0;     ///< most complete laps of any ring this executor sends into
 
   std::uint64_t index_growths = 0;        ///< times an index was enlarged
   std::uint64_t state_bytes = 0;          ///< memory that primary and fragment state have taken

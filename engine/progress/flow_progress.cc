@@ -25,7 +25,8 @@ void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int6
   if (watermark_ms_ == kMinEventTimeMs) {
     first_watermark_ms_ = watermark_ms;
     window_end_ms_ = windows_.NextEndMs(watermark_ms);
-    boundary_read_ns_ = unpublished_read_ns_ = read_ns;  // it passes the ends of all earlier windows, which others may have records in
+    boundary_read_ns_ = unpublished_read_ns_ =
+        read_ns;  // it passes the ends of all earlier windows, which others may have records in
   }
   watermark_ms_ = watermark_ms;
   if (watermark_ms >= window_end_ms_) {

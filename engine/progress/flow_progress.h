@@ -49,7 +49,8 @@ class FlowProgress {
   /// A batch that was read at `read_ns` is in the state, or in the combiner, and `watermark_ms` holds from here on. The
   /// stage is told by Publish and EndEpoch.
   void OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms, std::int64_t read_ns);
-  /// All that the watermark covers is in the executor's own state or on its way to other leaders: tells the stage of it.
+  /// All that the watermark covers is in the executor's own state or on its way to other leaders: tells the stage of
+  /// it.
   void Publish();
   /// The flow has ended: it holds nobody back any more.
   void OnEnd(std::int64_t now_ns) {

@@ -83,7 +83,8 @@ class RecordStage {
       if (here > 0) {
         Gather</*kAllHere=*/true>(records.first(here), shift_ms, host, meanwhile);
         records = records.subspan(here);
-      } else if (stretch.in_order && records.size() > kMaxRecords / 2 && Enter(TimeOf(records.front(), shift_ms), host)) {
+      } else if (stretch.in_order && records.size() > kMaxRecords / 2 &&
+                 Enter(TimeOf(records.front(), shift_ms), host)) {
         continue;  // from here on the records are of that piece
       } else {
         Gather</*kAllHere=*/false>(records, shift_ms, host, meanwhile);
@@ -115,8 +116,8 @@ class RecordStage {
  private:
   /// Updates handed to the store at a time: many, since it asks for memory far ahead, but no more than the first-level
   /// cache has room for.
-  static constexpr std::size_t kHandOver = std::clamp<std::size_t>((std::size_t{16} << 10) / sizeof(Update), kMaxRecords,
-                                                                   state::kMostEntries - kMaxRecords);
+  static constexpr std::size_t kHandOver =
+      std::clamp<std::size_t>((std::size_t{16} << 10) / sizeof(Update), kMaxRecords, state::kMostEntries - kMaxRecords);
   /// After so many records it is decided whether the current piece stays.
   static constexpr std::uint64_t kRecordsOfDecision = 128;
 
@@ -162,9 +163,8 @@ class RecordStage {
   void Gather(std::span<const Item> records, std::int64_t shift_ms, Host& host, const MeanwhileFn& meanwhile) {
     std::size_t folded = 0;
     const std::size_t staged_before = staged_count_;
-    host.UseFolder(place_.piece, [&](auto folder) {
-      folded = FoldOrStage<kAllHere>(records, shift_ms, folder, meanwhile);
-    });
+    host.UseFolder(place_.piece,
+                   [&](auto folder) { folded = FoldOrStage<kAllHere>(records, shift_ms, folder, meanwhile); });
     if (folded > 0) {
       host.OnFolded(place_.piece, folded);
     }

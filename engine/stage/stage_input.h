@@ -205,9 +205,8 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     }
     void Take(state::SliceId piece, std::span<Update> updates) { input_->TakeUpdates(*fiber_, piece, updates); }
     void Late(std::int64_t event_time_ms, const typename Plan::Record& record) {
-      input_->late_.Add({.event_time_ms = event_time_ms,
-                         .watermark_ms = input_->progress_.watermark_ms(),
-                         .record = record});
+      input_->late_.Add(
+          {.event_time_ms = event_time_ms, .watermark_ms = input_->progress_.watermark_ms(), .record = record});
     }
 
    private:

@@ -2,7 +2,7 @@
 //
 // A set that only grows merges by union, and the union of the executors' sets is their tuples side by side. So the
 // state never puts a set together: an entry is one tuple, a key may have any number of entries, and nothing is looked
-// up to add one (append_table.h, append_fragment.h). A set may then be far larger than a message.
+// up to add one (append_table.h, fragment.h). A set may then be far larger than a message.
 #pragma once
 
 #include <type_traits>

@@ -1,8 +1,8 @@
 // DeltaObserver: looks on as chunks of deltas are queued by helpers and merged by leaders; for tests of invariants I2
 // and I3.
 //
-// Injected into an executor, called on its thread. It must not call the executor, nor keep `runs`: the bytes of the runs
-// that the tag tells of.
+// Injected into an executor, called on its thread. It must not call the executor, nor keep `runs`: the bytes of the
+// runs that the tag tells of.
 #pragma once
 
 #include <cstddef>

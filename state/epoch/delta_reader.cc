@@ -84,8 +84,8 @@ absl::StatusOr<DeltaRun> DeltaReader::TakeRun(std::span<const std::byte>& rest) 
                                     : header.kind == DeltaKind::kForm ? entry_bytes_.form
                                                                       : 0;
   if (entry_bytes == 0) {
-    failure_ = Refuse(absl::StrCat("input ", input_, " has no entries of kind ",
-                                   static_cast<std::uint32_t>(header.kind)));
+    failure_ =
+        Refuse(absl::StrCat("input ", input_, " has no entries of kind ", static_cast<std::uint32_t>(header.kind)));
     return failure_;
   }
   if (header.entry_count == 0 || RunBytes(header.entry_count, entry_bytes) > rest.size()) {

@@ -105,7 +105,6 @@ class AppendTable {
  private:
   AppendTable() : logs_(1) {}
 
-
   std::vector<Log> logs_;
   std::uint64_t size_ = 0;
 };

@@ -1,5 +1,5 @@
-// Combiner: where an executor folds the records of a slice before it hands them to their leaders: keys and compact forms
-// in an array that fits the cache, whichever executor leads the keys.
+// Combiner: where an executor folds the records of a slice before it hands them to their leaders: keys and compact
+// forms in an array that fits the cache, whichever executor leads the keys.
 //
 // A combiner never evicts a key that it has, and never chains: a new key that finds no slot is handed over as it came,
 // and so is what a form has to give up to take more (compact_form.h). It starts small, and takes eight times as many
@@ -69,8 +69,8 @@ class Combiner {
   /// The form of a key, a new one if the key is new; null if the key finds no slot.
   Form* FindOrInsert(const K& key) { return slots_.FindOrInsert(slots_.HomeOfKey(key), key); }
 
-  /// Moves some keys and forms to `out`. Returns how many; none once it has none left, and it can begin another slice. It
-  /// takes no new keys in between.
+  /// Moves some keys and forms to `out`. Returns how many; none once it has none left, and it can begin another slice.
+  /// It takes no new keys in between.
   std::size_t ReadOut(StateMemory& memory, std::span<DeltaForm<K, V>> out) {
     if (empty()) {
       return 0;

@@ -73,8 +73,9 @@ class Fragment {
     return {reinterpret_cast<const Entry*>(own_.data()), bytes / sizeof(Entry)};
   }
 
-  /// Ends the epoch for another leader: sends what is open, the marker behind it. False when nothing is open and there is no
-  /// free segment to carry the marker: try again when one has come back. Seal each leader once, then call AllSealed.
+  /// Ends the epoch for another leader: sends what is open, the marker behind it. False when nothing is open and there
+  /// is no free segment to carry the marker: try again when one has come back. Seal each leader once, then call
+  /// AllSealed.
   bool TrySeal(ExecutorId leader, const EpochMarker& marker);
   /// Says that the epoch has ended for every leader. The next one begins.
   void AllSealed() { ++epoch_; }

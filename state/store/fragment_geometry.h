@@ -1,8 +1,8 @@
 // FragmentGeometry: how many segments the pool must have for a fragment, so that waiting for segments always ends.
 //
 // Worst case of some entries: each leader's open segment has no room left for its first one. Sizes are chosen so that
-// with a segment open for every leader twice kMostEntries still fit, and others are on their way meanwhile. Twice, since
-// a record may be an entry itself and make its key's form give up its place (partitioned_store.h).
+// with a segment open for every leader twice kMostEntries still fit, and others are on their way meanwhile. Twice,
+// since a record may be an entry itself and make its key's form give up its place (partitioned_store.h).
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace glaive::state {
 inline constexpr std::size_t kMostEntries = 1024;
 
 struct FragmentGeometry {
-  std::uint32_t remote_leaders = 0;       // executors other than this one
+  std::uint32_t remote_leaders = 0;        // executors other than this one
   std::size_t runs_bytes_per_segment = 0;  // room for runs of entries
-  std::uint32_t pool_segments = 0;        // what the executor's pool must have for it
+  std::uint32_t pool_segments = 0;         // what the executor's pool must have for it
 
   /// The geometry for `executor_count` executors, segments of `slot_bytes`, entries of `entry_bytes` at most, and
   /// about `fragment_bytes` under way. InvalidArgument when not even one entry fits a slot beside the marker, or when

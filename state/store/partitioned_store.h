@@ -101,7 +101,8 @@ class PartitionedStore {
     return store;
   }
 
-  // ---- the way of records --------------------------------------------------------------------------------------------
+  // ---- the way of records
+  // --------------------------------------------------------------------------------------------
 
   /// Most records that follow are of `slice`. The store holds back records of no other slice.
   void Enter(SliceId slice) {
@@ -145,8 +146,8 @@ class PartitionedStore {
   /// Whether Take of `items` records, or ReadOutSome of so many, can be done now. If not, wait for segments.
   bool HasRoom(std::size_t items) const { return !fragment_ || fragment_->HasRoom(2 * items, kMostEntryBytes); }
 
-  /// Takes up to kMostEntries records of one slice into the state, or to their leaders; HasRoom for them. `updates` have
-  /// no particular content afterwards. ResourceExhausted past the budget ends the run.
+  /// Takes up to kMostEntries records of one slice into the state, or to their leaders; HasRoom for them. `updates`
+  /// have no particular content afterwards. ResourceExhausted past the budget ends the run.
   absl::Status Take(SliceId slice, std::span<Update> updates) {
     if (updates.empty()) {
       return absl::OkStatus();
@@ -186,7 +187,8 @@ class PartitionedStore {
   Fragment* fragment() { return fragment_ ? &*fragment_ : nullptr; }
   const Fragment* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
 
-  // ---- deltas of others ----------------------------------------------------------------------------------------------
+  // ---- deltas of others
+  // ----------------------------------------------------------------------------------------------
 
   /// Whether the entries of a run that `reader` has checked may be merged: `open` are the slices that the sender may
   /// still change. DataLoss if not.
@@ -232,8 +234,7 @@ class PartitionedStore {
   using Slots = SlotTable<K, CompactForm<V>>;
   /// Forms read out or entries merged at a time, so that a copy of them stays in the cache.
   template <typename E>
-  static constexpr std::size_t kAtOnce =
-      std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(E), 1, kMostEntries);
+  static constexpr std::size_t kAtOnce = std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(E), 1, kMostEntries);
   static constexpr std::size_t kFormsAtOnce = [] {
     if constexpr (kFolds) {
       return kAtOnce<Form>;
@@ -263,8 +264,8 @@ class PartitionedStore {
         primary_(*context.memory),
         policy_(context.fold) {}
 
-  /// The slots that records of a slice are folded into as they are read; null if there are none. Slots outside the cache
-  /// are updated by Take, which asks for many of them ahead.
+  /// The slots that records of a slice are folded into as they are read; null if there are none. Slots outside the
+  /// cache are updated by Take, which asks for many of them ahead.
   const Slots* SlotsOf(SliceId slice) const {
     if (fragment_) {
       return policy_.folds() && combiner_.slice() == slice && !combiner_.empty() ? &combiner_.slots() : nullptr;

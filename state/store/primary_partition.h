@@ -17,8 +17,8 @@
 #include "absl/status/statusor.h"
 
 #include "rdma/base/check.h"
-#include "state/log/state_memory.h"
 #include "state/epoch/slice_id.h"
+#include "state/log/state_memory.h"
 #include "state/store/state_kind.h"
 
 namespace glaive::state {

@@ -2,7 +2,8 @@
 // on its way into the cache while the group before is applied.
 //
 //   status = ForEachGroup(run, [&](std::uint64_t hash) { index.Prefetch(hash); },
-//                         [&](std::span<const RunItem<E>> group) { return table.Apply(memory, group, ApplyRunItem{}); });
+//                         [&](std::span<const RunItem<E>> group) { return table.Apply(memory, group, ApplyRunItem{});
+//                         });
 #pragma once
 
 #include <algorithm>
@@ -37,8 +38,8 @@ struct ApplyRunItem {
   }
 };
 
-/// Calls `apply(group)`, which returns a status, for one group of at most kGroupSize items after the other, until one is
-/// not OK; returns that. `prefetch(hash)` is called for each item while the group before it is still to be applied.
+/// Calls `apply(group)`, which returns a status, for one group of at most kGroupSize items after the other, until one
+/// is not OK; returns that. `prefetch(hash)` is called for each item while the group before it is still to be applied.
 template <typename E, typename PrefetchFn, typename ApplyFn>
 absl::Status ForEachGroup(std::span<const E> run, const PrefetchFn& prefetch, const ApplyFn& apply) {
   std::array<std::array<RunItem<E>, kGroupSize>, 2> groups;

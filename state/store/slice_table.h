@@ -57,18 +57,18 @@ class SliceTable {
   template <typename E>
   absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
     if (!IsLarge()) {
-      return ForEachGroup(run, [](std::uint64_t /*hash*/) {},
-                          [&](std::span<const RunItem<E>> group) { return Apply(memory, group, ApplyRunItem{}); });
+      return ForEachGroup(
+          run, [](std::uint64_t /*hash*/) {},
+          [&](std::span<const RunItem<E>> group) { return Apply(memory, group, ApplyRunItem{}); });
     }
-    return ForEachGroup(run, [&](std::uint64_t hash) { index_.Prefetch(hash); },
-                        [&](std::span<const RunItem<E>> group) {
-                          return Apply</*kPrefetched=*/true>(memory, group, ApplyRunItem{});
-                        });
+    return ForEachGroup(
+        run, [&](std::uint64_t hash) { index_.Prefetch(hash); },
+        [&](std::span<const RunItem<E>> group) { return Apply</*kPrefetched=*/true>(memory, group, ApplyRunItem{}); });
   }
 
   /// Calls `apply(value, item)` for each item on the value of its key, a default one if the key is new.
-  /// Items have `.hash` and `.key`, and there are at most kGroupSize of them; `kPrefetched` says that the index has been
-  /// asked for most of them. ResourceExhausted past the budget.
+  /// Items have `.hash` and `.key`, and there are at most kGroupSize of them; `kPrefetched` says that the index has
+  /// been asked for most of them. ResourceExhausted past the budget.
   template <bool kPrefetched = false, typename Item, typename Applier>
   absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);

@@ -178,8 +178,8 @@ class SlotTable {
     return has_zero_ ? visit(std::as_const(ZeroEntry())) : absl::OkStatus();
   }
 
-  /// Copies keys and values, as {key, value}, to `out`: those of the slots from number `position` on, until `out` is full
-  /// or all have been visited. Returns how many, none at the end, and moves `position` behind the last one.
+  /// Copies keys and values, as {key, value}, to `out`: those of the slots from number `position` on, until `out` is
+  /// full or all have been visited. Returns how many, none at the end, and moves `position` behind the last one.
   template <typename Out>
   std::size_t CopyFrom(std::size_t& position, std::span<Out> out) const {
     const std::size_t last = homes_ + kMostProbes;  // the place of the key of zeros

@@ -90,7 +90,8 @@ class WindowTable {
     return updates_ < look_.next_updates || !status.ok() ? status : ConsiderSlots(memory);
   }
 
-  /// Keys' slots, if there are any. Forms in them may be updated from outside; CountUpdates is to be told how many were.
+  /// Keys' slots, if there are any. Forms in them may be updated from outside; CountUpdates is to be told how many
+  /// were.
   const Slots& slots() const { return slots_; }
   void CountUpdates(std::size_t updates) { updates_ += updates; }
 
@@ -149,8 +150,8 @@ class WindowTable {
 
   template <typename E>
   static constexpr bool kIsUpdate = E::kKind == DeltaKind::kUpdate;
-  /// In slots outside the cache, an entry's slot is asked for so many entries ahead, a chunk at a time: two loops of few
-  /// instructions each, so that many of them are under way in the processor at once.
+  /// In slots outside the cache, an entry's slot is asked for so many entries ahead, a chunk at a time: two loops of
+  /// few instructions each, so that many of them are under way in the processor at once.
   static constexpr std::size_t kAhead = 48;
   static constexpr std::size_t kChunk = 16;
 
@@ -238,8 +239,7 @@ class WindowTable {
     if (Form anew; ApplyEntry{}(anew, *item.entry)) {
       const Moved had{.hash = item.hash, .key = item.key, .value = form.Expanded()};
       form = anew;
-      status = log_.Apply(memory, std::span(&had, 1),
-                          [](V& value, const Moved& moved) { value.Merge(moved.value); });
+      status = log_.Apply(memory, std::span(&had, 1), [](V& value, const Moved& moved) { value.Merge(moved.value); });
     } else {
       status = log_.Apply(memory, std::span(&item, 1), ApplyRunItem{});
     }

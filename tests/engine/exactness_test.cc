@@ -112,7 +112,8 @@ TEST(Folding, FoldsKeysThatRecurWhoeverLeadsThem) {
   const ClusterOutcome outcome = RunCluster(workload);
   ExpectExact(workload, outcome);
   const std::uint64_t kept = Total(outcome, &ExecutorMetrics::records_kept);
-  EXPECT_EQ(Total(outcome, &ExecutorMetrics::folded_records) + Total(outcome, &ExecutorMetrics::appended_records), kept);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::folded_records) + Total(outcome, &ExecutorMetrics::appended_records),
+            kept);
   EXPECT_GT(Total(outcome, &ExecutorMetrics::folded_records), kept / 100 * 95);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::fold_switches), 0U);
   EXPECT_LT(Total(outcome, &ExecutorMetrics::own_entries) + Total(outcome, &ExecutorMetrics::delta_entries), kept / 5);
