@@ -1,7 +1,7 @@
-// WindowTable: an executor's primary state for one slice of tumbling windows: a log of {key, value} entries and an
-// index over it, or slots, where this slice or the one before has shown that keys come again and again.
+// WindowTable: an executor's primary state for one slice of tumbling windows or of sessions: a log of {key, value}
+// entries and an index over it, or slots, where this slice or the one before has shown that keys come again and again.
 //
-// Such windows only ever fold records in and are then read once, whole: nothing has to find an entry by its number.
+// Such slices only ever fold records in and are then read once, whole: nothing has to find an entry by its number.
 //
 // Owned by one executor, used by its thread alone.
 //
