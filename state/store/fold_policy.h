@@ -11,6 +11,7 @@
 //   if (policy.folds()) { ... policy.OnFolded(records, new_keys); } else { ... policy.OnAppended(records); }
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace glaive::state {
@@ -66,7 +67,8 @@ class FoldPolicy {
     records_ += records;
     entries_ += entries;
     if (records_ >= options_.trial_records) {
-      Decide((records_ - entries_) * options_.records_per_saved >= records_);
+      const std::uint64_t saved = records_ - std::min(entries_, records_);
+      Decide(saved * options_.records_per_saved >= records_);
     }
   }
 
