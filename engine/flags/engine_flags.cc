@@ -112,10 +112,11 @@ void RegisterState(FlagSet& flags, StateOptions& options) {
                          "much of it costs no page faults later; 0: none",
                  .scope = FlagScope::kPerRank},
                 options.prefault_bytes, {0, 1024 * kTiB});
-  flags.AddSize({.name = "fragment-bytes",
-                 .group = kState,
-                 .help = "deltas of each input that an executor may have under way to others; records wait beyond that"},
-                options.fragment_bytes, {4 * kKiB, kTiB});
+  flags.AddSize(
+      {.name = "fragment-bytes",
+       .group = kState,
+       .help = "deltas of each input that an executor may have under way to others; records wait beyond that"},
+      options.fragment_bytes, {4 * kKiB, kTiB});
 }
 
 void RegisterEpochs(FlagSet& flags, EpochOptions& options) {

@@ -11,8 +11,8 @@
 // Merge need not be idempotent: the epoch protocol applies each delta exactly once (invariant I2).
 //
 // A value lies in logs and travels between nodes as its bytes, so it is trivially copyable, its default is
-// the empty aggregate, and it holds no pointer. The same holds for its input, since an executor may send records that it
-// has not folded. Nodes of one run share the byte order.
+// the empty aggregate, and it holds no pointer. The same holds for its input, since an executor may send records that
+// it has not folded. Nodes of one run share the byte order.
 //
 //   struct CountValue {
 //     using Input = Nothing;
@@ -33,12 +33,12 @@ struct Nothing {};
 
 /// What a value must offer; see the laws above, which tests/state/crdt_law_test.cc checks on random data.
 template <typename V>
-concept CrdtValue =
-    std::is_trivially_copyable_v<V> && std::is_default_constructible_v<V> && std::equality_comparable<V> &&
-    std::is_trivially_copyable_v<typename V::Input> && (alignof(V) <= 8) && requires(V value, const V& other, const typename V::Input& input) {
-      { value.Update(input) } -> std::same_as<void>;
-      { value.Merge(other) } -> std::same_as<void>;
-      { other.Result() };
-    };
+concept CrdtValue = std::is_trivially_copyable_v<V> && std::is_default_constructible_v<V> &&
+                    std::equality_comparable<V> && std::is_trivially_copyable_v<typename V::Input> &&
+                    (alignof(V) <= 8) && requires(V value, const V& other, const typename V::Input& input) {
+                      { value.Update(input) } -> std::same_as<void>;
+                      { value.Merge(other) } -> std::same_as<void>;
+                      { other.Result() };
+                    };
 
 }  // namespace glaive::state

@@ -42,9 +42,9 @@ struct Scenario {
   std::int64_t credits = 8;
   std::int64_t fragment_bytes = 64 << 10;
   std::int64_t combiner_bytes = 512 << 10;
-  std::int64_t trial_records = 1 << 16;   ///< after which an executor decides whether to go on folding
-  std::int64_t trials_between = 16;       ///< so many times as many are appended before it tries again
-  std::int64_t records_per_saved = 4;     ///< folding goes on if it saves one in so many
+  std::int64_t trial_records = 1 << 16;  ///< after which an executor decides whether to go on folding
+  std::int64_t trials_between = 16;      ///< so many times as many are appended before it tries again
+  std::int64_t records_per_saved = 4;    ///< folding goes on if it saves one in so many
   std::int64_t epoch_bytes = 4'096;
   std::int64_t epoch_min_bytes = 1;
   std::int64_t epoch_interval_us = 1'000;

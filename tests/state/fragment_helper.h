@@ -130,7 +130,7 @@ class FragmentHelper {
   std::uint64_t epoch_ = 1;
 };
 
-void NoWait() { FAIL() << "there are segments enough"; }
+inline void NoWait() { FAIL() << "there are segments enough"; }
 
 /// The sizes of a chunk's runs.
 inline std::vector<std::uint32_t> CountsOf(const ReceivedDelta& delta) {

@@ -165,5 +165,10 @@ void ExpectFloatsAreRight() {
   EXPECT_GT(met.switches_on, 0U);
 }
 
-TEST(PartitionedStores, HoldWhatFormsOfFloatsDoNotTake) { ExpectFloatsAreRight<SumValue<float>>(); }  // namespace
+TEST(PartitionedStores, HoldWhatFormsOfFloatsDoNotTake) {
+  ExpectFloatsAreRight<SumValue<float>>();
+  ExpectFloatsAreRight<MeanValue<float>>();
+}
+
+}  // namespace
 }  // namespace glaive::state

@@ -32,9 +32,6 @@ std::uint64_t KeyLedBy(std::uint32_t leader, std::uint32_t executors, std::uint6
   return key;
 }
 
-ExpectFloatsAreRight<MeanValue<float>>();
-}
-
 /// The store of executor 1 of three, what leaves its outbox for either, and what executor 2 sends.
 template <typename V>
 class OfThree {
