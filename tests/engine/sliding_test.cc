@@ -112,7 +112,7 @@ TEST_P(SlidingCluster, CountsExactlyInAnyOrderWithFewSegments) {
     waits += Total(outcome, &ExecutorMetrics::segment_waits);
     late += Total(outcome, &ExecutorMetrics::late_records);
   }
-  EXPECT_TRUE(waits > 0 || late > 3 * workload.records) << "only late records take no segment";
+  EXPECT_TRUE(waits > 0 || late > 0) << "only late records take no segment";
 }
 
 std::string SlidingName(const ::testing::TestParamInfo<SlidingShape>& shape) {
