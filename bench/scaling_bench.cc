@@ -41,7 +41,7 @@ int Main(int argc, char** argv) {
   absl::Status status = report.status();
   if (status.ok()) {
     const engine::MachineInfo machine = engine::DescribeMachine();
-    std::cout << "machine " << machine.cpu_model << ", " << machine.cores << " processors" << std::endl;
+    std::cout << "machine " << machine.cpu_model << ", " << machine.cores << " processors\n" << std::flush;
   }
   for (auto kind = settings.workloads.begin(); kind != settings.workloads.end() && status.ok(); ++kind) {
     status = Measure(*kind, settings, *report);

@@ -67,7 +67,7 @@ absl::StatusOr<Workload> MakeAggregation(const InputSize& size, std::int64_t win
   if (!generated.ok()) {
     return generated.status();
   }
-  const std::shared_ptr<const Blocks> blocks = *generated;
+  const std::shared_ptr<const Blocks>& blocks = *generated;
   Workload workload;
   workload.records = records * size.repetitions;
   workload.build_query = [=, repetitions = size.repetitions](const ResultSinks& sinks) {
@@ -85,7 +85,7 @@ absl::StatusOr<Workload> MakeAggregation(const InputSize& size, std::int64_t win
 
 /// Makes a WindowLoop of the fold.
 template <typename Fold>
-auto WindowLoopOf(std::int64_t window_ms, Fold fold = {}) {
+auto WindowLoopOf(std::int64_t window_ms, const Fold& fold = {}) {
   return [=](std::uint64_t keys) { return WindowLoop<Fold>::Create(fold, {.window_ms = window_ms, .keys = keys}); };
 }
 

@@ -1,5 +1,6 @@
 #include "bench/scaling/loop_comparison.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace glaive::bench {
 namespace {
 
 const Deployment kOne{.nodes = 1, .executors = 1};
-const std::vector<Deployment> kTwo = {{.nodes = 1, .executors = 2}, {.nodes = 2, .executors = 1}};
+constexpr std::array<Deployment, 2> kTwo = {{{.nodes = 1, .executors = 2}, {.nodes = 2, .executors = 1}}};
 
 std::string NameOfEngine(const Deployment& deployment) { return absl::StrCat("engine ", deployment.Name()); }
 std::string NameOfLoops(std::uint32_t threads) { return absl::StrCat("loop ", threads); }
@@ -89,7 +90,8 @@ absl::Status CompareWithLoop(const WorkloadKind& kind, const Settings& settings,
   if (!workload.ok()) {
     return workload.status();
   }
-  const std::vector<Deployment> two = with_two ? kTwo : std::vector<Deployment>{};
+  const std::vector<Deployment> two =
+      with_two ? std::vector<Deployment>(kTwo.begin(), kTwo.end()) : std::vector<Deployment>{};
   Turns turns(workload->name, report);
   AddLoops(*workload, 1, turns);
   absl::Status status = AddEngine(*workload, kOne, settings.prefault, turns);

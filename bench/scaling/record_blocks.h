@@ -34,7 +34,7 @@ class RecordBlocks : public std::enable_shared_from_this<RecordBlocks<R, EventTi
   /// they do not fit the memory.
   static absl::StatusOr<std::shared_ptr<const RecordBlocks>> Generate(const queries::Generator<R>& generator,
                                                                       std::uint64_t records, std::uint32_t executors) {
-    const std::shared_ptr<RecordBlocks> blocks(new RecordBlocks());
+    std::shared_ptr<RecordBlocks> blocks(new RecordBlocks());
     for (std::uint32_t executor = 0; executor < executors; ++executor) {
       if (absl::Status status = blocks->AddBlock(records); !status.ok()) {
         return status;
@@ -54,7 +54,7 @@ class RecordBlocks : public std::enable_shared_from_this<RecordBlocks<R, EventTi
 
   /// One block of all executors' records by event time, if each executor's are.
   absl::StatusOr<std::shared_ptr<const RecordBlocks>> Merge() const {
-    const std::shared_ptr<RecordBlocks> merged(new RecordBlocks());
+    std::shared_ptr<RecordBlocks> merged(new RecordBlocks());
     if (absl::Status status = merged->AddBlock(blocks_.size() * blocks_.front().size()); !status.ok()) {
       return status;
     }

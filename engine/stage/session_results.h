@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -74,11 +75,14 @@ class SessionResults {
   static constexpr std::uint32_t kStep = 4096;        // entries looked at in a turn
   static constexpr std::uint32_t kFewestClosed = 64;  // that are worth the work to be dropped
 
-  static const Part& PartOf(const Part& part) { return part; }
-  /// Of a slot.
-  template <typename Form>
-  static Part PartOf(const Form& form) {
-    return form.Expanded();
+  /// The part of a log's entry, or of a slot's form.
+  template <typename Value>
+  static Part PartOf(const Value& value) {
+    if constexpr (std::is_same_v<Value, Part>) {
+      return value;
+    } else {
+      return value.Expanded();
+    }
   }
 
   /// Makes the table of sessions, if there is none, for so many entries.
@@ -87,17 +91,18 @@ class SessionResults {
       return absl::OkStatus();
     }
     absl::StatusOr<Table> created = Table::Create(*memory_, keys);
-    if (created.ok()) {
-      sessions_ = *std::move(created);
+    if (!created.ok()) {
+      return created.status();
     }
-    return created.status();
+    sessions_ = *std::move(created);
+    return absl::OkStatus();
   }
 
   /// Puts what the slice has to the sessions.
   template <typename SliceTable, typename Emit>
   absl::Status Continue(Fiber& fiber, std::int64_t slice, const SliceTable& table, const Emit& emit) {
     absl::Status status = table.ForEach([&](const auto& entry) {
-      const Part& part = PartOf(entry.value);
+      const Part part = PartOf(entry.value);
       for (const std::int64_t time_ms : {part.first_ms, part.last_ms}) {
         if (!windows_.Covers(slice, time_ms)) [[unlikely]] {
           return TimeOutsideSlice(windows_, slice, time_ms);

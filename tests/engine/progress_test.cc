@@ -64,16 +64,16 @@ class OneFlow : public StageProgress, public FlowProgress {
   OneFlow& operator=(const OneFlow&) = delete;
 
   // No combiner holds anything back: the stage is told at once.
-  void OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms, std::int64_t read_ns) {
-    FlowProgress::OnBatch(records, bytes, watermark_ms, read_ns);
+  void PublishBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms, std::int64_t read_ns) {
+    OnBatch(records, bytes, watermark_ms, read_ns);
     Publish();
   }
-  void OnSilence(std::int64_t now_ns) {
-    FlowProgress::OnSilence(now_ns);
+  void PublishSilence(std::int64_t now_ns) {
+    OnSilence(now_ns);
     Publish();
   }
-  void OnEnd(std::int64_t now_ns) {
-    FlowProgress::OnEnd(now_ns);
+  void PublishEnd(std::int64_t now_ns) {
+    OnEnd(now_ns);
     Publish();
   }
 
@@ -110,16 +110,16 @@ class FlowProgressTest : public ::testing::Test {
 
 TEST_F(FlowProgressTest, AMarkerCarriesTheFlowsStateAndEpochsAreNumberedFromOne) {
   OneFlow progress = Make(2);
-  progress.OnBatch(7, 70, 5, 1);
+  progress.PublishBatch(7, 70, 5, 1);
   state::EpochMarker marker = progress.EndEpoch(2);
   EXPECT_EQ(marker.epoch, 1U);
   EXPECT_EQ(marker.watermark_ms, 5);
   EXPECT_EQ(marker.records_read, 7U);
   EXPECT_EQ(marker.boundary_read_ns, 1) << "the first watermark passes the ends of all windows before it";
-  progress.OnBatch(0, 0, 6, 3);
+  progress.PublishBatch(0, 0, 6, 3);
   EXPECT_EQ(progress.EndEpoch(4).boundary_read_ns, 0) << "no window's end was passed";
-  progress.OnBatch(3, 30, 25, 9);
-  progress.OnBatch(3, 30, 35, 11);
+  progress.PublishBatch(3, 30, 25, 9);
+  progress.PublishBatch(3, 30, 35, 11);
   marker = progress.EndEpoch(12);
   EXPECT_EQ(marker.epoch, 3U);
   EXPECT_EQ(marker.records_read, 13U);
@@ -145,15 +145,15 @@ TEST_F(FlowProgressTest, TheStageIsToldOfAWatermarkOnceNothingIsHeldBack) {
 
 TEST_F(FlowProgressTest, AWindowsEndIsPassedWhetherOrNotTheWindowHeldRecords) {
   OneFlow progress = Make(1);
-  progress.OnBatch(1, 100, 5, 1);
+  progress.PublishBatch(1, 100, 5, 1);
   EXPECT_FALSE(progress.ShouldEndEpoch(2));
-  progress.OnBatch(0, 0, 10, 3);
+  progress.PublishBatch(0, 0, 10, 3);
   EXPECT_TRUE(progress.ShouldEndEpoch(4));
 }
 
 TEST_F(FlowProgressTest, TheEndOfTheFlowIsPlusInfinityAndHoldsNobodyBack) {
   OneFlow progress = Make(2);
-  progress.OnEnd(3);
+  progress.PublishEnd(3);
   EXPECT_EQ(progress.EndEpoch(4).watermark_ms, kMaxEventTimeMs);
   EXPECT_EQ(progress.min_ms(), kMinEventTimeMs);
   progress.OnMarker(ExecutorId{1}, Marker(20));
@@ -162,9 +162,9 @@ TEST_F(FlowProgressTest, TheEndOfTheFlowIsPlusInfinityAndHoldsNobodyBack) {
 
 TEST_F(FlowProgressTest, AFlowWaitsWhenItLeadsByMoreThanAllowedAndGoesOnWhenTheSlowestCatchesUp) {
   OneFlow progress = Make(2, /*max_lead_ms=*/100);
-  progress.OnBatch(1, 1, 1000, 1);
+  progress.PublishBatch(1, 1, 1000, 1);
   EXPECT_FALSE(progress.LeadsTooFar()) << "the lead is measured from where the flow began, until all have reported";
-  progress.OnBatch(1, 1, 1101, 2);
+  progress.PublishBatch(1, 1, 1101, 2);
   EXPECT_TRUE(progress.LeadsTooFar());
   progress.OnMarker(ExecutorId{1}, Marker(1000));
   EXPECT_TRUE(progress.LeadsTooFar());
@@ -174,36 +174,36 @@ TEST_F(FlowProgressTest, AFlowWaitsWhenItLeadsByMoreThanAllowedAndGoesOnWhenTheS
 
 TEST_F(FlowProgressTest, TheSlowestFlowNeverWaits) {
   OneFlow progress = Make(2, /*max_lead_ms=*/0);
-  progress.OnBatch(1, 1, 1000, 1);
+  progress.PublishBatch(1, 1, 1000, 1);
   progress.OnMarker(ExecutorId{1}, Marker(5000));
   EXPECT_FALSE(progress.LeadsTooFar());
 }
 
 TEST_F(FlowProgressTest, LatencyIsMeasuredFromTheBatchOfWhoeverWasLast) {
   OneFlow progress = Make(2);
-  progress.OnBatch(1, 1, 25, 7);
+  progress.PublishBatch(1, 1, 25, 7);
   EXPECT_FALSE(progress.has_passed_windows());
   progress.OnMarker(ExecutorId{1}, Marker(30, /*boundary_read_ns=*/42));
   EXPECT_EQ(progress.PassedReadNanos(20), 42);
   progress.ForgetPassedUntil(progress.min_ms());
   progress.OnMarker(ExecutorId{1}, Marker(60, /*boundary_read_ns=*/50));
   EXPECT_FALSE(progress.has_passed_windows()) << "it was not the last any more";
-  progress.OnBatch(1, 1, 55, 99);
+  progress.PublishBatch(1, 1, 55, 99);
   EXPECT_EQ(progress.PassedReadNanos(50), 99);
 }
 
 TEST_F(FlowProgressTest, WindowsThatWaitToBeFiredKeepTheBatchThatCompletedEach) {
   OneFlow progress = Make(1);
-  progress.OnBatch(1, 1, 5, 1);
-  progress.OnBatch(1, 1, 12, 2);  // completes the window that ends at 10
-  progress.OnBatch(1, 1, 19, 3);
-  progress.OnBatch(1, 1, 35, 4);  // completes those that end at 20 and 30, before the first was fired
-  progress.OnBatch(1, 1, 39, 5);
+  progress.PublishBatch(1, 1, 5, 1);
+  progress.PublishBatch(1, 1, 12, 2);  // completes the window that ends at 10
+  progress.PublishBatch(1, 1, 19, 3);
+  progress.PublishBatch(1, 1, 35, 4);  // completes those that end at 20 and 30, before the first was fired
+  progress.PublishBatch(1, 1, 39, 5);
   EXPECT_EQ(progress.PassedReadNanos(10), 2);
   EXPECT_EQ(progress.PassedReadNanos(20), 4);
   EXPECT_EQ(progress.PassedReadNanos(30), 4);
   progress.ForgetPassedUntil(progress.min_ms());
-  progress.OnEnd(6);
+  progress.PublishEnd(6);
   EXPECT_EQ(progress.PassedReadNanos(40), 6);
   EXPECT_EQ(progress.PassedReadNanos(1000), 6);
 }
@@ -211,10 +211,10 @@ TEST_F(FlowProgressTest, WindowsThatWaitToBeFiredKeepTheBatchThatCompletedEach) 
 TEST_F(FlowProgressTest, AFlowIsIdleAfterSoMuchSilenceAndSaysSo) {
   OneFlow progress = MakeIdle();
   EXPECT_FALSE(progress.ShouldFollow(109)) << "silence counts from the first time that nothing was there";
-  progress.OnSilence(109);
+  progress.PublishSilence(109);
   EXPECT_FALSE(progress.idleness().idle());
   EXPECT_TRUE(progress.ShouldFollow(110));
-  progress.OnSilence(110);
+  progress.PublishSilence(110);
   EXPECT_TRUE(progress.idleness().idle());
   EXPECT_FALSE(progress.ShouldFollow(111)) << "there is nobody to follow yet";
   EXPECT_TRUE(progress.has_news()) << "the others have to know";
@@ -222,8 +222,8 @@ TEST_F(FlowProgressTest, AFlowIsIdleAfterSoMuchSilenceAndSaysSo) {
   progress.OnActivity(150);
   EXPECT_FALSE(progress.idleness().idle());
   EXPECT_EQ(progress.EndEpoch(160).idle, 0U);
-  progress.OnSilence(200);
-  progress.OnSilence(299);
+  progress.PublishSilence(200);
+  progress.PublishSilence(299);
   EXPECT_FALSE(progress.idleness().idle()) << "silence starts anew";
   EXPECT_EQ(progress.idleness().periods(), 1U);
   EXPECT_EQ(progress.idleness().idle_ns(), 40U);
@@ -234,18 +234,18 @@ TEST_F(FlowProgressTest, AnIdleFlowFollowsTheSlowestOfThoseThatAreNotIdleAndNeve
   progress.OnMarker(ExecutorId{1}, Marker(70));
   progress.OnMarker(ExecutorId{2}, Marker(90));
   progress.OnMarker(ExecutorId{3}, IdleMarker(20));
-  progress.OnSilence(110);
+  progress.PublishSilence(110);
   EXPECT_EQ(progress.watermark_ms(), 70);
   EXPECT_EQ(progress.min_ms(), 20) << "the other idle flow has to follow by itself";
   EXPECT_TRUE(progress.ShouldEndEpoch(1000));
   progress.OnMarker(ExecutorId{1}, Marker(kMaxEventTimeMs));
   EXPECT_TRUE(progress.ShouldFollow(111));
-  progress.OnSilence(111);
+  progress.PublishSilence(111);
   EXPECT_EQ(progress.watermark_ms(), 90) << "a flow that has ended is not followed";
   progress.OnMarker(ExecutorId{3}, Marker(40));
   EXPECT_FALSE(progress.ShouldFollow(112)) << "a flow that has come back is slower";
   progress.OnActivity(120);
-  progress.OnBatch(1, 1, 8, 120);
+  progress.PublishBatch(1, 1, 8, 120);
   EXPECT_EQ(progress.watermark_ms(), 90) << "what it reads now is late";
   EXPECT_EQ(progress.min_ms(), 40);
 }
@@ -255,20 +255,20 @@ TEST_F(FlowProgressTest, TimeStandsStillWhenNobodyElseReads) {
   progress.OnMarker(ExecutorId{1}, IdleMarker(70));
   progress.OnMarker(ExecutorId{2}, IdleMarker(90));
   progress.OnMarker(ExecutorId{3}, Marker(kMaxEventTimeMs));
-  progress.OnSilence(1000);
-  progress.OnSilence(2000);
+  progress.PublishSilence(1000);
+  progress.PublishSilence(2000);
   EXPECT_EQ(progress.watermark_ms(), 5);
   progress.OnMarker(ExecutorId{2}, Marker(95));
-  progress.OnSilence(3000);
+  progress.PublishSilence(3000);
   EXPECT_EQ(progress.watermark_ms(), 95);
 }
 
 TEST_F(FlowProgressTest, WithoutATimeoutNoFlowIsIdle) {
   OneFlow progress = Make(2);
-  progress.OnBatch(1, 1, 5, 1);
+  progress.PublishBatch(1, 1, 5, 1);
   progress.OnMarker(ExecutorId{1}, Marker(50));
-  progress.OnSilence(2);
-  progress.OnSilence(1LL << 60);
+  progress.PublishSilence(2);
+  progress.PublishSilence(1LL << 60);
   EXPECT_EQ(progress.watermark_ms(), 5);
 }
 
@@ -356,15 +356,15 @@ TEST_F(FlowProgressTest, AnIdleFlowHasPatienceAfterTimeStoodStill) {
                      flow.OnSilence(10);
                    });
   progress.OnMarker(ExecutorId{1}, IdleMarker(6));
-  progress.OnSilence(110);
+  progress.PublishSilence(110);
   EXPECT_FALSE(progress.ShouldFollow(111)) << "time stands still";
   progress.OnMarker(ExecutorId{1}, Marker(70));
   EXPECT_TRUE(progress.ShouldFollow(200)) << "that has to be noted";
-  progress.OnSilence(200);
+  progress.PublishSilence(200);
   EXPECT_EQ(progress.watermark_ms(), 5);
   EXPECT_FALSE(progress.ShouldFollow(224));
   EXPECT_TRUE(progress.ShouldFollow(225));
-  progress.OnSilence(225);
+  progress.PublishSilence(225);
   EXPECT_EQ(progress.watermark_ms(), 70);
   progress.OnMarker(ExecutorId{1}, Marker(80));
   EXPECT_TRUE(progress.ShouldFollow(226)) << "time goes on";
@@ -393,7 +393,7 @@ TEST_F(FlowProgressTest, AnIdleInputFollowsTheOtherOne) {
 
 TEST_F(FlowProgressTest, TheEndOfAFlowThatReadNothingPassesEveryWindow) {
   OneFlow progress = Make(1);
-  progress.OnEnd(8);
+  progress.PublishEnd(8);
   EXPECT_EQ(progress.PassedReadNanos(0), 8);
   EXPECT_EQ(progress.PassedReadNanos(kMaxEventTimeMs), 8);
 }

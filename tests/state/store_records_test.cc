@@ -24,7 +24,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::uint64_t KeyLedBy(std::uint32_t leader, std::uint32_t executors, std::uint64_t key = 0) {
+std::uint64_t KeyLedBy(std::uint32_t leader, std::uint32_t executors, std::uint64_t key = 0) noexcept {
   while (Value(LeaderOf(HashKey(key), executors)) != leader) {
     ++key;
   }
