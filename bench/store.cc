@@ -55,7 +55,7 @@ using Key = std::uint64_t;
 using Update = DeltaUpdate<Key, Nothing>;
 using Slice = SliceTable<Key, CountValue>;
 /// Keys handed out, and so entries applied, at a time.
-constexpr std::size_t kStep = 512;
+constexpr std::size_t kStep = 256;
 static_assert(kStep <= kMostEntries);
 
 template <typename T>

@@ -7,13 +7,13 @@
 
 namespace glaive::bench {
 
-std::span<const WorkloadKind> WorkloadKinds() {
+std::vector<WorkloadKind> WorkloadKinds() {
   // Of `swa`, which takes two nanoseconds a record, more repetitions, so that a run is long enough to be measured. `cm`
   // over a million jobs sees each of them 15 times a window; each window of nb8 joins all records in memory.
   constexpr WantedFigures kFewKeys{.share_of_gain = 0.9, .processor_time = 1.15};
   constexpr WantedFigures kManyKeys{.share_of_gain = 0.85, .processor_time = 1.15};
   constexpr WantedFigures kKeysThatHardlyRecur{.share_of_gain = 0.85};
-  static const std::vector<WorkloadKind> kKinds = {
+  return {
       {.name = "ysb", .wanted = kKeysThatHardlyRecur, .input = {.keys = 10'000'000}, .make = MakeYsb},
       {.name = "ysb-200k", .wanted = kManyKeys, .input = {.keys = 200'000}, .make = MakeYsb},
       {.name = "ysb-yahoo", .wanted = kFewKeys, .input = {.keys = 1'000}, .make = MakeYsbYahoo},
@@ -37,7 +37,6 @@ std::span<const WorkloadKind> WorkloadKinds() {
        .input = {.windows = 1, .repetitions = 12, .keys = 5'000'000},
        .make = MakeNb8},
       {.name = "nb11", .wanted = kManyKeys, .input = {.records = 5'000'000, .keys = 1'000'000}, .make = MakeNb11}};
-  return kKinds;
 }
 
 absl::StatusOr<Workload> MakeWorkload(const WorkloadKind& kind, const InputSize& size) {

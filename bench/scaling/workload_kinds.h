@@ -5,8 +5,8 @@
 //   }
 #pragma once
 
-#include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -22,7 +22,7 @@ struct WorkloadKind {
   absl::StatusOr<Workload> (*make)(const InputSize& size) = nullptr;
 };
 
-std::span<const WorkloadKind> WorkloadKinds();
+std::vector<WorkloadKind> WorkloadKinds();
 
 /// Generates the input. Errors are those of aggregations.h.
 absl::StatusOr<Workload> MakeWorkload(const WorkloadKind& kind, const InputSize& size);
