@@ -321,10 +321,8 @@ class Helper {
           rest[count++] = {.key = key, .input = {}};
         }
       }
+      return folder;
     });
-    if (count < keys.size()) {
-      store_->OnFolded(kSlice, keys.size() - count);
-    }
     WaitForRoom(count);
     CheckOk(store_->Take(kSlice, std::span(rest).first(count)));
     if (store_->wants_read_out()) {

@@ -33,7 +33,13 @@ constexpr std::int64_t kNb8WindowMs = 43'200'000;
 constexpr std::int64_t kNb11GapMs = 10'000;
 constexpr std::uint64_t kRightOf = 5;  // one record of so many is the right side's
 
-/// The records of one side.
+/// The field by which a record is joined.
+void MoveKey(Auction& auction, std::uint64_t by) { auction.seller += by; }
+void MoveKey(Bid& bid, std::uint64_t by) { bid.bidder += by; }
+void MoveKey(Seller& seller, std::uint64_t by) { seller.id += by; }
+
+/// The records of one side. Each executor's have keys of their own: so two executors find as many pairs a record as one,
+/// and as two loops that share nothing.
 template <typename Generator, typename Blocks>
 absl::StatusOr<std::shared_ptr<const Blocks>> GenerateSide(const InputSize& size, std::uint64_t seed,
                                                            std::uint64_t records, std::int64_t span_ms,
@@ -43,7 +49,8 @@ absl::StatusOr<std::shared_ptr<const Blocks>> GenerateSide(const InputSize& size
     return input.status();
   }
   input->seed = seed;
-  return Blocks::Generate(Generator(*input), records, size.executors);
+  return Blocks::Generate(Generator(*input), records, size.executors,
+                          [keys = size.keys](std::uint32_t executor, auto& record) { MoveKey(record, executor * keys); });
 }
 
 /// How many records of each side a loop reads, and which.
@@ -54,15 +61,16 @@ struct JoinedInput {
   std::uint64_t keys;
 };
 
-/// What `make_loop` makes, over a block of each side.
+/// What `make_loop` makes, over a block of each side with so many `keys`.
 template <typename Lefts, typename Rights, typename MakeLoop>
 absl::StatusOr<Loop> LoopOverBoth(const std::shared_ptr<const Lefts>& lefts,
                                   const std::shared_ptr<const Rights>& rights, std::uint32_t number,
-                                  const MakeLoop& make_loop, const InputSize& size, std::int64_t span_ms) {
+                                  const MakeLoop& make_loop, const InputSize& size, std::uint64_t keys,
+                                  std::int64_t span_ms) {
   auto made = make_loop(JoinedInput{.lefts = lefts->of(number).size(),
                                     .rights = rights->of(number).size(),
                                     .repetitions = size.repetitions,
-                                    .keys = size.keys});
+                                    .keys = keys});
   if (!made.ok()) {
     return made.status();
   }
@@ -99,7 +107,7 @@ absl::StatusOr<Workload> MakeJoin(const InputSize& size, std::int64_t window_ms,
   };
   if constexpr (!std::is_same_v<MakeLoop, std::nullptr_t>) {
     workload.make_loop = [=](std::uint32_t executor) {
-      return LoopOverBoth(lefts, rights, executor, make_loop, size, span_ms);
+      return LoopOverBoth(lefts, rights, executor, make_loop, size, size.keys, span_ms);
     };
     workload.make_sequential_loop = [=]() -> absl::StatusOr<Loop> {
       const auto all_lefts = lefts->Merge();
@@ -107,7 +115,7 @@ absl::StatusOr<Workload> MakeJoin(const InputSize& size, std::int64_t window_ms,
       if (!all_lefts.ok() || !all_rights.ok()) {
         return all_lefts.ok() ? all_rights.status() : all_lefts.status();
       }
-      return LoopOverBoth(*all_lefts, *all_rights, 0, make_loop, size, span_ms);
+      return LoopOverBoth(*all_lefts, *all_rights, 0, make_loop, size, size.keys * size.executors, span_ms);
     };
   }
   return workload;

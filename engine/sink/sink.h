@@ -25,6 +25,7 @@ namespace glaive::engine {
 
 /// The key of a query without KeyBy: all records have the same.
 struct AllRecords {
+  static constexpr bool kOnlyKey = true;
   std::uint8_t always_zero = 0;
 
   friend auto operator<=>(const AllRecords&, const AllRecords&) = default;

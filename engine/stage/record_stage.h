@@ -10,16 +10,18 @@
 //                          ▼                           staged: handed to the store, many at a time
 //                      set aside: sorted by piece behind the loop, and handed to the store
 //
+// A folder of slots outside the cache takes a record only when some others have been staged behind it: its slot is
+// prefetched in between.
+//
 // Where more records are set aside than not, their piece becomes the current one.
 //
 //   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
 //      plan keeps late records, what the chain makes of it is handed out.
 //
-// `Host` is what brings records to the store, and may suspend the fiber in all but the first two:
+// `Host` is what brings records to the store, and may suspend the fiber in all but the first:
 //
 //   UseFolder(piece, use)           PartitionedStore::UseFolder
-//   OnFolded(piece, records)        PartitionedStore::OnFolded
 //   Enter(piece)                    reads out what the store holds back of other pieces, then PartitionedStore::Enter
 //   Take(piece, updates)            waits for room, then PartitionedStore::Take
 //   Late(event_time_ms, survivor)   hands out a late record, if the plan keeps them
@@ -38,6 +40,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/stage/staged_updates.h"
 #include "engine/window/windows.h"
 #include "rdma/base/check.h"
 #include "rdma/base/prefetch.h"
@@ -91,7 +94,7 @@ class RecordStage {
         records = {};
       }
     }
-    if (staged_count_ >= kHandOver) {
+    if (staged_.used() >= kHandOver) {
       Flush(host);
     }
     if (aside_count_ > 0) {
@@ -102,8 +105,8 @@ class RecordStage {
   /// Hands over what is staged.
   template <typename Host>
   void Flush(Host& host) {
-    if (staged_count_ > 0) {
-      host.Take(place_.piece, std::span(staged_).first(std::exchange(staged_count_, 0)));
+    if (!staged_.empty()) {
+      host.Take(place_.piece, staged_.TakeAll());
     }
   }
 
@@ -118,6 +121,10 @@ class RecordStage {
   /// cache has room for.
   static constexpr std::size_t kHandOver =
       std::clamp<std::size_t>((std::size_t{16} << 10) / sizeof(Update), kMaxRecords, state::kMostEntries - kMaxRecords);
+  /// A folder that folds ahead takes a chunk of records when so many have been staged behind it. Two loops of few
+  /// instructions each, one that stages a chunk and one that folds a chunk, keep more loads under way than one loop.
+  static constexpr std::size_t kAhead = 48;
+  static constexpr std::size_t kChunk = 16;
   /// After so many records it is decided whether the current piece stays.
   static constexpr std::uint64_t kRecordsOfDecision = 128;
 
@@ -136,6 +143,9 @@ class RecordStage {
 
   static const typename Plan::Input* PointerTo(const typename Plan::Input& record) { return &record; }
   static const typename Plan::Input* PointerTo(const typename Plan::Input* record) { return record; }
+
+  template <typename Folder>
+  static constexpr std::size_t kRecordsOfLoop = Folder::kFoldsAhead ? kChunk : kMaxRecords;
 
   template <typename Item>
   std::int64_t TimeOf(const Item& item, std::int64_t shift_ms) const {
@@ -161,52 +171,59 @@ class RecordStage {
   /// Folds or stages the records of the current piece, of which all are if kAllHere; sets the others aside.
   template <bool kAllHere, typename Item, typename Host, typename MeanwhileFn>
   void Gather(std::span<const Item> records, std::int64_t shift_ms, Host& host, const MeanwhileFn& meanwhile) {
-    std::size_t folded = 0;
-    const std::size_t staged_before = staged_count_;
-    host.UseFolder(place_.piece,
-                   [&](auto folder) { folded = FoldOrStage<kAllHere>(records, shift_ms, folder, meanwhile); });
-    if (folded > 0) {
-      host.OnFolded(place_.piece, folded);
-    }
-    const std::size_t here = folded + staged_count_ - staged_before;
+    std::size_t here = 0;
+    host.UseFolder(place_.piece, [&](auto folder) {
+      here = FoldOrStage<kAllHere>(records, shift_ms, folder, meanwhile);
+      return folder;
+    });
     here_count_ += here;
     Count(here, place_);
   }
 
-  /// Returns how many records the folder has taken.
+  /// Returns how many records are of the current piece.
   template <bool kAllHere, typename Item, typename Folder, typename MeanwhileFn>
-  std::size_t FoldOrStage(std::span<const Item> records, std::int64_t shift_ms, const Folder& folder,
-                          const MeanwhileFn& meanwhile) {
+  std::size_t FoldOrStage(std::span<const Item> records, std::int64_t shift_ms,
+                                                 Folder& folder_used, const MeanwhileFn& meanwhile) {
     // What is hoisted here the compiler would have to read again after each update that it writes.
     const std::uint64_t start_ms = static_cast<std::uint64_t>(place_.start_ms) - static_cast<std::uint64_t>(shift_ms);
     const std::uint64_t span_ms =
         static_cast<std::uint64_t>(place_.end_ms) - static_cast<std::uint64_t>(place_.start_ms);
     const Plan& plan = *plan_;
-    Update* __restrict next = staged_.data() + staged_count_;
-    std::size_t folded = 0;
-    for (const Item& item : records) {
-      const typename Plan::Input& record = *PointerTo(item);
-      if constexpr (kReadsAhead<Item>) {
-        Prefetch(&record + kMaxRecords);  // it need not be one
-      }
-      plan.chain.Push(record, [&](const typename Plan::Record& survivor) {
-        const std::int64_t event_time_ms = plan.origin.event_time_ms(record);
-        if (!kAllHere && static_cast<std::uint64_t>(event_time_ms) - start_ms >= span_ms) [[unlikely]] {
-          SetAside(survivor, event_time_ms + shift_ms);
-          return;
+    Folder folder = folder_used;
+    const std::size_t used_before = staged_.used();
+    while (!records.empty()) {
+      const std::span<const Item> chunk = records.first(std::min(records.size(), kRecordsOfLoop<Folder>));
+      records = records.subspan(chunk.size());
+      Update* __restrict next = staged_.end();
+      for (const Item& item : chunk) {
+        const typename Plan::Input& record = *PointerTo(item);
+        if constexpr (kReadsAhead<Item>) {
+          Prefetch(&record + kMaxRecords);  // it need not be one
         }
-        meanwhile();
-        const typename Plan::Key key = plan.MakeKey(survivor);
-        const typename Update::Input input = plan.MakeInput(survivor, event_time_ms + shift_ms);
-        if (folder.TryFold(key, input)) {
-          ++folded;
-        } else {
+        plan.chain.Push(record, [&](const typename Plan::Record& survivor) {
+          const std::int64_t event_time_ms = plan.origin.event_time_ms(record);
+          if (!kAllHere && static_cast<std::uint64_t>(event_time_ms) - start_ms >= span_ms) [[unlikely]] {
+            SetAside(survivor, event_time_ms + shift_ms);
+            return;
+          }
+          meanwhile();
+          const typename Plan::Key key = plan.MakeKey(survivor);
+          const typename Update::Input input = plan.MakeInput(survivor, event_time_ms + shift_ms);
+          if constexpr (Folder::kFoldsAhead) {
+            folder.Prefetch(key);
+          } else if (folder.TryFold(key, input)) {
+            return;
+          }
           *next++ = Update{.key = key, .input = input};
-        }
-      });
+        });
+      }
+      staged_.set_end(next);
+      if (Folder::kFoldsAhead && staged_.waiting() >= kAhead + kChunk) {
+        staged_.FoldOldest(kChunk, folder);
+      }
     }
-    staged_count_ = static_cast<std::size_t>(next - staged_.data());
-    return folded;
+    folder_used = folder;
+    return staged_.used() - used_before + (Folder::kFoldsAhead ? 0 : folder.folded());
   }
 
   void SetAside(const typename Plan::Record& survivor, std::int64_t event_time_ms) {
@@ -315,9 +332,8 @@ class RecordStage {
   std::uint64_t partly_late_ = 0;
   std::uint64_t here_count_ = 0;       // records since the current place was judged last
   std::uint64_t elsewhere_count_ = 0;  // records set aside since then
-  std::size_t staged_count_ = 0;       // below kHandOver between calls
   std::size_t aside_count_ = 0;        // 0 between calls
-  std::array<Update, kHandOver + kMaxRecords> staged_;
+  StagedUpdates<Update, kHandOver + kMaxRecords> staged_;  // used below kHandOver between calls
   std::array<Aside, kMaxRecords> aside_;
   std::array<Update, kMaxRecords> sorted_;  // those of one piece
 };

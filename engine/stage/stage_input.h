@@ -193,10 +193,9 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     Host(StageInput& input, Fiber& fiber) : input_(&input), fiber_(&fiber) {}
 
     template <typename UseFn>
-    void UseFolder(state::SliceId piece, const UseFn& use) const {
+    void UseFolder(state::SliceId piece, const UseFn& use) {
       input_->store_.UseFolder(piece, use);
     }
-    void OnFolded(state::SliceId piece, std::size_t records) { input_->store_.OnFolded(piece, records); }
     void Enter(state::SliceId piece) {
       if (input_->store_.holds_back_others(piece)) {
         input_->ReadOut(*fiber_);

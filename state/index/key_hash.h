@@ -25,6 +25,10 @@ concept StateKey = !std::is_pointer_v<K> && !std::is_member_pointer_v<K> && std:
                    std::has_unique_object_representations_v<K> && std::equality_comparable<K> &&
                    std::is_default_constructible_v<K> && (alignof(K) <= 8);
 
+/// A type of which all keys are equal, as those of a query without keys: it says so by a member kOnlyKey.
+template <typename K>
+concept OnlyKey = StateKey<K> && requires { typename std::bool_constant<K::kOnlyKey>; };
+
 /// 2^64 divided by the golden ratio.
 inline constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
 

@@ -12,7 +12,7 @@
 //
 // Costs: an update of a known key is one probe of a cached array; reading out scans the array.
 //
-//   auto combiner = Combiner<std::uint64_t, CountValue>::Create(memory, 512 << 10);
+//   auto combiner = Combiner<std::uint64_t, CountValue>::Create(memory, 1 << 20);
 //   CompactForm<CountValue>* form = combiner->FindOrInsert(key);
 //   while (const std::size_t count = combiner->ReadOut(memory, forms)) HandOver(forms.first(count));
 #pragma once
@@ -29,6 +29,7 @@
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
 #include "state/store/delta_entry.h"
+#include "state/store/folders.h"
 #include "state/store/slot_table.h"
 
 namespace glaive::state {
@@ -57,14 +58,23 @@ class Combiner {
 
   bool empty() const { return slots_.size() == 0; }
   std::uint32_t size() const { return slots_.size(); }
+  std::size_t size_bytes() const { return slots_.size_bytes(); }
   /// Of all its keys; anything if it is empty.
   SliceId slice() const { return slice_; }
   /// Makes it take keys of a slice; it is empty.
   void BeginSlice(SliceId slice) { slice_ = slice; }
 
-  const Slots& slots() const { return slots_; }
+  /// Whether new keys find no slot.
+  bool full() const { return slots_.full(); }
   /// Whether it could take more keys with more memory.
   bool wants_to_grow() const { return slots_.full() && planned_keys_ < most_keys_; }
+
+  /// Calls `use(folder)` with a folder (folders.h) for records of known keys; `use` returns the folder. Returns how many
+  /// records it has taken.
+  template <typename UseFn>
+  std::size_t UseFolder(const UseFn& use) {
+    return FoldIntoSlots<K, V>(slots_, use);
+  }
 
   /// The form of a key, a new one if the key is new; null if the key finds no slot.
   Form* FindOrInsert(const K& key) { return slots_.FindOrInsert(slots_.HomeOfKey(key), key); }

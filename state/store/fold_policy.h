@@ -20,11 +20,11 @@ struct FoldOptions {
   /// Records of one trial: enough for the keys that recur to come again.
   std::uint64_t trial_records = std::uint64_t{1} << 16;
   /// So many times as many records are appended before the next trial.
-  std::uint64_t trials_between = 16;
+  std::uint64_t trials_between = 64;
   /// Folding goes on if it saves one record in so many. The dearer it is to hand over a record, the higher.
-  std::uint64_t records_per_saved = 4;
-  /// The most memory of a combiner: what a second-level cache holds.
-  std::uint64_t combiner_bytes = std::uint64_t{512} << 10;
+  std::uint64_t records_per_saved = 2;
+  /// The most memory of a combiner: about what a second-level cache holds.
+  std::uint64_t combiner_bytes = std::uint64_t{1} << 20;
 };
 
 class FoldPolicy {

@@ -17,7 +17,10 @@
 //   2. Records in the combiner are in no leader's state: ReadOut comes before any watermark that covers them (I3).
 //
 //   store.Enter(slice);                                    // not holds_back(), or all of the slice
-//   store.UseFolder(slice, [&](auto folder) { if (!folder.TryFold(key, input)) rest.push_back({key, input}); });
+//   store.UseFolder(slice, [&](auto folder) {
+//     if (!folder.TryFold(key, input)) rest.push_back({key, input});
+//     return folder;
+//   });
 //   if (store.HasRoom(rest.size())) status = store.Take(slice, rest);
 //   while (store.holds_back() && store.HasRoom(kMostEntries)) status = store.ReadOutSome();
 //   status = store.Merge(reader, run, {.first = first_slice_not_fired});
@@ -45,6 +48,7 @@
 #include "state/store/combiner.h"
 #include "state/store/delta_entry.h"
 #include "state/store/fold_policy.h"
+#include "state/store/folders.h"
 #include "state/store/fragment.h"
 #include "state/store/primary_partition.h"
 #include "state/store/state_kind.h"
@@ -116,30 +120,20 @@ class PartitionedStore {
   /// Whether records of other slices than `slice` are held back.
   bool holds_back_others(SliceId slice) const { return holds_back() && combiner_.slice() != slice; }
 
-  /// Calls `use(folder)` with a folder for records of a slice. It holds until the next call of anything else.
-  ///
-  ///   TryFold(key, input)   whether the record is in the state now; if not, Take has to bring it
-  ///
-  /// OnFolded is to be told how many it has taken.
+  /// Calls `use(folder)` with a folder (folders.h) for records of a slice, and takes over what it returns: the folder,
+  /// once it has folded some. Take has to bring the records that the folder does not take.
   template <typename UseFn>
-  void UseFolder(SliceId slice, UseFn&& use) const {
-    if constexpr (kFolds) {
-      if (const Slots* const slots = SlotsOf(slice); slots != nullptr) {
-        use(SlotFolder(*slots));
-        return;
-      }
-    }
-    use(NoFolder());
-  }
-
-  /// `records` of a slice were taken by its folder.
-  void OnFolded(SliceId slice, std::size_t records) {
+  void UseFolder(SliceId slice, const UseFn& use) {
     if (fragment_) {
-      policy_.OnFolded(records, 0);
+      FoldIntoCombiner(slice, use);
     } else if constexpr (kHasSlots) {
       if (Table* const table = primary_.LastOpened(slice); table != nullptr) {
-        table->CountUpdates(records);
+        table->UseFolder(use);
+        return;
       }
+      use(NoFolder<K, V>());
+    } else {
+      use(NoFolder<K, V>());
     }
   }
 
@@ -156,8 +150,12 @@ class PartitionedStore {
       return ApplyToPrimary(slice, std::span<const Update>(updates));
     }
     if constexpr (kFolds) {
-      if (policy_.folds() && combiner_.slice() == slice) {
+      if (policy_.folds() && combiner_.slice() == slice && !combiner_.full()) {
         return Fold(slice, updates);
+      }
+      if (policy_.folds() && combiner_.slice() == slice) {
+        policy_.OnRefused(updates.size());
+        return HandOver(slice, std::span<const Update>(updates));
       }
       if (policy_.folds()) {
         policy_.OnSetAside(updates.size());
@@ -231,7 +229,6 @@ class PartitionedStore {
  private:
   static constexpr bool kFolds = !kIsAppended<V>;
   static constexpr bool kHasSlots = requires(const Table& table) { table.slots(); };
-  using Slots = SlotTable<K, CompactForm<V>>;
   /// Forms read out or entries merged at a time, so that a copy of them stays in the cache.
   template <typename E>
   static constexpr std::size_t kAtOnce = std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(E), 1, kMostEntries);
@@ -242,21 +239,6 @@ class PartitionedStore {
     return std::size_t{0};
   }();
 
-  class SlotFolder {
-   public:
-    explicit SlotFolder(const Slots& slots) : slots_(slots) {}
-    [[gnu::always_inline]] bool TryFold(const K& key, const typename V::Input& input) const {
-      auto* const form = slots_.Find(slots_.HomeOfKey(key), key);
-      return form != nullptr && form->TryUpdate(input);
-    }
-
-   private:
-    Slots slots_;  // a copy: its fields need not be read again after each update
-  };
-  struct NoFolder {
-    static constexpr bool TryFold(const K& /*key*/, const typename V::Input& /*input*/) { return false; }
-  };
-
   explicit PartitionedStore(const Context& context)
       : memory_(context.memory),
         self_(context.self),
@@ -264,19 +246,15 @@ class PartitionedStore {
         primary_(*context.memory),
         policy_(context.fold) {}
 
-  /// The slots that records of a slice are folded into as they are read; null if there are none. Slots outside the
-  /// cache are updated by Take, which asks for many of them ahead.
-  const Slots* SlotsOf(SliceId slice) const {
-    if (fragment_) {
-      return policy_.folds() && combiner_.slice() == slice && !combiner_.empty() ? &combiner_.slots() : nullptr;
-    }
-    if constexpr (kHasSlots) {
-      const Table* const table = primary_.LastOpened(slice);
-      if (table != nullptr && !table->slots().empty() && !table->slots().exceeds_cache()) {
-        return &table->slots();
+  template <typename UseFn>
+  void FoldIntoCombiner(SliceId slice, const UseFn& use) {
+    if constexpr (kFolds) {
+      if (policy_.folds() && combiner_.slice() == slice && !combiner_.empty()) {
+        policy_.OnFolded(combiner_.UseFolder(use), 0);
+        return;
       }
     }
-    return nullptr;
+    use(NoFolder<K, V>());
   }
 
   /// Folds records into the combiner, new keys as long as there are slots; hands over the rest.

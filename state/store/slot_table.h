@@ -108,6 +108,8 @@ class SlotTable {
   std::size_t size_bytes() const { return block_.size_bytes; }
   /// Whether it is larger than a usual second-level cache, so that it helps to prefetch.
   bool exceeds_cache() const { return size_bytes() > kCachedBytes; }
+  /// Whether it is larger than a usual first-level cache by so much that prefetching helps updates made in a row.
+  bool exceeds_first_level_cache() const { return size_bytes() > kFirstLevelBytes; }
 
   /// Where the keys with this hash are looked for.
   SlotHome HomeOf(std::uint64_t hash) const { return HomeOfSpread(SpreadOf(hash)); }
@@ -206,6 +208,7 @@ class SlotTable {
   static constexpr std::size_t kScannedAhead = 4096 / sizeof(Entry);
   static constexpr std::uint64_t kFewestHomes = 64;
   static constexpr std::size_t kCachedBytes = std::size_t{2} << 20;
+  static constexpr std::size_t kFirstLevelBytes = std::size_t{128} << 10;
 
   SlotTable(const Block& block, std::uint64_t homes)
       : block_(block), slots_(reinterpret_cast<Entry*>(block.data)), homes_(homes) {}

@@ -28,6 +28,7 @@
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
 #include "state/store/delta_entry.h"
+#include "state/store/folders.h"
 #include "state/store/run_groups.h"
 #include "state/store/slice_table.h"
 #include "state/store/slot_table.h"
@@ -84,16 +85,28 @@ class WindowTable {
     updates_ += run.size();
     deltas_ += kIsUpdate<E> ? 0 : run.size();
     if (!slots_.empty()) {
-      return slots_.exceeds_cache() ? ApplyToSlots<true>(memory, run) : ApplyToSlots<false>(memory, run);
+      return slots_.exceeds_first_level_cache() ? ApplyToSlots<true>(memory, run) : ApplyToSlots<false>(memory, run);
     }
     absl::Status status = log_.ApplyRun(memory, run);
     return updates_ < look_.next_updates || !status.ok() ? status : ConsiderSlots(memory);
   }
 
-  /// Keys' slots, if there are any. Forms in them may be updated from outside; CountUpdates is to be told how many
-  /// were.
+  /// Calls `use(folder)` with a folder (folders.h) for records of this slice; `use` returns the folder.
+  template <typename UseFn>
+  void UseFolder(const UseFn& use) {
+    if (slots_.empty()) {
+      use(NoFolder<K, V>());
+    } else if (slots_.exceeds_cache()) {
+      const auto folder = use(AheadFolder<K, V>(slots_));
+      slots_ = folder.slots();
+      updates_ += folder.folded();
+    } else {
+      updates_ += FoldIntoSlots<K, V>(slots_, use);
+    }
+  }
+
+  /// Keys' slots, if there are any.
   const Slots& slots() const { return slots_; }
-  void CountUpdates(std::size_t updates) { updates_ += updates; }
 
   /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. The entry's value
   /// has at least Result().
@@ -150,7 +163,7 @@ class WindowTable {
 
   template <typename E>
   static constexpr bool kIsUpdate = E::kKind == DeltaKind::kUpdate;
-  /// In slots outside the cache, an entry's slot is asked for so many entries ahead, a chunk at a time: two loops of
+  /// An entry's slot is prefetched so many entries ahead, a chunk at a time: two loops of
   /// few instructions each, so that many of them are under way in the processor at once.
   static constexpr std::size_t kAhead = 48;
   static constexpr std::size_t kChunk = 16;
@@ -168,7 +181,7 @@ class WindowTable {
     V value;
   };
 
-  template <bool kOutsideCache, typename E>
+  template <bool kPrefetches, typename E>
   absl::Status ApplyToSlots(StateMemory& memory, std::span<const E> run) {
     std::array<SlotHome, kAhead + kChunk> homes;  // a ring
     std::array<const E*, kGroupSize> refused;
@@ -178,17 +191,17 @@ class WindowTable {
     const auto locate = [&](std::size_t first) {
       for (std::size_t i = first; i < std::min(first + kChunk, run.size()); ++i) {
         const SlotHome home = slots.HomeOfKey(run[i].key);
-        if constexpr (kOutsideCache) {
+        if constexpr (kPrefetches) {
           slots.Prefetch(home);
         }
         homes[i % homes.size()] = home;
       }
     };
-    for (std::size_t first = 0; kOutsideCache && first < kAhead; first += kChunk) {
+    for (std::size_t first = 0; kPrefetches && first < kAhead; first += kChunk) {
       locate(first);
     }
     for (std::size_t first = 0; first < run.size(); first += kChunk) {
-      locate(kOutsideCache ? first + kAhead : first);
+      locate(kPrefetches ? first + kAhead : first);
       for (std::size_t i = first; i < std::min(first + kChunk, run.size()); ++i) {
         Form* const form = slots.FindOrInsert(homes[i % homes.size()], run[i].key);
         if (form == nullptr || !ApplyEntry{}(*form, run[i])) [[unlikely]] {

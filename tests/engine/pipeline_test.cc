@@ -80,23 +80,31 @@ class RecordStageTest : public ::testing::Test {
   class Host {
    public:
     /// Folds records of some keys, of the slice that was entered last.
+    template <bool kAhead>
     struct Folder {
-      bool TryFold(std::uint64_t key, const state::Nothing& /*input*/) const {
+      static constexpr bool kFoldsAhead = kAhead;
+
+      void Prefetch(std::uint64_t key) const { host->prefetched.push_back(key); }
+      bool TryFold(std::uint64_t key, const state::Nothing& /*input*/) {
         if (slice != host->entered_ || !host->keys_folded.contains(key)) {
           return false;
         }
         host->folded[slice].push_back(key);
+        ++count;
         return true;
       }
+      std::size_t folded() const { return count; }
+
       Host* host;
       std::int64_t slice;
+      std::size_t count = 0;
     };
 
     template <typename UseFn>
     void UseFolder(state::SliceId piece, const UseFn& use) {
-      use(Folder{this, static_cast<std::int64_t>(piece)});
+      const auto slice = static_cast<std::int64_t>(piece);
+      counted += folds_ahead ? use(Folder<true>{this, slice}).folded() : use(Folder<false>{this, slice}).folded();
     }
-    void OnFolded(state::SliceId /*piece*/, std::size_t records) { counted += records; }
     void Enter(state::SliceId piece) {
       entered_ = static_cast<std::int64_t>(piece);
       entries.push_back(entered_);
@@ -110,7 +118,9 @@ class RecordStageTest : public ::testing::Test {
     }
     void Late(std::int64_t /*event_time_ms*/, const Reading& /*record*/) { FAIL() << "late records are not kept"; }
 
+    bool folds_ahead = false;
     std::set<std::uint64_t> keys_folded;
+    std::vector<std::uint64_t> prefetched;                      // keys, as often as they were
     std::map<std::int64_t, std::vector<std::uint64_t>> folded;  // by slice: the keys
     std::map<std::int64_t, std::vector<std::uint64_t>> taken;   // by slice: the keys
     std::vector<std::size_t> sizes;                             // of what was taken at a time
@@ -185,6 +195,58 @@ TEST_F(RecordStageTest, WhatTheFolderTakesIsNotStaged) {
   EXPECT_EQ(host_.taken, (KeysBySlice{{0, {2, 2}}, {1, {3}}})) << "key 3 in another slice is not of the folder";
   EXPECT_EQ(host_.counted, 2U);
   EXPECT_EQ(stage_.kept(), 5U + Stage::kMaxRecords);
+}
+
+TEST_F(RecordStageTest, AFolderThatFoldsAheadTakesTheOldestOnceOthersAreStagedBehindThem) {
+  EnterFirstSlice();
+  host_.folds_ahead = true;
+  host_.keys_folded = {1};
+  Add(std::vector<Reading>(60, {.sensor = 1, .value = 7}));
+  EXPECT_EQ(host_.prefetched, Keys(60, 1));
+  EXPECT_EQ(host_.counted, 0U) << "too few to have come into the cache";
+  Add(std::vector<Reading>(20, {.sensor = 1, .value = 7}));
+  EXPECT_GT(host_.counted, 0U);
+  EXPECT_LT(host_.counted, 80U);
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.folded[0].size(), host_.counted);
+  EXPECT_EQ(host_.taken[0].size(), 80U - host_.counted);
+  EXPECT_EQ(stage_.kept(), 80U + Stage::kMaxRecords);
+}
+
+TEST_F(RecordStageTest, WhatAFolderThatFoldsAheadRefusesIsHandedOverInOrder) {
+  EnterFirstSlice();
+  host_.folds_ahead = true;
+  Keys all;
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    std::vector<Reading> readings;
+    for (std::uint64_t key = 0; key < 100; ++key) {
+      all.push_back(step * 100 + key);
+      readings.push_back({.sensor = all.back(), .value = 7});
+      if (all.back() % 3 == 0) {
+        host_.keys_folded.insert(all.back());
+      }
+    }
+    Add(readings, {.in_order = step % 2 == 0});
+  }
+  const Keys folded = host_.folded[0];
+  stage_.Flush(host_);
+  EXPECT_GT(folded.size(), 50U);
+  EXPECT_EQ(host_.folded[0], folded) << "the rest is handed over as it is";
+  std::erase_if(all, [&](std::uint64_t key) { return std::ranges::find(folded, key) != folded.end(); });
+  EXPECT_EQ(host_.taken[0], all);
+  EXPECT_EQ(host_.prefetched.size(), 400U);
+}
+
+TEST_F(RecordStageTest, WhatWaitsForAFolderIsTakenBeforeAnotherSliceIsEntered) {
+  EnterFirstSlice();
+  host_.folds_ahead = true;
+  host_.keys_folded = {1, 2};
+  Add(std::vector<Reading>(100, {.sensor = 1, .value = 7}), {.in_order = true});
+  Add(std::vector<Reading>(100, {.sensor = 2, .value = 17}), {.in_order = true});
+  stage_.Flush(host_);
+  EXPECT_EQ(host_.folded[0].size() + host_.taken[0].size(), 100U);
+  EXPECT_EQ(host_.folded[1].size() + host_.taken[1].size(), 100U);
+  EXPECT_EQ(std::ranges::count(host_.folded[0], 2U) + std::ranges::count(host_.taken[0], 2U), 0);
 }
 
 TEST_F(RecordStageTest, TheSliceOfMostRecordsBecomesTheCurrentOne) {

@@ -76,7 +76,7 @@ TEST(Combiner, AKeyFindsItsFormHoweverManyOthersFindNone) {
   StateMemory memory(kLimitBytes);
   SumCombiner combiner = SumCombiner::Create(memory, 4 << 10).value();
   const std::uint64_t keys = Fill(combiner, 1);
-  EXPECT_TRUE(combiner.slots().full());
+  EXPECT_TRUE(combiner.full());
   EXPECT_FALSE(Add(combiner, keys + 1, 1));
   for (std::uint64_t key = 1; key <= keys; ++key) {
     EXPECT_TRUE(Add(combiner, key, 1)) << "key " << key;
@@ -103,7 +103,7 @@ TEST(Combiner, GrowsWhenItIsFullUpToItsLimit) {
   std::vector<std::uint64_t> keys;
   for (bool wants_to_grow = true; wants_to_grow && keys.size() < 10;) {
     keys.push_back(Fill(combiner, 1));
-    EXPECT_LT(combiner.slots().size_bytes(), 2 * kMostBytes);
+    EXPECT_LT(combiner.size_bytes(), 2 * kMostBytes);
     wants_to_grow = combiner.wants_to_grow();
     ReadOut(combiner, memory, 1000);
     EXPECT_FALSE(combiner.wants_to_grow()) << "when it is empty";
@@ -113,29 +113,29 @@ TEST(Combiner, GrowsWhenItIsFullUpToItsLimit) {
   EXPECT_LT(keys[0], 200U) << "it starts small";
   EXPECT_GT(keys[1], 7 * keys[0]);
   EXPECT_GT(keys[2], keys[1]);
-  EXPECT_GT(combiner.slots().size_bytes(), kMostBytes / 2);
+  EXPECT_GT(combiner.size_bytes(), kMostBytes / 2);
 }
 
 TEST(Combiner, ShrinksWhenFewKeysCome) {
   StateMemory memory(kLimitBytes);
   SumCombiner combiner = SumCombiner::Create(memory, 64 << 10).value();
-  const std::size_t small = combiner.slots().size_bytes();
+  const std::size_t small = combiner.size_bytes();
   for (int i = 0; i < 2; ++i) {
     Fill(combiner, 1);
     ReadOut(combiner, memory, 1000);
   }
-  const std::size_t large = combiner.slots().size_bytes();
+  const std::size_t large = combiner.size_bytes();
   ASSERT_GT(large, 5 * small);
   for (std::uint64_t key = 1; key <= 10; ++key) {
     ASSERT_TRUE(Add(combiner, key, 1));
   }
   ReadOut(combiner, memory, 1000);
-  EXPECT_EQ(combiner.slots().size_bytes(), small);
+  EXPECT_EQ(combiner.size_bytes(), small);
   for (std::uint64_t key = 1; key <= 100; ++key) {
     ASSERT_TRUE(Add(combiner, key, 1)) << "twice as many as came have slots";
   }
   ReadOut(combiner, memory, 1000);
-  EXPECT_EQ(combiner.slots().size_bytes(), small) << "nearly as many as it is for";
+  EXPECT_EQ(combiner.size_bytes(), small) << "nearly as many as it is for";
 }
 
 TEST(Combiner, WithoutMemoryToGrowItStaysAsItIs) {
@@ -143,12 +143,12 @@ TEST(Combiner, WithoutMemoryToGrowItStaysAsItIs) {
   SumCombiner combiner = SumCombiner::Create(memory, 1 << 20).value();
   while (memory.Acquire(std::size_t{4} << 10, Contents::kZeroed).ok()) {
   }
-  const std::size_t size_bytes = combiner.slots().size_bytes();
+  const std::size_t size_bytes = combiner.size_bytes();
   const std::uint64_t keys = Fill(combiner, 1);
   EXPECT_TRUE(combiner.wants_to_grow());
   EXPECT_EQ(ReadOut(combiner, memory, 1000).size(), keys);
   EXPECT_TRUE(combiner.empty());
-  EXPECT_EQ(combiner.slots().size_bytes(), size_bytes);
+  EXPECT_EQ(combiner.size_bytes(), size_bytes);
   EXPECT_EQ(Fill(combiner, 1'000'000), keys) << "it is empty, and takes as many others";
 }
 

@@ -10,7 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "state/crdt/sum.h"
+#include "state/log/state_memory.h"
+#include "state/store/folders.h"
 #include "state/store/partitioned_store.h"
+#include "state/store/slot_table.h"
 #include "state/store/window_table.h"
 #include "tests/state/update_runs.h"
 
@@ -54,10 +57,10 @@ class OfExecutors {
 
   bool TryFold(SliceId slice, std::uint64_t key, const Input& input) {
     bool taken = false;
-    store_.UseFolder(slice, [&](auto folder) { taken = folder.TryFold(key, input); });
-    if (taken) {
-      store_.OnFolded(slice, 1);
-    }
+    store_.UseFolder(slice, [&](auto folder) {
+      taken = folder.TryFold(key, input);
+      return folder;
+    });
     return taken;
   }
 
@@ -103,7 +106,7 @@ TEST(FolderOfOneExecutor, TakesAKeyThatHasASlot) {
   EXPECT_EQ(one.ResultOf(kSecond, 1), 22);
 }
 
-TEST(FolderOfOneExecutor, TakesNoNewKey) {
+TEST(FolderOfOneExecutor, TakesNoNewKeyInTheCache) {
   OfExecutors<Sum> one(1);
   one.TakeOften(100);
   one.Take(kSecond, {Of(1, 1)});
@@ -116,14 +119,37 @@ TEST(FolderOfOneExecutor, TakesNoNewKey) {
   }
 }
 
-TEST(FolderOfOneExecutor, TakesNothingOutsideTheCache) {
+TEST(FolderOfOneExecutor, GivesNewKeysSlotsOutsideTheCache) {
   OfExecutors<Sum> one(1);
   one.TakeOften(100'000);
   one.Take(kSecond, {Of(1, 10)});
+  ASSERT_TRUE(one.table(kSecond)->slots().exceeds_cache());
   ASSERT_EQ(one.table(kSecond)->slots().size(), 1U);
-  EXPECT_FALSE(one.TryFold(kSecond, 1, 5)) << "Take asks for many of them ahead";
-  one.Take(kSecond, {Of(1, 5)});
+  for (const std::uint64_t key : {0U, 1U, 2U}) {
+    EXPECT_TRUE(one.TryFold(kSecond, key, 5)) << "key " << key;
+  }
+  EXPECT_EQ(one.table(kSecond)->slots().size(), 3U);
+  one.Take(kSecond, {Of(2, 3)});
+  EXPECT_EQ(one.ResultOf(kSecond, 0), 5);
   EXPECT_EQ(one.ResultOf(kSecond, 1), 15);
+  EXPECT_EQ(one.ResultOf(kSecond, 2), 8);
+  EXPECT_EQ(one.table(kSecond)->forecast().keys, 3U);
+}
+
+TEST(FolderOfOneExecutor, FoldsAheadOutsideTheCacheOnly) {
+  const auto folds_ahead = [](std::uint64_t keys) {
+    OfExecutors<Sum> one(1);
+    one.TakeOften(keys);
+    one.Take(kSecond, {Of(1, 10)});
+    bool ahead = false;
+    one.store().UseFolder(kSecond, [&](auto folder) {
+      ahead = folder.kFoldsAhead;
+      return folder;
+    });
+    return ahead;
+  };
+  EXPECT_FALSE(folds_ahead(1'000));
+  EXPECT_TRUE(folds_ahead(100'000));
 }
 
 TEST(FolderOfOneExecutor, TakesNoKeyThatHasFoundNoSlot) {
@@ -182,6 +208,37 @@ TEST(FolderOfOneExecutor, CountsForWhatTheNextSliceExpects) {
   }
   ASSERT_EQ(folded, 75U);
   EXPECT_EQ(one.table(kSecond)->forecast(), (Forecast{.keys = 150, .recurring = true}));
+}
+
+/// The key of a query without keys.
+struct Only {
+  static constexpr bool kOnlyKey = true;
+  std::uint8_t always_zero = 0;
+
+  friend bool operator==(const Only&, const Only&) = default;
+};
+
+TEST(OnlyFolder, FoldsIntoTheSlotOfTheOnlyKeyOnceThereIsOne) {
+  StateMemory memory(std::uint64_t{1} << 30);
+  using Float = SumValue<float>;
+  using Slots = SlotTable<Only, CompactForm<Float>>;
+  Slots slots = Slots::Create(memory, 1).value();
+  const auto fold = [&](float input) {
+    bool taken = false;
+    const std::size_t folded = FoldIntoSlots<Only, Float>(slots, [&](auto folder) {
+      taken = folder.TryFold(Only(), input);
+      return folder;
+    });
+    EXPECT_EQ(folded, taken ? 1U : 0U);
+    return taken;
+  };
+  EXPECT_FALSE(fold(1.0F));
+  ASSERT_NE(slots.FindOrInsert(slots.HomeOfKey(Only()), Only()), nullptr);
+  EXPECT_TRUE(fold(0.5F));
+  EXPECT_FALSE(fold(std::numeric_limits<float>::infinity())) << "no form takes that";
+  EXPECT_TRUE(fold(4.0F));
+  EXPECT_EQ(slots.Find(slots.HomeOfKey(Only()), Only())->Expanded().Result(), 4.5);
+  slots.Release(memory);
 }
 
 constexpr std::uint64_t kKeys = 50;

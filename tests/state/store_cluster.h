@@ -149,11 +149,9 @@ class StoreNode {
           rest.push_back(update);
         }
       }
+      return folder;
     });
-    if (const std::size_t taken = updates.size() - rest.size(); taken > 0) {
-      store_.OnFolded(slice, taken);
-      met_.taken_by_folder += taken;
-    }
+    met_.taken_by_folder += updates.size() - rest.size();
     TakeRest(slice, rest);
     if (store_.wants_read_out()) {
       ++(store_.fold_policy().folds() ? met_.read_outs_to_grow : met_.read_outs_for_off);
