@@ -2,7 +2,7 @@
 //
 // Not into the first: what is asked for there occupies one of the few places for lines that the first-level cache waits
 // for, until memory answers, and then the loads behind it have none. On an AMD EPYC, a mean for each of a million keys
-// goes from 75 to 115 M records/s by that (docs/performance.md). From the second level a line takes some 14 cycles,
+// goes from 75 to 115 M records/s by that. From the second level a line takes some 14 cycles,
 // which out-of-order execution hides.
 //
 //   Prefetch(&slots[home]);
