@@ -38,8 +38,8 @@ void MoveKey(Auction& auction, std::uint64_t by) { auction.seller += by; }
 void MoveKey(Bid& bid, std::uint64_t by) { bid.bidder += by; }
 void MoveKey(Seller& seller, std::uint64_t by) { seller.id += by; }
 
-/// The records of one side. Each executor's have keys of their own: so two executors find as many pairs a record as one,
-/// and as two loops that share nothing.
+/// The records of one side. Each executor's have keys of their own: so two executors find as many pairs a record as
+/// one, and as two loops that share nothing.
 template <typename Generator, typename Blocks>
 absl::StatusOr<std::shared_ptr<const Blocks>> GenerateSide(const InputSize& size, std::uint64_t seed,
                                                            std::uint64_t records, std::int64_t span_ms,
@@ -49,8 +49,9 @@ absl::StatusOr<std::shared_ptr<const Blocks>> GenerateSide(const InputSize& size
     return input.status();
   }
   input->seed = seed;
-  return Blocks::Generate(Generator(*input), records, size.executors,
-                          [keys = size.keys](std::uint32_t executor, auto& record) { MoveKey(record, executor * keys); });
+  return Blocks::Generate(
+      Generator(*input), records, size.executors,
+      [keys = size.keys](std::uint32_t executor, auto& record) { MoveKey(record, executor * keys); });
 }
 
 /// How many records of each side a loop reads, and which.

@@ -182,8 +182,8 @@ class RecordStage {
 
   /// Returns how many records are of the current piece.
   template <bool kAllHere, typename Item, typename Folder, typename MeanwhileFn>
-  std::size_t FoldOrStage(std::span<const Item> records, std::int64_t shift_ms,
-                                                 Folder& folder_used, const MeanwhileFn& meanwhile) {
+  std::size_t FoldOrStage(std::span<const Item> records, std::int64_t shift_ms, Folder& folder_used,
+                          const MeanwhileFn& meanwhile) {
     // What is hoisted here the compiler would have to read again after each update that it writes.
     const std::uint64_t start_ms = static_cast<std::uint64_t>(place_.start_ms) - static_cast<std::uint64_t>(shift_ms);
     const std::uint64_t span_ms =
@@ -330,9 +330,9 @@ class RecordStage {
   std::uint64_t kept_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t partly_late_ = 0;
-  std::uint64_t here_count_ = 0;       // records since the current place was judged last
-  std::uint64_t elsewhere_count_ = 0;  // records set aside since then
-  std::size_t aside_count_ = 0;        // 0 between calls
+  std::uint64_t here_count_ = 0;                           // records since the current place was judged last
+  std::uint64_t elsewhere_count_ = 0;                      // records set aside since then
+  std::size_t aside_count_ = 0;                            // 0 between calls
   StagedUpdates<Update, kHandOver + kMaxRecords> staged_;  // used below kHandOver between calls
   std::array<Aside, kMaxRecords> aside_;
   std::array<Update, kMaxRecords> sorted_;  // those of one piece

@@ -69,8 +69,8 @@ class Combiner {
   /// Whether it could take more keys with more memory.
   bool wants_to_grow() const { return slots_.full() && planned_keys_ < most_keys_; }
 
-  /// Calls `use(folder)` with a folder (folders.h) for records of known keys; `use` returns the folder. Returns how many
-  /// records it has taken.
+  /// Calls `use(folder)` with a folder (folders.h) for records of known keys; `use` returns the folder. Returns how
+  /// many records it has taken.
   template <typename UseFn>
   std::size_t UseFolder(const UseFn& use) {
     return FoldIntoSlots<K, V>(slots_, use);
