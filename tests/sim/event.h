@@ -15,7 +15,7 @@ struct Event {
   std::uint64_t key = 0;
   std::int64_t time_ms = 0;
   std::int64_t amount = 0;
-  double weight = 0;       ///< a multiple of 2^-8: sums of them are exact in any order
+  float weight = 0;        ///< a multiple of 2^-8, some of them so large that doubles round their sums with others
   std::uint64_t kind = 0;  ///< 0, 1 or 2
 
   friend bool operator==(const Event&, const Event&) = default;

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -20,6 +21,15 @@ std::string Number(double value) { return absl::StrFormat("%.9g", value); }
 
 std::string Event3(const Event& event) {
   return absl::StrCat("(", event.key, " ", event.time_ms, " ", event.amount, ")");
+}
+
+/// The sum of the weights, rounded once: it is added up in integers, of 2^-8 each.
+double WeightsOf(const std::vector<Event>& events) {
+  absl::int128 sum = 0;
+  for (const Event& event : events) {
+    sum += absl::int128(double{event.weight} * 256);
+  }
+  return static_cast<double>(sum) / 256;
 }
 
 std::vector<std::int64_t> AmountsOf(const std::vector<Event>& events) {
@@ -139,17 +149,11 @@ std::string SumOf(const std::vector<Event>& events) {
   for (const Event& event : events) sum += event.amount;
   return absl::StrCat(sum);
 }
-std::string WeightOf(const std::vector<Event>& events) {
-  double sum = 0;
-  for (const Event& event : events) sum += event.weight;
-  return Number(sum);
-}
+std::string WeightOf(const std::vector<Event>& events) { return Number(WeightsOf(events)); }
 std::string LeastOf(const std::vector<Event>& events) { return absl::StrCat(AmountsOf(events).front()); }
 std::string GreatestOf(const std::vector<Event>& events) { return absl::StrCat(AmountsOf(events).back()); }
 std::string MeanOf(const std::vector<Event>& events) {
-  double sum = 0;
-  for (const Event& event : events) sum += event.weight;
-  return Number(sum / static_cast<double>(events.size()));
+  return Number(WeightsOf(events) / static_cast<double>(events.size()));
 }
 std::string VarianceOf(const std::vector<Event>& events) {
   std::int64_t sum = 0;

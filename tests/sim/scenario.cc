@@ -53,7 +53,10 @@ Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, s
   event.time_ms = number * scenario.span_ms / std::max<std::int64_t>(records, 1);
   event.time_ms -= scenario.disorder_ms == 0 ? 0 : random.Between(0, scenario.disorder_ms);
   event.amount = random.Between(-1'000, 1'000);
-  event.weight = static_cast<double>(random.Between(-4'096, 4'096)) / 256;
+  constexpr float kLarge = 0x1p60F;
+  constexpr std::uint64_t kOneInSoManyIsLarge = 16;
+  event.weight = static_cast<float>(random.Between(-4'096, 4'096)) / 256;
+  event.weight *= random.Below(kOneInSoManyIsLarge) == 0 ? kLarge : 1;
   event.kind = random.Below(3);
   return event;
 }
