@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "bench/baseline/join_loop.h"
 #include "bench/baseline/session_join_loop.h"
 #include "bench/scaling/record_blocks.h"
+#include "queries/common/generator.h"
 #include "queries/nb11/generator.h"
 #include "queries/nb11/nb11_query.h"
 #include "queries/nb8/nb8_query.h"
@@ -33,13 +35,31 @@ constexpr std::int64_t kNb8WindowMs = 43'200'000;
 constexpr std::int64_t kNb11GapMs = 10'000;
 constexpr std::uint64_t kRightOf = 5;  // one record of so many is the right side's
 
-/// The field by which a record is joined.
+/// Adds a number to the key by which a record is joined.
 void MoveKey(Auction& auction, std::uint64_t by) { auction.seller += by; }
 void MoveKey(Bid& bid, std::uint64_t by) { bid.bidder += by; }
 void MoveKey(Seller& seller, std::uint64_t by) { seller.id += by; }
 
-/// The records of one side. Each executor's have keys of their own: so two executors find as many pairs a record as
-/// one, and as two loops that share nothing.
+/// What another generator makes, but no two executors have records of one key. So two executors find as many pairs a
+/// record as one, and as two loops that share nothing.
+template <typename R>
+class KeysByExecutor : public queries::Generator<R> {
+ public:
+  KeysByExecutor(const queries::Generator<R>& generator, std::uint64_t keys) : generator_(&generator), keys_(keys) {}
+
+  void Fill(std::uint32_t executor, std::uint64_t first, std::span<R> records) const override {
+    generator_->Fill(executor, first, records);
+    for (R& record : records) {
+      MoveKey(record, executor * keys_);
+    }
+  }
+
+ private:
+  const queries::Generator<R>* generator_;
+  std::uint64_t keys_;
+};
+
+/// The records of one side.
 template <typename Generator, typename Blocks>
 absl::StatusOr<std::shared_ptr<const Blocks>> GenerateSide(const InputSize& size, std::uint64_t seed,
                                                            std::uint64_t records, std::int64_t span_ms,
@@ -49,9 +69,8 @@ absl::StatusOr<std::shared_ptr<const Blocks>> GenerateSide(const InputSize& size
     return input.status();
   }
   input->seed = seed;
-  return Blocks::Generate(
-      Generator(*input), records, size.executors,
-      [keys = size.keys](std::uint32_t executor, auto& record) { MoveKey(record, executor * keys); });
+  const Generator generator(*input);
+  return Blocks::Generate(KeysByExecutor<typename Blocks::Record>(generator, size.keys), records, size.executors);
 }
 
 /// How many records of each side a loop reads, and which.

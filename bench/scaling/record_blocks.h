@@ -30,12 +30,10 @@ class RecordBlocks : public std::enable_shared_from_this<RecordBlocks<R, EventTi
   using Record = R;
   using Events = engine::SourceSpec<R, EventTime>;
 
-  /// Records 0 .. `records` - 1 of each of `executors`, each generated in a thread of its own, where `adjust(executor,
-  /// record)` may change them. ResourceExhausted when they do not fit the memory.
-  template <typename AdjustFn>
+  /// Records 0 .. `records` - 1 of each of `executors`, each generated in a thread of its own. ResourceExhausted when
+  /// they do not fit the memory.
   static absl::StatusOr<std::shared_ptr<const RecordBlocks>> Generate(const queries::Generator<R>& generator,
-                                                                      std::uint64_t records, std::uint32_t executors,
-                                                                      const AdjustFn& adjust) {
+                                                                      std::uint64_t records, std::uint32_t executors) {
     std::shared_ptr<RecordBlocks> blocks(new RecordBlocks());
     for (std::uint32_t executor = 0; executor < executors; ++executor) {
       if (absl::Status status = blocks->AddBlock(records); !status.ok()) {
@@ -44,22 +42,12 @@ class RecordBlocks : public std::enable_shared_from_this<RecordBlocks<R, EventTi
     }
     std::vector<std::thread> threads;
     for (std::uint32_t executor = 0; executor < executors; ++executor) {
-      threads.emplace_back([&, executor] {
-        generator.Fill(executor, 0, blocks->blocks_[executor]);
-        for (R& record : blocks->blocks_[executor]) {
-          adjust(executor, record);
-        }
-      });
+      threads.emplace_back([&, executor] { generator.Fill(executor, 0, blocks->blocks_[executor]); });
     }
     for (std::thread& thread : threads) {
       thread.join();
     }
     return blocks;
-  }
-
-  static absl::StatusOr<std::shared_ptr<const RecordBlocks>> Generate(const queries::Generator<R>& generator,
-                                                                      std::uint64_t records, std::uint32_t executors) {
-    return Generate(generator, records, executors, [](std::uint32_t /*executor*/, R& /*record*/) {});
   }
 
   std::span<const R> of(std::uint32_t executor) const { return blocks_[executor]; }

@@ -10,8 +10,8 @@
 //                          ▼                           staged: handed to the store, many at a time
 //                      set aside: sorted by piece behind the loop, and handed to the store
 //
-// A folder of slots outside the cache takes a record only when some others have been staged behind it: its slot is
-// prefetched in between.
+// A folder of slots outside the cache takes a record when some fifty others have been staged behind it. The record's
+// slot is prefetched in the meantime.
 //
 // Where more records are set aside than not, their piece becomes the current one.
 //
@@ -45,6 +45,7 @@
 #include "rdma/base/check.h"
 #include "rdma/base/prefetch.h"
 #include "state/store/partitioned_store.h"
+#include "state/store/slot_table.h"
 
 namespace glaive::engine {
 
@@ -121,10 +122,6 @@ class RecordStage {
   /// cache has room for.
   static constexpr std::size_t kHandOver =
       std::clamp<std::size_t>((std::size_t{16} << 10) / sizeof(Update), kMaxRecords, state::kMostEntries - kMaxRecords);
-  /// A folder that folds ahead takes a chunk of records when so many have been staged behind it. Two loops of few
-  /// instructions each, one that stages a chunk and one that folds a chunk, keep more loads under way than one loop.
-  static constexpr std::size_t kAhead = 48;
-  static constexpr std::size_t kChunk = 16;
   /// After so many records it is decided whether the current piece stays.
   static constexpr std::uint64_t kRecordsOfDecision = 128;
 
@@ -144,8 +141,9 @@ class RecordStage {
   static const typename Plan::Input* PointerTo(const typename Plan::Input& record) { return &record; }
   static const typename Plan::Input* PointerTo(const typename Plan::Input* record) { return record; }
 
+  /// A folder that folds ahead takes a chunk of staged records behind each chunk of the loop.
   template <typename Folder>
-  static constexpr std::size_t kRecordsOfLoop = Folder::kFoldsAhead ? kChunk : kMaxRecords;
+  static constexpr std::size_t kRecordsOfLoop = Folder::kFoldsAhead ? state::kSlotChunk : kMaxRecords;
 
   template <typename Item>
   std::int64_t TimeOf(const Item& item, std::int64_t shift_ms) const {
@@ -182,14 +180,14 @@ class RecordStage {
 
   /// Returns how many records are of the current piece.
   template <bool kAllHere, typename Item, typename Folder, typename MeanwhileFn>
-  std::size_t FoldOrStage(std::span<const Item> records, std::int64_t shift_ms, Folder& folder_used,
+  std::size_t FoldOrStage(std::span<const Item> records, std::int64_t shift_ms, Folder& used,
                           const MeanwhileFn& meanwhile) {
     // What is hoisted here the compiler would have to read again after each update that it writes.
     const std::uint64_t start_ms = static_cast<std::uint64_t>(place_.start_ms) - static_cast<std::uint64_t>(shift_ms);
     const std::uint64_t span_ms =
         static_cast<std::uint64_t>(place_.end_ms) - static_cast<std::uint64_t>(place_.start_ms);
     const Plan& plan = *plan_;
-    Folder folder = folder_used;
+    Folder folder = used;  // a copy, which can stay in registers
     const std::size_t used_before = staged_.used();
     while (!records.empty()) {
       const std::span<const Item> chunk = records.first(std::min(records.size(), kRecordsOfLoop<Folder>));
@@ -218,11 +216,11 @@ class RecordStage {
         });
       }
       staged_.set_end(next);
-      if (Folder::kFoldsAhead && staged_.waiting() >= kAhead + kChunk) {
-        staged_.FoldOldest(kChunk, folder);
+      if (Folder::kFoldsAhead && staged_.waiting() >= state::kSlotsAhead + state::kSlotChunk) {
+        staged_.FoldOldest(state::kSlotChunk, folder);
       }
     }
-    folder_used = folder;
+    used = folder;
     return staged_.used() - used_before + (Folder::kFoldsAhead ? 0 : folder.folded());
   }
 

@@ -124,17 +124,19 @@ class PartitionedStore {
   /// once it has folded some. Take has to bring the records that the folder does not take.
   template <typename UseFn>
   void UseFolder(SliceId slice, const UseFn& use) {
-    if (fragment_) {
-      FoldIntoCombiner(slice, use);
-    } else if constexpr (kHasSlots) {
-      if (Table* const table = primary_.LastOpened(slice); table != nullptr) {
+    if constexpr (kFolds) {
+      if (policy_.folds() && !combiner_.empty() && combiner_.slice() == slice) {
+        policy_.OnFolded(combiner_.UseFolder(use), 0);
+        return;
+      }
+    }
+    if constexpr (kHasSlots) {
+      if (Table* const table = fragment_ ? nullptr : primary_.LastOpened(slice); table != nullptr) {
         table->UseFolder(use);
         return;
       }
-      use(NoFolder<K, V>());
-    } else {
-      use(NoFolder<K, V>());
     }
+    use(NoFolder<K, V>());
   }
 
   /// Whether Take of `items` records, or ReadOutSome of so many, can be done now. If not, wait for segments.
@@ -153,16 +155,14 @@ class PartitionedStore {
       if (policy_.folds() && combiner_.slice() == slice && !combiner_.full()) {
         return Fold(slice, updates);
       }
-      if (policy_.folds() && combiner_.slice() == slice) {
-        policy_.OnRefused(updates.size());
-        return HandOver(slice, std::span<const Update>(updates));
-      }
-      if (policy_.folds()) {
-        policy_.OnSetAside(updates.size());
-        return HandOver(slice, std::span<const Update>(updates));
-      }
     }
-    policy_.OnAppended(updates.size());
+    if (!kFolds || !policy_.folds()) {
+      policy_.OnAppended(updates.size());
+    } else if (combiner_.slice() == slice) {
+      policy_.OnRefused(updates.size());
+    } else {
+      policy_.OnSetAside(updates.size());
+    }
     return HandOver(slice, std::span<const Update>(updates));
   }
 
@@ -245,17 +245,6 @@ class PartitionedStore {
         executor_count_(context.executor_count),
         primary_(*context.memory),
         policy_(context.fold) {}
-
-  template <typename UseFn>
-  void FoldIntoCombiner(SliceId slice, const UseFn& use) {
-    if constexpr (kFolds) {
-      if (policy_.folds() && combiner_.slice() == slice && !combiner_.empty()) {
-        policy_.OnFolded(combiner_.UseFolder(use), 0);
-        return;
-      }
-    }
-    use(NoFolder<K, V>());
-  }
 
   /// Folds records into the combiner, new keys as long as there are slots; hands over the rest.
   absl::Status Fold(SliceId slice, std::span<Update> updates) {

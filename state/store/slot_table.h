@@ -44,6 +44,12 @@ template <typename V>
 concept StartsAsZeros = std::has_unique_object_representations_v<V> &&
                         requires { typename std::bool_constant<HasOnlyZeros<V>()>; } && HasOnlyZeros<V>();
 
+/// A slot outside the cache is prefetched so many updates before it is updated, a chunk of updates at a time. Two loops
+/// of few instructions each, one that prefetches a chunk and one that updates a chunk, keep more loads under way than
+/// one loop.
+inline constexpr std::size_t kSlotsAhead = 48;
+inline constexpr std::size_t kSlotChunk = 16;
+
 /// The number of the first slot that is looked at for a key.
 enum class SlotHome : std::uint64_t {};
 
@@ -108,7 +114,7 @@ class SlotTable {
   std::size_t size_bytes() const { return block_.size_bytes; }
   /// Whether it is larger than a usual second-level cache, so that it helps to prefetch.
   bool exceeds_cache() const { return size_bytes() > kCachedBytes; }
-  /// Whether it is larger than a usual first-level cache by so much that prefetching helps updates made in a row.
+  /// Whether it is so much larger than a usual first-level cache that prefetching helps a run of updates.
   bool exceeds_first_level_cache() const { return size_bytes() > kFirstLevelBytes; }
 
   /// Where the keys with this hash are looked for.

@@ -97,7 +97,7 @@ class WindowTable {
     if (slots_.empty()) {
       use(NoFolder<K, V>());
     } else if (slots_.exceeds_cache()) {
-      const auto folder = use(AheadFolder<K, V>(slots_));
+      const auto folder = use(SlotFolder<K, V, /*kOutsideCache=*/true>(slots_));
       slots_ = folder.slots();
       updates_ += folder.folded();
     } else {
@@ -163,11 +163,6 @@ class WindowTable {
 
   template <typename E>
   static constexpr bool kIsUpdate = E::kKind == DeltaKind::kUpdate;
-  /// An entry's slot is prefetched so many entries ahead, a chunk at a time: two loops of
-  /// few instructions each, so that many of them are under way in the processor at once.
-  static constexpr std::size_t kAhead = 48;
-  static constexpr std::size_t kChunk = 16;
-
   /// What the log was like when it was last considered to move it to slots.
   struct Look {
     std::uint64_t keys = 0;
@@ -183,13 +178,13 @@ class WindowTable {
 
   template <bool kPrefetches, typename E>
   absl::Status ApplyToSlots(StateMemory& memory, std::span<const E> run) {
-    std::array<SlotHome, kAhead + kChunk> homes;  // a ring
+    std::array<SlotHome, kSlotsAhead + kSlotChunk> homes;  // a ring
     std::array<const E*, kGroupSize> refused;
     std::size_t refused_count = 0;
     Slots slots = slots_;  // a copy: its fields need not be read again after each update
     absl::Status status;
     const auto locate = [&](std::size_t first) {
-      for (std::size_t i = first; i < std::min(first + kChunk, run.size()); ++i) {
+      for (std::size_t i = first; i < std::min(first + kSlotChunk, run.size()); ++i) {
         const SlotHome home = slots.HomeOfKey(run[i].key);
         if constexpr (kPrefetches) {
           slots.Prefetch(home);
@@ -197,18 +192,18 @@ class WindowTable {
         homes[i % homes.size()] = home;
       }
     };
-    for (std::size_t first = 0; kPrefetches && first < kAhead; first += kChunk) {
+    for (std::size_t first = 0; kPrefetches && first < kSlotsAhead; first += kSlotChunk) {
       locate(first);
     }
-    for (std::size_t first = 0; first < run.size(); first += kChunk) {
-      locate(kPrefetches ? first + kAhead : first);
-      for (std::size_t i = first; i < std::min(first + kChunk, run.size()); ++i) {
+    for (std::size_t first = 0; first < run.size(); first += kSlotChunk) {
+      locate(kPrefetches ? first + kSlotsAhead : first);
+      for (std::size_t i = first; i < std::min(first + kSlotChunk, run.size()); ++i) {
         Form* const form = slots.FindOrInsert(homes[i % homes.size()], run[i].key);
         if (form == nullptr || !ApplyEntry{}(*form, run[i])) [[unlikely]] {
           refused[refused_count++] = &run[i];
         }
       }
-      if (refused_count > refused.size() - kChunk) {
+      if (refused_count > refused.size() - kSlotChunk) {
         status.Update(ApplyRefused(memory, slots, std::span<const E* const>(refused).first(refused_count)));
         refused_count = 0;
       }
