@@ -85,7 +85,7 @@ class WindowedJoin {
   /// How long windows wait for records of either stream that are behind its watermark; see WindowedStream.
   WindowedJoin AllowedLateness(absl::Duration lateness) && {
     static_assert(Left::Origin::kFromSource || Right::Origin::kFromSource,
-                  "glaive: AllowedLateness() is for records of a source; results of a stage are never late");
+                  "glaive: AllowedLateness() is for records of a source; results of a stage are never out of order");
     allowed_lateness_ms_ = WholeLateness(lateness);
     return std::move(*this);
   }
@@ -98,8 +98,6 @@ class WindowedJoin {
     static_assert(kAreSinks,
                   "glaive: LateTo() takes sinks for LateRecord<...> of both streams' records, such as Csv{path}");
     static_assert(!kKeepsLate, "glaive: a join has one LateTo()");
-    static_assert(Left::Origin::kFromSource && Right::Origin::kFromSource,
-                  "glaive: LateTo() is for records of sources; results of a stage are never late");
     if constexpr (kAreSinks && !kKeepsLate) {
       WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, true> next(
           std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_), window_);

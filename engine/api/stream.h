@@ -71,21 +71,20 @@ class WindowedStream {
   /// not negative, else the process ends with a message; 0 if it isn't called.
   WindowedStream AllowedLateness(absl::Duration lateness) && {
     static_assert(Origin::kFromSource,
-                  "glaive: AllowedLateness() is for records of a source; results of a stage are never late");
+                  "glaive: AllowedLateness() is for records of a source; results of a stage are never out of order");
     allowed_lateness_ms_ = WholeLateness(lateness);
     return std::move(*this);
   }
 
   /// Where records go that are late for all their windows: rows of LateRecord<Record>, each written by the executor
-  /// that read it. Without it they are only counted. `sink` is what To() takes.
+  /// that read it. Without it they are only counted. Results of a stage are late only in a join, behind a time when all
+  /// sources of that stage were idle and the join went on without it. `sink` is what To() takes.
   template <typename S>
   auto LateTo(const S& sink) && {
     constexpr bool kIsSink = SinkSpecFor<S, LateRecord<Record>>;
     static_assert(kIsSink,
                   "glaive: LateTo() takes a sink for LateRecord<...> of the stream's records, such as Csv{path}");
     static_assert(!kKeepsLate, "glaive: a query has one LateTo()");
-    static_assert(Origin::kFromSource,
-                  "glaive: LateTo() is for records of a source; results of a stage are never late");
     if constexpr (kIsSink && !kKeepsLate) {
       WindowedStream<Origin, Chain, Key, W, true> next(std::move(origin_), std::move(chain_), std::move(key_), window_);
       next.allowed_lateness_ms_ = allowed_lateness_ms_;

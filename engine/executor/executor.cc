@@ -42,6 +42,7 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector
   context_.max_lead_ms = config.max_lead_ms;
   context_.idle_timeout_ns = config.idle_timeout_ns;
   context_.fold = config.fold;
+  context_.rows_per_turn = config.rows_per_turn;
   context_.geometries = std::move(geometries);
   context_.mesh = mesh_.get();
   context_.memory = &memory_;

@@ -42,6 +42,7 @@ struct ExecutorConfig {
   std::int64_t idle_timeout_ns = 0;  // 0: no flow is ever idle
   std::uint64_t fragment_bytes = 0;
   state::FoldOptions fold;
+  std::size_t rows_per_turn = 4096;  // that a trigger hands on at most: a turn ends then
   std::uint64_t state_limit_bytes = 0;
   std::uint64_t state_prefault_bytes = 0;          // of those, how many Open takes from the system
   const Clock* clock = nullptr;                    // outlives the executor

@@ -34,6 +34,7 @@ struct TaskContext {
   std::int64_t idle_timeout_ns = 0;
   std::vector<state::FragmentGeometry> geometries;  // of the query's inputs, by number
   state::FoldOptions fold;
+  std::size_t rows_per_turn = 0;
   rdma::ExecutorMesh* mesh = nullptr;
   state::StateMemory* memory = nullptr;
   ExecutorMetrics* metrics = nullptr;

@@ -26,8 +26,10 @@ class FlowConsumer {
   virtual void Take(Fiber& fiber, const SourceBatch<R>& batch, std::int64_t read_ns) = 0;
   /// Tells the other executors how far the stream has come, if they don't know it: the producer is going to wait.
   virtual void Settle(Fiber& /*fiber*/) {}
-  /// The stream's sources are idle: nobody needs to wait for it until the next batch.
+  /// All flows of the stage that the stream comes from are idle: other streams need not wait for this one.
   virtual void OnUpstreamIdle(std::int64_t /*now_ns*/) {}
+  /// One of them is active: other streams wait for this one.
+  virtual void OnUpstreamActive(std::int64_t /*now_ns*/) {}
   /// The stream has ended.
   virtual void End(Fiber& fiber) = 0;
 

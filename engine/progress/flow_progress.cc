@@ -58,6 +58,11 @@ void FlowProgress::OnUpstreamIdle(std::int64_t now_ns) {
   }
 }
 
+void FlowProgress::OnUpstreamActive(std::int64_t now_ns) {
+  epoch_.has_news = epoch_.has_news || idleness_.idle();
+  OnActivity(now_ns);
+}
+
 void FlowProgress::OnSilence(std::int64_t now_ns) {
   if (idleness_.OnSilence(now_ns)) {
     stage_->SetIdle(flow_, true);
@@ -68,7 +73,7 @@ void FlowProgress::OnSilence(std::int64_t now_ns) {
     follows_from_ns_ = now_ns + options_.patience_ns;
   }
   if (idleness_.idle() && CanFollow(now_ns)) {
-    OnBatch(0, 0, stage_->MinOfActiveBeside(flow_), now_ns);
+    OnBatch(0, 0, FollowedMs(), now_ns);
   }
 }
 

@@ -8,9 +8,11 @@
 //   2. LeadsTooFar() is false for the flow that is last, so not everybody can be waiting (invariant I7).
 //   3. A flow that is idle follows: its watermark is that of the slowest flow which is neither idle nor at its end.
 //      Without one, time stands still. It never goes back: records that come after all are judged by it. When time goes
-//      on after it stood still, it waits for `patience_ns`: what is heard of first must not make the rest late that
-//      comes with it. So does a stage's flow when the stage's own flows have become idle: some of what they sent may be
-//      under way.
+//      on after it stood still, it waits for `patience_ns`: the first flow that wakes must not make the records late of
+//      those that wake with it. So does a flow of results when the flows of their stage have become idle: some results
+//      may be under way.
+//   4. A flow of results follows the flows of the stage's other inputs alone. The results of one stage have the same
+//      watermark on all executors, so none of them is late because of another.
 //
 //   progress.OnBatch(records, bytes, watermark_ms, now_ns);
 //   if (progress.ShouldEndEpoch(now_ns)) Ship(progress.EndEpoch(now_ns));
@@ -31,7 +33,8 @@ namespace glaive::engine {
 
 struct FlowProgressOptions {
   ExecutorId self{};
-  std::size_t input = 0;  // of the stage's inputs
+  std::size_t input = 0;    // of the stage's inputs
+  bool of_results = false;  // of another stage, not of a source's records
   EpochPolicy policy = {};
   std::int64_t max_lead_ms = 0;
   std::int64_t idle_timeout_ns = 0;  // 0: never idle
@@ -64,8 +67,10 @@ class FlowProgress {
   }
   /// The source had nothing. When that has lasted for the idle timeout, the flow follows the others.
   void OnSilence(std::int64_t now_ns);
-  /// The stage whose results the flow has waits for sources that are idle: the flow follows the others from now on.
+  /// All flows of the stage whose results the flow has are idle: the flow follows the others from now on.
   void OnUpstreamIdle(std::int64_t now_ns);
+  /// They are not idle any more: the flow does not follow.
+  void OnUpstreamActive(std::int64_t now_ns);
   /// Whether OnSilence would change anything now.
   bool ShouldFollow(std::int64_t now_ns) const {
     return idleness_.Due(now_ns) || (idleness_.idle() && (HasAwoken() || CanFollow(now_ns)));
@@ -79,7 +84,8 @@ class FlowProgress {
   /// Publishes, and ends the epoch: the marker to ship. The next epoch has begun.
   state::EpochMarker EndEpoch(std::int64_t now_ns);
 
-  /// Whether this flow is ahead of the slowest by more than max_lead, and has to wait.
+  /// Whether this flow is ahead of the slowest, or of the windows that have fired, by more than max_lead, and has to
+  /// wait.
   bool LeadsTooFar() const;
 
   std::int64_t watermark_ms() const { return watermark_ms_; }
@@ -90,7 +96,10 @@ class FlowProgress {
   /// Whether time goes on after it stood still, and this flow has not noted that yet.
   bool HasAwoken() const { return stage_->awakenings() != awakenings_; }
   bool CanFollow(std::int64_t now_ns) const {
-    return now_ns >= follows_from_ns_ && stage_->MinOfActiveBeside(flow_) > watermark_ms_;
+    return now_ns >= follows_from_ns_ && FollowedMs() > watermark_ms_;
+  }
+  std::int64_t FollowedMs() const {
+    return options_.of_results ? stage_->MinOfActiveBesideInput(options_.input) : stage_->MinOfActiveBesideFlow(flow_);
   }
 
   FlowProgressOptions options_;

@@ -23,8 +23,9 @@ void StageProgress::Advance(std::size_t flow, std::int64_t watermark_ms, std::in
 std::int64_t StageProgress::SlowestSourceMs(std::int64_t first_ms) const {
   std::int64_t slowest_ms = kMaxEventTimeMs;
   for (std::size_t input = 0; input < delays_ms_.size(); ++input) {
-    const std::int64_t told_ms =
+    const std::int64_t clock_ms =
         delays_ms_.size() == 1 ? clock_.Min() : clock_.MinOf(input * executor_count_, executor_count_);
+    const std::int64_t told_ms = passed_.empty() ? clock_ms : std::min(clock_ms, passed_.front().min_ms);
     const std::int64_t known_ms = told_ms == kMinEventTimeMs ? first_ms : told_ms;
     const bool fits = known_ms <= kMaxEventTimeMs - delays_ms_[input];
     slowest_ms = std::min(slowest_ms, fits ? known_ms + delays_ms_[input] : kMaxEventTimeMs);

@@ -34,7 +34,12 @@ class StageProgress {
   void Advance(std::size_t flow, std::int64_t watermark_ms, std::int64_t read_ns);
   /// Notes whether a flow is idle; see VectorClock.
   void SetIdle(std::size_t flow, bool idle) { clock_.SetIdle(flow, idle); }
-  std::int64_t MinOfActiveBeside(std::size_t flow) const { return clock_.MinOfActiveBeside(flow); }
+  /// What an idle flow follows: the slowest active flow beside itself, or beside all flows of its input; see
+  /// VectorClock.
+  std::int64_t MinOfActiveBesideFlow(std::size_t flow) const { return clock_.MinOfActiveBeside(flow, 1); }
+  std::int64_t MinOfActiveBesideInput(std::size_t input) const {
+    return clock_.MinOfActiveBeside(input * executor_count_, executor_count_);
+  }
 
   /// The minimum over all flows: windows that end at or before it are complete.
   std::int64_t min_ms() const { return clock_.Min(); }
@@ -43,7 +48,9 @@ class StageProgress {
   /// How often that has come to an end.
   std::uint64_t awakenings() const { return clock_.awakenings(); }
   /// Where the sources of the slowest flow are at least, for another source that may have to wait for them: results of
-  /// a stage come later than what they are made of. A flow that has not reported yet counts as if at `first_ms`.
+  /// a stage come later than what they are made of. A flow that has not reported yet counts as if at `first_ms`. While
+  /// passed windows have not fired, flows count as if they were at the first of them: state does not pile up before
+  /// the trigger.
   std::int64_t SlowestSourceMs(std::int64_t first_ms) const;
 
   /// Whether the minimum has passed a window's end, and that was not forgotten.

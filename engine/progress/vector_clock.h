@@ -63,12 +63,13 @@ class VectorClock {
   std::uint64_t awakenings() const { return awakenings_; }
 
   std::int64_t Min() const { return min_; }
-  /// The least entry of the flows beside `self` that are neither idle nor at their end, what an idle flow follows;
-  /// kMinEventTimeMs if there is none. O(flows).
-  std::int64_t MinOfActiveBeside(std::size_t self) const {
+  /// The least entry of the flows that are neither idle nor at their end, without the `count` flows from `first` on:
+  /// what an idle flow follows. kMinEventTimeMs if there is no such flow. O(flows).
+  std::int64_t MinOfActiveBeside(std::size_t first, std::size_t count) const {
     std::int64_t least = kMaxEventTimeMs;
     for (std::size_t flow = 0; flow < entries_.size(); ++flow) {
-      least = flow == self || idle_[flow] ? least : std::min(least, entries_[flow]);
+      const bool is_beside = flow < first || flow >= first + count;
+      least = is_beside && !idle_[flow] ? std::min(least, entries_[flow]) : least;
     }
     return least == kMaxEventTimeMs ? kMinEventTimeMs : least;
   }

@@ -27,6 +27,7 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
+#include "engine/stage/read_slice.h"
 #include "engine/stage/slice_times.h"
 #include "engine/window/windows.h"
 #include "state/index/key_hash.h"
@@ -100,8 +101,8 @@ class SessionResults {
 
   /// Puts what the slice has to the sessions.
   template <typename SliceTable, typename Emit>
-  absl::Status Continue(Fiber& fiber, std::int64_t slice, const SliceTable& table, const Emit& emit) {
-    absl::Status status = table.ForEach([&](const auto& entry) {
+  absl::Status Continue(Fiber& fiber, std::int64_t slice, SliceTable& table, const Emit& emit) {
+    const auto stage = [&](const auto& entry) {
       const Part part = PartOf(entry.value);
       for (const std::int64_t time_ms : {part.first_ms, part.last_ms}) {
         if (!windows_.Covers(slice, time_ms)) [[unlikely]] {
@@ -112,7 +113,8 @@ class SessionResults {
       staged_[staged_count_++] = Item{.hash = hash, .key = entry.key, .part = part};
       typename Table::Prefetcher{*sessions_}(hash);
       return staged_count_ < staged_.size() ? absl::OkStatus() : ContinueGroup(fiber, emit);
-    });
+    };
+    absl::Status status = ReadSlice(fiber, *memory_, table, stage);
     while (status.ok() && staged_count_ > 0) {
       status = ContinueGroup(fiber, emit);
     }

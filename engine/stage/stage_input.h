@@ -117,6 +117,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   }
 
   void OnUpstreamIdle(std::int64_t now_ns) override { progress_.OnUpstreamIdle(now_ns); }
+  void OnUpstreamActive(std::int64_t now_ns) override { progress_.OnUpstreamActive(now_ns); }
 
   bool LeadsTooFar() const override { return progress_.LeadsTooFar(); }
   bool AttentionIsDue(std::int64_t now_ns) const override {
@@ -165,7 +166,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   void Measure() const {
     ExecutorMetrics& metrics = *context_->metrics;
     metrics.records_kept += Plan::kFromSource ? stage_.kept() : 0;
-    metrics.late_records += stage_.late();  // of results, only those that come after their stage was idle
+    metrics.late_records += stage_.late();  // of results, only those of a stage that was idle
     metrics.partly_late_records += stage_.partly_late();
     metrics.epochs += progress_.epochs_ended();
     metrics.merges += store_.merged_entries();
@@ -219,6 +220,8 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   static constexpr std::size_t kSelectStep =
       std::clamp<std::size_t>((std::size_t{64} << 10) / sizeof(typename Plan::Input), 1, 1024);
 
+  static constexpr std::size_t kReadOutSteps = 8;  // in a turn
+
   StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
              const DescribedStage& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
       : plan_(&plan),
@@ -231,6 +234,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
         stage_(plan, windows_),
         progress_({.self = context_->self,
                    .input = stage_input,
+                   .of_results = !Plan::kFromSource,
                    .policy = context_->epoch_policy,
                    .max_lead_ms = context_->max_lead_ms,
                    .idle_timeout_ns = Plan::kFromSource ? context_->idle_timeout_ns : 0,
@@ -299,11 +303,14 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     context_->Require(fiber, described_->Explain(store_.Take(piece, updates)));
   }
 
-  /// Hands over what the store holds back.
+  /// Hands over the records that the store holds back.
   void ReadOut(Fiber& fiber) {
-    while (store_.holds_back()) {
+    for (std::size_t steps = 1; store_.holds_back(); ++steps) {
       WaitForRoom(fiber, state::kMostEntries);
       context_->Require(fiber, described_->Explain(store_.ReadOutSome()));
+      if (steps % kReadOutSteps == 0) {
+        fiber.Yield();
+      }
     }
   }
 

@@ -113,7 +113,7 @@ class WindowJoinResults {
     }
     /// Says which tuples are joined together: all, or, in kSplitLogs parts, those with the same bits of their hashes.
     /// Small pieces beside split ones are not copied for that, only pointed into. Calls `look` for each of their
-    /// tuples.
+    /// tuples, and for each log.
     template <typename LookFn>
     void Arrange(std::size_t logs, const LookFn& look) {
       arranged.resize(logs);
@@ -125,6 +125,7 @@ class WindowJoinResults {
       for (const Piece& piece : pieces) {
         if (piece.table.logs().size() == logs) {
           for (std::size_t log = 0; log < logs; ++log) {
+            look();
             arranged[log].logs.push_back(&piece.table.logs()[log]);
             arranged[log].tuples += piece.table.logs()[log].size();
           }
@@ -199,6 +200,9 @@ class WindowJoinResults {
     absl::StatusOr<Index> index = Index::Create(*memory_, build.arranged[log].tuples);
     if (!index.ok()) {
       return index.status();
+    }
+    while (index->ClearSome()) {
+      fiber.Yield();
     }
     absl::Status status = build.ForEach(log, [&](const BuildEntry& entry) {
       Look(fiber);

@@ -4,7 +4,8 @@
 // Owned by a stage, used by its trigger fiber. What a window's results are is the business of its kind:
 //
 //   has_more(fired)            whether the window after the one that fired last has results without new pieces
-//   Fire(fiber, window, emit)  calls emit(start_ms, end_ms, key, result) for each result; may yield
+//   Fire(fiber, window, emit)  calls emit(start_ms, end_ms, key, result) for each result; yields if it looks at much
+//                              state between two of them
 //   merges()                   of two values to put windows together from slices
 //
 // and, of the one that has results before its window ends,
@@ -16,8 +17,9 @@
 //   1. It waits for the clock and for those who take the results in.
 //   2. Nothing else changes the pieces of a window that fires: their flows have passed its end (see windows.h).
 //   3. A result's event time is its window's end - 1. A watermark follows once all results up to it have been handed
-//   on,
-//      so no result is ever late for the next stage.
+//      on, so no result is late for the next stage.
+//   4. A turn ends after as many results as ExecutorConfig::rows_per_turn says. A result of a large value counts as
+//      several, and so does a window that fires.
 //
 //   WindowTrigger<Plan, Results, Store> trigger(context, windows, progress, consumers, stage, store);
 //   absl::Status status = trigger.Spawn(scheduler);
@@ -74,8 +76,11 @@ class WindowTrigger {
   static constexpr bool kSessions = std::is_same_v<typename Plan::Window, Session>;
   static constexpr bool kEarly = requires(const Results& results) { results.has_early(); };
 
-  /// Rows emitted in a turn: fewer of large values, whose results take longer to make.
-  static constexpr std::size_t kRows = std::clamp<std::size_t>((std::size_t{64} << 10) / Plan::kRowWork, 64, 4096);
+  /// Rows handed on at a time: fewer of large values, whose results take longer to make.
+  static constexpr std::size_t kMostRows = 4096;
+  static constexpr std::size_t kRows = std::clamp<std::size_t>((std::size_t{64} << 10) / Plan::kRowWork, 64, kMostRows);
+  static constexpr std::size_t kWorkOfRow = kMostRows / kRows;            // in rows of small values
+  static constexpr std::size_t kWorkOfWindow = 64;                        // besides its rows
   static constexpr std::size_t kCleanStepBytes = std::size_t{256} << 10;  // memory cleaned in one turn
 
   void Run(Fiber& fiber) {
@@ -112,14 +117,15 @@ class WindowTrigger {
     return std::ranges::any_of(*consumers_, [&](const auto* consumer) { return consumer->AttentionIsDue(now_ns); });
   }
 
-  /// While all flows are idle, no more results are to be waited for than those up to `min_ms`, which have been handed
-  /// on. Told in each round: what was handed on made the consumers active, also where it was learned together with the
-  /// idleness.
+  /// While all flows are idle, the consumers need not wait for results: those up to `min_ms` have been handed on. Told
+  /// in each round, since what was handed on made the consumers active.
   void TellIdleness(std::int64_t min_ms) {
     idle_ = progress_->all_idle() && progress_->min_ms() == min_ms;
     for (FlowConsumer<Row>* consumer : *consumers_) {
       if (idle_) {
         consumer->OnUpstreamIdle(context_->clock->NowNanos());
+      } else {
+        consumer->OnUpstreamActive(context_->clock->NowNanos());
       }
     }
   }
@@ -136,6 +142,8 @@ class WindowTrigger {
     for (std::optional<std::int64_t> window = NextWindow(); window && windows_.EndMs(*window) <= min_ms;
          window = NextWindow()) {
       Fire(fiber, *window);
+      AddWork(fiber, kWorkOfWindow);
+      EndLongTurn(fiber);
       while (context_->memory->CleanSome(kCleanStepBytes)) {
         fiber.Yield();
       }
@@ -168,7 +176,7 @@ class WindowTrigger {
       rows_[row_count_++] =
           Row{.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = std::move(result)};
       ++emitted_;
-      if (row_count_ == rows_.size()) {
+      if (row_count_ == rows_.size() || row_count_ * kWorkOfRow + work_in_turn_ >= context_->rows_per_turn) {
         WriteRows(fiber);
       }
       return absl::OkStatus();
@@ -195,7 +203,22 @@ class WindowTrigger {
 
   void WriteRows(Fiber& fiber) {
     if (row_count_ > 0) {
-      PassOn(std::span<const Row>(rows_.data(), std::exchange(row_count_, 0)), passed_on_ms_, fiber);
+      const std::size_t rows = std::exchange(row_count_, 0);
+      AddWork(fiber, rows * kWorkOfRow);
+      PassOn(std::span<const Row>(rows_.data(), rows), passed_on_ms_, fiber);
+      EndLongTurn(fiber);
+    }
+  }
+
+  /// Counts work of the fiber's turn, in rows of small values.
+  void AddWork(const Fiber& fiber, std::size_t work) {
+    work_in_turn_ = fiber.stats().switches == turn_ ? work_in_turn_ + work : work;
+    turn_ = fiber.stats().switches;
+  }
+  /// Yields if the turn has had its share of work, and no consumer has ended it meanwhile.
+  void EndLongTurn(Fiber& fiber) {
+    if (fiber.stats().switches == turn_ && work_in_turn_ >= context_->rows_per_turn) {
+      fiber.Yield();
     }
   }
 
@@ -219,6 +242,8 @@ class WindowTrigger {
   std::int64_t passed_on_ms_ = kMinEventTimeMs;  // the watermark of the results
   bool idle_ = false;                            // whether the consumers know that all flows are idle
   std::uint64_t emitted_ = 0;
+  std::uint64_t turn_ = 0;        // of the fiber, in which work was counted last
+  std::size_t work_in_turn_ = 0;  // of that turn
   std::size_t row_count_ = 0;
   std::array<Row, kRows> rows_;
 };

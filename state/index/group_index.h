@@ -45,6 +45,15 @@ class GroupIndex {
     return GroupIndex(*block, buckets);
   }
 
+  /// Clears some of the buckets. To be called until it returns false, which says that all are clear, before the first
+  /// Insert.
+  bool ClearSome() {
+    const std::uint64_t end = std::min(cleared_ + kClearedAtOnce, mask_ + 1);
+    std::fill(buckets_ + cleared_, buckets_ + end, kNone);
+    cleared_ = end;
+    return cleared_ <= mask_;
+  }
+
   void Insert(const Entry& entry) {
     const std::uint32_t number = size_++;
     std::uint32_t& bucket = BucketOf(entry.key);
@@ -81,6 +90,7 @@ class GroupIndex {
 
  private:
   static constexpr std::uint64_t kFewestBuckets = 64;
+  static constexpr std::uint64_t kClearedAtOnce = std::uint64_t{1} << 16;
   static constexpr std::uint32_t kNotFirst = 0xFFFFFFFE;
 
   struct Node {
@@ -93,9 +103,7 @@ class GroupIndex {
       : block_(block),
         nodes_(reinterpret_cast<Node*>(block.data)),
         buckets_(reinterpret_cast<std::uint32_t*>(block.data + buckets * sizeof(Node))),
-        mask_(buckets - 1) {
-    std::fill_n(buckets_, buckets, kNone);
-  }
+        mask_(buckets - 1) {}
 
   template <typename K>
   std::uint32_t& BucketOf(const K& key) const {
@@ -106,6 +114,7 @@ class GroupIndex {
   Node* nodes_;
   std::uint32_t* buckets_;
   std::uint64_t mask_;
+  std::uint64_t cleared_ = 0;  // buckets
   std::uint32_t size_ = 0;
 };
 

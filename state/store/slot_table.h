@@ -50,6 +50,11 @@ concept StartsAsZeros = std::has_unique_object_representations_v<V> &&
 inline constexpr std::size_t kSlotsAhead = 48;
 inline constexpr std::size_t kSlotChunk = 16;
 
+/// For loops over much state: what is called now and then, so that the caller can let others run.
+struct NoPause {
+  void operator()() const {}
+};
+
 /// The number of the first slot that is looked at for a key.
 enum class SlotHome : std::uint64_t {};
 
@@ -73,6 +78,7 @@ class SlotTable {
   /// Slots that are looked at for a key, behind each other.
   static constexpr std::size_t kMostProbes = 32;
   static constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 31;
+  static constexpr std::size_t kSlotsBetweenPauses = std::size_t{1} << 16;
 
   /// Without slots.
   SlotTable() = default;
@@ -163,12 +169,16 @@ class SlotTable {
     return &entry->value;
   }
 
-  /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that.
-  template <typename Visit>
-  absl::Status ForEach(Visit&& visit) const {
+  /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. Calls `pause()` once
+  /// in kSlotsBetweenPauses slots, whether they are used or not.
+  template <typename Visit, typename Pause = NoPause>
+  absl::Status ForEach(Visit&& visit, Pause&& pause = {}) const {
     std::span<const Entry> rest(slots_, empty() ? 0 : homes_ + kMostProbes);
     std::array<const Entry*, 128> used;
     while (!rest.empty()) {
+      if (rest.size() / used.size() % (kSlotsBetweenPauses / used.size()) == 0) {
+        pause();
+      }
       // Every pointer is written and those of used slots stay: a branch for each would be mispredicted.
       std::size_t count = 0;
       for (const Entry& entry : rest.first(std::min(used.size(), rest.size()))) {

@@ -7,6 +7,8 @@
 //
 //   1. A key has a slot or an entry in the log: one that found no slot never finds one (slot_table.h). It has both only
 //      where its slot could not take something (compact_form.h); ForEach brings them together.
+//   2. While the log's entries move to slots, some with each ApplyRun, a key may have a slot and an entry that has not
+//      been moved yet. All have to be moved before ForEach.
 //
 //   auto table = WindowTable<std::uint64_t, SumValue<float>>::Create(memory, last_table.forecast());
 //   status = table->ApplyRun(memory, entries);   // updates or forms, see delta_entry.h
@@ -84,6 +86,11 @@ class WindowTable {
   absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
     updates_ += run.size();
     deltas_ += kIsUpdate<E> ? 0 : run.size();
+    if (moving()) {
+      if (absl::Status status = MoveSome(memory, std::max(2 * run.size(), kFewestMoved)); !status.ok()) {
+        return status;
+      }
+    }
     if (!slots_.empty()) {
       return slots_.exceeds_first_level_cache() ? ApplyToSlots<true>(memory, run) : ApplyToSlots<false>(memory, run);
     }
@@ -91,10 +98,24 @@ class WindowTable {
     return updates_ < look_.next_updates || !status.ok() ? status : ConsiderSlots(memory);
   }
 
+  /// Whether entries of the log are on their way to slots.
+  bool moving() const { return moving_.size() > 0; }
+  /// Moves `entries` of them at most. ResourceExhausted past the budget.
+  absl::Status MoveSome(StateMemory& memory, std::size_t entries) {
+    absl::Status status;
+    for (; entries > 0 && moved_ < moving_.size() && status.ok(); --entries) {
+      status = MoveToSlot(memory, moving_.At(moved_++));
+    }
+    if (moved_ == moving_.size()) {
+      moving_.Release(memory);
+    }
+    return status;
+  }
+
   /// Calls `use(folder)` with a folder (folders.h) for records of this slice; `use` returns the folder.
   template <typename UseFn>
   void UseFolder(const UseFn& use) {
-    if (slots_.empty()) {
+    if (slots_.empty() || moving()) {
       use(NoFolder<K, V>());
     } else if (slots_.exceeds_cache()) {
       const auto folder = use(SlotFolder<K, V, /*kOutsideCache=*/true>(slots_));
@@ -109,11 +130,12 @@ class WindowTable {
   const Slots& slots() const { return slots_; }
 
   /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. The entry's value
-  /// has at least Result().
-  template <typename Visit>
-  absl::Status ForEach(Visit&& visit) const {
+  /// has at least Result(). Calls `pause()` now and then. The table must not be moving().
+  template <typename Visit, typename Pause = NoPause>
+  absl::Status ForEach(Visit&& visit, Pause&& pause = {}) const {
+    GLAIVE_CHECK(!moving(), moving_.size() - moved_, " entries have not been moved");
     absl::Status status =
-        slots_.ForEach([&](const auto& slot) { return shared_ == 0 ? visit(slot) : visit(WholeOf(slot)); });
+        slots_.ForEach([&](const auto& slot) { return shared_ == 0 ? visit(slot) : visit(WholeOf(slot)); }, pause);
     return !status.ok() ? status : log_.ForEach([&](const Entry& entry) {
       return HasSlotAsWell(entry.key) ? absl::OkStatus() : visit(entry);
     });
@@ -123,6 +145,7 @@ class WindowTable {
   void Release(StateMemory& memory) {
     slots_.Release(memory);
     log_.Release(memory);
+    moving_.Release(memory);
   }
 
   Forecast forecast() const {
@@ -130,9 +153,11 @@ class WindowTable {
             .recurring = size() > 0 && 2 * updates_ >= kUpdatesOfTwo * size(),
             .unfit = unfit_ || refused_records_ > kFewestOfUnfit + (updates_ - deltas_) / kItemsOfUnfit};
   }
-  /// Keys.
-  std::uint64_t size() const { return std::uint64_t{slots_.size()} + log_.size() - shared_; }
-  std::size_t size_bytes() const { return slots_.size_bytes() + log_.size_bytes(); }
+  /// Keys. While entries move, those that have a slot already count twice until they are moved.
+  std::uint64_t size() const {
+    return std::uint64_t{slots_.size()} + log_.size() - shared_ + (moving() ? moving_.size() - moved_ : 0);
+  }
+  std::size_t size_bytes() const { return slots_.size_bytes() + log_.size_bytes() + moving_.size_bytes(); }
   std::uint64_t index_growths() const { return earlier_growths_ + log_.index_growths(); }
 
  private:
@@ -144,8 +169,7 @@ class WindowTable {
   static constexpr std::uint64_t kUpdatesOfMove = 2;
   static constexpr std::uint64_t kKeysOfNewKey = 16;
   static constexpr std::uint64_t kUpdatesBetweenLooks = 4096;
-  /// The move is done in one go: about 20 ms for so many slots that take what they are given.
-  static constexpr std::size_t kMostBytesOfMove = std::size_t{32} << 20;
+  static constexpr std::size_t kFewestMoved = 128;  // with a run of updates
   /// Slots are unfit if they refuse more than one in so many: of the executor's own records, since deltas are sums of
   /// many; before a move, of the log's first values.
   static constexpr std::uint64_t kItemsOfUnfit = 64;
@@ -255,15 +279,14 @@ class WindowTable {
     return status;
   }
 
-  /// Moves the log's entries to slots if its keys recur. Once: later slices have slots from the start, and where a key
-  /// is to be found does not change while a slice has slots.
+  /// Begins to move the log's entries to slots if its keys recur. Once: later slices have slots from the start.
   [[gnu::noinline]] absl::Status ConsiderSlots(StateMemory& memory) {
     const std::uint64_t keys = log_.size();
     const std::uint64_t new_keys = keys - look_.keys;
     look_ = {.keys = keys, .next_updates = updates_ + std::max(updates_ / 4, kUpdatesBetweenLooks)};
     const std::uint64_t expected_keys = keys + keys / 8;  // some more will come
     if (unfit_ || updates_ < kUpdatesOfMove * keys || kKeysOfNewKey * new_keys > keys ||
-        !IsWorthSlots(memory, expected_keys) || Slots::BytesFor(expected_keys) > kMostBytesOfMove || !LogFitsSlots()) {
+        !IsWorthSlots(memory, expected_keys) || !LogFitsSlots()) {
       return absl::OkStatus();
     }
     absl::StatusOr<Log> log = Log::Create(memory, 0);
@@ -275,11 +298,9 @@ class WindowTable {
       return absl::OkStatus();
     }
     slots_ = *slots;
-    Log entries = std::exchange(log_, *std::move(log));
-    earlier_growths_ = entries.index_growths();
-    absl::Status status = MoveToSlots(memory, entries);
-    entries.Release(memory);
-    return status;
+    moving_ = std::exchange(log_, *std::move(log));
+    earlier_growths_ = moving_.index_growths();
+    return absl::OkStatus();
   }
 
   /// Whether slots would take nearly all of the log's values, going by the first ones.
@@ -295,17 +316,18 @@ class WindowTable {
     return refused <= tried / kItemsOfUnfit;
   }
 
-  /// Values that no form takes stay in the log.
-  absl::Status MoveToSlots(StateMemory& memory, const Log& entries) {
-    return entries.ForEach([&](const Entry& entry) {
-      const Moved moved{.hash = HashKey(entry.key), .key = entry.key, .value = entry.value};
-      Form* const form = slots_.FindOrInsert(slots_.HomeOf(moved.hash), moved.key);
-      if (form != nullptr && form->TryMerge(moved.value)) [[likely]] {
-        return absl::OkStatus();
-      }
-      shared_ += form == nullptr ? 0 : 1;
-      return log_.Apply(memory, std::span(&moved, 1), [](V& value, const Moved& item) { value.Merge(item.value); });
-    });
+  /// Merges an entry's value into its key's slot, or into the log if there is no slot or no form takes it.
+  absl::Status MoveToSlot(StateMemory& memory, const Entry& entry) {
+    const Moved moved{.hash = HashKey(entry.key), .key = entry.key, .value = entry.value};
+    Form* const form = slots_.FindOrInsert(slots_.HomeOf(moved.hash), moved.key);
+    if (form != nullptr && form->TryMerge(moved.value)) [[likely]] {
+      return absl::OkStatus();
+    }
+    const std::uint64_t entries = log_.size();
+    absl::Status status =
+        log_.Apply(memory, std::span(&moved, 1), [](V& value, const Moved& item) { value.Merge(item.value); });
+    shared_ += form == nullptr ? 0 : log_.size() - entries;
+    return status;
   }
 
   /// A slot's key and all of its value.
@@ -327,6 +349,8 @@ class WindowTable {
   std::uint64_t updates_ = 0;
   std::uint64_t deltas_ = 0;           // of these, those that are no records of this executor
   Look look_;                          // the last one
+  Log moving_;                         // entries on their way to slots
+  std::uint32_t moved_ = 0;            // of these
   std::uint64_t earlier_growths_ = 0;  // of the log that was moved to slots
   std::uint64_t refused_records_ = 0;  // of this executor, by slots
   std::uint64_t shared_ = 0;           // keys that have a slot and an entry of the log

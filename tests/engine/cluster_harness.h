@@ -55,8 +55,9 @@ struct Workload {
   EpochPolicy epochs{};
   std::int64_t max_lead_ms = 4'000;
   std::int64_t idle_timeout_ns = 0;
-  const Clock* clock = nullptr;  // null: the steady one
-  bool over_verbs = false;       // between nodes, or with one node between its executors
+  const Clock* clock = nullptr;      // null: the steady one
+  TurnObserver* observer = nullptr;  // of all executors
+  bool over_verbs = false;           // between nodes, or with one node between its executors
 
   std::uint32_t executor_count() const { return nodes * executors; }
 };
@@ -128,6 +129,7 @@ inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& 
   config.fragment_bytes = workload.fragment_bytes;
   config.fold = workload.fold;
   config.state_limit_bytes = workload.state_limit_bytes;
+  config.scheduler.observer = workload.observer;
   config.clock = workload.clock == nullptr ? &steady_clock : workload.clock;
   return config;
 }

@@ -334,7 +334,8 @@ TEST_F(FlowProgressTest, AStageIsIdleWhenAllItsFlowsAreAndItsResultsFollowOthers
 
   StageProgress next(Windows(Tumbling{absl::Milliseconds(10)}), 1, {0, 20});
   FlowProgress source({.self = ExecutorId{0}, .input = 0}, Windows(Tumbling{absl::Milliseconds(10)}), next);
-  FlowProgress results({.self = ExecutorId{0}, .input = 1}, Windows(Tumbling{absl::Milliseconds(10)}), next);
+  FlowProgress results({.self = ExecutorId{0}, .input = 1, .of_results = true},
+                       Windows(Tumbling{absl::Milliseconds(10)}), next);
   source.OnBatch(1, 1, 70, 1);
   source.Publish();
   EXPECT_FALSE(results.ShouldFollow(5));
@@ -343,10 +344,25 @@ TEST_F(FlowProgressTest, AStageIsIdleWhenAllItsFlowsAreAndItsResultsFollowOthers
   results.OnSilence(6);
   results.Publish();
   EXPECT_EQ(next.min_ms(), 70);
-  results.OnActivity(7);
+  results.OnUpstreamActive(7);
+  EXPECT_TRUE(results.has_news()) << "the others have to wait for it again";
   source.OnBatch(1, 1, 90, 8);
   source.Publish();
   EXPECT_FALSE(results.ShouldFollow(9));
+}
+
+TEST_F(FlowProgressTest, ResultsDoNotFollowResultsOfTheSameStage) {
+  const Windows windows(Tumbling{absl::Milliseconds(10)});
+  StageProgress stage(windows, 2, {0, 20});
+  FlowProgress results({.self = ExecutorId{0}, .input = 1, .of_results = true}, windows, stage);
+  results.OnUpstreamIdle(5);
+  results.OnMarker(ExecutorId{1}, Marker(90));
+  results.OnSilence(6);
+  EXPECT_EQ(results.watermark_ms(), kMinEventTimeMs) << "its own are as far as those of the other leader";
+  stage.Advance(stage.FlowOf(0, ExecutorId{0}), 60, 7);
+  stage.Advance(stage.FlowOf(0, ExecutorId{1}), 70, 7);
+  results.OnSilence(8);
+  EXPECT_EQ(results.watermark_ms(), 60);
 }
 
 TEST_F(FlowProgressTest, AnIdleFlowHasPatienceAfterTimeStoodStill) {

@@ -17,6 +17,7 @@
 
 #include "engine/api/join.h"
 #include "engine/sink/collect.h"
+#include "engine/sink/discard.h"
 #include "tests/engine/cluster_harness.h"
 #include "tests/engine/disordered_source.h"
 
@@ -278,31 +279,43 @@ TEST(Stages, ASourceIsJoinedWithResultsOfItself) {
       });
 }
 
-TEST(Stages, AnIdleSourceBehindAnAggregationHoldsAJoinUpNoLonger) {
+constexpr std::uint64_t kNeverSilent = ~std::uint64_t{0};
+constexpr std::uint64_t kSilentAfter = 500;  // records
+
+/// A join's streams may be far apart, and a flow is idle after 50 ms.
+Workload MakeIdleWorkload() {
   Workload workload{.nodes = 2, .records = 2'000, .keys = 20, .span_ms = 10'000, .max_lead_ms = 40'000};
   workload.idle_timeout_ns = 50'000'000;
-  const auto source = [&](double records_per_second, std::uint64_t silent_after) {
-    auto spec = TestSource(workload);
-    spec.open = [workload, records_per_second, silent_after](const SourceContext& context) {
-      const auto generate = [&](std::uint64_t first, std::span<TestRecord> records) {
-        for (std::size_t i = 0; i < records.size(); ++i) {
-          records[i] = MakeRecord(workload, Value(context.executor), first + i);
-        }
-      };
-      return BlockSource<TestRecord, decltype(kTestEventTime)>::Create({.block_records = workload.records,
-                                                                        .total_records = workload.records,
-                                                                        .span_ms = workload.span_ms,
-                                                                        .records_per_second = records_per_second,
-                                                                        .batch_records = 20,
-                                                                        .silent_after_records = silent_after,
-                                                                        .silent_ns = 3'000'000'000},
-                                                                       *context.clock, generate, kTestEventTime);
+  return workload;
+}
+
+/// The workload's records, at a rate (0: as fast as they are read), with 3 s of silence behind some of them.
+auto PausingSource(const Workload& workload, double records_per_second, std::uint64_t silent_after) {
+  auto spec = TestSource(workload);
+  spec.open = [workload, records_per_second, silent_after](const SourceContext& context) {
+    const auto generate = [&](std::uint64_t first, std::span<TestRecord> records) {
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        records[i] = MakeRecord(workload, Value(context.executor), first + i);
+      }
     };
-    return spec;
+    return BlockSource<TestRecord, decltype(kTestEventTime)>::Create({.block_records = workload.records,
+                                                                      .total_records = workload.records,
+                                                                      .span_ms = workload.span_ms,
+                                                                      .records_per_second = records_per_second,
+                                                                      .batch_records = 20,
+                                                                      .silent_after_records = silent_after,
+                                                                      .silent_ns = 3'000'000'000},
+                                                                     *context.clock, generate, kTestEventTime);
   };
+  return spec;
+}
+
+TEST(Stages, AnIdleSourceBehindAnAggregationHoldsAJoinUpNoLonger) {
+  const Workload workload = MakeIdleWorkload();
   using Joined = WindowResult<std::uint64_t, std::tuple<std::uint64_t, std::optional<std::uint64_t>>>;
   std::vector<std::vector<Joined>> rows(2);
-  const auto query = LeftJoin(From(source(2'000, ~std::uint64_t{0})), CountsOf(From(source(0, 500)), 1000))
+  const auto query = LeftJoin(From(PausingSource(workload, 2'000, kNeverSilent)),
+                              CountsOf(From(PausingSource(workload, 0, kSilentAfter)), 1000))
                          .On(&TestRecord::key, &Row::key)
                          .Window(Tumbling{absl::Seconds(1)})
                          .Keep(&TestRecord::kind, &Row::value)
@@ -315,6 +328,47 @@ TEST(Stages, AnIdleSourceBehindAnAggregationHoldsAJoinUpNoLonger) {
   // The aggregation and the join each fire two windows a node before the source falls silent; the join goes on while
   // the other one reads, eight more in 0.8 s if nothing holds the machine up.
   EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired_early), 2U * 6U);
+}
+
+TEST(Stages, ResultsThatAJoinDidNotWaitForGoToLateTo) {
+  const Workload workload = MakeIdleWorkload();
+  using Joined = WindowResult<std::uint64_t, std::tuple<std::optional<std::uint64_t>, std::optional<std::uint64_t>>>;
+  std::vector<std::vector<Joined>> rows(2);
+  std::vector<std::vector<LateRecord<Row>>> late(2);
+  const auto query = FullJoin(From(PausingSource(workload, 2'000, kNeverSilent)),
+                              CountsOf(From(PausingSource(workload, 0, kSilentAfter)), 1000))
+                         .On(&TestRecord::key, &Row::key)
+                         .Window(Tumbling{absl::Seconds(1)})
+                         .LateTo(Discard{}, Collect(late))
+                         .Keep(&TestRecord::kind, &Row::value)
+                         .To(Collect(rows));
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+
+  TestCounts joined;
+  TestCounts handed_out;
+  for (std::uint32_t node = 0; node < workload.nodes; ++node) {
+    for (const Joined& row : rows[node]) {
+      if (const auto& count = std::get<1>(row.value)) joined[{row.window_start_ms, row.key}] = *count;
+    }
+    for (const auto& result : late[node]) {
+      EXPECT_EQ(result.event_time_ms, result.record.window_end_ms - 1);
+      EXPECT_GT(result.watermark_ms, result.event_time_ms);
+      handed_out[{result.record.window_start_ms, result.record.key}] += result.record.value;
+    }
+  }
+  EXPECT_FALSE(joined.empty());
+  EXPECT_FALSE(handed_out.empty()) << "the join waited, and this tests nothing";
+  for (const auto& [window, count] : handed_out) EXPECT_TRUE(joined.emplace(window, count).second) << "joined as well";
+  TestCounts counts;
+  for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
+    for (std::uint64_t number = 0; number < workload.records; ++number) {
+      const TestRecord record = MakeRecord(workload, executor, number);
+      ++counts[{record.event_time_ms / 1000 * 1000, record.key}];
+    }
+  }
+  EXPECT_TRUE(joined == counts) << "each result is joined or handed out";
 }
 
 TEST(StagesDeathTest, AStreamThatWasMovedAwayIsNamed) {

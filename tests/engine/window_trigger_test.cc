@@ -80,7 +80,15 @@ class Listener final : public FlowConsumer<CountRow> {
       }
     }
   }
-  void OnUpstreamIdle(std::int64_t /*now_ns*/) override { told_.emplace_back("idle"); }
+  void OnUpstreamIdle(std::int64_t /*now_ns*/) override {
+    told_.emplace_back("idle");
+    is_idle_ = true;
+  }
+  void OnUpstreamActive(std::int64_t /*now_ns*/) override {
+    if (std::exchange(is_idle_, false)) {
+      told_.emplace_back("active");
+    }
+  }
   void End(Fiber& /*fiber*/) override { told_.emplace_back("end"); }
 
   /// From now on it gives up its turn when it takes a watermark in.
@@ -90,6 +98,7 @@ class Listener final : public FlowConsumer<CountRow> {
  private:
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   bool waits_ = false;
+  bool is_idle_ = false;
   std::vector<std::string> told_;
 };
 
@@ -98,6 +107,7 @@ class WindowTriggerTest : public testing::Test {
   WindowTriggerTest() {
     context_.clock = &clock_;
     context_.metrics = &metrics_;
+    context_.rows_per_turn = 4096;
     EXPECT_TRUE(trigger_.Spawn(scheduler_).ok());
     scheduler_.RunRound();  // it begins to wait
   }
@@ -143,6 +153,14 @@ TEST_F(WindowTriggerTest, IdlenessIsToldBehindAWatermarkThatIsLearnedTogetherWit
   FallIdle();
   EXPECT_THAT(RunRound(), ElementsAre("until 25", "idle"));
   EXPECT_THAT(RunRound(), ElementsAre()) << "nothing is new";
+}
+
+TEST_F(WindowTriggerTest, TheEndOfIdlenessIsToldBeforeAWindowIsComplete) {
+  Read(25);
+  FallIdle();
+  EXPECT_THAT(RunRound(), ElementsAre("until 25", "idle"));
+  Read(26);
+  EXPECT_THAT(RunRound(), ElementsAre("active"));
 }
 
 TEST_F(WindowTriggerTest, IdlenessIsToldAgainWhenAFlowWokeAndFellIdleBetweenTwoRounds) {

@@ -40,6 +40,9 @@ struct CatalogueEntry {
   std::string_view join;       ///< "inner", "left", "full", "static" or ""
   std::int64_t sources = 1;
   RowsWaitFor rows_wait_for = RowsWaitFor::kInput;
+  /// Whether the rows say of each record only that it was counted once, as a result or as late, so that they are right
+  /// whichever records are late: then the whole of the first source may fall silent.
+  bool counts_records = false;
   std::function<std::unique_ptr<engine::Query>(const QueryParts&)> build;
   std::function<Expected(const Input&)> expect;
 };
@@ -54,5 +57,6 @@ std::vector<CatalogueEntry> SessionQueries();
 std::vector<CatalogueEntry> UnboundedQueries();
 std::vector<CatalogueEntry> JoinQueries();
 std::vector<CatalogueEntry> StagedQueries();
+std::vector<CatalogueEntry> CountingQueries();
 
 }  // namespace glaive::sim

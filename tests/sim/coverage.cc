@@ -41,6 +41,7 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   if (!entry.aggregate.empty()) ++aggregates_[std::string(entry.aggregate)];
   if (!entry.join.empty()) ++joins_[std::string(entry.join)];
   states_["late records"] += outcome.late_rows > 0 ? 1 : 0;
+  states_["late results"] += outcome.late_results > 0 ? 1 : 0;
   states_["torn writes"] += outcome.torn_writes > 0 ? 1 : 0;
   states_["credit stalls"] += outcome.credit_stalls > 0 ? 1 : 0;
   states_["waits for segments"] += outcome.segment_waits > 0 ? 1 : 0;

@@ -22,7 +22,11 @@ namespace glaive::sim {
 struct FlowPosition {
   std::int64_t watermark_ms = kBeginningMs;
   std::int64_t first_watermark_ms = kBeginningMs;  ///< behind the first batch
+  std::int64_t followed_ms = kBeginningMs;         ///< how far it may have followed others while it was idle
   std::int64_t idle_from_ns = kNever;              ///< virtual time, until it is read again
+
+  /// How far it may be said to have come.
+  std::int64_t told_ms() const { return std::max(watermark_ms, followed_ms); }
 };
 
 class FlowTruth {
@@ -34,12 +38,12 @@ class FlowTruth {
   const FlowPosition& Of(std::size_t source, ExecutorId executor) const { return positions_[source][Value(executor)]; }
   const VirtualTime& time() const { return *time_; }
 
-  /// The least watermark of the flows that are not idle, each counted as no less than `at_least_ms`.
+  /// How far the slowest of the flows that are not idle has come, each counted as no less than `at_least_ms`.
   std::int64_t SlowestMs(std::int64_t at_least_ms) const {
     std::int64_t slowest_ms = kEndMs;
     for (const auto& of_source : positions_) {
       for (const FlowPosition& each : of_source) {
-        if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.watermark_ms, at_least_ms));
+        if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.told_ms(), at_least_ms));
       }
     }
     return slowest_ms;
@@ -47,7 +51,15 @@ class FlowTruth {
   /// How far a flow may be said to have come: an idle one as far as any other.
   std::int64_t ToldMs(std::size_t source, ExecutorId executor) const {
     const FlowPosition& position = positions_[source][Value(executor)];
-    return IsIdle(position) ? kEndMs : position.watermark_ms;
+    return IsIdle(position) ? kEndMs : position.told_ms();
+  }
+  /// How far a flow has followed others at most when it is read again: as far as the fastest has come, if it was idle.
+  std::int64_t FollowedMs(const FlowPosition& position) const {
+    std::int64_t fastest_ms = position.followed_ms;
+    for (const auto& of_source : positions_) {
+      for (const FlowPosition& each : of_source) fastest_ms = std::max(fastest_ms, each.watermark_ms);
+    }
+    return IsIdle(position) ? fastest_ms : position.followed_ms;
   }
   std::size_t sources() const { return positions_.size(); }
   /// Whether an idle flow is behind `window_end_ms`: the window is complete only for those who go on without it.
@@ -88,7 +100,8 @@ class FlowSource final : public engine::Source<Event> {
     }
     const Batch& batch = (*flow_)[next_++];
     position = {.watermark_ms = batch.watermark_ms,
-                .first_watermark_ms = next_ == 1 ? batch.watermark_ms : position.first_watermark_ms};
+                .first_watermark_ms = next_ == 1 ? batch.watermark_ms : position.first_watermark_ms,
+                .followed_ms = truth_->FollowedMs(position)};
     if (next_ < flow_->size() && (*flow_)[next_].silence_ns > 0) {
       speaks_ns_ = context_.clock->NowNanos() + (*flow_)[next_].silence_ns;
       position.idle_from_ns = truth_->time().now_ns() + kIdleTimeoutNs;

@@ -195,7 +195,9 @@ engine::EngineOptions SimNode::MakeOptions() const {
   options.epoch.epoch_min_bytes = static_cast<std::uint64_t>(scenario.epoch_min_bytes);
   options.epoch.epoch_interval = absl::Microseconds(scenario.epoch_interval_us);
   options.epoch.max_lead = absl::Milliseconds(scenario.max_lead_ms);
-  options.epoch.idle_timeout = scenario.silent == 0 ? absl::ZeroDuration() : absl::Nanoseconds(kIdleTimeoutNs);
+  const bool source_is_silent = scenario.silent_source == 1 && world_.entry->counts_records;
+  options.epoch.idle_timeout =
+      scenario.silent == 1 || source_is_silent ? absl::Nanoseconds(kIdleTimeoutNs) : absl::ZeroDuration();
   options.output.progress = engine::ProgressChoice::kNever;
   return options;
 }
@@ -227,6 +229,7 @@ void SimNode::Equip(engine::ExecutorConfig& config) {
   config.mesh.fabric = this;
   config.scheduler = {.pick_policy = policies_[index].get(), .observer = observers_[index].get()};
   config.delta_observer = observers_[index].get();
+  config.rows_per_turn = static_cast<std::size_t>(world_.scenario->rows_per_turn);
   config.fold = {.trial_records = static_cast<std::uint64_t>(world_.scenario->trial_records),
                  .trials_between = static_cast<std::uint64_t>(world_.scenario->trials_between),
                  .records_per_saved = static_cast<std::uint64_t>(world_.scenario->records_per_saved),

@@ -22,12 +22,18 @@
 
 namespace glaive::sim {
 
+/// What a sink is given.
+enum class RowKind : std::uint8_t { kResult, kLateRecord, kLateResult };
+
 /// Told of what sinks do; may refuse it.
 class SinkListener {
  public:
   virtual ~SinkListener() = default;
-  /// A row was written by `executor`. An error is the sink's.
-  virtual absl::Status OnRow(ExecutorId executor, std::int64_t window_end_ms, bool is_late) = 0;
+  /// A row was written by `executor`; `time_ms` is its window's end, or a late record's event time. An error is the
+  /// sink's.
+  virtual absl::Status OnRow(ExecutorId executor, std::int64_t time_ms, RowKind kind) = 0;
+  /// A stage hands a result to the next one.
+  virtual void OnHandedOn() = 0;
   virtual absl::Status OnFinish(ExecutorId executor) = 0;
   /// Whether the process can still make something final.
   virtual absl::StatusOr<bool> OnCommit(ExecutorId executor) = 0;
@@ -73,7 +79,24 @@ class RowStore {
   std::vector<std::optional<StoredRows>> published_;  // by sink
 };
 
-template <typename Row, bool kIsLate>
+/// Rows as results, and as late records.
+struct ResultRows {
+  static constexpr RowKind kKind = RowKind::kResult;
+  template <typename Row>
+  void operator()(const Row& row, StoredRows& stored) const {
+    stored.rows.push_back(ShowRow(row));
+  }
+};
+struct LateRows {
+  static constexpr RowKind kKind = RowKind::kLateRecord;
+  template <typename Row>
+  void operator()(const Row& row, StoredRows& stored) const {
+    stored.late.push_back(ShowRow(row));
+  }
+};
+
+/// `Show` says what rows are, and adds what is stored of a row.
+template <typename Row, typename Show>
 class RowSink final : public engine::Sink<Row> {
  public:
   RowSink(RowStore& store, ExecutorId executor) : store_(&store), sink_(store.Open()), executor_(executor) {}
@@ -81,8 +104,10 @@ class RowSink final : public engine::Sink<Row> {
   bool Ready() override { return ++asked_ % 3 != 0; }
   absl::Status Write(std::span<const Row> rows) override {
     for (const Row& row : rows) {
-      if (absl::Status status = store_->listener().OnRow(executor_, EndOf(row), kIsLate); !status.ok()) return status;
-      (kIsLate ? written_.late : written_.rows).push_back(ShowRow(row));
+      if (absl::Status status = store_->listener().OnRow(executor_, TimeOf(row), Show::kKind); !status.ok()) {
+        return status;
+      }
+      Show()(row, written_);
     }
     return absl::OkStatus();
   }
@@ -100,11 +125,11 @@ class RowSink final : public engine::Sink<Row> {
   void Retract() override { store_->Retract(sink_); }
 
  private:
-  static std::int64_t EndOf(const Row& row) {
-    if constexpr (kIsLate) {
-      return row.event_time_ms;
-    } else {
+  static std::int64_t TimeOf(const Row& row) {
+    if constexpr (Show::kKind == RowKind::kResult) {
       return row.window_end_ms;
+    } else {
+      return row.event_time_ms;
     }
   }
 
@@ -116,18 +141,18 @@ class RowSink final : public engine::Sink<Row> {
   StoredRows written_;
 };
 
-template <bool kIsLate>
-struct StoreInto {
+template <typename Show>
+struct StoreAs {
   RowStore* store;
 
   template <typename Row>
   engine::SinkFactory<Row> Factory() const {
     return [store = store](const engine::SinkContext& context) -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
-      return std::make_unique<RowSink<Row, kIsLate>>(*store, context.executor);
+      return std::make_unique<RowSink<Row, Show>>(*store, context.executor);
     };
   }
 };
-using StoreRows = StoreInto<false>;
-using StoreLate = StoreInto<true>;
+using StoreRows = StoreAs<ResultRows>;
+using StoreLate = StoreAs<LateRows>;
 
 }  // namespace glaive::sim

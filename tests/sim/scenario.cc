@@ -61,18 +61,20 @@ Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, s
   return event;
 }
 
-Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, bool is_silent) {
+enum class Silence : std::uint8_t { kNone, kBeforeFarTimes, kBeforeNextTimes };
+
+Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Silence silence) {
+  const bool is_silent = silence != Silence::kNone && records >= 4;
   Flow flow;
   std::int64_t watermark_ms = kBeginningMs;
   const std::int64_t speaks_again = records / 2;
   for (std::int64_t number = 0; number < records;) {
     Batch batch;
-    // What comes behind a silence is of a time that nobody else reaches, so that nothing of it is late.
     const bool is_behind = is_silent && number >= speaks_again;
     if (is_behind && number < speaks_again + scenario.batch) batch.silence_ns = 4 * kIdleTimeoutNs;
     for (std::int64_t i = 0; i < scenario.batch && number < records; ++i, ++number) {
       Event event = MakeEvent(scenario, random, number, records);
-      if (is_behind) event.time_ms += 3 * scenario.span_ms + scenario.disorder_ms + scenario.bound_ms;
+      if (is_behind && silence == Silence::kBeforeFarTimes) event.time_ms += 3 * scenario.span_ms + scenario.disorder_ms + scenario.bound_ms;
       watermark_ms = std::max(watermark_ms, event.time_ms - scenario.bound_ms);
       batch.events.push_back(event);
       if (is_silent && number + 1 == speaks_again) {
@@ -101,6 +103,7 @@ std::vector<Knob> Knobs() {
           {"lateness-ms", &Scenario::lateness_ms, 0, 0, kMost},
           {"batch", &Scenario::batch, 1, 1, kMost},
           {"silent", &Scenario::silent, 0, 0, 1},
+          {"silent-source", &Scenario::silent_source, 0, 0, 1},
           {"skew-ms", &Scenario::skew_ms, 0, 0, kMost},
           {"one-host", &Scenario::one_host, 1, 0, 1},
           {"full-queue-percent", &Scenario::full_queue_percent, 0, 0, 90},
@@ -118,6 +121,7 @@ std::vector<Knob> Knobs() {
           {"trial-records", &Scenario::trial_records, 1 << 16, 1, kMost},
           {"trials-between", &Scenario::trials_between, 16, 1, kMost},
           {"records-per-saved", &Scenario::records_per_saved, 4, 1, kMost},
+          {"rows-per-turn", &Scenario::rows_per_turn, 4'096, 1, kMost},
           {"epoch-bytes", &Scenario::epoch_bytes, 4'096, 1, kMost},
           {"epoch-min-bytes", &Scenario::epoch_min_bytes, 1, 1, kMost},
           {"epoch-interval-us", &Scenario::epoch_interval_us, 1'000, 1, kMost},
@@ -223,11 +227,14 @@ Scenario DrawScenario(std::uint64_t seed, std::int64_t queries) {
   scenario.trial_records = OneOf<4>(random, {5, 30, 200, 1 << 16});
   scenario.trials_between = OneOf<3>(random, {1, 2, 16});
   scenario.records_per_saved = OneOf<4>(random, {1, 2, 4, 8});
+  scenario.rows_per_turn = OneOf<4>(random, {1, 3, 20, 4'096});
+  scenario.silent_source = random.Chance(0.7) ? 1 : 0;
   scenario.Fit();
   return scenario;
 }
 
-Input MakeInput(const Scenario& scenario, std::int64_t sources) {
+Input MakeInput(const Scenario& scenario, std::int64_t sources, bool may_be_silent) {
+  const bool source_is_silent = scenario.silent_source == 1 && may_be_silent;
   Input input;
   input.lateness_ms = scenario.lateness_ms;
   for (std::int64_t source = 0; source < sources; ++source) {
@@ -235,9 +242,14 @@ Input MakeInput(const Scenario& scenario, std::int64_t sources) {
     const std::int64_t records = source == 0 ? scenario.records : (scenario.records + 2) / 3;
     for (std::int64_t executor = 0; executor < scenario.executor_count(); ++executor) {
       Random random(scenario.seed, Purpose::kInput, static_cast<std::uint64_t>(source * 1'000 + executor));
-      // One alone: two would follow each other, and which records are late would depend on who speaks first.
-      const bool is_silent = source == 0 && executor == 1 && scenario.silent == 1 && records >= 4;
-      flows.push_back(MakeFlow(scenario, random, records, is_silent));
+      Silence silence = Silence::kNone;
+      if (source == 0 && source_is_silent) {
+        silence = Silence::kBeforeNextTimes;
+      } else if (source == 0 && executor == 1 && scenario.silent == 1) {
+        // One alone: two would follow each other, and which records are late would depend on who speaks first.
+        silence = Silence::kBeforeFarTimes;
+      }
+      flows.push_back(MakeFlow(scenario, random, records, silence));
     }
   }
   return input;

@@ -37,6 +37,7 @@ struct Scenario {
   std::int64_t lateness_ms = 0;   ///< that the query allows
   std::int64_t batch = 10;        ///< records
   std::int64_t silent = 0;        ///< 1: a flow falls silent for longer than the idle timeout
+  std::int64_t silent_source = 0; ///< 1: all flows of the first source do, where the query can tell what is right then
 
   std::int64_t slot_bytes = 1024;
   std::int64_t credits = 8;
@@ -45,6 +46,7 @@ struct Scenario {
   std::int64_t trial_records = 1 << 16;  ///< after which an executor decides whether to go on folding
   std::int64_t trials_between = 16;      ///< so many times as many are appended before it tries again
   std::int64_t records_per_saved = 4;    ///< folding goes on if it saves one in so many
+  std::int64_t rows_per_turn = 4'096;    ///< that a trigger hands on
   std::int64_t epoch_bytes = 4'096;
   std::int64_t epoch_min_bytes = 1;
   std::int64_t epoch_interval_us = 1'000;
@@ -91,8 +93,10 @@ std::vector<Knob> Knobs();
 /// The scenario of a seed; `queries`: how many the catalogue has.
 Scenario DrawScenario(std::uint64_t seed, std::int64_t queries);
 
-/// The input that a scenario's flows have.
-Input MakeInput(const Scenario& scenario, std::int64_t sources);
+/// The input that a scenario's flows have. A silent flow goes on with records of a time that no other flow reaches, so
+/// that none of them is late. A silent source goes on with the next records, some of which may be late; it falls silent
+/// only if it `may_be_silent`.
+Input MakeInput(const Scenario& scenario, std::int64_t sources, bool may_be_silent);
 
 /// Virtual times that every simulated run uses.
 inline constexpr std::int64_t kPeerTimeoutNs = 500'000'000;

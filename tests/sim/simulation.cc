@@ -43,7 +43,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         entry_(&entry),
         trace_(time_, trace),
         random_(scenario.seed, Purpose::kSchedule),
-        input_(MakeInput(scenario, entry.sources)),
+        input_(MakeInput(scenario, entry.sources, entry.counts_records)),
         truth_(static_cast<std::size_t>(entry.sources), static_cast<std::size_t>(scenario.executor_count()), time_),
         network_(OptionsOf(scenario), time_, Random(scenario.seed, Purpose::kNetwork), *this),
         wire_(static_cast<std::uint32_t>(scenario.nodes), time_, Random(scenario.seed, Purpose::kControl)),
@@ -106,6 +106,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   }
 
   void BetweenTurns() override {
+    handed_on_ = 0;
     Pass(random_.Between(5, 200));
     if (random_.Below(200) < static_cast<std::uint64_t>(scenario_.delivery_percent)) network_.Deliver();
   }
@@ -184,15 +185,22 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     ++progress_;
     return Injected(FaultKind::kSourceFails, executor);
   }
-  absl::Status OnRow(ExecutorId executor, std::int64_t window_end_ms, bool is_late) override {
-    trace_.Add("executor %d: a row until %d ms", Value(executor), window_end_ms);
-    if (!is_late) {
-      Require(invariants_.AtRow(window_end_ms));
-      if (entry_->rows_wait_for != RowsWaitFor::kNothing) Require(ledger_.AtRow(executor, window_end_ms));
-      outcome_.rows_past_idle_flows += truth_.IsPastAnIdleFlow(window_end_ms) ? 1 : 0;
+  absl::Status OnRow(ExecutorId executor, std::int64_t time_ms, RowKind kind) override {
+    trace_.Add("executor %d: a row until %d ms", Value(executor), time_ms);
+    if (kind == RowKind::kResult) {
+      Require(invariants_.AtRow(time_ms));
+      if (entry_->rows_wait_for != RowsWaitFor::kNothing) Require(ledger_.AtRow(executor, time_ms));
+      outcome_.rows_past_idle_flows += truth_.IsPastAnIdleFlow(time_ms) ? 1 : 0;
     }
+    outcome_.late_results += kind == RowKind::kLateResult ? 1 : 0;
     ++progress_;
     return Injected(FaultKind::kSinkFails, executor);
+  }
+  void OnHandedOn() override {
+    constexpr std::int64_t kCallsPerRow = 2;  // of a query's function, at most
+    if (++handed_on_ > kCallsPerRow * scenario_.rows_per_turn) {
+      Require(absl::StrCat("a turn does not end after ", scenario_.rows_per_turn, " rows"));
+    }
   }
   absl::Status OnFinish(ExecutorId executor) override { return Injected(FaultKind::kFinishFails, executor); }
   absl::StatusOr<bool> OnCommit(ExecutorId executor) override {
@@ -328,6 +336,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   std::array<std::int64_t, 16> stalled_until_ns_{};
   std::array<bool, 16> is_buried_{};
   std::int64_t occurrences_ = 0;
+  std::int64_t handed_on_ = 0;  // results, in this turn
   std::size_t idle_steps_ = 0;
   std::int64_t leap_ns_ = kLeastLeapNs;
   std::uint64_t progress_ = 0;

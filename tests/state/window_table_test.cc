@@ -43,6 +43,14 @@ void Repeat(Table& table, StateMemory& memory, std::uint64_t first, std::uint64_
   }
 }
 
+/// Lets the entries of the log that are on their way to slots arrive there.
+template <typename T>
+void MoveAll(T& table, StateMemory& memory) {
+  while (table.moving()) {
+    EXPECT_TRUE(table.MoveSome(memory, 1000).ok());
+  }
+}
+
 TEST(WindowTable, ForetellsSlotsWhereKeysRecur) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, {}).value();
@@ -212,6 +220,7 @@ TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
   Repeat(table, memory, 0, 15'000, 1);
   EXPECT_TRUE(table.slots().empty()) << "no new ones since the last looks, but less than twice each";
   Repeat(table, memory, 15'000, 5'000, 1);  // the next look is after 40,000 updates
+  MoveAll(table, memory);
   EXPECT_EQ(table.slots().size(), 20'000U);
   Repeat(table, memory, 20'000, 20'000, 1);
   Expected expected;
@@ -227,6 +236,7 @@ TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
   Repeat(some_new, memory, 19'000, 100, 1);
   EXPECT_TRUE(some_new.slots().empty()) << "less than twice each at the look after 32,000 updates";
   Repeat(some_new, memory, 0, 2'000, 1);
+  MoveAll(some_new, memory);
   EXPECT_EQ(some_new.slots().size(), 19'100U) << "a few new ones are no reason to stay";
 
   for (const std::uint64_t times : {8U, 20U, 100U}) {
@@ -238,12 +248,28 @@ TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
   }
 }
 
-TEST(WindowTable, MovesOnlyWhatIsMovedSoon) {
-  StateMemory memory(std::uint64_t{2} << 30);
+TEST(WindowTable, MovesSomeEntriesWithEachRunWhileUpdatesGoToSlots) {
+  constexpr std::uint64_t kKeys = 100'000;
+  constexpr std::uint64_t kMostOfARun = 256;
+  StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, {}).value();
-  Repeat(table, memory, 0, 2'000'000, 6);
-  EXPECT_TRUE(table.slots().empty()) << "one go would take too long";
-  EXPECT_FALSE(Table::Create(memory, table.forecast()).value().slots().empty());
+  std::uint64_t updates = 0;
+  for (; table.slots().empty(); ++updates) {
+    ASSERT_LT(updates, 10 * kKeys);
+    Repeat(table, memory, updates % kKeys, 1, 1);
+  }
+  ASSERT_TRUE(table.moving());
+  for (; table.moving(); ++updates) {
+    const std::uint64_t slots = table.slots().size();
+    Repeat(table, memory, updates % kKeys, 1, 1);
+    EXPECT_LE(table.slots().size(), slots + kMostOfARun);
+    EXPECT_GE(table.size(), kKeys);
+  }
+  Expected expected;
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    expected[key] = static_cast<std::int64_t>(updates / kKeys + (key < updates % kKeys ? 1 : 0));
+  }
+  ExpectHolds(table, expected);
 }
 
 TEST(WindowTable, CountsHowOftenTheIndexGrewBeforeTheMove) {
@@ -253,6 +279,7 @@ TEST(WindowTable, CountsHowOftenTheIndexGrewBeforeTheMove) {
   const std::uint64_t growths = table.index_growths();
   EXPECT_GT(growths, 0U);
   Repeat(table, memory, 0, 50'000, 7);
+  MoveAll(table, memory);
   ASSERT_FALSE(table.slots().empty());
   EXPECT_EQ(table.index_growths(), growths);
 }
@@ -297,6 +324,7 @@ TEST(WindowTable, MovesUnlessNoSlotTakesMuchOfIt) {
     for (std::uint64_t i = 0; i < 20 * kKeys; ++i) {
       Apply(table, memory, std::vector<MeanUpdate>{KeyOf(i % kKeys)});
     }
+    MoveAll(table, memory);
     EXPECT_EQ(table.slots().size(), every < 64 ? 0 : kKeys);
     ExpectMeansAreKeys(table, kKeys);
     EXPECT_FALSE(table.forecast().unfit) << "what was moved is no record";

@@ -1,4 +1,4 @@
-// expect: glaive: AllowedLateness() is for records of a source; results of a stage are never late
+// expect: glaive: AllowedLateness() is for records of a source; results of a stage are never out of order
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

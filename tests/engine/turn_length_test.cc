@@ -1,0 +1,210 @@
+// No turn of a fiber is long, however many keys a window has: other fibers, credits and peers wait no longer than that.
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/api/join.h"
+#include "engine/fiber/fiber.h"
+#include "engine/fiber/turn_observer.h"
+#include "engine/sink/discard.h"
+#include "tests/engine/cluster_harness.h"
+
+namespace glaive::engine {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kKeys = 400'000;
+constexpr std::int64_t kLongestTurnNs = 200'000'000;
+#else
+constexpr std::uint64_t kKeys = 10'000'000;
+constexpr std::int64_t kLongestTurnNs = 10'000'000;
+#endif
+
+/// Measures turns in the time that the thread has had a processor, so that a busy machine makes none of them longer.
+class LongestTurn final : public TurnObserver {
+ public:
+  void BeforeVisit(const Fiber& /*fiber*/) override { EndTurn(); }
+  void BeforeTurn(const Fiber& fiber) override {
+    fiber_ = &fiber;
+    began_ns_ = ThreadNanos();
+  }
+
+  std::int64_t nanos() const { return longest_ns_; }
+  /// The fiber that had it.
+  const std::string& fiber() const { return longest_fiber_; }
+
+ private:
+  static std::int64_t ThreadNanos() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  }
+
+  void EndTurn() {
+    if (fiber_ == nullptr) return;
+    if (const std::int64_t ns = ThreadNanos() - began_ns_; ns > longest_ns_) {
+      longest_ns_ = ns;
+      longest_fiber_ = fiber_->name();
+    }
+    fiber_ = nullptr;
+  }
+
+  const Fiber* fiber_ = nullptr;  // in its turn
+  std::int64_t began_ns_ = 0;
+  std::int64_t longest_ns_ = 0;
+  std::string longest_fiber_;
+};
+
+constexpr absl::Duration kWindow = absl::Seconds(10);  // all records are in one
+
+/// As many records as keys, of each of which there is one.
+Workload DistinctKeys(std::uint32_t executors) {
+  return {.executors = executors,
+          .records = kKeys / executors,
+          .keys = ~std::uint64_t{0} >> 32,
+          .span_ms = 1'000,
+          .state_limit_bytes = std::uint64_t{8} << 30,
+          .max_lead_ms = 100'000};
+}
+
+/// Runs the query that `build(workload)` makes and looks at its turns.
+template <typename Build>
+void ExpectShortTurns(std::uint32_t executors, std::uint64_t least_results, const Build& build) {
+  LongestTurn longest;
+  Workload workload = DistinctKeys(executors);
+  workload.observer = &longest;
+  const std::unique_ptr<Query> query = build(workload);
+  ClusterOutcome outcome;
+  outcome.status = RunExecutors(workload, *query, 1, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_GE(Total(outcome, &ExecutorMetrics::results), least_results) << "or this tests little";
+  EXPECT_LT(longest.nanos(), kLongestTurnNs) << "of fiber " << longest.fiber();
+}
+
+/// Most keys are different: the generator draws them out of 2^32.
+constexpr std::uint64_t kMostKeys = kKeys / 100 * 99;
+
+auto Counts(const Workload& workload) {
+  return From(TestSource(workload)).KeyBy(&TestRecord::key).Window(Tumbling{kWindow}).Aggregate(Count{});
+}
+
+class ShortTurns : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(ShortTurns, OfTumblingWindowsInFrontOfASecondStage) {
+  ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
+    return Counts(workload).KeyBy(&TestRow::key).Window(Tumbling{kWindow}).Aggregate(Max{&TestRow::value}).To(Discard{});
+  });
+}
+
+TEST_P(ShortTurns, OfSlidingWindowsInFrontOfASecondStage) {
+  ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
+    return From(TestSource(workload))
+        .KeyBy(&TestRecord::key)
+        .Window(Sliding{kWindow, kWindow / 2})
+        .Aggregate(Count{})
+        .KeyBy(&TestRow::key)
+        .Window(Sliding{kWindow, kWindow / 2})
+        .Aggregate(Count{})
+        .To(Discard{});
+  });
+}
+
+TEST_P(ShortTurns, OfSessionsInFrontOfASecondStage) {
+  ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
+    return From(TestSource(workload))
+        .KeyBy(&TestRecord::key)
+        .Window(Session{kWindow})
+        .Aggregate(Count{})
+        .KeyBy(&TestRow::key)
+        .Window(Session{kWindow})
+        .Aggregate(Count{})
+        .To(Discard{});
+  });
+}
+
+TEST_P(ShortTurns, OfDistinctElementsInFrontOfASecondStage) {
+  ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
+    return From(TestSource(workload))
+        .KeyBy(&TestRecord::key)
+        .Window(Tumbling{kWindow})
+        .Aggregate(Distinct{&TestRecord::event_time_ms})
+        .KeyBy(&TestRow::key)
+        .Window(Tumbling{kWindow})
+        .Aggregate(Distinct{&TestRow::value})
+        .To(Discard{});
+  });
+}
+
+TEST_P(ShortTurns, OfResultsWithoutWindows) {
+  ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
+    return From(TestSource(workload))
+        .KeyBy(&TestRecord::key)
+        .Window(Unbounded{.every = absl::Milliseconds(500)})
+        .Aggregate(Count{})
+        .To(Discard{});
+  });
+}
+
+TEST_P(ShortTurns, OfAJoinOfWindowsInFrontOfASecondStage) {
+  ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
+    return Join(From(TestSource(workload)), Counts(workload))
+        .On(&TestRecord::key, &TestRow::key)
+        .Window(Tumbling{kWindow})
+        .Keep(&TestRecord::kind, &TestRow::value)
+        .KeyBy([](const auto& row) { return row.key; })
+        .Window(Tumbling{kWindow})
+        .Aggregate(Count{})
+        .To(Discard{});
+  });
+}
+
+TEST_P(ShortTurns, OfAJoinOfSessions) {
+  ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
+    return LeftJoin(From(TestSource(workload)), Counts(workload))
+        .On(&TestRecord::key, &TestRow::key)
+        .Window(Session{absl::Milliseconds(100)})
+        .Keep(&TestRecord::kind, &TestRow::value)
+        .To(Discard{});
+  });
+}
+
+TEST_P(ShortTurns, OfAJoinWithoutWindows) {
+  ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
+    return Join(From(TestSource(workload)), Counts(workload))
+        .On(&TestRecord::key, &TestRow::key)
+        .Window(Unbounded{})
+        .Keep(&TestRecord::kind, &TestRow::value)
+        .To(Discard{});
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(WithExecutors, ShortTurns, ::testing::Values(1, 2),
+                         [](const auto& executors) { return "Of" + std::to_string(executors.param); });
+
+/// Many windows that have a result each.
+TEST(ShortTurnsOf, ManyWindows) {
+  LongestTurn longest;
+  Workload workload{.records = 500'000, .keys = 1, .span_ms = 500'000, .max_lead_ms = 1'000'000, .observer = &longest};
+  std::vector<std::vector<TestRow>> rows(1);
+  const auto query = From(TestSource(workload))
+                         .KeyBy(&TestRecord::key)
+                         .Window(Sliding{absl::Seconds(600), absl::Milliseconds(1)})
+                         .Aggregate(Count{})
+                         .To(Discard{});
+  ClusterOutcome outcome;
+  outcome.status = RunExecutors(workload, *query, 1, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired), 1'000'000U);
+  EXPECT_LT(longest.nanos(), kLongestTurnNs) << "of fiber " << longest.fiber();
+}
+
+}  // namespace
+}  // namespace glaive::engine
