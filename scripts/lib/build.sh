@@ -17,7 +17,10 @@ build_preset() {
   [[ $preset != release ]] || native=ON
   mkdir -p "$dir"
   (
-    flock 9
+    flock --nonblock 9 || {
+      note "waiting for another build in build/$preset"
+      flock 9
+    }
     # Ninja configures again by itself when CMake's own files change, but it does not know the presets.
     if [[ ! -e $dir/build.ninja || $PROJECT_ROOT/CMakePresets.json -nt $dir/build.ninja ]] ||
       ! grep -q "^GLAIVE_NATIVE:BOOL=$native$" "$dir/CMakeCache.txt"; then

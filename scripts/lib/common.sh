@@ -29,14 +29,26 @@ queries() {
   done
 }
 
-# run_quietly LOG COMMAND...: keeps the output in LOG, and shows it on a terminal or after a failure. The command reads
-# nothing, and doesn't inherit a lock on descriptor 9.
+PROGRESS_SECONDS=20
+
+# show_progress LOG: the log's last line now and then, until standard input ends.
+show_progress() {
+  local line
+  while read -rt "$PROGRESS_SECONDS" || (($? > 128)); do
+    line="$(tail -n 1 "$1")"
+    note "still at work, see $1: ${line:0:100}"
+  done
+}
+
+# run_quietly LOG COMMAND...: shows the output on a terminal. Elsewhere keeps it in LOG, shows the last line now and then,
+# and all of it after a failure. The command reads nothing, and doesn't inherit a lock on descriptor 9.
 run_quietly() {
   local log="$1"
   shift
   if [[ -t 2 ]]; then
     "$@" </dev/null >&2 9>&-
-  elif ! "$@" </dev/null >"$log" 2>&1 9>&-; then
+  # The pipe ends with the subshell that waits for the command, whatever the command leaves running.
+  elif ! { "$@" </dev/null >"$log" 2>&1 9>&- || exit; } | show_progress "$log" 9>&-; then
     cat "$log" >&2
     return 1
   fi
