@@ -122,14 +122,14 @@ void Throughput(benchmark::State& state, const Bench& bench, const ChannelCase& 
   for (auto _ : state) {
     const double channel_seconds = producer.TimeChannel(messages);
     state.SetIterationTime(channel_seconds);
-    channel_speeds.push_back(channel_bytes / channel_seconds / 1e9);
+    channel_speeds.push_back(channel_bytes / channel_seconds);
     if (!compare) continue;
-    copy_speeds.push_back(copy_bytes / producer.TimeCopy(messages) / 1e9);
+    copy_speeds.push_back(copy_bytes / producer.TimeCopy(messages));
     ratios.push_back(channel_speeds.back() / copy_speeds.back());
   }
-  state.counters["channel_GBps"] = Median(channel_speeds);
+  state.counters["channel_B/s"] = Median(channel_speeds);
   if (!compare) return;
-  state.counters["copy_GBps"] = Median(copy_speeds);
+  state.counters["copy_B/s"] = Median(copy_speeds);
   state.counters["ratio"] = Median(ratios);
 }
 

@@ -1,0 +1,31 @@
+"""What benchmarks print: the library adds unit and prefix, so a counter's name has neither."""
+
+import re
+import subprocess
+import unittest
+
+from ysb_process import BIN, PATIENCE_SECONDS, SANITIZED
+
+
+@unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
+class BenchmarksTest(unittest.TestCase):
+    def counters(self, program, case, *flags):
+        """Name and printed value of each counter of a case."""
+        command = [BIN / program, f"--benchmark_filter=^{case}", "--benchmark_min_time=0.001", *flags]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+                              check=True)
+        return dict(re.findall(r"(\S+)=(\S+)", done.stdout))
+
+    def test_times_and_rates_have_the_unit_of_their_size(self):
+        self.assertRegex(self.counters("fiber_switch", "BM_Turn/8$")["turn"], r"^[\d.]+[nu]s$")
+        self.assertRegex(self.counters("fiber_switch", "BM_ReadyWait/8$")["turn"], r"^[\d.]+[nu]s$")
+        self.assertRegex(self.counters("fiber_switch", "BM_ParkedPoll/8$")["poll"], r"^[\d.]+[pnu]s$")
+        self.assertRegex(self.counters("store", "BM_SliceUpdate/10000$")["records"], r"^[\d.]+[kM]/s$")
+        channel = self.counters("channel", "Throughput", "--transport=local", "--slots=65536", "--credits=8",
+                                "--channels=1")
+        for name in ["channel_B/s", "copy_B/s"]:
+            self.assertRegex(channel[name], r"^[\d.]+[MG]$")
+
+
+if __name__ == "__main__":
+    unittest.main()
