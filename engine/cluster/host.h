@@ -5,6 +5,7 @@
 //   host.Sleep(absl::Milliseconds(1));
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <ostream>
@@ -33,6 +34,9 @@ class Host {
   virtual std::uint64_t available_memory_bytes() = 0;
   /// The processors that executors may run on, ascending.
   virtual std::vector<int> allowed_cpus() = 0;
+  /// The first `count` of `cpus` that no other run has, kept from others as long as this host lives; none if there are
+  /// fewer.
+  virtual std::vector<int> ClaimCpus(const std::vector<int>& cpus, std::size_t count) = 0;
   /// The device that --device and --bind choose for verbs; null where the fabric makes do without one.
   virtual absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) = 0;
   /// Adds to an executor's configuration what this host has of its own: a fabric, a scheduler.

@@ -1,5 +1,6 @@
 #include "engine/cluster/node_set_up.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -129,14 +130,25 @@ absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& me
 }
 
 std::vector<int> NodeSetUp::ChooseCpus() const {
-  const std::vector<int> allowed = host_->allowed_cpus();
+  std::vector<int> allowed = host_->allowed_cpus();
   const std::size_t executors = options_->cluster.executors;
-  const std::size_t first = rank_on_host_ * executors;
-  if (allowed.size() < nodes_on_host_ * executors) {
-    return {};
+  const bool enough = nodes_on_host_ * executors <= allowed.size();
+  std::vector<int> cpus;
+  if (enough) {
+    // Each node of the run begins with a share of its own, so that they do not take each other's.
+    std::ranges::rotate(allowed, allowed.begin() + static_cast<std::ptrdiff_t>(rank_on_host_ * executors));
+    cpus = host_->ClaimCpus(allowed, executors);
   }
-  return {allowed.begin() + static_cast<std::ptrdiff_t>(first),
-          allowed.begin() + static_cast<std::ptrdiff_t>(first + executors)};
+  if (Value(plane_->rank()) == 0) {
+    host_->out() << "processors: "
+                 << (!cpus.empty() ? absl::StrCat("node 0's executors are pinned to ", absl::StrJoin(cpus, ", "))
+                     : enough      ? "not pinned, other runs have pinned executors on this host"
+                                   : absl::StrCat("not pinned, ", nodes_on_host_ * executors,
+                                                  " executors on this host may run on ", allowed.size()))
+                 << "\n"
+                 << std::flush;
+  }
+  return cpus;
 }
 
 ExecutorConfig NodeSetUp::ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const {

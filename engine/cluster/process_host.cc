@@ -20,6 +20,10 @@ std::uint64_t ProcessHost::available_memory_bytes() { return AvailableMemoryByte
 
 std::vector<int> ProcessHost::allowed_cpus() { return AllowedCpus(); }
 
+std::vector<int> ProcessHost::ClaimCpus(const std::vector<int>& cpus, std::size_t count) {
+  return claims_.Take(cpus, count);
+}
+
 absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> ProcessHost::OpenDevice(const ClusterOptions& options) {
   return engine::OpenDevice(options);
 }

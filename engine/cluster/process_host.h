@@ -1,12 +1,14 @@
 // ProcessHost: the machine that this process really runs on: its threads, memory and devices, and standard output.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <ostream>
 #include <span>
 #include <vector>
 
+#include "engine/cluster/cpu_claims.h"
 #include "engine/cluster/host.h"
 
 namespace glaive::engine {
@@ -17,11 +19,15 @@ class ProcessHost final : public Host {
   std::ostream& out() override;
   std::uint64_t available_memory_bytes() override;
   std::vector<int> allowed_cpus() override;
+  std::vector<int> ClaimCpus(const std::vector<int>& cpus, std::size_t count) override;
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) override;
   /// Nothing: executors use the system's fabric.
   void Equip(ExecutorConfig& /*config*/) override {}
   std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
                                              const std::vector<int>& cpus) override;
+
+ private:
+  CpuClaims claims_;
 };
 
 }  // namespace glaive::engine

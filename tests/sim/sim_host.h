@@ -4,6 +4,7 @@
 //   class MyHost final : public SimHost { ... };
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <ostream>
@@ -21,6 +22,7 @@ class SimHost : public engine::Host, public rdma::Fabric {
   std::ostream& out() override { return nowhere_; }
   std::uint64_t available_memory_bytes() override { return std::uint64_t{64} << 30; }
   std::vector<int> allowed_cpus() override { return {}; }
+  std::vector<int> ClaimCpus(const std::vector<int>& /*cpus*/, std::size_t /*count*/) override { return {}; }
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
     return nullptr;
   }

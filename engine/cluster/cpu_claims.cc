@@ -1,0 +1,44 @@
+#include "engine/cluster/cpu_claims.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace glaive::engine {
+namespace {
+
+// Invalid if another has it.
+UniqueFd Claim(int cpu) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = absl::StrCat("glaive-cpu-", cpu);
+  name.copy(address.sun_path + 1, name.size());  // behind a zero, which makes the address abstract
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (fd.valid() && ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) fd.Reset();
+  return fd;
+}
+
+}  // namespace
+
+std::vector<int> CpuClaims::Take(const std::vector<int>& cpus, std::size_t count) {
+  std::vector<int> taken;
+  std::vector<UniqueFd> sockets;
+  for (auto cpu = cpus.begin(); cpu != cpus.end() && taken.size() < count; ++cpu) {
+    UniqueFd socket = Claim(*cpu);
+    if (!socket.valid()) continue;
+    sockets.push_back(std::move(socket));
+    taken.push_back(*cpu);
+  }
+  if (taken.size() < count) return {};
+  for (UniqueFd& socket : sockets) sockets_.push_back(std::move(socket));
+  return taken;
+}
+
+}  // namespace glaive::engine
