@@ -23,6 +23,7 @@
 #include "absl/time/time.h"
 
 #include "rdma/base/address.h"
+#include "rdma/bootstrap/reminder.h"
 
 namespace glaive::rdma {
 namespace {
@@ -41,7 +42,7 @@ constexpr std::size_t kMaxRanksNamed = 16;
 }  // namespace
 
 absl::StatusOr<std::vector<MemberLink>> Admission::AwaitAll() {
-  links_[0].member = {.rank = hello_.rank, .host_id = hello_.host_id, .pid = hello_.pid};
+  links_[0].member = MemberOf(hello_);
   absl::Status status = Admit(waiter_.DeadlineIn(options_.join_timeout));
   if (status.ok()) return std::move(links_);
   if (absl::IsDeadlineExceeded(status)) {
@@ -63,7 +64,12 @@ absl::StatusOr<std::vector<MemberLink>> Admission::AwaitAll() {
 }
 
 absl::Status Admission::Admit(std::int64_t deadline_ns) {
+  Reminder reminder(waiter_.NowNanos());
   while (admitted_ + 1 < hello_.nodes) {
+    if (options_.log && reminder.Due(waiter_.NowNanos())) {
+      options_.log(absl::StrCat("waits at ", listener_.address(), " for ", MissingRanks(), ", for at most ",
+                                absl::FormatDuration(options_.join_timeout), " (--join-timeout)"));
+    }
     std::vector<pollfd> fds = {{.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
     PollStrangers(fds);
     for (const MemberLink& link : links_) {
@@ -217,12 +223,15 @@ absl::Status Admission::HearMembers() {
       }
       if (!message->has_value()) break;
       if (std::holds_alternative<BeatMessage>(**message)) continue;
-      if (const auto* abort = std::get_if<AbortMessage>(&**message)) return abort->reason;
+      if (const auto* abort = std::get_if<AbortMessage>(&**message)) {
+        return link.connection->ExplainLoss(abort->reason, links_[0].member);
+      }
       return absl::InternalError(absl::StrCat(NodeName(link.member), " spoke before the run began"));
     }
     if (link.connection->ended()) {
-      return absl::UnavailableError(
+      const absl::Status loss = absl::UnavailableError(
           absl::StrCat(NodeName(link.member), " was lost before the run began: ", link.connection->end_reason()));
+      return link.connection->ExplainLoss(loss, links_[0].member);
     }
   }
   return absl::OkStatus();
@@ -245,7 +254,7 @@ absl::Status Admission::Judge(std::unique_ptr<Connection>& connection, const Hel
     return verdict;
   }
   MemberLink& link = links_[Value(hello.rank)];
-  link.member = {.rank = hello.rank, .host_id = hello.host_id, .pid = hello.pid};
+  link.member = MemberOf(hello);
   link.connection = std::move(connection);
   link.connection->set_limits(kMemberLimits);
   link.connection->StartPulse(options_.peer_timeout, waiter_.NowNanos());
@@ -271,7 +280,8 @@ void Admission::Log(const std::string& text) {
   not_logged_ = 0;
 }
 
-absl::Status Admission::TimedOut() const {
+// "ranks 1, 3 of 4 nodes".
+std::string Admission::MissingRanks() const {
   std::vector<std::string> missing;
   for (const MemberLink& link : links_) {
     const auto rank = static_cast<std::size_t>(&link - links_.data());
@@ -282,8 +292,11 @@ absl::Status Admission::TimedOut() const {
     missing.resize(kMaxRanksNamed);
     missing.push_back("...");
   }
-  std::string text = absl::StrCat(count == 1 ? "rank " : "ranks ", absl::StrJoin(missing, ", "), " of ", hello_.nodes,
-                                  " nodes did not join at ", listener_.address(), " within ",
+  return absl::StrCat(count == 1 ? "rank " : "ranks ", absl::StrJoin(missing, ", "), " of ", hello_.nodes, " nodes");
+}
+
+absl::Status Admission::TimedOut() const {
+  std::string text = absl::StrCat(MissingRanks(), " did not join at ", listener_.address(), " within ",
                                   absl::FormatDuration(options_.join_timeout),
                                   "; start them with --rank and --coordinator, or raise --join-timeout");
   if (!last_turned_away_.empty()) absl::StrAppend(&text, " (", last_turned_away_, ")");

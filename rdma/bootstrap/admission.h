@@ -77,6 +77,7 @@ class Admission {
   absl::Status Judge(std::unique_ptr<Connection>& connection, const Hello& hello);
   void TurnAway(Stranger& stranger, absl::string_view why);
   void Log(const std::string& text);
+  std::string MissingRanks() const;
   absl::Status TimedOut() const;
 
   const Listener& listener_;

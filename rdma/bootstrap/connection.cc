@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -102,8 +103,10 @@ void Connection::Receive() {
 }
 
 void Connection::Tend(std::int64_t now_ns, bool judge) {
-  if (!pulse_.has_value() || ended()) return;
-  if (pulse_->Lost(received_bytes_, now_ns) && judge) {
+  if (!pulse_.has_value()) return;
+  const bool lost = pulse_->Lost(received_bytes_, now_ns);
+  if (ended()) return;
+  if (lost && judge) {
     silent_ = true;
     end_reason_ = absl::StrCat("it has been silent for ", absl::FormatDuration(pulse_->peer_timeout()),
                                " (--peer-timeout): stopped, or its host is gone");
@@ -119,6 +122,16 @@ absl::StatusOr<std::optional<ControlMessage>> Connection::Next() {
   absl::StatusOr<ControlMessage> message = DecodeMessage(**std::move(frame));
   if (!message.ok()) return message.status();
   return std::optional<ControlMessage>(*std::move(message));
+}
+
+absl::Status Connection::ExplainLoss(const absl::Status& loss, const Member& self) const {
+  const absl::Duration absence = pulse_.has_value() ? pulse_->absence() : absl::ZeroDuration();
+  if (absence == absl::ZeroDuration() || !absl::IsUnavailable(loss)) return loss;
+  return absl::UnavailableError(
+      absl::StrCat(NodeName(self), " was stopped, or kept from running, for ",
+                   absl::FormatDuration(absl::Trunc(absence, absl::Milliseconds(100))),
+                   ", longer than --peer-timeout=", absl::FormatDuration(pulse_->peer_timeout()),
+                   ", and the others have ended the run without it (", loss.message(), ")"));
 }
 
 void Connection::ShutdownWrite() { (void)::shutdown(fd_.get(), SHUT_WR); }

@@ -19,12 +19,14 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
 #include "rdma/base/unique_fd.h"
 #include "rdma/bootstrap/frame.h"
 #include "rdma/bootstrap/frame_seal.h"
+#include "rdma/bootstrap/hello.h"
 #include "rdma/bootstrap/hmac.h"
 #include "rdma/bootstrap/message.h"
 #include "rdma/bootstrap/pulse.h"
@@ -77,6 +79,11 @@ class Connection {
   const std::string& end_reason() const { return end_reason_; }
   /// Whether it ended because nothing came.
   bool silent() const { return silent_; }
+
+  /// Why the run ends for this node, `self`, when `loss` is what the connection's end, or a message from it, says: if
+  /// this node has not looked for so long that the others lost it, then that, and `loss`. Other errors stay as they
+  /// are.
+  absl::Status ExplainLoss(const absl::Status& loss, const Member& self) const;
 
   /// Says that nothing more will be sent; what the peer sent can still be received.
   void ShutdownWrite();

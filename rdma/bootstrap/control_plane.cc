@@ -49,7 +49,7 @@ std::unique_ptr<ControlPlane> ControlPlane::Alone(const Hello& hello, std::uint6
                                                   const BootstrapOptions& options, const Clock& clock) {
   GLAIVE_CHECK(hello.nodes == 1, "a run of ", hello.nodes, " nodes needs connections");
   std::vector<MemberLink> links(1);
-  links[0].member = {.rank = hello.rank, .host_id = hello.host_id, .pid = hello.pid};
+  links[0].member = MemberOf(hello);
   return std::make_unique<Coordinator>(run_token, std::move(links), Waiter(options.interrupt_fd, options.watch, clock));
 }
 

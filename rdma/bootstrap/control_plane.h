@@ -72,7 +72,8 @@ struct BootstrapOptions {
   /// Called about every 50 ms while a call blocks, except in Abort and Leave; an error ends the wait with that error.
   /// For example: "a node that this process started has already exited".
   std::function<absl::Status()> watch = nullptr;
-  /// Told of connections that were turned away, at most about once a second; may be empty.
+  /// Told of whom a wait is for when it takes seconds, and of connections that were turned away, at most about once a
+  /// second; may be empty.
   std::function<void(const std::string&)> log = nullptr;
   /// Called by another thread when a failure is known and the plane still exists kFailureGrace later: whatever the main
   /// thread is busy with, the process should end now. May be empty.

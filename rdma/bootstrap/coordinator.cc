@@ -159,8 +159,9 @@ void Coordinator::Hear(MemberLink& link) {
 
 void Coordinator::ReportEnd(const MemberLink& link) {
   if (link.connection->ended() && !link.left) {
-    Fail(absl::UnavailableError(absl::StrCat(NodeName(link.member), " was lost: ", link.connection->end_reason())),
-         link);
+    const absl::Status loss =
+        absl::UnavailableError(absl::StrCat(NodeName(link.member), " was lost: ", link.connection->end_reason()));
+    Fail(link.connection->ExplainLoss(loss, links_[0].member), link);
   }
 }
 
@@ -171,7 +172,7 @@ void Coordinator::Handle(MemberLink& link, ControlMessage message) {
       return;
     }
   } else if (const auto* abort = std::get_if<AbortMessage>(&message)) {
-    return Fail(abort->reason, link);
+    return Fail(link.connection->ExplainLoss(abort->reason, links_[0].member), link);
   } else if (std::holds_alternative<LeaveMessage>(message)) {
     link.left = true;
     return;

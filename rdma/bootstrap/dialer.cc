@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "absl/time/time.h"
 
 #include "rdma/base/address.h"
+#include "rdma/bootstrap/reminder.h"
 
 namespace glaive::rdma {
 namespace {
@@ -73,13 +75,15 @@ absl::StatusOr<Attempt> TryConnect(const SocketAddress& address, std::int64_t de
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, absl::Duration timeout, Waiter& waiter) {
+absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, absl::Duration timeout,
+                                                 const std::function<void(const std::string&)>& log, Waiter& waiter) {
   const absl::StatusOr<HostPort> where = ParseHostPort(address);
   if (!where.ok()) return where.status();
   if (where->port == 0) {
     return absl::InvalidArgumentError(absl::StrCat("'", address, "' has port 0; write the coordinator's real port"));
   }
   const std::int64_t deadline_ns = waiter.DeadlineIn(timeout);
+  Reminder reminder(waiter.NowNanos());
   std::string last_error;
   do {
     const absl::StatusOr<std::vector<SocketAddress>> addresses = ResolveAddress(where->host, where->port);
@@ -96,6 +100,10 @@ absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, abs
         }
         last_error = attempt->error;
       }
+    }
+    if (log && reminder.Due(waiter.NowNanos())) {
+      log(absl::StrCat("looks for the coordinator at ", address, " (", last_error, "), for at most ",
+                       absl::FormatDuration(timeout)));
     }
     const std::int64_t pause_ns = std::min(deadline_ns, waiter.DeadlineIn(kRetryInterval));
     if (absl::Status status = WaitUntil({}, pause_ns, waiter); !status.ok()) return status;

@@ -2,9 +2,10 @@
 //
 // Used by ControlPlane::Join; blocks, single-threaded.
 //
-//   absl::StatusOr<std::unique_ptr<Connection>> connection = Dial("node-a:7700", absl::Seconds(60), waiter);
+//   absl::StatusOr<std::unique_ptr<Connection>> connection = Dial("node-a:7700", absl::Seconds(60), log, waiter);
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,7 +18,9 @@
 namespace glaive::rdma {
 
 /// Connects to "host:port", several times a second until it works or `timeout` has passed. Errors: kInvalidArgument
-/// for an address that cannot be right, kDeadlineExceeded with the last attempt's error, or what ended the wait.
-absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, absl::Duration timeout, Waiter& waiter);
+/// for an address that cannot be right, kDeadlineExceeded with the last attempt's error, or what ended the wait. `log`,
+/// if any, is told of a wait that takes seconds.
+absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, absl::Duration timeout,
+                                                 const std::function<void(const std::string&)>& log, Waiter& waiter);
 
 }  // namespace glaive::rdma

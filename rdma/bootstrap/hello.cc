@@ -48,6 +48,8 @@ absl::Status CheckSettings(const Hello& mine, const Hello& theirs) {
 
 }  // namespace
 
+Member MemberOf(const Hello& hello) { return {.rank = hello.rank, .host_id = hello.host_id, .pid = hello.pid}; }
+
 std::string NodeName(const Member& member) {
   return absl::StrCat("node ", Value(member.rank), " (process ", member.pid, ")");
 }

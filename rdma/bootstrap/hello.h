@@ -43,6 +43,8 @@ struct Member {
   std::int64_t pid = 0;
 };
 
+Member MemberOf(const Hello& hello);
+
 /// How messages call it: "node 2 (process 4711)".
 std::string NodeName(const Member& member);
 

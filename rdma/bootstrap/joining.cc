@@ -131,9 +131,8 @@ absl::StatusOr<WelcomeMessage> JoinRun(Connection& connection, const std::string
   connection.Send(std::move(introduction));
   absl::StatusOr<WelcomeMessage> welcome =
       AwaitWelcome(connection, address, options.join_timeout + kWelcomeGrace, waiter);
-  if (welcome.ok()) {
-    if (absl::Status status = CheckWelcome(*welcome, hello); !status.ok()) return status;
-  }
+  if (!welcome.ok()) return connection.ExplainLoss(welcome.status(), MemberOf(hello));
+  if (absl::Status status = CheckWelcome(*welcome, hello); !status.ok()) return status;
   return welcome;
 }
 

@@ -30,12 +30,12 @@ constexpr int kMoreAttempts = 2;
 absl::StatusOr<std::unique_ptr<ControlPlane>> MemberPlane::Join(const std::string& address, const Hello& hello,
                                                                 const BootstrapOptions& options, const Clock& clock) {
   Waiter waiter(options.interrupt_fd, options.watch, clock);
-  absl::StatusOr<std::unique_ptr<Connection>> connection = Dial(address, options.join_timeout, waiter);
+  absl::StatusOr<std::unique_ptr<Connection>> connection = Dial(address, options.join_timeout, options.log, waiter);
   if (!connection.ok()) return connection.status();
   absl::StatusOr<WelcomeMessage> welcome = JoinRun(**connection, address, hello, options, waiter);
   // A crowd of strangers may have pushed this node out before it was heard.
   for (int i = 0; i < kMoreAttempts && absl::IsUnauthenticated(welcome.status()); ++i) {
-    absl::StatusOr<std::unique_ptr<Connection>> again = Dial(address, options.peer_timeout, waiter);
+    absl::StatusOr<std::unique_ptr<Connection>> again = Dial(address, options.peer_timeout, options.log, waiter);
     if (!again.ok()) return again.status();
     connection = std::move(again);
     welcome = JoinRun(**connection, address, hello, options, waiter);
@@ -144,7 +144,7 @@ void MemberPlane::Hear() {
     Handle(**std::move(message));
   }
   if (connection_->ended() && !coordinator_left_) {
-    Fail(absl::UnavailableError(
+    FailByLoss(absl::UnavailableError(
         absl::StrCat(NodeName(members()[0]), ", the coordinator, was lost: ", connection_->end_reason())));
   }
 }
@@ -158,7 +158,7 @@ void MemberPlane::Handle(ControlMessage message) {
       return;
     }
   } else if (const auto* abort = std::get_if<AbortMessage>(&message)) {
-    return Fail(abort->reason);
+    return FailByLoss(abort->reason);
   } else if (std::holds_alternative<LeaveMessage>(message)) {
     coordinator_left_ = true;
     return;
@@ -166,6 +166,10 @@ void MemberPlane::Handle(ControlMessage message) {
     return;
   }
   Fail(absl::InternalError("node 0 sent a message that is out of turn"));
+}
+
+void MemberPlane::FailByLoss(const absl::Status& loss) {
+  Fail(connection_->ExplainLoss(loss, members()[Value(rank())]));
 }
 
 void MemberPlane::Fail(absl::Status failure) {

@@ -45,6 +45,7 @@ class MemberPlane final : public ControlPlane {
   absl::Status WaitAndHear(std::int64_t deadline_ns);
   void Hear();
   void Handle(ControlMessage message);
+  void FailByLoss(const absl::Status& loss);
   void Fail(absl::Status failure);
 
   std::unique_ptr<Connection> connection_;

@@ -21,11 +21,13 @@ bool Pulse::Due(std::int64_t now_ns) {
 }
 
 bool Pulse::Lost(std::uint64_t received_bytes, std::int64_t now_ns) {
+  const std::int64_t unseen_ns = now_ns - looked_ns_;
+  absence_ns_ = timeout_ns_ != 0 && unseen_ns >= timeout_ns_ ? unseen_ns : 0;
   if (received_bytes != received_bytes_) {
     received_bytes_ = received_bytes;
     silence_ns_ = 0;
   } else {
-    silence_ns_ += std::min(now_ns - looked_ns_, timeout_ns_ / kFewestSilentLooks);
+    silence_ns_ += std::min(unseen_ns, timeout_ns_ / kFewestSilentLooks);
   }
   looked_ns_ = now_ns;
   return timeout_ns_ != 0 && silence_ns_ >= timeout_ns_;

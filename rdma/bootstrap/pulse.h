@@ -3,7 +3,7 @@
 //
 // One for each connection, used by its owner. Only time in which this node looked counts as silence: each look adds at
 // most a quarter of the time-out, after what has arrived was read. A node that was itself kept from running, or that
-// wakes up after a stop, hears before it judges.
+// wakes up after a stop, hears before it judges. The others may have lost it meanwhile: see absence().
 //
 //   Pulse pulse(absl::Seconds(5), now_ns);
 //   Receive();
@@ -29,6 +29,10 @@ class Pulse {
   /// Whether nothing has come for the time-out; `received_bytes` counts all that ever came.
   bool Lost(std::uint64_t received_bytes, std::int64_t now_ns);
 
+  /// How long this node had not looked when it looked last, if that is the time-out or more: the other end may count it
+  /// as lost since then. Else zero.
+  absl::Duration absence() const { return absl::Nanoseconds(absence_ns_); }
+
   absl::Duration peer_timeout() const { return absl::Nanoseconds(timeout_ns_); }
 
   /// How often to look.
@@ -38,6 +42,7 @@ class Pulse {
   std::int64_t timeout_ns_;
   std::int64_t looked_ns_;
   std::int64_t silence_ns_ = 0;
+  std::int64_t absence_ns_ = 0;
   std::int64_t next_beat_ns_;
   std::uint64_t received_bytes_ = 0;
 };

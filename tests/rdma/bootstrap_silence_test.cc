@@ -1,16 +1,21 @@
 // Nodes that are alive but silent, and nodes that are busy.
 
+#include <sys/socket.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <future>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "rdma/bootstrap/pulse.h"
+#include "rdma/bootstrap/reminder.h"
 #include "tests/rdma/bootstrap_cluster.h"
 
 namespace glaive::rdma {
@@ -53,10 +58,41 @@ TEST(Pulse, WhoWasKeptFromLookingHearsBeforeItJudges) {
   EXPECT_FALSE(pulse.Lost(1, 3'600'500 * kMilli));
 }
 
+TEST(Pulse, AnAbsenceOfTheTimeOutIsKnownUntilTheNextLook) {
+  Pulse pulse(absl::Seconds(1), 0);
+  EXPECT_FALSE(pulse.Lost(0, 999 * kMilli));
+  EXPECT_EQ(pulse.absence(), absl::ZeroDuration());
+  EXPECT_FALSE(pulse.Lost(1, 8'199 * kMilli));
+  EXPECT_EQ(pulse.absence(), absl::Milliseconds(7'200));
+  EXPECT_FALSE(pulse.Lost(1, 8'200 * kMilli));
+  EXPECT_EQ(pulse.absence(), absl::ZeroDuration());
+}
+
 TEST(Pulse, WithoutTimeOutNobodyIsLost) {
   Pulse pulse(absl::ZeroDuration(), 0);
   for (std::int64_t hour = 1; hour < 100; ++hour) EXPECT_FALSE(pulse.Lost(0, hour * 3'600'000 * kMilli));
   EXPECT_FALSE(pulse.Due(0));
+}
+
+TEST(ControlPlaneSilence, WhoWakesUpToFindTheOthersGoneSaysThatItWasStopped) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  Connection connection(UniqueFd(ends[0]), "other", kMemberLimits);
+  connection.StartPulse(absl::Seconds(5), 0);
+  connection.Tend(0, /*judge=*/true);
+  UniqueFd(ends[1]).Reset();
+  connection.Receive();
+  ASSERT_TRUE(connection.ended());
+  const Member self{.rank = NodeId{3}, .host_id = "host", .pid = 1003};
+  const absl::Status loss = absl::UnavailableError("node 0 was lost");
+  connection.Tend(7'200 * kMilli, /*judge=*/true);
+  EXPECT_EQ(
+      connection.ExplainLoss(loss, self),
+      absl::UnavailableError("node 3 (process 1003) was stopped, or kept from running, for 7.2s, longer than "
+                             "--peer-timeout=5s, and the others have ended the run without it (node 0 was lost)"));
+  EXPECT_EQ(connection.ExplainLoss(absl::InternalError("a defect"), self), absl::InternalError("a defect"));
+  connection.Tend(7'300 * kMilli, /*judge=*/true);
+  EXPECT_EQ(connection.ExplainLoss(loss, self), loss);
 }
 
 TEST(ControlPlaneSilence, AMemberThatFallsSilentIsLost) {
@@ -140,6 +176,50 @@ TEST(ControlPlaneSilence, ANodeThatDoesNotEndAfterAFailureIsOverdue) {
   EXPECT_GE(clock.NowNanos() - start_ns, absl::ToInt64Nanoseconds(kFailureGrace));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(overdue, 1);
+}
+
+TEST(ControlPlaneSilence, TheCoordinatorSaysWhomItWaitsForAndWhere) {
+  const SteadyClock clock;
+  std::promise<std::string> said;
+  std::once_flag once;
+  BootstrapOptions options = Patience();
+  options.log = [&](const std::string& text) { std::call_once(once, [&] { said.set_value(text); }); };
+  LateCoordinator coordinator = CoordinateLater(4, clock, options);
+  std::vector<std::future<PlaneOr>> members;
+  const auto join = [&](std::uint32_t rank) {
+    members.push_back(std::async(std::launch::async, [&, rank] {
+      return ControlPlane::Join(coordinator.address, HelloOf(rank, 4), Patience(), clock);
+    }));
+  };
+  join(2);
+  EXPECT_EQ(said.get_future().get(),
+            "waits at " + coordinator.address + " for ranks 1, 3 of 4 nodes, for at most 30s (--join-timeout)");
+  join(1);
+  join(3);
+  EXPECT_TRUE(coordinator.plane.get().ok());
+  for (auto& member : members) EXPECT_TRUE(member.get().ok());
+}
+
+TEST(ControlPlaneSilence, AMemberSaysWhereItLooksForTheCoordinator) {
+  const SteadyClock clock;
+  const std::string address = BindAnywhere().address();  // where nobody listens
+  std::vector<std::string> said;
+  BootstrapOptions options = Patience(absl::Milliseconds(2500));
+  options.log = [&](const std::string& text) { said.push_back(text); };
+  EXPECT_EQ(ControlPlane::Join(address, HelloOf(1, 2), options, clock).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(said, testing::ElementsAre("looks for the coordinator at " + address +
+                                         " (Connection refused), for at most 2.5s"));
+}
+
+TEST(Reminder, IsDueAfterTwoSecondsAndEachTimeTheWaitIsTwiceAsLong) {
+  constexpr std::int64_t kSecond = 1'000 * kMilli;
+  Reminder reminder(5 * kSecond);
+  std::vector<std::int64_t> due;
+  for (std::int64_t second = 5; second <= 65; ++second) {
+    if (reminder.Due(second * kSecond)) due.push_back(second - 5);
+  }
+  EXPECT_THAT(due, testing::ElementsAre(2, 4, 8, 16, 32));
 }
 
 }  // namespace
