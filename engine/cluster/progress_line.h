@@ -2,7 +2,8 @@
 //
 //   node 0: 12.3 M records, 58.1 M records/s, watermark 2020-09-13 12:50:00, 42 epochs, 1 of 4 executors idle
 //
-// Used by the node's main thread; rewrites its line twice a second, and clears it at the end.
+// Used by the node's main thread, twice a second. On a terminal it rewrites its line, cut to the terminal's width, and
+// clears it at the end; elsewhere each is a line of its own.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,16 @@
 
 namespace glaive::engine {
 
+/// What a terminal is sent to clear the line that its cursor is in, and go to its beginning.
+inline constexpr char kClearLine[] = "\r\033[K";
+
 /// Whether it is wanted: by --progress, or because standard error is a terminal.
 bool ShowsProgress(ProgressChoice choice);
 
 class ProgressLine {
  public:
   /// Silent unless `enabled`. `clock` outlives the line.
-  ProgressLine(bool enabled, const Clock& clock) : enabled_(enabled), clock_(&clock) {}
+  ProgressLine(bool enabled, const Clock& clock);
   ~ProgressLine();
 
   /// Shows the executors' progress if it is time to.
@@ -29,6 +33,7 @@ class ProgressLine {
  private:
   bool enabled_;
   const Clock* clock_;
+  bool on_terminal_;
   bool shown_ = false;
   std::int64_t last_ns_ = 0;
   std::uint64_t last_records_ = 0;

@@ -11,14 +11,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 
 #include "engine/cluster/interrupt.h"
 #include "engine/cluster/launcher.h"
 #include "engine/cluster/node_session.h"
 #include "engine/cluster/process_host.h"
+#include "engine/cluster/progress_line.h"
 #include "engine/cluster/run_secret.h"
 #include "engine/flags/engine_flags.h"
 #include "engine/metrics/build_info.h"
+#include "engine/metrics/machine.h"
 #include "rdma/base/address.h"
 #include "rdma/bootstrap/control_plane.h"
 
@@ -93,9 +96,13 @@ class Process {
     return launcher_.Shutdown(absl::IsUnavailable(run) ? kFailedGrace : kGrace);
   }
 
-  /// One line for people.
+  /// One line for people, as docs/operations.md gives its form: lines of several hosts can be sorted by time. On a
+  /// terminal it takes the place of the progress line, which may be another process's.
   std::string Line(const std::string& message) const {
-    return absl::StrCat(program_->name(), ": rank ", options_->cluster.rank.value_or(0), ": ", message, "\n");
+    const absl::Time now = absl::FromUnixMillis(environment_.clock->WallMillis());
+    return absl::StrCat(isatty(STDERR_FILENO) == 1 ? kClearLine : "",
+                        absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", now, absl::UTCTimeZone()), " ", HostName(), " ",
+                        program_->name(), ": rank ", options_->cluster.rank.value_or(0), ": ", message, "\n");
   }
   void Tell(const std::string& message) const { std::cerr << Line(message); }
 

@@ -45,6 +45,11 @@ std::vector<std::string> EntriesOf(const std::string& folder) {
 
 }  // namespace
 
+std::string HostName() {
+  utsname system{};
+  return ::uname(&system) == 0 ? system.nodename : "";
+}
+
 std::vector<int> AllowedCpus() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -70,9 +75,9 @@ std::optional<std::uint64_t> MemoryInfoBytes(const std::string& name, const std:
 
 MachineInfo DescribeMachine(const std::string& root) {
   MachineInfo machine;
+  machine.host = HostName();
   utsname system{};
   if (::uname(&system) == 0) {
-    machine.host = system.nodename;
     machine.kernel = system.release;
   }
   machine.cpu_model = FieldOf(root + "/proc/cpuinfo", "model name");

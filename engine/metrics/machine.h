@@ -21,6 +21,9 @@ struct MachineInfo {
   std::vector<std::string> rdma_devices;  ///< names below /sys/class/infiniband, sorted
 };
 
+/// This host's name, or "".
+std::string HostName();
+
 /// The processors that the calling thread may run on, ascending.
 std::vector<int> AllowedCpus();
 

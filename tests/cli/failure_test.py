@@ -23,13 +23,6 @@ class FailureTest(CliTest):
             self.assertIn(text, ysb.err.text)
         return code
 
-    def start_by_hand(self, nodes, *flags):
-        """All ranks of an endless run, rank 0 in mid-run."""
-        address = f"--coordinator=127.0.0.1:{free_port()}"
-        members = [self.start("--records=20000", "--keys=1000", "--seconds=10m", f"--nodes={nodes}", f"--rank={rank}",
-                              address, *flags) for rank in range(1, nodes)]
-        return [self.start_endless(f"--nodes={nodes}", "--rank=0", address, *flags), *members]
-
     # ---- a node that dies ----
 
     def test_a_killed_node_ends_the_run_and_is_named(self):

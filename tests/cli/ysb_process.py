@@ -31,6 +31,10 @@ MARK = "GLAIVE_TEST_RUN"
 SECRET = {"GLAIVE_SECRET": "a secret for tests, known to everybody"}
 
 
+# What a slow machine says in the middle of a start: nothing is wrong.
+WAITS = re.compile(r"^.* ysb: rank \d+: (waits at|looks for the coordinator at) .*\n", re.MULTILINE)
+
+
 class Output:
     """What a process writes to a pipe, read by a thread as it comes."""
 
@@ -117,6 +121,13 @@ class CliTest(unittest.TestCase):
         ysb = self.start(*ENDLESS, "--progress=always", *flags)
         self.assertTrue(ysb.err.wait_for(MID_RUN), f"the run never began:\n{ysb.err.text}")
         return ysb
+
+    def start_by_hand(self, nodes, *flags):
+        """All ranks of an endless run, rank 0 in mid-run."""
+        address = f"--coordinator=127.0.0.1:{free_port()}"
+        members = [self.start(*ENDLESS, f"--nodes={nodes}", f"--rank={rank}", address, *flags)
+                   for rank in range(1, nodes)]
+        return [self.start_endless(f"--nodes={nodes}", "--rank=0", address, *flags), *members]
 
     def run_ysb(self, *flags):
         """Runs to the end; exit code, standard output, standard error."""
