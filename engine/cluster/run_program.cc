@@ -1,9 +1,12 @@
 #include "engine/cluster/run_program.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -227,9 +230,17 @@ class Process {
   bool found_wrong_result_ = false;
 };
 
+// A standard stream that is closed is /dev/null, or its descriptor would become that of a socket or of a result file.
+void OpenStandardStreams() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR);
+  if (fd > STDERR_FILENO) close(fd);
+}
+
 }  // namespace
 
 int RunProgram(int argc, const char* const* argv, QueryProgram& program, const RunEnvironment& environment) {
+  OpenStandardStreams();
   FlagSet flags({.program = program.name(),
                  .summary = program.summary(),
                  .version = std::string(Version()),
@@ -240,6 +251,8 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
   if (const std::optional<int> exit_code = flags.Parse(argc, argv, std::cout, std::cerr)) {
     return *exit_code;
   }
+  // A launcher's child was started as /proc/self/exe, and ps and top would show it as "exe".
+  (void)::prctl(PR_SET_NAME, std::filesystem::path(argv[0]).filename().c_str());
   Process process(program, options, flags, environment);
   absl::Status status = process.Run(argc, argv);
   const absl::Status others = process.CollectNodes(status);
