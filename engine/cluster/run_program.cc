@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
+#include "engine/cluster/batch_task.h"
 #include "engine/cluster/interrupt.h"
 #include "engine/cluster/launcher.h"
 #include "engine/cluster/node_session.h"
@@ -248,6 +250,7 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
   EngineOptions options;
   program.RegisterFlags(flags);
   RegisterEngineFlags(flags, options);
+  flags.AddCheck([&options] { return CheckBatchTask(options.cluster, std::getenv); });
   if (const std::optional<int> exit_code = flags.Parse(argc, argv, std::cout, std::cerr)) {
     return *exit_code;
   }
