@@ -19,6 +19,7 @@
 #include "bench/scaling/report.h"
 #include "bench/scaling/settings.h"
 #include "bench/scaling/skew.h"
+#include "engine/cluster/standard_streams.h"
 #include "engine/metrics/machine.h"
 
 namespace glaive::bench {
@@ -33,6 +34,7 @@ absl::Status Measure(const WorkloadKind& kind, const Settings& settings, Report&
 }
 
 int Main(int argc, char** argv) {
+  engine::PrepareStandardStreams();
   Settings settings;
   if (const std::optional<int> exit_code = ParseSettings(argc, argv, settings)) {
     return *exit_code;
@@ -47,6 +49,7 @@ int Main(int argc, char** argv) {
     status = Measure(*kind, settings, *report);
   }
   status.Update(status.ok() ? report->Write() : status);
+  status.Update(engine::FlushStandardOutput(std::cout));
   if (!status.ok()) {
     std::cerr << "scaling_bench: " << status.message() << "\n";
     return 1;

@@ -1,6 +1,5 @@
 #include "engine/cluster/run_program.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -24,6 +23,7 @@
 #include "engine/cluster/process_host.h"
 #include "engine/cluster/progress_line.h"
 #include "engine/cluster/run_secret.h"
+#include "engine/cluster/standard_streams.h"
 #include "engine/flags/engine_flags.h"
 #include "engine/metrics/build_info.h"
 #include "engine/metrics/machine.h"
@@ -232,17 +232,10 @@ class Process {
   bool found_wrong_result_ = false;
 };
 
-// A standard stream that is closed is /dev/null, or its descriptor would become that of a socket or of a result file.
-void OpenStandardStreams() {
-  int fd = 0;
-  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR);
-  if (fd > STDERR_FILENO) close(fd);
-}
-
 }  // namespace
 
 int RunProgram(int argc, const char* const* argv, QueryProgram& program, const RunEnvironment& environment) {
-  OpenStandardStreams();
+  PrepareStandardStreams();
   FlagSet flags({.program = program.name(),
                  .summary = program.summary(),
                  .version = std::string(Version()),
@@ -252,7 +245,11 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
   RegisterEngineFlags(flags, options);
   flags.AddCheck([&options] { return CheckBatchTask(options.cluster, std::getenv); });
   if (const std::optional<int> exit_code = flags.Parse(argc, argv, std::cout, std::cerr)) {
-    return *exit_code;
+    const absl::Status written = FlushStandardOutput(std::cout);
+    if (!written.ok()) {
+      std::cerr << program.name() << ": " << written.message() << "\n";
+    }
+    return written.ok() ? *exit_code : static_cast<int>(ExitCodeOf(written));
   }
   // A launcher's child was started as /proc/self/exe, and ps and top would show it as "exe".
   (void)::prctl(PR_SET_NAME, std::filesystem::path(argv[0]).filename().c_str());

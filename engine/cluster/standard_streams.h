@@ -1,0 +1,18 @@
+// The standard streams of a process: what it does where they lead nowhere.
+#pragma once
+
+#include <ostream>
+
+#include "absl/status/status.h"
+
+namespace glaive::engine {
+
+/// To be called before anything is opened. A pipe without a reader becomes an error of the write, not the end of the
+/// process (SIGPIPE); a stream that is closed becomes /dev/null, or the next file to be opened would take its place.
+void PrepareStandardStreams();
+
+/// Flushes standard output. FailedPrecondition if something that was written is lost; none if its reader has closed the
+/// pipe (EPIPE): it has read what it wanted.
+absl::Status FlushStandardOutput(std::ostream& out);
+
+}  // namespace glaive::engine
