@@ -17,6 +17,7 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/scheduler.h"
+#include "engine/sink/result_part.h"
 
 namespace glaive::engine {
 
@@ -29,10 +30,10 @@ class QueryTask {
   virtual absl::Status Spawn(Scheduler& scheduler) = 0;
   /// Brings the context's metrics up to date.
   virtual void Measure() = 0;
+  /// Adds the files that Commit will make final.
+  virtual void AddParts(std::vector<ResultPart>& parts) const = 0;
   /// Makes the results final, once every executor of the run has succeeded.
   virtual absl::Status Commit() = 0;
-  /// Takes that back: another node was lost before all had committed.
-  virtual void Retract() = 0;
 };
 
 class Query {

@@ -78,10 +78,4 @@ absl::Status NodeRun::Commit() {
   return status;
 }
 
-void NodeRun::Retract() {
-  for (const auto& executor : executors_) {
-    executor->Retract();
-  }
-}
-
 }  // namespace glaive::engine

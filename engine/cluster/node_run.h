@@ -50,8 +50,6 @@ class NodeRun {
   absl::Status PollFailure();
   /// Makes this node's results final.
   absl::Status Commit();
-  /// Takes that back.
-  void Retract();
 
   const std::vector<std::unique_ptr<Executor>>& executors() const { return executors_; }
 

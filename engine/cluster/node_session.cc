@@ -11,7 +11,7 @@
 
 #include "engine/cluster/progress_line.h"
 #include "engine/cluster/protocol_error.h"
-#include "engine/sink/part_file.h"
+#include "engine/cluster/standard_streams.h"
 
 namespace glaive::engine {
 namespace {
@@ -42,7 +42,10 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
     }
     return interrupted();
   };
-  absl::Status status = NodeSetUp(*program_, *options_, *plane_, *environment_.clock, *host_, parts_).Run(watch);
+  absl::Status status = files_.Open(options_->output, *plane_);
+  if (status.ok()) {
+    status = NodeSetUp(*program_, *options_, *plane_, *environment_.clock, *host_, parts_).Run(watch);
+  }
   if (status.ok()) {
     status = Execute(watch);
   }
@@ -53,7 +56,7 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
   if (absl::IsUnavailable(status) || absl::IsNotFound(status)) {  // a process that is gone has no shared memory
     lost = AwaitReason();
   }
-  if (!status.ok()) {
+  if (!status.ok() && !results_are_final()) {
     plane_->Abort(lost.value_or(status));
   }
   if (lost.has_value() || (absl::IsUnavailable(status) && !absl::StrContains(status.message(), "seen by executor"))) {
@@ -111,16 +114,20 @@ absl::Status NodeSession::Conclude(const NodeRun::Watch& watch) {
   if (absl::Status status = GatherMetrics(); !status.ok()) {
     return status;
   }
-  absl::Status verdict = options_->output.verify ? Verify(watch) : absl::OkStatus();
-  if (verdict.ok()) {
-    if (absl::Status status = CommitResults(); !status.ok()) {
-      return status;
-    }
+  const absl::Status verdict = options_->output.verify ? Verify(watch) : absl::OkStatus();
+  if (absl::Status status = verdict.ok() ? CommitResults() : absl::OkStatus(); !status.ok()) {
+    return status;
   }
-  if (is_coordinator() && (verdict.ok() || absl::IsDataLoss(verdict))) {
-    verdict.Update(Report());
+  if (!is_coordinator() || !(verdict.ok() || absl::IsDataLoss(verdict))) {
+    return verdict;
   }
-  return verdict;
+  std::vector<FileReport> files;
+  absl::Status status = verdict.ok() ? files_.Join(AllParts(), options_->cluster.executor_count(), files) : verdict;
+  status.Update(Report(std::move(files)));
+  if (!verdict.ok() || status.ok()) {
+    return status;
+  }
+  return {status.code(), absl::StrCat("the results are complete, but ", std::string(status.message()))};
 }
 
 absl::Status NodeSession::GatherMetrics() {
@@ -129,6 +136,7 @@ absl::Status NodeSession::GatherMetrics() {
   mine.peak_memory_bytes = PeakMemoryBytes();
   for (const auto& executor : parts_.run->executors()) {
     mine.executors.push_back(executor->metrics());
+    executor->AddParts(mine.parts);
     mine.ring_bytes += executor->mesh().ring_bytes();
     for (const rdma::RegionReport& region : executor->mesh().regions()) {
       AddRegion(mine.regions, {.what = region.what, .bytes = region.size_bytes, .pages = {rdma::Name(region.pages)}});
@@ -154,6 +162,13 @@ absl::Status NodeSession::GatherMetrics() {
         });
     if (!is_own) {
       return ProtocolError(rank, "its counters are those of another node");
+    }
+    const bool has_own_parts = std::ranges::all_of(node->parts, [&](const ResultPart& part) {
+      return options_->cluster.NodeOf(part.executor) == rank &&
+             std::ranges::find(mine.parts, part.output, &ResultPart::output) != mine.parts.end();
+    });
+    if (!has_own_parts) {
+      return ProtocolError(rank, "its files are those of another node, or of another query");
     }
     nodes_.push_back(*std::move(node));
   }
@@ -205,26 +220,49 @@ absl::Status NodeSession::CommitResults() {
   if (!status.ok()) {
     return status;
   }
-  results_ = Results::kCommitting;
+  const auto why_given_up = [this] { return plane_->PollFailure().value_or(absl::AbortedError("ended at once")); };
+  if (!Move(Results::kOpen, Results::kBusy)) {
+    return why_given_up();
+  }
   status = parts_.run->Commit();
+  results_ = Results::kNamed;
   if (status.ok()) {
     status = Barrier("committed");
   }
-  if (!status.ok()) {  // some nodes have committed, others have not
-    parts_.run->Retract();
-    return status;
+  if (status.ok()) {
+    return Move(Results::kNamed, Results::kFinal) ? status : why_given_up();
   }
-  results_ = Results::kFinal;
-  const bool joins = is_coordinator() && options_->output.join_output;
-  return joins ? JoinParts(options_->output.output, options_->cluster.executor_count()) : absl::OkStatus();
+  if (Move(Results::kNamed, Results::kBusy)) {  // some nodes have committed, others have not
+    Retract();
+    results_ = Results::kGivenUp;
+  }
+  return status;
 }
 
-bool NodeSession::GiveUpResults() {
-  const Results results = results_;
-  if (results == Results::kCommitting) {
-    parts_.run->Retract();
+std::optional<bool> NodeSession::TryGiveUpResults() {
+  if (Move(Results::kOpen, Results::kGivenUp)) {
+    return true;
   }
-  return results != Results::kFinal;
+  if (Move(Results::kNamed, Results::kBusy)) {
+    Retract();
+    results_ = Results::kGivenUp;
+  }
+  const Results results = results_;
+  return results == Results::kBusy ? std::nullopt : std::optional(results == Results::kGivenUp);
+}
+
+void NodeSession::Retract() {
+  for (const ResultPart& part : AllParts()) {  // also those of a node that was lost
+    host_->RemovePart(part, options_->cluster.executor_count());
+  }
+}
+
+std::vector<ResultPart> NodeSession::AllParts() const {
+  std::vector<ResultPart> parts;
+  for (const NodeMetrics& node : nodes_) {
+    parts.insert(parts.end(), node.parts.begin(), node.parts.end());
+  }
+  return parts;
 }
 
 std::string NodeSession::TransportName() const {
@@ -238,7 +276,7 @@ std::string NodeSession::TransportName() const {
   return kinds.empty() ? "none" : absl::StrJoin(kinds, "+");
 }
 
-absl::Status NodeSession::Report() {
+absl::Status NodeSession::Report(std::vector<FileReport> files) {
   RunReport report = BuildRunReport(nodes_, {.one_host = plane_->one_host()});
   report.program = program_->name();
   report.machine = DescribeMachine();
@@ -248,9 +286,17 @@ absl::Status NodeSession::Report() {
   report.nodes = options_->cluster.nodes;
   report.executors_per_node = options_->cluster.executors;
   report.verification = verification_;
-  PrintTable(report, host_->out());
-  host_->out().flush();
-  return options_->output.json.empty() ? absl::OkStatus() : WriteJsonFile(report, options_->output.json);
+  report.files = std::move(files);
+  absl::Status status = PrintReport(report);
+  status.Update(files_.WriteReport(report));
+  return status;
+}
+
+absl::Status NodeSession::PrintReport(const RunReport& report) {
+  std::ostream& out = host_->out();
+  out.clear();  // of what failed before, the table fails again
+  PrintTable(report, out);
+  return FlushStandardOutput(out);
 }
 
 }  // namespace glaive::engine

@@ -25,6 +25,7 @@
 #include "engine/cluster/node_run.h"
 #include "engine/cluster/node_set_up.h"
 #include "engine/cluster/query_program.h"
+#include "engine/cluster/run_files.h"
 #include "engine/cluster/run_program.h"
 #include "engine/metrics/run_report.h"
 #include "rdma/bootstrap/control_plane.h"
@@ -40,10 +41,13 @@ class NodeSession {
   /// The whole run. `interrupted` is asked now and then whether it has to end; it need not look at the control plane.
   absl::Status Run(const NodeRun::Watch& interrupted);
 
-  /// For another thread, before it ends the process: takes back results that only some nodes have made final. False
-  /// when all have: then there is nothing to give up.
-  bool GiveUpResults();
+  /// For another thread, before it ends the process: takes back results that only some nodes have made final, and sees
+  /// to it that no more get their names. False when all have: then there is nothing to give up. Empty while the main
+  /// thread gives files their names, or takes them back: ask again.
+  std::optional<bool> TryGiveUpResults();
 
+  /// Whether all nodes have given their results their names: they stay, whatever comes.
+  bool results_are_final() const { return results_ == Results::kFinal; }
   /// What --verify found; for any thread.
   Verification verification() const { return verification_; }
 
@@ -58,7 +62,10 @@ class NodeSession {
   absl::Status GatherMetrics();
   absl::Status Verify(const NodeRun::Watch& watch);
   absl::Status CommitResults();
-  absl::Status Report();
+  void Retract();
+  std::vector<ResultPart> AllParts() const;
+  absl::Status Report(std::vector<FileReport> files);
+  absl::Status PrintReport(const RunReport& report);
   std::string TransportName() const;
 
   bool is_coordinator() const { return Value(plane_->rank()) == 0; }
@@ -69,11 +76,20 @@ class NodeSession {
   rdma::ControlPlane* plane_;
   RunEnvironment environment_;
   Host* host_;
+  RunFiles files_;
   NodeParts parts_;
-  std::vector<NodeMetrics> nodes_;
+  std::vector<NodeMetrics> nodes_;  // complete before results_ is kBusy
   std::atomic<Verification> verification_{Verification::kNotRun};
 
-  enum class Results : std::uint8_t { kOpen, kCommitting, kFinal };
+  /// A thread that changes names of files, main or another, has moved the state from where it was to kBusy.
+  enum class Results : std::uint8_t {
+    kOpen,     ///< none has its name
+    kBusy,     ///< a thread is giving names, or taking them back
+    kNamed,    ///< this node's have their names; the others' may not
+    kFinal,    ///< all nodes' have
+    kGivenUp,  ///< none of this node's has its name, nor will
+  };
+  bool Move(Results from, Results to) { return results_.compare_exchange_strong(from, to); }
   std::atomic<Results> results_{Results::kOpen};
 };
 

@@ -28,6 +28,10 @@ absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> ProcessHost::OpenDevice(const
   return engine::OpenDevice(options);
 }
 
+void ProcessHost::RemovePart(const ResultPart& part, std::uint32_t executor_count) {
+  engine::RemovePart(part, executor_count);
+}
+
 std::unique_ptr<ExecutorRunner> ProcessHost::MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
                                                         const std::vector<int>& cpus) {
   return std::make_unique<ExecutorThreads>(executors, cpus);

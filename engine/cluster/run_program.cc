@@ -37,6 +37,9 @@ namespace {
 constexpr absl::Duration kGrace = absl::Seconds(3);
 /// How long the launcher waits for them when a node was lost: they have noticed as well.
 constexpr absl::Duration kFailedGrace = absl::Milliseconds(200);
+/// How long files may take to get their names, or to lose them, before a process ends at once.
+constexpr absl::Duration kBusyLookInterval = absl::Milliseconds(1);
+constexpr int kMostBusyLooks = 1000;
 /// How long the last words of a process may take to be written.
 constexpr int kLastWordsMillis = 100;
 
@@ -80,7 +83,7 @@ class Process {
     session_.store(&session);
     absl::Status status = session.Run([this] { return Watch(); });
     found_wrong_result_ = session.verification() == Verification::kFailed;
-    if (status.ok()) {
+    if (session.results_are_final()) {
       TellOfLateLoss((*plane)->Leave(kGrace));
     }
     plane->reset();  // with its thread, which may look at the session
@@ -131,7 +134,12 @@ class Process {
   /// Called by another thread when this process knows that the run has failed, and does not come to its end.
   void EndAtOnce(const absl::Status& failure) {
     NodeSession* const session = session_.load();
-    if (session != nullptr && !session->GiveUpResults()) {
+    std::optional<bool> given_up = session == nullptr ? std::optional(true) : session->TryGiveUpResults();
+    for (int i = 0; i < kMostBusyLooks && !given_up.has_value(); ++i) {
+      host_.Sleep(kBusyLookInterval);
+      given_up = session->TryGiveUpResults();
+    }
+    if (given_up == false) {
       return;  // they are final: it may take its time to report them
     }
     launcher_.KillAll();

@@ -80,10 +80,10 @@ class Executor {
   /// Ends the executor from outside, with the reason.
   void Stop(const absl::Status& reason);
 
+  /// Adds the files that Commit will make final. After done(), if all went well.
+  void AddParts(std::vector<ResultPart>& parts) const { task_->AddParts(parts); }
   /// Makes the results final. After done(), once the whole run has succeeded.
   absl::Status Commit() { return task_->Commit(); }
-  /// Takes that back, because another node was lost before all had committed.
-  void Retract() { task_->Retract(); }
   /// Up to date after done().
   const ExecutorMetrics& metrics() const { return metrics_; }
   /// For any thread, at any time.

@@ -54,18 +54,18 @@ class GraphTask final : public QueryTask {
     shipper_.Measure();
   }
 
+  void AddParts(std::vector<ResultPart>& parts) const override {
+    for (const auto& each : operators_) {
+      each->AddParts(parts);
+    }
+  }
+
   absl::Status Commit() override {
     absl::Status status;
     for (const auto& each : operators_) {
       status.Update(each->Commit());
     }
     return status;
-  }
-
-  void Retract() override {
-    for (const auto& each : operators_) {
-      each->Retract();
-    }
   }
 
  private:

@@ -18,6 +18,7 @@
 
 #include "engine/fiber/scheduler.h"
 #include "engine/graph/flow_consumer.h"
+#include "engine/sink/result_part.h"
 
 namespace glaive::engine {
 
@@ -32,10 +33,10 @@ class Operator {
   virtual absl::Status Spawn(Scheduler& /*scheduler*/) { return absl::OkStatus(); }
   /// Adds what it has counted to the context's metrics; once, at the end.
   virtual void Measure() {}
+  /// Adds the files that Commit will make final; see Sink::AddParts.
+  virtual void AddParts(std::vector<ResultPart>& /*parts*/) const {}
   /// Makes its output final, once every executor of the run has succeeded.
   virtual absl::Status Commit() { return absl::OkStatus(); }
-  /// Takes that back; see Sink::Retract.
-  virtual void Retract() {}
 };
 
 /// An operator that makes records of type R, and hands them to its consumers.

@@ -62,8 +62,8 @@ class SinkWriter final : public Operator, public FlowConsumer<typename Chain::In
     context_->metrics->last_result_ns = context_->clock->NowNanos();
   }
 
+  void AddParts(std::vector<ResultPart>& parts) const override { sink_->AddParts(parts); }
   absl::Status Commit() override { return sink_->Commit(); }
-  void Retract() override { sink_->Retract(); }
 
  private:
   void Write(Fiber& fiber, std::span<const Row> rows) {

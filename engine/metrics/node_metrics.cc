@@ -136,6 +136,26 @@ absl::StatusOr<ExecutorMetrics> ExecutorFrom(const Json& object) {
   return metrics;
 }
 
+absl::StatusOr<std::vector<ResultPart>> PartsFrom(const Json& object) {
+  const auto found = object.find("parts");
+  if (found == object.end() || !found->is_array()) {
+    return WrongField("parts");
+  }
+  std::vector<ResultPart> parts;
+  for (const Json& entry : *found) {
+    const auto output = entry.find("output");
+    ResultPart part;
+    if (!entry.is_object() || output == entry.end() || !output->is_string() ||
+        !Take(entry, "executor", part.executor).ok() || !Take(entry, "rows", part.rows).ok() ||
+        !Take(entry, "bytes", part.bytes).ok() || !Take(entry, "inode", part.inode).ok()) {
+      return WrongField("parts");
+    }
+    part.output = output->get<std::string>();
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 }  // namespace
 
 void AddRegion(std::vector<RegionUse>& regions, const RegionUse& more) {
@@ -158,11 +178,20 @@ std::string EncodeNodeMetrics(const NodeMetrics& metrics) {
   for (const ExecutorMetrics& executor : metrics.executors) {
     executors.push_back(ToJson(executor));
   }
+  Json parts = Json::array();
+  for (const ResultPart& part : metrics.parts) {
+    parts.push_back({{"output", part.output},
+                     {"executor", part.executor},
+                     {"rows", part.rows},
+                     {"bytes", part.bytes},
+                     {"inode", part.inode}});
+  }
   const Json object = {{"node", metrics.node},
                        {"peak_memory_bytes", metrics.peak_memory_bytes},
                        {"ring_bytes", metrics.ring_bytes},
                        {"regions", std::move(regions)},
-                       {"executors", std::move(executors)}};
+                       {"executors", std::move(executors)},
+                       {"parts", std::move(parts)}};
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -183,6 +212,11 @@ absl::StatusOr<NodeMetrics> DecodeNodeMetrics(std::string_view text) {
     return regions.status();
   }
   metrics.regions = *std::move(regions);
+  absl::StatusOr<std::vector<ResultPart>> parts = PartsFrom(object);
+  if (!parts.ok()) {
+    return parts.status();
+  }
+  metrics.parts = *std::move(parts);
   const auto executors = object.find("executors");
   if (executors == object.end() || !executors->is_array()) {
     return WrongField("executors");

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 
 #include "engine/metrics/latency_samples.h"
+#include "engine/sink/result_part.h"
 
 namespace glaive::engine {
 
@@ -82,6 +83,7 @@ struct NodeMetrics {
   std::uint64_t ring_bytes = 0;         ///< memory of the rings that others write into
   std::vector<RegionUse> regions = {};  ///< its memory by use
   std::vector<ExecutorMetrics> executors = {};
+  std::vector<ResultPart> parts = {};  ///< the files that its executors are about to commit
 };
 
 /// One JSON object as text.

@@ -90,6 +90,10 @@ std::string ToJsonLine(const RunReport& report) {
   }
   object["window_latency"] = ToJson(report.window_latency);
   object["verification"] = NameOf(report.verification);
+  object["files"] = OrderedJson::array();
+  for (const FileReport& file : report.files) {
+    object["files"].push_back({{"path", file.path}, {"rows", file.rows}, {"bytes", file.bytes}});
+  }
   OrderedJson executors = OrderedJson::array();
   for (const ExecutorReport& executor : report.executors) {
     executors.push_back(ToJson(executor));

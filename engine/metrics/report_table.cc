@@ -116,6 +116,10 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   }
   Line(out, "pages", PagesText(report.regions));
   Line(out, "verification", VerificationText(report.verification));
+  for (const FileReport& file : report.files) {
+    Line(out, "result file",
+         absl::StrFormat("%s: %s rows, %s", file.path, Grouped(file.rows), FormatBytes(file.bytes)));
+  }
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // RunReport: the outcome of a run as plain numbers, for a table on the terminal and for one line of JSON.
 //
 // Rank 0 fills it after the run: BuildRunReport adds up the nodes' metrics, `main` puts in what only it knows
-// (program, settings, verification). docs/metrics.md describes every field of the JSON; a test compares the two.
+// (program, settings, verification, files). docs/metrics.md describes every field of the JSON; a test compares the two.
 //
 //   RunReport report = BuildRunReport(nodes, {.one_host = plane.one_host()});
 //   report.program = "ysb";
 //   PrintTable(report, std::cout);
-//   absl::Status written = WriteJsonFile(report, options.output.json);
+//   absl::Status written = file.Write(ToJsonLine(report));
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include "absl/status/status.h"
 
 #include "engine/metrics/machine.h"
 #include "engine/metrics/node_metrics.h"
@@ -54,6 +52,13 @@ struct BuildReport {
   std::string compiler_flags;
 };
 
+/// A file of the run's results.
+struct FileReport {
+  std::string path;
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct RunReport {
   std::string program;
   BuildReport build;
@@ -75,6 +80,7 @@ struct RunReport {
   std::vector<RegionUse> regions;       ///< memory by use, over all nodes
   WindowLatency window_latency;
   Verification verification = Verification::kNotRun;
+  std::vector<FileReport> files = {};     ///< the results, once they have their names; empty without
   std::vector<ExecutorReport> executors;  ///< by executor number
 };
 
@@ -86,14 +92,12 @@ struct ReportScope {
 /// This binary's, from build_info.h.
 BuildReport ThisBuild();
 
-/// Adds up what the nodes counted. Program, machine, transport, settings and verification are left for the caller.
+/// Adds up what the nodes counted. Program, machine, transport, settings, verification and files are left for the
+/// caller.
 RunReport BuildRunReport(std::span<const NodeMetrics> nodes, ReportScope scope);
 
 /// The report as one line of JSON, with a newline at its end.
 std::string ToJsonLine(const RunReport& report);
-
-/// Writes the line to `path` whole or not at all (a temporary file beside it, renamed).
-absl::Status WriteJsonFile(const RunReport& report, const std::string& path);
 
 /// A short table for people.
 void PrintTable(const RunReport& report, std::ostream& out);

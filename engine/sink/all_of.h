@@ -37,17 +37,17 @@ class AllOfSink final : public Sink<Row> {
     }
     return finished;
   }
+  void AddParts(std::vector<ResultPart>& parts) const override {
+    for (const auto& sink : sinks_) {
+      sink->AddParts(parts);
+    }
+  }
   absl::Status Commit() override {
     absl::Status status;
     for (auto& sink : sinks_) {
       status.Update(sink->Commit());
     }
     return status;
-  }
-  void Retract() override {
-    for (auto& sink : sinks_) {
-      sink->Retract();
-    }
   }
 
  private:

@@ -167,6 +167,7 @@ class CsvSink final : public Sink<Row> {
 
   bool Ready() override { return file_.Ready(); }
   absl::Status Write(std::span<const Row> rows) override {
+    rows_ += rows.size();
     for (const Row& row : rows) {
       line_.clear();
       CsvRow<Row>::Append(line_, row);
@@ -178,11 +179,12 @@ class CsvSink final : public Sink<Row> {
     return absl::OkStatus();
   }
   absl::StatusOr<bool> TryFinish() override { return file_.TryFinish(); }
+  void AddParts(std::vector<ResultPart>& parts) const override { parts.push_back(file_.Describe(rows_)); }
   absl::Status Commit() override { return file_.Commit(); }
-  void Retract() override { file_.Retract(); }
 
  private:
   PartFile file_;
+  std::uint64_t rows_ = 0;
   std::string line_;
 };
 

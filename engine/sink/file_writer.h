@@ -36,6 +36,7 @@ class FileWriter {
   void Start(std::string& bytes, bool is_last);
   /// The first error so far.
   const absl::Status& status() const { return status_; }
+  const WholeFile& file() const { return file_; }
   /// Gives the file its name.
   absl::Status Commit() { return file_.Commit(); }
 

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 
 #include "rdma/base/check.h"
 #include "rdma/base/unique_fd.h"
@@ -46,28 +48,71 @@ absl::Status AppendFile(WholeFile& out, const std::string& path, bool with_first
   }
 }
 
-void RemoveParts(const std::string& path, std::uint32_t executor_count) {
-  for (std::uint32_t i = 0; i < executor_count; ++i) {
-    unlink(PartPath(path, ExecutorId{i}, executor_count).c_str());
+/// "of-004" in "o.csv.part-002-of-004" as a number; 0 of a name that is no part of `output`.
+std::uint32_t ExecutorCountOf(std::string_view part, std::string_view output) {
+  if (!part.starts_with(output)) {
+    return 0;
   }
+  part.remove_prefix(output.size());
+  constexpr std::string_view kPart = ".part-";
+  constexpr std::string_view kOf = "-of-";
+  const std::size_t of = part.find(kOf);
+  std::uint32_t executor = 0;
+  std::uint32_t count = 0;
+  const auto number = [&](std::size_t begin, std::size_t length) {
+    const std::string_view digits = part.substr(begin, length);
+    return absl::string_view(digits.data(), digits.size());
+  };
+  return part.starts_with(kPart) && of != std::string_view::npos &&
+                 absl::SimpleAtoi(number(kPart.size(), of - kPart.size()), &executor) &&
+                 absl::SimpleAtoi(number(of + kOf.size(), std::string_view::npos), &count)
+             ? count
+             : 0;
+}
+
+/// Refuses a path beside which there are parts, finished or being written, of another number of executors: parts are
+/// read together (`cat path.part-*`), so they have to be of one run.
+absl::Status CheckOtherParts(const std::string& path, std::uint32_t executor_count) {
+  const std::string folder = FolderOf(path);
+  const absl::StatusOr<std::vector<std::string>> names = NamesIn(folder);
+  if (!names.ok()) {
+    return names.status();
+  }
+  const std::string output = std::filesystem::path(path).filename();
+  for (const std::string& name : *names) {
+    const std::string_view behind = NameBehind(name);
+    const std::uint32_t count = ExecutorCountOf(behind.empty() ? name : behind, output);
+    if (count == 0 || count == executor_count) {
+      continue;
+    }
+    if (behind.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("cannot write ", path, ": ", folder, "/", name, " is of an earlier result of ", count,
+                       count == 1 ? " executor" : " executors", "; remove its parts, or write to another name"));
+    }
+    if (IsBeingWritten(absl::StrCat(folder, "/", name))) {
+      return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": another run writes it, as ", folder,
+                                                        "/", name, "; wait for its end, or write to another name"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-std::string PartPath(const std::string& path, ExecutorId executor, std::uint32_t executor_count) {
-  return absl::StrFormat("%s.part-%03u-of-%03u", path, Value(executor), executor_count);
-}
-
 absl::StatusOr<PartFile> PartFile::Create(const std::string& path, ExecutorId executor, std::uint32_t executor_count) {
-  absl::StatusOr<WholeFile> whole = WholeFile::Create(PartPath(path, executor, executor_count));
-  if (!whole.ok()) {
-    return whole.status();
+  absl::StatusOr<WholeFile> file = WholeFile::CreateFile(PartPath(path, executor, executor_count));
+  if (!file.ok()) {
+    return file.status();
   }
-  return PartFile(*std::move(whole), path, executor_count);
+  if (absl::Status status = CheckOtherParts(path, executor_count); !status.ok()) {
+    return status;
+  }
+  return PartFile(*std::move(file), path, executor);
 }
 
-PartFile::PartFile(WholeFile file, std::string path, std::uint32_t executor_count)
-    : path_(std::move(path)), executor_count_(executor_count), writer_(std::make_unique<FileWriter>(std::move(file))) {
+PartFile::PartFile(WholeFile file, std::string path, ExecutorId executor)
+    : path_(std::move(path)), executor_(executor), writer_(std::make_unique<FileWriter>(std::move(file))) {
   buffer_.reserve(kBufferBytes);
 }
 
@@ -100,21 +145,32 @@ absl::StatusOr<bool> PartFile::TryFinish() {
   return true;
 }
 
-void PartFile::Retract() { RemoveParts(path_, executor_count_); }
+ResultPart PartFile::Describe(std::uint64_t rows) const {
+  return {.output = path_,
+          .executor = Value(executor_),
+          .rows = rows,
+          .bytes = writer_->file().bytes(),
+          .inode = writer_->file().inode()};
+}
 
-absl::Status JoinParts(const std::string& path, std::uint32_t executor_count) {
-  absl::StatusOr<WholeFile> out = WholeFile::Create(path);
-  absl::Status status = out.status();
-  for (std::uint32_t i = 0; i < executor_count && status.ok(); ++i) {
-    status = AppendFile(*out, PartPath(path, ExecutorId{i}, executor_count), /*with_first_line=*/i == 0);
+absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts) {
+  const auto count = static_cast<std::uint32_t>(parts.size());
+  absl::Status status;
+  for (const ResultPart& part : parts) {
+    if (status.ok()) {
+      status = AppendFile(out, PartPath(part.output, ExecutorId{part.executor}, count),
+                          /*with_first_line=*/&part == &parts.front());
+    }
   }
   if (status.ok()) {
-    status = out->Commit();
+    status = out.Commit();
   }
   if (!status.ok()) {
     return status;
   }
-  RemoveParts(path, executor_count);
+  for (const ResultPart& part : parts) {
+    RemovePart(part, count);
+  }
   return absl::OkStatus();
 }
 

@@ -15,10 +15,12 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/sink/result_part.h"
 #include "rdma/base/ids.h"
 
 namespace glaive::engine {
@@ -54,10 +56,11 @@ class Sink {
   virtual absl::Status Write(std::span<const Row> rows) = 0;
   /// Makes sure that what was written can be committed: true once that is so, false to be asked again when Ready.
   virtual absl::StatusOr<bool> TryFinish() { return true; }
+  /// Adds the files that Commit will make final, once TryFinish was true. If a node is lost before all have committed,
+  /// the others remove them.
+  virtual void AddParts(std::vector<ResultPart>& /*parts*/) const {}
   /// Makes it final; on any thread, once the executors have stopped.
   virtual absl::Status Commit() { return absl::OkStatus(); }
-  /// Takes back what Commit, or a part of it, has made final: another node was lost before all had committed.
-  virtual void Retract() {}
 };
 
 struct SinkContext {

@@ -1,11 +1,19 @@
 #include "engine/sink/whole_file.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +21,69 @@
 namespace glaive::engine {
 namespace {
 
-std::string TemporaryName(const std::string& path) { return absl::StrCat(path, ".tmp"); }
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTemporarySuffix = ".tmp";
+constexpr mode_t kMode = 0666;  // and the process's umask
+constexpr int kMostLinks = 40;  // as in the kernel
+constexpr int kStreamPollMillis = 100;
+
+absl::Status Unfit(const std::string& path, std::string_view why) {
+  return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", std::string(why)));
+}
+
+/// The descriptor, standard output's or standard error's, that goes to this file already.
+std::optional<int> StandardStreamOf(const struct stat& file) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat open_already{};
+    if (fstat(stream, &open_already) == 0 && open_already.st_dev == file.st_dev && open_already.st_ino == file.st_ino) {
+      return stream;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether a signal that asks the process to end waits for whoever watches for it.
+bool EndIsAskedFor() {
+  sigset_t pending;
+  sigemptyset(&pending);
+  sigpending(&pending);
+  return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+         sigismember(&pending, SIGHUP) == 1;
+}
+
+absl::Status SyncFolder(const std::string& folder) {
+  const UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A folder that may be written but not read cannot be opened; some file systems sync no folders.
+  const bool synced = !fd.valid() ? errno == EACCES : fsync(fd.get()) == 0 || errno == EINVAL || errno == EROFS;
+  return synced ? absl::OkStatus() : FileError("sync the folder", folder);
+}
+
+/// Whether `path` is the open file.
+bool IsSameFile(const std::string& path, int fd) {
+  struct stat there{};
+  struct stat mine{};
+  return lstat(path.c_str(), &there) == 0 && fstat(fd, &mine) == 0 && there.st_dev == mine.st_dev &&
+         there.st_ino == mine.st_ino;
+}
+
+/// Refuses a path that another WholeFile writes.
+absl::Status CheckNobodyWrites(const std::string& path, const std::string& mine) {
+  const std::string folder = FolderOf(path);
+  const absl::StatusOr<std::vector<std::string>> names = NamesIn(folder);
+  if (!names.ok()) {
+    return names.status();
+  }
+  const std::string name = fs::path(path).filename();
+  for (const std::string& other : *names) {
+    const std::string temporary = absl::StrCat(folder, "/", other);
+    if (NameBehind(other) == name && other != mine && IsBeingWritten(temporary)) {
+      return Unfit(path, absl::StrCat("another run writes it, as ", temporary,
+                                      "; wait for its end, or give this one another name"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -23,30 +93,153 @@ absl::Status FileError(std::string_view what, std::string_view path) {
       absl::StrCat("cannot ", std::string(what), " ", std::string(path), ": ", std::strerror(error)));
 }
 
-absl::StatusOr<WholeFile> WholeFile::Create(std::string path) {
-  const std::string temporary = TemporaryName(path);
-  UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!fd.valid()) {
-    return FileError("create", temporary);
+std::string FollowLinks(const std::string& path) {
+  fs::path target = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(fs::symlink_status(target, error)); ++i) {
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) {
+      break;
+    }
+    target = target.parent_path() / next;
   }
-  return WholeFile(std::move(path), std::move(fd));
+  return target;
 }
 
-WholeFile::WholeFile(WholeFile&& other) noexcept : path_(std::exchange(other.path_, {})), fd_(std::move(other.fd_)) {}
+std::string FolderOf(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    names.push_back(entry->path().filename());
+  }
+  if (error) {
+    return absl::FailedPreconditionError(absl::StrCat("cannot list the folder ", folder, ": ", error.message()));
+  }
+  return names;
+}
+
+std::string_view NameBehind(std::string_view temporary) {
+  if (!temporary.ends_with(kTemporarySuffix)) {
+    return {};
+  }
+  temporary.remove_suffix(kTemporarySuffix.size());
+  const std::size_t dot = temporary.rfind('.');
+  if (dot == std::string_view::npos) {
+    return {};
+  }
+  const std::string_view numbers = temporary.substr(dot + 1);
+  const std::size_t hyphen = numbers.find('-');
+  constexpr std::string_view kDigits = "0123456789";
+  const bool fits = hyphen != 0 && hyphen != std::string_view::npos && hyphen + 1 < numbers.size() &&
+                    numbers.find_first_not_of(kDigits) == hyphen &&
+                    numbers.find_first_not_of(kDigits, hyphen + 1) == std::string_view::npos;
+  return fits ? temporary.substr(0, dot) : std::string_view();
+}
+
+bool IsBeingWritten(const std::string& temporary) {
+  const UniqueFd fd(open(temporary.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd.valid()) {
+    return errno == EACCES;  // another user's
+  }
+  struct flock lock{.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+  return fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+absl::StatusOr<WholeFile> WholeFile::Create(const std::string& path) {
+  struct stat there{};
+  if (stat(path.c_str(), &there) != 0) {  // where the kernel protects links in shared folders, it refuses them here
+    return errno == ENOENT ? CreateTemporary(FollowLinks(path)) : FileError("write", path);
+  }
+  if (StandardStreamOf(there).has_value() || S_ISCHR(there.st_mode) || S_ISFIFO(there.st_mode)) {
+    return OpenStream(path);
+  }
+  if (!S_ISREG(there.st_mode)) {
+    return Unfit(path, S_ISDIR(there.st_mode) ? "this is a folder; write the name of a file"
+                                              : "this is no file, pipe or character device");
+  }
+  return CreateTemporary(FollowLinks(path));
+}
+
+absl::StatusOr<WholeFile> WholeFile::CreateFile(const std::string& path) {
+  struct stat there{};
+  if (lstat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return Unfit(path, "what lies there is no file; remove it, or write to another name");
+  }
+  return CreateTemporary(path);
+}
+
+absl::StatusOr<WholeFile> WholeFile::OpenStream(const std::string& path) {
+  struct stat there{};
+  const std::optional<int> stream = stat(path.c_str(), &there) == 0 ? StandardStreamOf(there) : std::nullopt;
+  UniqueFd fd(stream.has_value() ? fcntl(*stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                                 : open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!fd.valid()) {
+    return errno == ENXIO ? Unfit(path, "no process reads from this pipe; start its reader first")
+                          : FileError("write", path);
+  }
+  return WholeFile(path, /*temporary=*/"", std::move(fd));
+}
+
+absl::StatusOr<WholeFile> WholeFile::CreateTemporary(const std::string& target) {
+  std::string temporary;
+  UniqueFd fd;
+  for (std::uint64_t number = 0; !fd.valid(); ++number) {
+    temporary = absl::StrCat(target, ".", getpid(), "-", number, std::string(kTemporarySuffix));
+    fd = UniqueFd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+    if (!fd.valid() && errno != EEXIST) {
+      return FileError("create", temporary);
+    }
+  }
+  WholeFile file(target, temporary, std::move(fd));
+  struct flock lock{.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+  const bool locked = fcntl(file.fd_.get(), F_OFD_SETLK, &lock) == 0;
+  if (!locked && (errno == EAGAIN || errno == EACCES)) {  // file systems without locks do without
+    return FileError("lock", temporary);
+  }
+  // Behind the lock: of two that come at once, at least the later one sees the other.
+  if (absl::Status status = CheckNobodyWrites(target, fs::path(temporary).filename()); !status.ok()) {
+    return status;
+  }
+  return file;
+}
+
+WholeFile::WholeFile(WholeFile&& other) noexcept
+    : target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      fd_(std::move(other.fd_)),
+      bytes_(other.bytes_) {}
 
 WholeFile::~WholeFile() {
-  if (!path_.empty()) {
-    unlink(TemporaryName(path_).c_str());
+  if (!temporary_.empty() && IsSameFile(temporary_, fd_.get())) {
+    unlink(temporary_.c_str());
   }
 }
 
 absl::Status WholeFile::Write(std::string_view bytes) {
+  const bool is_stream = temporary_.empty();
   while (!bytes.empty()) {
-    const ssize_t written = write(fd_.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) {
-      return FileError("write", TemporaryName(path_));
+    pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+    if (is_stream && poll(&ready, 1, kStreamPollMillis) <= 0) {
+      if (EndIsAskedFor()) {
+        return absl::CancelledError(absl::StrCat("cannot write ", target_, ": interrupted while nobody reads from it"));
+      }
+      continue;
     }
-    bytes.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+    // A pipe that is ready has room for PIPE_BUF bytes: more would wait for its reader.
+    const ssize_t written =
+        write(fd_.get(), bytes.data(), is_stream ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size());
+    if (written < 0 && errno != EINTR && errno != EAGAIN) {
+      return FileError("write", is_stream ? target_ : temporary_);
+    }
+    const auto done = static_cast<std::size_t>(std::max<ssize_t>(written, 0));
+    bytes.remove_prefix(done);
+    bytes_ += done;
   }
   return absl::OkStatus();
 }
@@ -54,22 +247,30 @@ absl::Status WholeFile::Write(std::string_view bytes) {
 absl::Status WholeFile::Sync() {
   // Pipes and devices such as /dev/null have nothing to sync.
   const bool synced = fsync(fd_.get()) == 0 || errno == EINVAL || errno == EROFS;
-  return synced ? absl::OkStatus() : FileError("write", TemporaryName(path_));
+  return synced ? absl::OkStatus() : FileError("write", temporary_.empty() ? target_ : temporary_);
 }
 
 absl::Status WholeFile::Commit() {
-  if (absl::Status status = Sync(); !status.ok()) {
+  if (absl::Status status = Sync(); !status.ok() || temporary_.empty()) {
     return status;
   }
-  if (rename(TemporaryName(path_).c_str(), path_.c_str()) != 0) {
-    return FileError("name", path_);
+  if (!IsSameFile(temporary_, fd_.get())) {
+    return Unfit(target_, absl::StrCat("its temporary file ", temporary_, " was replaced by another"));
   }
-  path_.clear();
-  return absl::OkStatus();
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+    return FileError("name", target_);
+  }
+  temporary_.clear();
+  return SyncFolder(FolderOf(target_));
 }
 
-absl::Status WriteWholeFile(std::string path, std::string_view bytes) {
-  absl::StatusOr<WholeFile> file = WholeFile::Create(std::move(path));
+std::uint64_t WholeFile::inode() const {
+  struct stat file{};
+  return fstat(fd_.get(), &file) == 0 ? file.st_ino : 0;
+}
+
+absl::Status WriteWholeFile(const std::string& path, std::string_view bytes) {
+  absl::StatusOr<WholeFile> file = WholeFile::Create(path);
   absl::Status status = file.status();
   if (status.ok()) {
     status = file->Write(bytes);

@@ -1,16 +1,26 @@
 // WholeFile: a file that appears under its name whole or not at all.
 //
-//   path.tmp   while it is written; removed if the WholeFile ends without Commit
-//   path       after Commit, replacing what was there
+//   path.4711-0.tmp   while process 4711 writes it; removed if the WholeFile ends without Commit
+//   path              after Commit, replacing a file that was there
 //
-// Used by one thread at a time. Calls wait for the disk.
+//   1. The temporary file is a new one, and locked for as long as the WholeFile lives: another one of the same path is
+//      refused meanwhile, whichever process asks for it. A process that is killed leaves the file behind, unlocked;
+//      nobody reads, writes or removes it.
+//   2. Nothing is removed but that file.
+//   3. A symbolic link is followed: its target is replaced, and the link stays.
+//   4. A device or a pipe has no temporary name: bytes are there when Write returns, and Commit does nothing. So has a
+//      path that standard output or standard error goes to already, such as /dev/stdout.
+//
+// Used by one thread at a time. Calls wait for the disk, or for the reader of a pipe.
 //
 //   absl::StatusOr<WholeFile> file = WholeFile::Create("report.json");
 //   status = file->Write(text);   ...   status = file->Commit();
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,28 +31,59 @@ namespace glaive::engine {
 
 class WholeFile {
  public:
-  /// Opens the temporary file. Like all errors here a FailedPrecondition, with the path and the reason.
-  static absl::StatusOr<WholeFile> Create(std::string path);
+  /// Opens the temporary file, device or pipe. Like nearly all errors here a FailedPrecondition, with the path and the
+  /// reason.
+  static absl::StatusOr<WholeFile> Create(const std::string& path);
+  /// The same where nothing but a file, or nothing, may lie at the path: a link is refused, too.
+  static absl::StatusOr<WholeFile> CreateFile(const std::string& path);
 
   WholeFile(WholeFile&& other) noexcept;
   WholeFile& operator=(WholeFile&&) = delete;
   ~WholeFile();
 
+  /// Cancelled when a pipe takes nothing and the process has been asked to end (SIGINT, SIGTERM, SIGHUP, blocked).
   absl::Status Write(std::string_view bytes);
   /// Waits until what was written is on the disk.
   absl::Status Sync();
-  /// Syncs, then gives the file its name. Quick if it is synced already.
+  /// Syncs, gives the file its name and syncs its folder. Quick if the file is synced already.
   absl::Status Commit();
 
- private:
-  WholeFile(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  /// Bytes written so far.
+  std::uint64_t bytes() const { return bytes_; }
+  /// Of the file; it keeps it when it gets its name.
+  std::uint64_t inode() const;
+  /// The file's name until it is committed; empty for a device or pipe.
+  const std::string& temporary() const { return temporary_; }
 
-  std::string path_;  // the final name; empty once committed or moved from
+ private:
+  /// `target` is the final name, `temporary` the one until then; both empty for a device or pipe.
+  WholeFile(std::string target, std::string temporary, UniqueFd fd)
+      : target_(std::move(target)), temporary_(std::move(temporary)), fd_(std::move(fd)) {}
+
+  static absl::StatusOr<WholeFile> OpenStream(const std::string& path);
+  static absl::StatusOr<WholeFile> CreateTemporary(const std::string& target);
+
+  std::string target_;
+  std::string temporary_;  // empty once there is no such file, or none of this one's
   UniqueFd fd_;
+  std::uint64_t bytes_ = 0;
 };
 
 /// Creates, writes and commits a file of these bytes.
-absl::Status WriteWholeFile(std::string path, std::string_view bytes);
+absl::Status WriteWholeFile(const std::string& path, std::string_view bytes);
+
+/// The path that `path` stands for if it is a symbolic link, or a chain of them: its target need not exist.
+std::string FollowLinks(const std::string& path);
+
+/// The folder that a path lies in.
+std::string FolderOf(const std::string& path);
+/// The names in a folder.
+absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder);
+
+/// "o.csv" for "o.csv.4711-0.tmp"; empty for a name that is no WholeFile's temporary one.
+std::string_view NameBehind(std::string_view temporary);
+/// Whether a process is writing this temporary file, or none can tell.
+bool IsBeingWritten(const std::string& temporary);
 
 /// "cannot <what> <path>: <reason of errno>", as a FailedPrecondition: whoever asked for the file has to act.
 absl::Status FileError(std::string_view what, std::string_view path);

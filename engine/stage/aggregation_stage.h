@@ -72,8 +72,8 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
     context_->metrics->slice_merges += trigger_->results().merges();
   }
 
+  void AddParts(std::vector<ResultPart>& parts) const override { input_->AddParts(parts); }
   absl::Status Commit() override { return input_->Commit(); }
-  void Retract() override { input_->Retract(); }
 
   std::string Describe() const override {
     const auto& primary = input_->store().primary();

@@ -78,15 +78,15 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
     metrics.kept_tuple_bytes += trigger_->results().kept().state_bytes;
   }
 
+  void AddParts(std::vector<ResultPart>& parts) const override {
+    left_->AddParts(parts);
+    right_->AddParts(parts);
+  }
+
   absl::Status Commit() override {
     absl::Status status = left_->Commit();
     status.Update(right_->Commit());
     return status;
-  }
-
-  void Retract() override {
-    left_->Retract();
-    right_->Retract();
   }
 
   std::string Describe() const override {

@@ -57,12 +57,12 @@ class LateOutput {
     return absl::OkStatus();
   }
 
-  absl::Status Commit() { return sink_ == nullptr ? absl::OkStatus() : sink_->Commit(); }
-  void Retract() {
+  void AddParts(std::vector<ResultPart>& parts) const {
     if (sink_ != nullptr) {
-      sink_->Retract();
+      sink_->AddParts(parts);
     }
   }
+  absl::Status Commit() { return sink_ == nullptr ? absl::OkStatus() : sink_->Commit(); }
 
  private:
   std::unique_ptr<Sink<LateRecord<R>>> sink_;

@@ -180,8 +180,8 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     }
   }
 
+  void AddParts(std::vector<ResultPart>& parts) const { late_.AddParts(parts); }
   absl::Status Commit() { return late_.Commit(); }
-  void Retract() { late_.Retract(); }
 
  private:
   using LateSink = Sink<LateRecord<typename Plan::Record>>;

@@ -55,7 +55,7 @@ class RunTest(CliTest):
         self.assertIn("transport local", out)
 
     def test_the_report_is_one_line_with_exactly_the_documented_fields(self):
-        self.succeed("--nodes=2", "--executors=2", "--verify", "--json=report.json", *SMALL)
+        self.succeed("--nodes=2", "--executors=2", "--verify", "--json=report.json", "--output=counts.csv", *SMALL)
         text = (self.folder / "report.json").read_text(encoding="utf-8")
         self.assertEqual(text.count("\n"), 1)
         report = json.loads(text)
@@ -67,6 +67,9 @@ class RunTest(CliTest):
             self.assertEqual(fields_of(region, "regions[]."), documented_fields("Each region"))
             self.assertGreater(region["bytes"], 0)
             self.assertLessEqual(set(region["pages"].split("+")), {"huge", "transparent", "base"})
+        self.assertEqual(len(report["files"]), 4)
+        for file in report["files"]:
+            self.assertEqual(fields_of(file, "files[]."), documented_fields("Each file"))
         self.assertEqual(len(report["executors"]), 4)
         for executor in report["executors"]:
             self.assertEqual(fields_of(executor, "executors[]."),

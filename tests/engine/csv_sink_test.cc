@@ -1,3 +1,7 @@
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -5,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/sink/all_of.h"
@@ -14,6 +19,8 @@
 
 namespace glaive::engine {
 namespace {
+
+using ::testing::HasSubstr;
 
 using Row = WindowResult<std::uint64_t, std::uint64_t>;
 
@@ -52,6 +59,10 @@ class CsvTest : public ::testing::Test {
     EXPECT_TRUE(sink.ok()) << sink.status();
     return *std::move(sink);
   }
+  std::string Refusal(std::uint32_t executor, std::uint32_t count) const {
+    const auto sink = Csv{path_}.Factory<Row>()({.executor = ExecutorId{executor}, .executor_count = count});
+    return std::string(sink.status().message());
+  }
 
   TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_.path() / "counts.csv";
@@ -62,7 +73,7 @@ TEST_F(CsvTest, AFileHasItsFinalNameOnlyAfterCommit) {
   const std::vector<Row> rows{{.window_start_ms = -10, .window_end_ms = 0, .key = 7, .value = 3}};
   ASSERT_TRUE(sink->Write(rows).ok());
   ASSERT_TRUE(Finish(*sink).ok());
-  EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004.tmp"});
+  EXPECT_EQ(Files(), std::vector<std::string>{absl::StrCat("counts.csv.part-002-of-004.", getpid(), "-0.tmp")});
   ASSERT_TRUE(sink->Commit().ok());
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004"});
   EXPECT_EQ(Read(folder_.path() / "counts.csv.part-002-of-004"), Header() + "-10,0,7,3\n");
@@ -97,31 +108,83 @@ TEST_F(CsvTest, RowsThatFillManyBuffersArriveInOrder) {
 }
 
 TEST_F(CsvTest, ADiskThatIsFullIsAnErrorOfALaterCall) {
-  ASSERT_EQ(symlink("/dev/full", (path_.string() + ".part-000-of-001.tmp").c_str()), 0);
+  (void)signal(SIGXFSZ, SIG_IGN);
   auto sink = Open(0, 1);
-  ASSERT_TRUE(sink->Write(std::vector<Row>(10)).ok());
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit full{.rlim_cur = 8, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+  EXPECT_TRUE(sink->Write(std::vector<Row>(10)).ok());
   const absl::Status status = Finish(*sink);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_NE(status.message().find("counts.csv.part-000-of-001.tmp: No space left"), absl::string_view::npos) << status;
+  EXPECT_THAT(status.message(),
+              ::testing::AllOf(HasSubstr("counts.csv.part-000-of-001."), HasSubstr(".tmp: File too large")));
+}
+
+TEST_F(CsvTest, APartThatAnotherRunWritesIsRefused) {
+  const auto first = Open(0, 2);
+  EXPECT_THAT(Refusal(0, 2), HasSubstr("another run writes it"));
+  EXPECT_THAT(Refusal(0, 3), HasSubstr("another run writes it")) << "of any number of executors";
+  const auto sibling = Open(1, 2);
+}
+
+TEST_F(CsvTest, PartsOfAnotherNumberOfExecutorsAreNotMixedWith) {
+  const auto old = Open(1, 2);
+  ASSERT_TRUE(Finish(*old).ok());
+  ASSERT_TRUE(old->Commit().ok());
+  EXPECT_THAT(Refusal(0, 1),
+              ::testing::AllOf(HasSubstr("counts.csv.part-001-of-002 is of an earlier result of 2 executors"),
+                               HasSubstr("remove its parts")));
+  EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-001-of-002"});
+  const auto again = Open(0, 2);
+}
+
+TEST_F(CsvTest, WhatIsNoFileUnderAPartsNameIsRefused) {
+  std::filesystem::create_symlink("elsewhere", path_.string() + ".part-000-of-001");
+  EXPECT_THAT(Refusal(0, 1), HasSubstr("what lies there is no file"));
+}
+
+TEST_F(CsvTest, APartIsRemovedIfItLiesUnderItsName) {
+  const auto sink = Open(0, 1);
+  ASSERT_TRUE(Finish(*sink).ok());
+  ASSERT_TRUE(sink->Commit().ok());
+  std::vector<ResultPart> parts;
+  sink->AddParts(parts);
+  ASSERT_EQ(parts.size(), 1U);
+  ResultPart other = parts[0];
+  other.inode += 1;
+  RemovePart(other, 1);
+  EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-000-of-001"});
+  RemovePart(parts[0], 1);
+  EXPECT_TRUE(Files().empty());
 }
 
 TEST_F(CsvTest, JoiningPutsAllPartsIntoOneFileWithOneHeader) {
+  std::vector<ResultPart> parts;
   for (std::uint32_t executor = 0; executor < 3; ++executor) {
     auto sink = Open(executor, 3);
     ASSERT_TRUE(
         sink->Write(std::vector<Row>{{.window_start_ms = 0, .window_end_ms = 10, .key = executor, .value = 1}}).ok());
     ASSERT_TRUE(Finish(*sink).ok());
     ASSERT_TRUE(sink->Commit().ok());
+    sink->AddParts(parts);
+    EXPECT_EQ(parts.back().rows, 1U);
+    EXPECT_EQ(parts.back().bytes, Header().size() + std::string("0,10,0,1\n").size());
   }
-  const absl::Status joined = JoinParts(path_, 3);
+  WholeFile whole = *WholeFile::Create(path_);
+  const absl::Status joined = JoinParts(whole, parts);
   ASSERT_TRUE(joined.ok()) << joined;
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv"});
   EXPECT_EQ(Read(path_), Header() + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
 }
 
 TEST_F(CsvTest, AMissingPartIsNamedAndNothingIsJoined) {
-  const absl::Status joined = JoinParts(path_, 1);
-  EXPECT_NE(joined.message().find("counts.csv.part-000-of-001"), absl::string_view::npos) << joined;
+  {
+    WholeFile whole = *WholeFile::Create(path_);
+    const absl::Status joined = JoinParts(whole, std::vector<ResultPart>{{.output = path_}});
+    EXPECT_THAT(joined.message(), HasSubstr("counts.csv.part-000-of-001"));
+  }
   EXPECT_TRUE(Files().empty());
 }
 

@@ -1,9 +1,7 @@
 #include "engine/metrics/run_report.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -14,7 +12,6 @@
 #include "nlohmann/json.hpp"
 
 #include "engine/metrics/counter_fields.h"
-#include "tests/engine/temporary_folder.h"
 
 namespace glaive::engine {
 namespace {
@@ -43,13 +40,15 @@ std::vector<NodeMetrics> TwoNodes() {
            .peak_memory_bytes = 100,
            .ring_bytes = 10,
            .regions = {{.what = "rings over shm", .bytes = 10, .pages = {"huge"}}},
-           .executors = {Sample(0)}},
+           .executors = {Sample(0)},
+           .parts = {{.output = "o.csv", .rows = 2, .bytes = 40, .inode = 6}}},
           {.node = 1,
            .peak_memory_bytes = 200,
            .ring_bytes = 20,
            .regions = {{.what = "state", .bytes = 7, .pages = {"base"}},
                        {.what = "rings over shm", .bytes = 20, .pages = {"base"}}},
-           .executors = {Sample(1)}}};
+           .executors = {Sample(1)},
+           .parts = {{.output = "o.csv", .executor = 1, .rows = 3, .bytes = 50, .inode = 7}}}};
 }
 
 RunReport FullReport() {
@@ -60,6 +59,7 @@ RunReport FullReport() {
   report.devices = {"rxe0 port 1", "rxe1 port 1"};
   report.settings = {{"keys", "10"}, {"slot-bytes", "64KiB"}};
   report.verification = Verification::kPassed;
+  report.files = {{.path = "o.csv.part-000-of-002", .rows = 1234, .bytes = 4096}};
   return report;
 }
 
@@ -139,6 +139,7 @@ TEST(RunReportJson, IsOneLineWithTheValuesOfTheReport) {
   EXPECT_EQ(json["first_bad_record"], "events.csv:7:3: a number is expected");
   EXPECT_EQ(json["verification"], "passed");
   EXPECT_EQ(json["machine"]["rdma_devices"], Json({"mlx5_0"}));
+  EXPECT_EQ(json["files"], Json({{{"path", "o.csv.part-000-of-002"}, {"rows", 1234}, {"bytes", 4096}}}));
   EXPECT_EQ(json["executors"].size(), 2U);
   EXPECT_EQ(json["executors"][1]["records"], 2000U);
   EXPECT_EQ(json["window_latency"]["max_ms"], 4.0);
@@ -190,23 +191,15 @@ TEST(RunReportJson, EveryFieldIsDocumentedAndEveryDocumentedFieldIsThere) {
   CollectFields(json["regions"][0], "regions[].", produced_for_regions);
   EXPECT_EQ(produced_for_regions, DocumentedFields("Each region"));
 
+  std::set<std::string> produced_for_files;
+  CollectFields(json["files"][0], "files[].", produced_for_files);
+  EXPECT_EQ(produced_for_files, DocumentedFields("Each file"));
+
   std::set<std::string> documented_for_executors = DocumentedFields("Each executor");
   for (const std::string& counter : counters) documented_for_executors.insert("executors[]." + counter);
   std::set<std::string> produced_for_executors;
   CollectFields(json["executors"][0], "executors[].", produced_for_executors);
   EXPECT_EQ(produced_for_executors, documented_for_executors);
-}
-
-TEST(RunReportJson, TheFileIsWholeOrAbsent) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path() / "report.json";
-  std::ofstream(path) << "an older and longer report that is replaced\n";
-  ASSERT_EQ(WriteJsonFile(FullReport(), path), absl::OkStatus());
-  std::ifstream file(path);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), ToJsonLine(FullReport()));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "a temporary file is left";
-  const absl::Status status = WriteJsonFile(FullReport(), folder.path() / "missing" / "report.json");
-  EXPECT_THAT(status.message(), AllOf(HasSubstr("cannot write --json="), HasSubstr("No such file")));
 }
 
 TEST(RunReportTable, ShowsTheFiguresWithTheirTransport) {
@@ -217,6 +210,7 @@ TEST(RunReportTable, ShowsTheFiguresWithTheirTransport) {
       AllOf(HasSubstr("transport shm"), HasSubstr("records/s"), HasSubstr("idle "), HasSubstr("credit stalls"),
             HasSubstr("executor 1"), HasSubstr("verification       passed"),
             HasSubstr("skipped, first: events.csv:7:3: a number is expected\n"), HasSubstr("outside the input's time"),
+            HasSubstr("result file        o.csv.part-000-of-002: 1,234 rows, 4KiB"),
             HasSubstr("pages              rings over shm base+huge, state base")));
 }
 
@@ -240,6 +234,7 @@ TEST(NodeMetrics, ArriveAsTheyWereSent) {
   EXPECT_EQ(got->regions[1].what, "rings over shm");
   EXPECT_EQ(got->regions[1].bytes, 20U);
   EXPECT_THAT(got->regions[1].pages, ElementsAre("base"));
+  EXPECT_THAT(got->parts, ElementsAre(sent.parts[0]));
   ASSERT_EQ(got->executors.size(), 1U);
   const ExecutorMetrics& executor = got->executors[0];
   for (const CounterField& field : kCounterFields) {
@@ -272,6 +267,11 @@ TEST(NodeMetrics, NeitherMissingNorWrongFieldsAreTaken) {
     Json bad = good;
     bad["regions"][0][field.key()] = nullptr;
     EXPECT_THAT(DecodeNodeMetrics(bad.dump()).status().message(), HasSubstr("regions"));
+  }
+  for (const auto& field : good["parts"][0].items()) {
+    Json bad = good;
+    bad["parts"][0][field.key()] = nullptr;
+    EXPECT_THAT(DecodeNodeMetrics(bad.dump()).status().message(), HasSubstr("parts"));
   }
   for (const char* text : {"", "{", "[]", "7"}) EXPECT_FALSE(DecodeNodeMetrics(text).ok()) << text;
 }

@@ -28,12 +28,13 @@ enum class FaultKind : std::uint8_t {
   kSinkFails,
   kFinishFails,  ///< the sink cannot make sure of what was written
   kCommitFails,
+  kEndsAtOnce,  ///< another thread gives the results up and ends the process, while main gives files their names
 };
-inline constexpr std::size_t kFaultKinds = 16;
+inline constexpr std::size_t kFaultKinds = 17;
 inline constexpr std::array<std::string_view, kFaultKinds> kFaultNames = {
-    "none",           "short-stall", "short-partition", "kill",        "power-loss",      "long-stall",
-    "long-partition", "broken-qp",   "no-segments",     "no-rings",    "no-registration", "no-state",
-    "source-fails",   "sink-fails",  "finish-fails",    "commit-fails"};
+    "none",           "short-stall", "short-partition", "kill",         "power-loss",      "long-stall",
+    "long-partition", "broken-qp",   "no-segments",     "no-rings",     "no-registration", "no-state",
+    "source-fails",   "sink-fails",  "finish-fails",    "commit-fails", "ends-at-once"};
 
 constexpr std::string_view Name(FaultKind kind) { return kFaultNames[static_cast<std::size_t>(kind)]; }
 /// Whether it strikes at the step that was drawn, rather than at one of its own.

@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-#include "engine/cluster/node_session.h"
 #include "rdma/base/check.h"
 
 namespace glaive::sim {
@@ -170,8 +169,10 @@ void SimNode::Main() {
   const engine::EngineOptions options = MakeOptions();
   engine::NodeSession session(program, options, {}, plane,
                               {.clock = &clock_, .run_token = kRunToken, .random = nullptr}, *this);
+  plane_ = &plane;
+  session_ = &session;
   absl::Status status = session.Run([] { return absl::OkStatus(); });
-  if (status.ok()) {
+  if (session.results_are_final()) {
     const absl::Status late = plane.Leave(absl::Seconds(3));  // results are final: it is told, and no failure
     if (!late.ok()) world_.trace->Add("node %d ends well, although %s", Value(id_), late.message());
   }
@@ -216,6 +217,12 @@ void SimNode::AtPhase(std::string_view phase) {
   for (const auto& [name, step] : kPhases) {
     if (phase == name) world_.step_listener->AtStep(id_, step);
   }
+}
+
+// A part of another node's lies on the disk of that one.
+void SimNode::RemovePart(const engine::ResultPart& part, std::uint32_t /*executor_count*/) {
+  const bool is_own = part.executor / static_cast<std::uint32_t>(world_.scenario->executors) == Value(id_);
+  if (is_own && world_.sink_listener->IsRunning(ExecutorId{part.executor})) rows_.Retract(part.inode);
 }
 
 void SimNode::Sleep(absl::Duration time) {

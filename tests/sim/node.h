@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 
+#include "engine/cluster/node_session.h"
 #include "engine/cluster/query_program.h"
 #include "engine/fiber/pick_policy.h"
 #include "engine/fiber/scheduler.h"
@@ -57,6 +58,10 @@ class SimNode final : public SimHost {
 
   /// One turn of the main thread, unless it waits. False: it does.
   bool RunMain() { return main_.RunRound(); }
+  /// It knows of a failure, as if it had told the others of it.
+  void Fail(const absl::Status& failure) { plane_->Abort(failure); }
+  /// What another thread does before it ends the process: see NodeSession::TryGiveUpResults. The session goes on.
+  std::optional<bool> TryGiveUpResults() { return session_->TryGiveUpResults(); }
   /// The process ends, as by kill -9: nothing of it runs any more.
   void Die();
 
@@ -73,6 +78,7 @@ class SimNode final : public SimHost {
   // Host
   void Sleep(absl::Duration time) override;
   void Equip(engine::ExecutorConfig& config) override;
+  void RemovePart(const engine::ResultPart& part, std::uint32_t executor_count) override;
   std::unique_ptr<engine::ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<engine::Executor>> executors,
                                                      const std::vector<int>& cpus) override;
 
@@ -101,6 +107,8 @@ class SimNode final : public SimHost {
   std::span<const std::unique_ptr<engine::Executor>> executors_;
   std::vector<engine::ExecutorMetrics> metrics_;
   bool has_opened_ = false;
+  SimControlPlane* plane_ = nullptr;        // while the session goes on
+  engine::NodeSession* session_ = nullptr;  // the same
   std::optional<absl::Status> ended_;
   std::int64_t ended_ns_ = 0;
   engine::Fiber* main_fiber_ = nullptr;

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 
+#include "engine/sink/result_part.h"
 #include "engine/sink/sink.h"
 #include "tests/sim/show.h"
 
@@ -37,6 +38,9 @@ class SinkListener {
   virtual absl::Status OnFinish(ExecutorId executor) = 0;
   /// Whether the process can still make something final.
   virtual absl::StatusOr<bool> OnCommit(ExecutorId executor) = 0;
+  virtual void OnPublished(ExecutorId executor) = 0;
+  /// Whether the executor's process has not been killed.
+  virtual bool IsRunning(ExecutorId executor) const = 0;
 };
 
 struct StoredRows {
@@ -119,10 +123,18 @@ class RowSink final : public engine::Sink<Row> {
     if (finishing_ <= 2) return absl::InternalError("a sink is committed that has not finished");
     const absl::StatusOr<bool> can = store_->listener().OnCommit(executor_);
     if (!can.ok()) return can.status();
-    if (*can) store_->Publish(sink_, written_);
+    if (*can) {
+      store_->Publish(sink_, written_);
+      store_->listener().OnPublished(executor_);
+    }
     return absl::OkStatus();
   }
-  void Retract() override { store_->Retract(sink_); }
+  void AddParts(std::vector<engine::ResultPart>& parts) const override {
+    parts.push_back({.output = Show::kKind == RowKind::kResult ? "rows" : "late",
+                     .executor = Value(executor_),
+                     .rows = written_.rows.size() + written_.late.size(),
+                     .inode = sink_});
+  }
 
  private:
   static std::int64_t TimeOf(const Row& row) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <ostream>
+#include <sstream>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,9 +27,10 @@ class SimHost : public engine::Host, public rdma::Fabric {
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
     return nullptr;
   }
+  void RemovePart(const engine::ResultPart& /*part*/, std::uint32_t /*executor_count*/) override {}
 
  private:
-  std::ostream nowhere_{nullptr};
+  std::ostringstream nowhere_;
 };
 
 }  // namespace glaive::sim

@@ -207,8 +207,16 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     const NodeId node = NodeOf(executor);
     AtStep(node, Step::kCommitting);
     if (absl::Status status = Injected(FaultKind::kCommitFails, executor); !status.ok()) return status;
-    return !facts_.nodes[Value(node)].was_killed;
+    if (const absl::Status failure = Injected(FaultKind::kEndsAtOnce, executor); !failure.ok()) {
+      nodes_[Value(node)]->Fail(failure);
+      has_given_up_ = nodes_[Value(node)]->TryGiveUpResults() == true;
+    }
+    return IsRunning(executor);
   }
+  void OnPublished(ExecutorId executor) override {
+    if (has_given_up_ && Value(NodeOf(executor)) == scenario_.victim) Kill(NodeOf(executor), /*quietly=*/false);
+  }
+  bool IsRunning(ExecutorId executor) const override { return !facts_.nodes[Value(NodeOf(executor))].was_killed; }
 
   NodeId NodeOf(ExecutorId executor) const {
     return NodeId{Value(executor) / static_cast<std::uint32_t>(scenario_.executors)};
@@ -337,6 +345,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   std::array<bool, 16> is_buried_{};
   std::int64_t occurrences_ = 0;
   std::int64_t handed_on_ = 0;  // results, in this turn
+  bool has_given_up_ = false;  // the node that ends at once
   std::size_t idle_steps_ = 0;
   std::int64_t leap_ns_ = kLeastLeapNs;
   std::uint64_t progress_ = 0;

@@ -85,6 +85,12 @@ Verdict Judge(const Scenario& scenario, const RunFacts& facts, const Expected& e
     (each.ended->ok() ? well : failed).push_back(static_cast<std::int64_t>(node));
   }
   const FaultKind kind = scenario.fault_kind();
+  const NodeFacts& victim = facts.nodes[static_cast<std::size_t>(scenario.victim)];
+  if (kind == FaultKind::kEndsAtOnce && victim.was_killed && victim.parts > 0) {
+    return {.problem = absl::StrCat("node ", scenario.victim, " gave its results up, and left ", victim.parts,
+                                    " parts published"),
+            .has_failed = true};
+  }
   const bool may_fail = !IsHarmless(kind) && (facts.has_struck || kind == FaultKind::kNoState);
   if (failed.empty() && well.empty()) return {.problem = "", .has_failed = true};  // the only node was killed
   if (failed.empty()) return {.problem = CheckRows(facts, expected), .has_failed = false};

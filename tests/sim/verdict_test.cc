@@ -82,6 +82,17 @@ TEST(Verdict, NobodyPublishesWhatOthersHaveTakenBack) {
               HasSubstr("node 0 ended well, node 2 failed"));
 }
 
+TEST(Verdict, WhoGivesResultsUpLeavesNonePublished) {
+  Scenario scenario = Killing();
+  scenario.fault = static_cast<std::int64_t>(FaultKind::kEndsAtOnce);
+  const absl::Status told = absl::InternalError("node 1 ended the run: simulated: ends-at-once");
+  NodeFacts gone = Killed();
+  EXPECT_EQ(ProblemOf(scenario, {EndedWith(told), gone, EndedWith(told)}), "");
+  gone.parts = 1;
+  EXPECT_THAT(ProblemOf(scenario, {EndedWith(told), gone, EndedWith(told)}),
+              HasSubstr("node 1 gave its results up, and left 1 parts published"));
+}
+
 TEST(Verdict, ARunThatEndsWellDespiteAFaultIsWhole) {
   EXPECT_THAT(ProblemOf(Killing(), {EndedWith(absl::OkStatus(), {"a"}), Killed(), EndedWith(absl::OkStatus())}),
               HasSubstr("missing 1, first: b"));

@@ -1,0 +1,29 @@
+// ResultPart: one leader's part of a result, in the words that tell other nodes of it before any part has its name.
+//
+//   RemovePart(part, executor_count);  // takes it back
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "rdma/base/ids.h"
+
+namespace glaive::engine {
+
+struct ResultPart {
+  std::string output;          ///< the result's name, as its sink was given it
+  std::uint32_t executor = 0;  ///< the leader
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;  ///< of the file, its header included
+  std::uint64_t inode = 0;  ///< with `bytes`: tells the part from another file under its name
+
+  friend bool operator==(const ResultPart&, const ResultPart&) = default;
+};
+
+/// The name of an executor's part of `output`: "o.csv.part-002-of-004".
+std::string PartPath(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
+
+/// Removes the part if it is what lies under its name.
+void RemovePart(const ResultPart& part, std::uint32_t executor_count);
+
+}  // namespace glaive::engine
