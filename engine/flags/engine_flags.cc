@@ -1,15 +1,14 @@
 #include "engine/flags/engine_flags.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
-#include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
+#include "engine/flags/named_files.h"
 #include "rdma/base/address.h"
 
 namespace glaive::engine {
@@ -62,7 +61,8 @@ void RegisterCluster(FlagSet& flags, ClusterOptions& options) {
                    .help = "file with the run's secret, 32 characters or more, which the nodes prove to each other to "
                            "know; none: the environment variable GLAIVE_SECRET, or one of its own for nodes that this "
                            "process starts",
-                   .scope = FlagScope::kPerRank},
+                   .scope = FlagScope::kPerRank,
+                   .file = FileUse::kRead},
                   options.secret_file, "FILE");
   flags.AddChoice({.name = "transport",
                    .group = kCluster,
@@ -143,14 +143,16 @@ void RegisterOutput(FlagSet& flags, OutputOptions& options) {
   flags.AddString({.name = "output",
                    .group = kOutput,
                    .help = "file for the results as CSV; each executor writes a part beside it; none: results are "
-                           "counted and dropped"},
+                           "counted and dropped",
+                   .file = FileUse::kWriteParts},
                   options.output, "FILE");
   flags.AddSwitch({.name = "join-output", .group = kOutput, .help = "join the parts of --output into the one file"},
                   options.join_output);
   flags.AddString({.name = "json",
                    .group = kOutput,
-                   .help = "file for the run's report as one line of JSON (docs/metrics.md)",
-                   .scope = FlagScope::kPerRank},
+                   .help = "file for the run's report as one line of JSON (docs/metrics.md), which rank 0 writes",
+                   .scope = FlagScope::kPerRank,
+                   .file = FileUse::kWrite},
                   options.json, "FILE");
   flags.AddSwitch(
       {.name = "verify", .group = kOutput, .help = "recompute the query sequentially and compare every result"},
@@ -205,19 +207,6 @@ absl::Status CheckCluster(const ClusterOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status CheckFolder(const char* flag, const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    return Wrong(absl::StrCat("--", flag, "=", path, ": this is a directory; write the name of a file"));
-  }
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
-    return Wrong(absl::StrCat("--", flag, "=", path, ": there is no directory ", folder.string(), "; create it first"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 void RegisterEngineFlags(FlagSet& flags, EngineOptions& options) {
@@ -227,6 +216,7 @@ void RegisterEngineFlags(FlagSet& flags, EngineOptions& options) {
   RegisterEpochs(flags, options.epoch);
   RegisterOutput(flags, options.output);
   flags.AddCheck([&options] { return Validate(options); });
+  flags.AddCheck([&] { return CheckNamedFiles(flags.NamedFiles(), options.cluster.executor_count()); });
 }
 
 absl::Status Validate(const EngineOptions& options) {
@@ -240,8 +230,7 @@ absl::Status Validate(const EngineOptions& options) {
   if (options.output.join_output && options.output.output.empty()) {
     return Wrong("--join-output needs --output=FILE, the file to join the parts into");
   }
-  if (absl::Status status = CheckFolder("output", options.output.output); !status.ok()) return status;
-  return CheckFolder("json", options.output.json);
+  return absl::OkStatus();
 }
 
 }  // namespace glaive::engine

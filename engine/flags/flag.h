@@ -25,11 +25,20 @@ enum class FlagScope {
   kPerRank,  ///< each rank's own business
 };
 
+/// What a run does with the file that a flag names.
+enum class FileUse {
+  kNone,        ///< the flag names none
+  kRead,        ///< a file, a folder or a pattern
+  kWrite,       ///< a file, device or pipe
+  kWriteParts,  ///< a part of each executor's beside the name, and the name if they are joined
+};
+
 struct FlagInfo {
   std::string name;   ///< without dashes, words separated by hyphens
   std::string group;  ///< heading in --help; groups appear in order of first use
   std::string help;   ///< a fragment of a sentence; the unit is part of it where the type does not say it
   FlagScope scope = FlagScope::kShared;
+  FileUse file = FileUse::kNone;
 };
 
 /// Inclusive bounds.

@@ -119,6 +119,17 @@ std::map<std::string, std::string> FlagSet::AllSettings() const {
   return settings;
 }
 
+std::vector<NamedFile> FlagSet::NamedFiles() const {
+  std::vector<NamedFile> files;
+  for (const Flag& flag : flags_) {
+    const std::string path = flag.get().value_or("");
+    if (flag.info.file != FileUse::kNone && !path.empty()) {
+      files.push_back({.flag = flag.info.name, .path = path, .use = flag.info.file});
+    }
+  }
+  return files;
+}
+
 bool FlagSet::WasGiven(std::string_view name) const {
   for (const Flag& flag : flags_) {
     if (flag.info.name == name) return flag.given;

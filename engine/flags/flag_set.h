@@ -31,6 +31,7 @@
 #include "absl/time/time.h"
 
 #include "engine/flags/flag.h"
+#include "engine/flags/named_files.h"
 
 namespace glaive::engine {
 
@@ -113,6 +114,8 @@ class FlagSet {
   std::map<std::string, std::string> Settings() const;
   /// The same for every flag.
   std::map<std::string, std::string> AllSettings() const;
+  /// The flags that name files, with their values; those without one are left out.
+  std::vector<NamedFile> NamedFiles() const;
   /// Whether the flag was given on the command line. Unknown names are a CHECK failure.
   bool WasGiven(std::string_view name) const;
 

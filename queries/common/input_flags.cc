@@ -67,7 +67,8 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values) {
                     values.idle_for);
   flags.AddString({.name = "export-input",
                    .group = group,
-                   .help = "writes the records of all executors to a CSV file before the run"},
+                   .help = "writes the records of all executors to a CSV file before the run",
+                   .file = engine::FileUse::kWrite},
                   values.export_input, "FILE");
   flags.AddCheck([&values]() -> absl::Status {
     const absl::StatusOr<KeyLaw> law = KeyLaw::Parse(values.key_distribution);

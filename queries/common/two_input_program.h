@@ -87,7 +87,8 @@ class TwoInputProgram : public engine::QueryProgram {
                      .group = "Input",
                      .help = absl::StrCat("writes the ", right_name(),
                                           " of all executors to a CSV file before the run; --export-input writes the ",
-                                          left_name(), " alone")},
+                                          left_name(), " alone"),
+                     .file = engine::FileUse::kWrite},
                     export_right_, "FILE");
     flags.AddCheck([this]() -> absl::Status {
       if (absl::Status status = CheckSides(input_); !status.ok()) {

@@ -37,7 +37,10 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
                   options_.window);
     AddWindowFlag(flags, {.name = "slide", .group = group, .help = "time between two sliding windows' starts"},
                   options_.slide);
-    flags.AddString({.name = "late-output", .group = group, .help = "CSV file of late events, a part an executor"},
+    flags.AddString({.name = "late-output",
+                     .group = group,
+                     .help = "CSV file of late events, a part an executor",
+                     .file = engine::FileUse::kWriteParts},
                     options_.late_output, "FILE");
     flags.AddCheck([this, &flags]() -> absl::Status {
       if (options_.windows != WindowKind::kSliding) {

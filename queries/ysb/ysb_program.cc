@@ -24,13 +24,15 @@ void YsbProgram::RegisterQueryFlags(engine::FlagSet& flags, const std::string& g
                 /*least=*/absl::ZeroDuration());
   flags.AddString({.name = "export-ads",
                    .group = group,
-                   .help = "writes the yahoo profile's static table of ads and campaigns to a CSV file before the run"},
+                   .help = "writes the yahoo profile's static table of ads and campaigns to a CSV file before the run",
+                   .file = engine::FileUse::kWrite},
                   export_ads_, "FILE");
   flags.AddString(
       {.name = "ads",
        .group = group,
        .help = "with --profile=yahoo --input: the campaigns of the files' ads, as Yahoo's generator writes them "
-               "to ad-to-campaign-ids.txt; each node reads the file, which has to be the same everywhere"},
+               "to ad-to-campaign-ids.txt; each node reads the file, which has to be the same everywhere",
+       .file = engine::FileUse::kRead},
       ads_, "FILE");
   flags.AddCheck([this] { return CheckAds(); });
 }

@@ -41,7 +41,8 @@ class YsbStarProgram final : public GeneratedProgram<YsbEvent, ysb::YsbEventTime
     AddWindowFlag(flags, {.name = "window", .group = group, .help = "length of a window"}, window_);
     flags.AddString({.name = "export-ads",
                      .group = group,
-                     .help = "writes the static table of ads and campaigns to a CSV file before the run"},
+                     .help = "writes the static table of ads and campaigns to a CSV file before the run",
+                     .file = engine::FileUse::kWrite},
                     export_ads_, "FILE");
   }
   Shape shape() const override { return {.window_ms = absl::ToInt64Milliseconds(window_)}; }

@@ -1,0 +1,189 @@
+#include "engine/flags/named_files.h"
+
+#include <fnmatch.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#include "engine/sink/result_part.h"
+#include "engine/sink/whole_file.h"
+#include "engine/source/input_files.h"
+
+namespace glaive::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Inode = std::pair<dev_t, ino_t>;
+
+constexpr std::string_view kPart = ".part-";  // begins what PartPath adds to a name
+
+absl::Status Wrong(const NamedFile& file, const std::string& text) {
+  return absl::InvalidArgumentError(absl::StrCat("--", file.flag, "=", file.path, ": ", text));
+}
+
+bool IsWritten(const NamedFile& file) { return file.use != FileUse::kRead; }
+
+/// The one path of a file, however it is written; the file itself need not exist.
+fs::path Canonical(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(FollowLinks(path), error);
+  fs::path canonical = fs::weakly_canonical(absolute, error);
+  return error ? absolute.lexically_normal() : canonical;
+}
+
+absl::Status CheckPlace(const NamedFile& file) {
+  struct stat there{};
+  const bool exists = stat(file.path.c_str(), &there) == 0;
+  if (exists && S_ISDIR(there.st_mode)) {
+    return Wrong(file, "this is a directory; write the name of a file");
+  }
+  if (exists && !S_ISREG(there.st_mode) && file.use == FileUse::kWriteParts) {
+    return Wrong(file,
+                 "this is a device or a pipe, but each executor writes a part of the results, a file beside this name; "
+                 "write the name of a file, or leave the flag out");
+  }
+  const std::string folder = FolderOf(FollowLinks(file.path));
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    return Wrong(file, absl::StrCat("there is no directory ", folder, "; create it first"));
+  }
+  return absl::OkStatus();
+}
+
+/// The files that there are of a flag, and its own path.
+std::vector<std::string> PathsOf(const NamedFile& file) {
+  std::vector<std::string> paths = {file.path};
+  if (file.use == FileUse::kWriteParts) {
+    const std::string folder = FolderOf(file.path);
+    const std::string part = fs::path(file.path).filename().string() + std::string(kPart);
+    for (const std::string& name : NamesIn(folder).value_or(std::vector<std::string>())) {
+      if (name.starts_with(part)) {
+        paths.push_back(fs::path(folder) / name);
+      }
+    }
+  }
+  if (file.use == FileUse::kRead) {
+    absl::StatusOr<std::vector<std::string>> found = FindInputFiles(file.path);
+    return found.ok() ? *std::move(found) : paths;  // who reads it says what is wrong with it
+  }
+  return paths;
+}
+
+/// Whether what `file` writes would be part of the input that `read` names: of a folder, or of those like a pattern.
+bool WouldBeRead(const NamedFile& file, const NamedFile& read, std::uint32_t executor_count) {
+  const fs::path path = Canonical(file.path);
+  std::error_code ignored;
+  if (fs::is_directory(read.path, ignored)) {
+    return path.parent_path() == Canonical(read.path);
+  }
+  const std::size_t wildcard = read.path.find_first_of("*?[");
+  if (wildcard == std::string::npos || fs::exists(read.path, ignored)) {
+    return false;
+  }
+  const std::size_t slash = read.path.rfind('/', wildcard);
+  const std::size_t fixed = slash == std::string::npos ? 0 : slash + 1;
+  const fs::path pattern = Canonical(fixed == 0 ? "." : read.path.substr(0, fixed)) / read.path.substr(fixed);
+  const auto matches = [&](const std::string& name) {
+    return fnmatch(pattern.c_str(), name.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+  };
+  bool is_read = matches(path);
+  for (std::uint32_t i = 0; file.use == FileUse::kWriteParts && i < executor_count && !is_read; ++i) {
+    is_read = matches(PartPath(path, ExecutorId{i}, executor_count));
+  }
+  return is_read;
+}
+
+/// Which flag uses which file, and whether that goes together.
+class FileUses {
+ public:
+  /// InvalidArgument if another flag uses the file, and one of both writes it.
+  absl::Status Add(const NamedFile& file, const std::string& path) {
+    struct stat there{};
+    const bool exists = stat(path.c_str(), &there) == 0;
+    if (exists && !S_ISREG(there.st_mode)) {
+      return absl::OkStatus();
+    }
+    absl::Status status = Check(file, *by_path_.emplace(Canonical(path), &file).first->second);
+    if (exists) {
+      status.Update(Check(file, *by_inode_.emplace(Inode{there.st_dev, there.st_ino}, &file).first->second));
+    }
+    return status;
+  }
+
+  /// The same for every name that the file's parts may have.
+  absl::Status AddParts(const NamedFile& file) const {
+    const std::string part = Canonical(file.path).string() + std::string(kPart);
+    absl::Status status;
+    for (auto other = by_path_.lower_bound(part); other != by_path_.end() && other->first.starts_with(part); ++other) {
+      status.Update(Check(file, *other->second));
+    }
+    return status;
+  }
+
+ private:
+  static absl::Status Check(const NamedFile& file, const NamedFile& other) {
+    if (&file == &other || !(IsWritten(file) || IsWritten(other))) {
+      return absl::OkStatus();
+    }
+    return Wrong(file, absl::StrCat("--", other.flag, "=", other.path,
+                                    " is the same file, or one of its parts is; give each flag a file of its own"));
+  }
+
+  std::map<std::string, const NamedFile*> by_path_;
+  std::map<Inode, const NamedFile*> by_inode_;
+};
+
+/// Standard output and standard error go on into their files while a new one would get the name. A link such as
+/// /dev/stdout means the stream itself.
+absl::Status CheckStandardStreams(const NamedFile& file) {
+  struct stat there{};
+  if (lstat(file.path.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) {
+    return absl::OkStatus();
+  }
+  for (const auto& [stream, name] : {std::pair(STDOUT_FILENO, "standard output"), {STDERR_FILENO, "standard error"}}) {
+    struct stat goes_to{};
+    if (fstat(stream, &goes_to) == 0 && goes_to.st_dev == there.st_dev && goes_to.st_ino == there.st_ino) {
+      return Wrong(file, absl::StrCat(name, " goes to the same file; give each a file of its own"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t executor_count) {
+  FileUses uses;
+  absl::Status status;
+  for (const NamedFile& file : files) {
+    if (IsWritten(file)) {
+      status.Update(CheckPlace(file));
+    }
+    for (const std::string& path : PathsOf(file)) {
+      status.Update(uses.Add(file, path));
+    }
+    status.Update(CheckStandardStreams(file));
+  }
+  for (const NamedFile& file : files) {
+    if (file.use == FileUse::kWriteParts) {
+      status.Update(uses.AddParts(file));
+    }
+    for (const NamedFile& read : files) {
+      if (read.use == FileUse::kRead && IsWritten(file) && WouldBeRead(file, read, executor_count)) {
+        status.Update(Wrong(file, absl::StrCat("a file of this name would be part of the input --", read.flag, "=",
+                                               read.path, "; write it to another folder")));
+      }
+    }
+  }
+  return status;
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,30 @@
+// CheckNamedFiles: whether the files that a command line names go together: none is written by two flags, nor written
+// by one and read by another. Whichever came last would win, and the other's content would be lost.
+//
+// Looks at the folders; used by the check of the engine's flags, before a run.
+//
+//   absl::Status status = CheckNamedFiles(flags.NamedFiles(), options.cluster.executor_count());
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/flags/flag.h"
+
+namespace glaive::engine {
+
+/// A flag that names a file, with its value.
+struct NamedFile {
+  std::string flag;
+  std::string path;
+  FileUse use = FileUse::kNone;
+};
+
+/// InvalidArgument names both flags, or the one whose file cannot be. Two paths are the same file if they are so after
+/// links, `.` and `..` are followed, or if they lead to one inode (hard links). Devices and pipes take from all.
+absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t executor_count);
+
+}  // namespace glaive::engine
