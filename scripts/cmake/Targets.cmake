@@ -42,7 +42,7 @@ endfunction()
 
 # glaive_add_queries(): the library glaive_queries_common of queries/common and queries/nexmark, and for every
 # queries/<name>/main.cc the library glaive_query_<name>, for tests and benchmarks, and the executable <name>, of main.cc
-# and *_program.cc. The sanitizers' presets build the executable ysb alone, which is what tests/cli runs there: all run
+# and *_program.cc. A query may have all else in headers: its library then has no sources. The sanitizers' presets build the executable ysb alone, which is what tests/cli runs there: all run
 # the same engine.
 function(glaive_add_queries)
   file(GLOB common CONFIGURE_DEPENDS
@@ -57,12 +57,17 @@ function(glaive_add_queries)
     file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
     file(GLOB program CONFIGURE_DEPENDS "${folder}/main.cc" "${folder}/*_program.cc")
     list(REMOVE_ITEM sources ${program})
-    add_library(glaive_query_${name} STATIC ${sources})
-    target_link_libraries(glaive_query_${name} PUBLIC glaive_queries_common)
+    if(sources)
+      add_library(glaive_query_${name} STATIC ${sources})
+      target_link_libraries(glaive_query_${name} PUBLIC glaive_queries_common)
+      glaive_precompile(glaive_query_${name})
+    else()
+      add_library(glaive_query_${name} INTERFACE)
+      target_link_libraries(glaive_query_${name} INTERFACE glaive_queries_common)
+    endif()
     set_property(GLOBAL APPEND PROPERTY GLAIVE_QUERY_LIBRARIES glaive_query_${name})
     add_executable(${name} ${program})
     target_link_libraries(${name} PRIVATE glaive_query_${name})
-    glaive_precompile(glaive_query_${name})
     glaive_precompile(${name})
     if(GLAIVE_SANITIZE AND NOT name STREQUAL "ysb")
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
