@@ -20,7 +20,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -29,6 +28,7 @@
 #include "engine/api/stream.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/join_stage.h"
+#include "rdma/base/plain_data.h"
 
 namespace glaive::engine {
 
@@ -57,14 +57,11 @@ struct WholeRecord {
   }
 };
 
-/// Whether what a function makes of a record can be shipped as its bytes: at boundaries of 8, without pointers (one
-/// hidden in a struct is not noticed).
+/// Whether what a function makes of a record can be shipped as its bytes: at boundaries of 8, without pointers.
 template <typename Function, typename R>
 struct MakesPlainData {
   using Made = std::remove_cvref_t<std::invoke_result_t<const Function&, const R&>>;
-  static constexpr bool kValue = std::is_trivially_copyable_v<Made> && std::is_default_constructible_v<Made> &&
-                                 !std::is_pointer_v<Made> && !std::is_convertible_v<Made, std::string_view> &&
-                                 alignof(Made) <= 8;
+  static constexpr bool kValue = PlainData<Made> && std::is_default_constructible_v<Made> && alignof(Made) <= 8;
 };
 
 /// After Window. `kKeepsLate` says whether LateTo was called.

@@ -243,7 +243,7 @@ class Stream {
   }
 
   /// Says what records are grouped by: a callable or a member pointer. The key is hashed and shipped as its bytes, so
-  /// its type has no padding and no pointers.
+  /// its type has no padding and no pointers; rdma/base/plain_data.h says which the compiler cannot see.
   template <typename Key>
     requires std::invocable<const Key&, const Record&>
   auto KeyBy(Key key) && {
@@ -292,10 +292,13 @@ class Stream {
   Chain chain_;
 };
 
-/// Starts a query. `source` is a SourceSpec (engine/source/source.h).
+/// Starts a query. `source` is a SourceSpec (engine/source/source.h), whose records are read where they lie and copied
+/// as their bytes.
 template <typename Spec>
 auto From(Spec source) {
   using R = typename Spec::Record;
+  static_assert(std::is_trivially_copyable_v<R>,
+                "glaive: From() takes a source of plain data: no std::string, no containers, no other owner of memory");
   using Origin = SourceOrigin<R, decltype(source.event_time_ms)>;
   return Stream<Origin, SourceStep<R>>(
       Origin{.node = std::make_shared<const SourceNode<R>>(std::move(source.open), source.memory_bytes),

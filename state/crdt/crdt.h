@@ -26,6 +26,8 @@
 #include <concepts>
 #include <type_traits>
 
+#include "rdma/base/plain_data.h"
+
 namespace glaive::state {
 
 /// The input of an aggregate that looks at no field.
@@ -33,12 +35,12 @@ struct Nothing {};
 
 /// What a value must offer; see the laws above, which tests/state/crdt_law_test.cc checks on random data.
 template <typename V>
-concept CrdtValue = std::is_trivially_copyable_v<V> && std::is_default_constructible_v<V> &&
-                    std::equality_comparable<V> && std::is_trivially_copyable_v<typename V::Input> &&
-                    (alignof(V) <= 8) && requires(V value, const V& other, const typename V::Input& input) {
-                      { value.Update(input) } -> std::same_as<void>;
-                      { value.Merge(other) } -> std::same_as<void>;
-                      { other.Result() };
-                    };
+concept CrdtValue =
+    PlainData<V> && std::is_default_constructible_v<V> && std::equality_comparable<V> && PlainData<typename V::Input> &&
+    (alignof(V) <= 8) && requires(V value, const V& other, const typename V::Input& input) {
+      { value.Update(input) } -> std::same_as<void>;
+      { value.Merge(other) } -> std::same_as<void>;
+      { other.Result() };
+    };
 
 }  // namespace glaive::state

@@ -12,19 +12,18 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
+#include "rdma/base/plain_data.h"
 #include "state/crdt/crdt.h"
 
 namespace glaive::state {
 
 /// A type whose values all compare with each other (no floating-point numbers: NaN does not) and are in their bytes,
-/// which travel between processes: no pointers, string views or spans. Nor may a struct have such a member.
+/// which travel between processes.
 template <typename T>
-concept TotallyOrdered = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
-                         std::three_way_comparable<T, std::strong_ordering> && !std::is_pointer_v<T> &&
-                         !std::is_member_pointer_v<T> && !requires(const T& view) { view.data(); };
+concept TotallyOrdered =
+    PlainData<T> && std::is_default_constructible_v<T> && std::three_way_comparable<T, std::strong_ordering>;
 
 /// Compared by `order` first, then by `value`.
 template <TotallyOrdered Order, TotallyOrdered T>

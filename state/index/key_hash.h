@@ -12,17 +12,16 @@
 #include <type_traits>
 
 #include "rdma/base/ids.h"
+#include "rdma/base/plain_data.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace glaive::state {
 
-/// Keys are hashed, compared and shipped as their bytes: no pointers (one hidden in a struct is not noticed), no
-/// padding, boundaries of at most 8.
+/// Keys are hashed, compared and shipped as their bytes: no pointers, no padding, boundaries of at most 8.
 template <typename K>
-concept StateKey = !std::is_pointer_v<K> && !std::is_member_pointer_v<K> && std::is_trivially_copyable_v<K> &&
-                   std::has_unique_object_representations_v<K> && std::equality_comparable<K> &&
+concept StateKey = PlainData<K> && std::has_unique_object_representations_v<K> && std::equality_comparable<K> &&
                    std::is_default_constructible_v<K> && (alignof(K) <= 8);
 
 /// A type of which all keys are equal, as those of a query without keys: it says so by a member kOnlyKey.

@@ -1,0 +1,114 @@
+#include "rdma/base/plain_data.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace glaive {
+namespace {
+
+struct Point {
+  std::uint64_t x;
+  std::int32_t y[3];
+};
+struct Bits {
+  unsigned low : 3;
+  unsigned high : 5;
+  bool set;
+};
+struct Derived : Point {
+  double z = 1;
+};
+struct Nested {
+  [[no_unique_address]] Derived derived;
+  std::array<Point, 2> points;
+  char text[40];
+};
+struct [[gnu::packed]] Packed {
+  char kind;
+  std::uint64_t id;
+};
+struct Maybe {
+  std::optional<int> number;
+  std::uint64_t id;
+};
+union Either {
+  std::uint32_t whole;
+  float fraction;
+};
+
+struct Pointer {
+  std::uint64_t size;
+  const char* data;
+};
+struct PointerInside {
+  char text[40];
+  Pointer pointer;
+};
+struct PointersInAnArray {
+  Pointer of_each[2];
+};
+struct PointerInABase : Pointer {
+  int z;
+};
+struct View {
+  std::string_view text;
+};
+struct Span {
+  std::span<int> numbers;
+};
+struct Callback {
+  int (*call)(int);
+};
+struct Position {
+  std::vector<int>::iterator at;
+};
+struct Wrapper {
+  std::reference_wrapper<int> number;
+};
+struct Reference {
+  const std::array<int, 4>& numbers;
+};
+
+class Hidden {
+ private:
+  [[maybe_unused]] const char* data_ = nullptr;
+};
+
+TEST(PlainData, IsWhatMeansTheSameInAnotherProcess) {
+  EXPECT_TRUE((PlainData<int> && PlainData<double> && PlainData<std::byte> && PlainData<Either>));
+  EXPECT_TRUE((PlainData<Point> && PlainData<Bits> && PlainData<Derived> && PlainData<Nested> && PlainData<Packed> &&
+               PlainData<Maybe>));
+  EXPECT_TRUE((PlainData<std::array<char, 4096>> && PlainData<std::array<Nested, 2>> && PlainData<std::optional<int>>));
+}
+
+TEST(PlainData, HasNoOwnersOfMemory) {
+  EXPECT_FALSE(PlainData<std::string>);
+  EXPECT_FALSE(PlainData<std::vector<int>>);
+}
+
+TEST(PlainData, HasNoPointersOfAnyKind) {
+  EXPECT_FALSE((PlainData<const char*> || PlainData<void*> || PlainData<int (*)(int)> || PlainData<int Point::*>));
+  EXPECT_FALSE((PlainData<std::string_view> || PlainData<std::span<int>> || PlainData<std::vector<int>::iterator> ||
+                PlainData<std::reference_wrapper<int>>));
+}
+
+TEST(PlainData, HasNoMembersThatArePointers) {
+  EXPECT_FALSE((PlainData<Pointer> || PlainData<PointerInside> || PlainData<PointersInAnArray> ||
+                PlainData<PointerInABase> || PlainData<std::array<const char*, 2>> || PlainData<std::array<View, 2>>));
+  EXPECT_FALSE((PlainData<View> || PlainData<Span> || PlainData<Callback> || PlainData<Position> ||
+                PlainData<Wrapper> || PlainData<Reference>));
+}
+
+TEST(PlainData, CannotSeePrivateMembers) { EXPECT_TRUE(PlainData<Hidden>); }
+
+}  // namespace
+}  // namespace glaive
