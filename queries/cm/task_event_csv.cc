@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "absl/strings/charconv.h"
 #include "absl/strings/str_cat.h"
 #include <xxhash.h>
 
@@ -41,20 +42,23 @@ class Row {
     return value;
   }
 
-  /// The next field as a number that is not negative; 0 if it is empty.
+  /// The next field as a number that is not negative, rounded once; 0 if it is empty.
   float Number(std::string_view name) {
     const std::string_view field = Next(name);
-    double value = 0;
+    constexpr float kMax = std::numeric_limits<float>::max();
+    float value = 0;
     if (field.empty()) {
       return 0;
     }
-    const auto [end, failure] = std::from_chars(field.data(), field.data() + field.size(), value);
-    const bool in_range = value >= 0 && value <= std::numeric_limits<float>::max();  // false for "nan", too
-    if (failure != std::errc() || end != field.data() + field.size() || !in_range) {
+    // Beyond the range of a float the result is 0, which is right, or the greatest.
+    const auto [end, failure] = absl::from_chars(field.data(), field.data() + field.size(), value);
+    const bool is_number = failure != std::errc::invalid_argument && end == field.data() + field.size();
+    if (!is_number || !(value >= 0 && value <= kMax)) {  // "nan" and "inf" are none, too
       Refuse(name, field, "a number that is not negative");
-      return 0;
+    } else if (failure == std::errc::result_out_of_range && value == kMax) {
+      Refuse(name, field, absl::StrCat("a number of at most ", kMax));
     }
-    return static_cast<float>(value);
+    return value;
   }
 
   std::string_view Text(std::string_view name) { return Next(name); }

@@ -5,10 +5,13 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <map>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -20,7 +23,18 @@
 namespace glaive::queries::ysb {
 namespace {
 
-using Json = nlohmann::json;
+/// A number with a fraction or an exponent. No field that is read has one, and fields that nobody reads may have one
+/// that is too large for a double: nlohmann parses it into the double, and refuses the line unless the number is
+/// finite.
+struct Unread {
+  Unread(double parsed = 0) : value(parsed) {}  // NOLINT(google-explicit-constructor): as of a double
+  operator double&() { return value; }          // NOLINT(google-explicit-constructor)
+  operator double() const { return 0; }         // NOLINT(google-explicit-constructor)
+
+  double value;
+};
+
+using Json = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t, std::uint64_t, Unread>;
 
 constexpr std::size_t kComplaintBytes = 200;  // of the JSON parser's own message
 
@@ -124,7 +138,7 @@ class Handler {
   bool boolean(bool value) { return Other(value ? "true" : "false"); }
   bool number_integer(std::int64_t value) { return Other(absl::StrCat(value)); }
   bool number_unsigned(std::uint64_t value) { return Value(absl::StrCat(value), /*is_number=*/true); }
-  bool number_float(double /*value*/, const std::string& text) { return Other(text); }
+  bool number_float(Unread /*value*/, const std::string& text) { return Other(text); }
   bool string(const std::string& value) { return Value(value, /*is_number=*/false); }
   bool binary(const Json::binary_t& /*value*/) { return Other("binary data"); }
   bool start_array(std::size_t /*size*/) { return Open("an array"); }

@@ -1,4 +1,5 @@
 #include <bit>
+#include <limits>
 #include <random>
 #include <string>
 #include <string_view>
@@ -114,7 +115,8 @@ TEST(ParseTaskEvent, ATimeAfterTheTracesEndIsOutsideAndMovesNoWatermark) {
   const std::string row(kScheduled);
   const std::string path = engine::WriteText(folder.path() / "part",
                                              absl::StrCat(row, "\n9223372036854775807,,6,7,,3,,,11,,,,\n", row, "\n"));
-  engine::LineSource<TaskEvent, ParseTaskEvent, TaskEventTime> source({path}, {}, {}, {.watermark_every = 1});
+  engine::LineSource<TaskEvent, ParseTaskEvent, TaskEventTime> source(engine::Listed({path}), {}, {},
+                                                                      {.watermark_every = 1});
   engine::SourceBatch<TaskEvent> batch;
   std::size_t records = 0;
   do {
@@ -127,6 +129,31 @@ TEST(ParseTaskEvent, ATimeAfterTheTracesEndIsOutsideAndMovesNoWatermark) {
   EXPECT_EQ(source.findings().bad_records, 0U);
 }
 
+TEST(ParseTaskEvent, ANumberIsRoundedOnceToTheNearestFloat) {
+  const auto cpu = [](std::string_view number) {
+    const RowOutcome outcome = ParseRow(absl::StrCat("5,,6,7,,3,,,11,", std::string(number), ",,,"));
+    EXPECT_EQ(outcome.parsed, Parsed::kRecord) << number << ": " << outcome.error.reason;
+    return outcome.event.cpu;
+  };
+  // A double would be in the middle between two floats, and be rounded to the wrong one.
+  EXPECT_EQ(cpu("0.5000000298023224"), 0x1.000002p-1F);
+  EXPECT_EQ(cpu("1.000000059604644775390625000000001"), 0x1.000002p0F);
+  EXPECT_EQ(cpu("1.000000059604644775390625"), 1.0F) << "in the middle, and the other one is even";
+  EXPECT_EQ(cpu("1e-400"), 0.0F);
+  EXPECT_EQ(cpu("7.006492321624085e-46"), 0.0F) << "below half of the least float";
+  EXPECT_EQ(cpu("7.1e-46"), std::numeric_limits<float>::denorm_min());
+  EXPECT_EQ(cpu("1.17549428e-38"), 0x1.fffffcp-127F) << "the greatest below the normal ones";
+  EXPECT_EQ(cpu("3.4028235677973362e38"), std::numeric_limits<float>::max());
+  EXPECT_EQ(cpu(absl::StrCat("1", std::string(200, '0'), "e-200")), 1.0F);
+}
+
+TEST(ParseTaskEvent, ANumberBeyondTheGreatestFloatIsRefusedAsTooLarge) {
+  for (const char* number : {"3.4028235677973367e38", "1e39", "1e300", "1e99999"}) {
+    EXPECT_THAT(RowRefusal(absl::StrCat("5,,6,7,,3,,,11,", number, ",,,")),
+                HasSubstr(absl::StrCat("16: CPU request is '", number, "'; a number of at most 3.40282e+38")));
+  }
+}
+
 TEST(ParseTaskEvent, AFieldOfTheWrongTypeIsNamedWithItsColumn) {
   const auto replace = [](const char* old, const char* with) {
     return absl::StrReplaceAll(std::string(kScheduled), {{old, with}});
@@ -137,7 +164,7 @@ TEST(ParseTaskEvent, AFieldOfTheWrongTypeIsNamedWithItsColumn) {
   EXPECT_THAT(RowRefusal(replace("0.07959", "nan")), HasSubstr(absl::StrCat(cpu + 8, ": memory request is 'nan'")));
   EXPECT_THAT(RowRefusal(replace("0.07959", "inf")), HasSubstr("memory request is 'inf'"));
   EXPECT_THAT(RowRefusal(replace("0.07959", "-1")), HasSubstr("memory request is '-1'"));
-  EXPECT_THAT(RowRefusal(replace("0.07959", "1e300")), HasSubstr("memory request is '1e300'"));
+  EXPECT_THAT(RowRefusal(replace("0.07959", "-1e300")), HasSubstr("'-1e300'; a number that is not negative"));
   EXPECT_THAT(RowRefusal(replace("600025907", "600025907.5")), HasSubstr("1: time is '600025907.5'"));
   EXPECT_THAT(RowRefusal(replace("600025907", "-1")), HasSubstr("1: time is '-1'"));
   EXPECT_THAT(RowRefusal(replace("600025907", " 1")), HasSubstr("1: time is ' 1'"));

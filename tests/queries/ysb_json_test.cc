@@ -102,6 +102,21 @@ TEST(ParseYsbJson, TakesAnyOrderAndSpacingOtherFieldsAndATimeThatIsANumber) {
   EXPECT_EQ(outcome.event.user_id[15], 3);
 }
 
+TEST(ParseYsbJson, NumbersOfOtherFieldsMayBeOfAnySize) {
+  for (const char* number : {"1e400", "-1E+99999", "1e-99999", "0.5e4000", "123456789012345678901234567890"}) {
+    const std::string value = absl::StrCat(R"("purchase", "trace": )", number, R"(, "all": [1, {"of": )", number, "}]");
+    const Outcome outcome = Parse(With("\"purchase\"", value));
+    EXPECT_EQ(outcome.parsed, Parsed::kRecord) << number << ": " << outcome.error.reason;
+    EXPECT_EQ(outcome.event.event_type, EventType::kPurchase);
+  }
+  const std::string digits(2'000, '9');
+  EXPECT_EQ(Parse(With("\"purchase\"", absl::StrCat(R"("purchase", "trace": )", digits))).parsed, Parsed::kRecord);
+  for (const char* none : {"01e400", "1.e400", ".5", "+1", "1e", "NaN"}) {
+    EXPECT_THAT(Refusal(With("\"purchase\"", absl::StrCat(R"("purchase", "trace": )", none))),
+                HasSubstr("no valid JSON"));
+  }
+}
+
 TEST(ParseYsbJson, AWrongValueIsNamedWithItsColumn) {
   const std::size_t type = kLine.find("\"purchase\"") + 1;
   EXPECT_EQ(Refusal(With("purchase", "buy")),
@@ -124,7 +139,7 @@ TEST(ParseYsbJson, ATimeIsAWholeNumberThatIsNotAbsurd) {
   const std::string_view time = "\"1480452812345\"";
   EXPECT_EQ(Parse(With(time, "0")).parsed, Parsed::kRecord);
   EXPECT_EQ(Parse(With(time, "253402300799999")).parsed, Parsed::kRecord);
-  for (const char* wrong : {"\"\"", "\"1480452812345.5\"", "\"now\"", "\"-1\"", "\" 1\"", "-1", "1.5", "1e12",
+  for (const char* wrong : {"\"\"", "\"1480452812345.5\"", "\"now\"", "\"-1\"", "\" 1\"", "-1", "1.5", "1e12", "1e400",
                             "253402300800000", "\"9223372036854775807\"", "18446744073709551615", "null"}) {
     EXPECT_THAT(Refusal(With(time, wrong)), HasSubstr("a time in milliseconds since 1970 is expected")) << wrong;
   }
