@@ -21,8 +21,8 @@ class FlowConsumer {
  public:
   virtual ~FlowConsumer() = default;
 
-  /// Takes what a batch has: records, a watermark, or neither, which says that there is nothing now. The records are
-  /// used up when it returns; it may suspend the fiber. `read_ns` is when the batch was read.
+  /// Takes what a batch has: records, a watermark, or neither, which says that the source is silent unless it was
+  /// ready. The records are used up when it returns; it may suspend the fiber. `read_ns` is when the batch was read.
   virtual void Take(Fiber& fiber, const SourceBatch<R>& batch, std::int64_t read_ns) = 0;
   /// Tells the other executors how far the stream has come, if they don't know it: the producer is going to wait.
   virtual void Settle(Fiber& /*fiber*/) {}

@@ -68,7 +68,9 @@ class SourceReader final : public Producer<R>, public OrderedReader {
     while (!ended_) {
       WaitForSlowerFlows(fiber);
       WaitForTurn(fiber);
-      const SourceBatch<R> batch = source_->Poll();
+      const bool was_ready = source_->Ready();
+      SourceBatch<R> batch = source_->Poll();
+      batch.was_ready = was_ready;
       const std::int64_t read_ns = context_->clock->NowNanos();
       metrics.records += batch.records.size();
       metrics.input_bytes += batch.records.size_bytes();

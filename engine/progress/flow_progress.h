@@ -60,7 +60,7 @@ class FlowProgress {
     OnActivity(now_ns);
     OnBatch(0, 0, kMaxEventTimeMs, now_ns);
   }
-  /// The source had something to read, or a watermark of its own that has moved.
+  /// The source had something to read, be it no record, or a watermark of its own that has moved.
   void OnActivity(std::int64_t now_ns) {
     idleness_.OnActivity(now_ns);
     stage_->SetIdle(flow_, false);

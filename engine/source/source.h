@@ -2,7 +2,7 @@
 //
 // Every executor opens its own source and reads its own part of the stream: flows are never re-partitioned (paper
 // section 5.1). A source belongs to its executor's thread and must not block it: with nothing to read it
-// returns an empty batch, and says through Ready when to ask again.
+// returns an empty batch, and says through Ready when to ask again. It is silent as long as it is not Ready.
 //
 //   1. Watermarks never go back, and no record of a later batch has an event time below an earlier watermark. A
 //      record that breaks this is counted as late if its window has closed.
@@ -41,6 +41,8 @@ struct SourceBatch {
   /// Whether no record's event time, by the SourceSpec's EventTime, is below that of the one before it. A stage then
   /// looks at the times of the first and the last of some records, and takes those in between for granted.
   bool in_order = false;
+  /// Whether the source was Ready: then it is not silent, be the batch empty. Set by the engine.
+  bool was_ready = false;
 };
 
 /// What a source has met in its input besides records. What was skipped is in no batch.
@@ -58,7 +60,8 @@ class Source {
   /// The next batch, of at most a few thousand records so that a turn stays short; empty when there is none now.
   virtual SourceBatch<R> Poll() = 0;
 
-  /// Whether Poll would have something to say. Cheap: an idle executor asks every round.
+  /// Whether Poll would have something to say, or get on with input that it skips. Cheap: an idle executor asks every
+  /// round. A source that is not Ready for --idle-timeout counts as idle, and its next records may be late.
   virtual bool Ready() { return true; }
 
   /// Why the stream ended. Asked after the batch that has `ended` set; an error ends the run with its message.

@@ -87,7 +87,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     if (batch.watermark_ms == kMaxEventTimeMs) {
       batch.watermark_ms = taken.ended ? stream_watermark_ms_ : kMaxEventTimeMs - 1;
     }
-    if (!batch.records.empty() || batch.watermark_ms > stream_watermark_ms_ || batch.ended) {
+    if (!batch.records.empty() || batch.watermark_ms > stream_watermark_ms_ || batch.was_ready || batch.ended) {
       stream_watermark_ms_ = batch.watermark_ms;
       progress_.OnActivity(read_ns);
     } else {

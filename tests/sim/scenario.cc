@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -63,13 +65,19 @@ Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, s
 
 enum class Silence : std::uint8_t { kNone, kBeforeFarTimes, kBeforeNextTimes };
 
-Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Silence silence) {
+Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Silence silence,
+              std::int64_t skips) {
   const bool is_silent = silence != Silence::kNone && records >= 4;
   Flow flow;
   std::int64_t watermark_ms = kBeginningMs;
   const std::int64_t speaks_again = records / 2;
   for (std::int64_t number = 0; number < records;) {
     Batch batch;
+    if (number >= records / 2) {
+      // Each comes sooner than the idle timeout, all together take longer.
+      const Batch skip{.events = {}, .watermark_ms = watermark_ms, .silence_ns = kIdleTimeoutNs / 2};
+      flow.insert(flow.end(), static_cast<std::size_t>(std::exchange(skips, 0)), skip);
+    }
     const bool is_behind = is_silent && number >= speaks_again;
     if (is_behind && number < speaks_again + scenario.batch) batch.silence_ns = 4 * kIdleTimeoutNs;
     for (std::int64_t i = 0; i < scenario.batch && number < records; ++i, ++number) {
@@ -104,6 +112,7 @@ std::vector<Knob> Knobs() {
           {"batch", &Scenario::batch, 1, 1, kMost},
           {"silent", &Scenario::silent, 0, 0, 1},
           {"silent-source", &Scenario::silent_source, 0, 0, 1},
+          {"skips", &Scenario::skips, 0, 0, 20},
           {"skew-ms", &Scenario::skew_ms, 0, 0, kMost},
           {"one-host", &Scenario::one_host, 1, 0, 1},
           {"full-queue-percent", &Scenario::full_queue_percent, 0, 0, 90},
@@ -229,6 +238,7 @@ Scenario DrawScenario(std::uint64_t seed, std::int64_t queries) {
   scenario.records_per_saved = OneOf<4>(random, {1, 2, 4, 8});
   scenario.rows_per_turn = OneOf<4>(random, {1, 3, 20, 4'096});
   scenario.silent_source = random.Chance(0.7) ? 1 : 0;
+  scenario.skips = random.Chance(0.9) ? 0 : random.Between(3, 8);
   scenario.Fit();
   return scenario;
 }
@@ -249,7 +259,8 @@ Input MakeInput(const Scenario& scenario, std::int64_t sources, bool may_be_sile
         // One alone: two would follow each other, and which records are late would depend on who speaks first.
         silence = Silence::kBeforeFarTimes;
       }
-      flows.push_back(MakeFlow(scenario, random, records, silence));
+      const bool skips = source == 0 && executor == 0;
+      flows.push_back(MakeFlow(scenario, random, records, silence, skips ? scenario.skips : 0));
     }
   }
   return input;

@@ -38,6 +38,7 @@ struct Scenario {
   std::int64_t batch = 10;        ///< records
   std::int64_t silent = 0;        ///< 1: a flow falls silent for longer than the idle timeout
   std::int64_t silent_source = 0; ///< 1: all flows of the first source do, where the query can tell what is right then
+  std::int64_t skips = 0;         ///< times that a flow's source reads what has no record in it, amid the others
 
   std::int64_t slot_bytes = 1024;
   std::int64_t credits = 8;

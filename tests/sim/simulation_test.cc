@@ -51,6 +51,18 @@ TEST(Catalogue, AnExpectationThatIsWrongIsNoticed) {
   EXPECT_THAT(Simulate(Quiet(0), catalogue, nullptr).problem, HasSubstr("missing 1"));
 }
 
+TEST(Simulation, AFlowThatSkipsInputForLongerThanTheIdleTimeoutIsNotIdle) {
+  const std::vector<CatalogueEntry> catalogue = Catalogue();
+  for (std::size_t query = 0; query < catalogue.size(); ++query) {
+    Scenario scenario = Quiet(static_cast<std::int64_t>(query));
+    ASSERT_EQ(scenario.Set("nodes=2,records=40,skips=5"), absl::OkStatus());
+    const Outcome outcome = Simulate(scenario, catalogue, nullptr);
+    EXPECT_EQ(outcome.problem, "") << catalogue[query].name;
+    EXPECT_EQ(outcome.idle_periods, 0U) << catalogue[query].name;
+    EXPECT_GT(outcome.virtual_ns, 2 * kIdleTimeoutNs) << catalogue[query].name;
+  }
+}
+
 /// What simulations have found; docs/testing.md says what each was. All that matters is set, so that what seeds draw
 /// may change.
 struct Regression {
