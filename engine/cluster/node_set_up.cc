@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
+#include "engine/cluster/input_comparison.h"
 #include "engine/cluster/protocol_error.h"
 #include "engine/cluster/transport_plan.h"
 #include "state/store/fragment_geometry.h"
@@ -32,6 +33,9 @@ absl::Status NodeSetUp::Run(const NodeRun::Watch& watch) {
     return query.status();
   }
   parts_->query = *std::move(query);
+  if (absl::Status status = CompareInputs(*plane_, program_->inputs()); !status.ok()) {
+    return status;
+  }
   const absl::StatusOr<rdma::MeshOptions> mesh = PlanMesh();
   if (!mesh.ok()) {
     return mesh.status();

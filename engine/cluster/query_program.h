@@ -26,6 +26,13 @@ struct RunFacts {
   std::vector<ExecutorId> leaders;          // the executors of this node
 };
 
+/// Something that each node reads for itself: its name, and what of it has to be the same at all nodes, in words that
+/// follow "has": "trace/part-0.csv", "1234 bytes".
+struct NodeInput {
+  std::string name;
+  std::string content;
+};
+
 class QueryProgram {
  public:
   virtual ~QueryProgram() = default;
@@ -39,6 +46,10 @@ class QueryProgram {
 
   /// Builds the query for `executor_count` executors, after the flags have been read.
   virtual absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t executor_count) = 0;
+
+  /// What Build has found of the input that each node reads for itself; nodes that differ do not start. Names are
+  /// different.
+  virtual std::vector<NodeInput> inputs() const { return {}; }
 
   /// Bytes that a node needs for --verify.
   virtual std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const = 0;

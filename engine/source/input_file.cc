@@ -1,6 +1,7 @@
 #include "engine/source/input_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -20,7 +21,23 @@ constexpr unsigned char kGzipMagic[2] = {0x1f, 0x8b};
 // The largest window, plus what makes zlib expect gzip's header and check its trailer.
 constexpr int kGzipWindowBits = 15 + 16;
 
+constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
+
+ListedFile Listed(std::string path, const struct stat& status) {
+  return {.path = std::move(path),
+          .bytes = static_cast<std::uint64_t>(status.st_size),
+          .modified_ns = status.st_mtim.tv_sec * kNanosPerSecond + status.st_mtim.tv_nsec};
+}
+
 }  // namespace
+
+absl::StatusOr<ListedFile> ListFile(std::string path) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) {
+    return FileError("examine the input", path);
+  }
+  return Listed(std::move(path), status);
+}
 
 /// zlib's state for one file. It stays where it is: zlib keeps a pointer to it.
 class Inflater {
@@ -61,19 +78,22 @@ class Inflater {
   bool between_members_ = false;
 };
 
-InputFile::InputFile(std::string path, UniqueFd fd)
-    : path_(std::move(path)), fd_(std::move(fd)), block_(std::make_unique_for_overwrite<char[]>(kBlockBytes)) {}
+InputFile::InputFile(ListedFile listed, UniqueFd fd)
+    : listed_(std::move(listed)), fd_(std::move(fd)), block_(std::make_unique_for_overwrite<char[]>(kBlockBytes)) {}
 
 InputFile::InputFile(InputFile&&) noexcept = default;
 InputFile& InputFile::operator=(InputFile&&) noexcept = default;
 InputFile::~InputFile() = default;
 
-absl::StatusOr<InputFile> InputFile::Open(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+absl::StatusOr<InputFile> InputFile::Open(ListedFile listed) {
+  UniqueFd fd(open(listed.path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) {
-    return FileError("open the input", path);
+    return FileError("open the input", listed.path);
   }
-  InputFile file(path, std::move(fd));
+  InputFile file(std::move(listed), std::move(fd));
+  if (absl::Status status = file.CheckUnchanged(); !status.ok()) {
+    return status;
+  }
   while (file.end_ < sizeof(kGzipMagic) && !file.at_end_of_file_) {
     if (absl::Status status = file.Fill(); !status.ok()) {
       return status;
@@ -82,7 +102,7 @@ absl::StatusOr<InputFile> InputFile::Open(const std::string& path) {
   if (file.end_ >= sizeof(kGzipMagic) && std::memcmp(file.block_.get(), kGzipMagic, sizeof(kGzipMagic)) == 0) {
     file.inflater_ = std::make_unique<Inflater>();
     if (!file.inflater_->Start()) {
-      return absl::ResourceExhaustedError(absl::StrCat("cannot inflate ", path, ": no memory"));
+      return absl::ResourceExhaustedError(absl::StrCat("cannot inflate ", file.listed_.path, ": no memory"));
     }
   }
   file.ended_ = file.end_ == 0;
@@ -96,12 +116,28 @@ absl::Status InputFile::Fill() {
   }
   const ssize_t count = read(fd_.get(), block_.get() + end_, kBlockBytes - end_);
   if (count < 0 && errno != EINTR) {
-    return FileError("read the input", path_);
+    return FileError("read the input", listed_.path);
   }
   at_end_of_file_ = count == 0;
   end_ += count < 0 ? 0 : static_cast<std::size_t>(count);
   offset_ += count < 0 ? 0 : static_cast<std::uint64_t>(count);
-  return absl::OkStatus();
+  return at_end_of_file_ || offset_ > listed_.bytes ? CheckUnchanged() : absl::OkStatus();
+}
+
+/// Whether the file is what was listed, and no more of it was read. A file that has been replaced by another keeps its
+/// open descriptor, and with it what was listed.
+absl::Status InputFile::CheckUnchanged() const {
+  struct stat status{};
+  if (fstat(fd_.get(), &status) != 0) {
+    return FileError("examine the input", listed_.path);
+  }
+  const ListedFile now = Listed(listed_.path, status);
+  if (now == listed_ && offset_ <= listed_.bytes) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(listed_.path, ": was written to after the run had begun: it had ",
+                                                    listed_.bytes, " bytes and has ", now.bytes,
+                                                    "; start again when the input is complete"));
 }
 
 absl::StatusOr<std::size_t> InputFile::Read(std::span<char> into) {
@@ -121,24 +157,28 @@ absl::StatusOr<std::size_t> InputFile::Read(std::span<char> into) {
 }
 
 absl::StatusOr<std::size_t> InputFile::Inflate(std::span<char> into) {
-  if (begin_ == end_ && inflater_->between_members()) {  // another member may follow
-    ended_ = at_end_of_file_;
-    return std::size_t{0};
+  if (inflater_->between_members()) {  // zeros may follow, and another member
+    const char* const rest = std::find_if(block_.get() + begin_, block_.get() + end_, [](char c) { return c != 0; });
+    begin_ = static_cast<std::size_t>(rest - block_.get());
+    if (begin_ == end_) {
+      ended_ = at_end_of_file_;
+      return std::size_t{0};
+    }
   }
   const Inflater::Step step = inflater_->Run({block_.get() + begin_, end_ - begin_}, into);
   begin_ += step.taken;
   const std::uint64_t byte = offset_ - (end_ - begin_);
   if (step.result == Z_MEM_ERROR) {
-    return absl::ResourceExhaustedError(absl::StrCat("cannot inflate ", path_, ": no memory"));
+    return absl::ResourceExhaustedError(absl::StrCat("cannot inflate ", listed_.path, ": no memory"));
   }
   // Z_BUF_ERROR says that there was nothing to do: the next block may bring more.
   if (step.result != Z_OK && step.result != Z_STREAM_END && step.result != Z_BUF_ERROR) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path_, ": damaged gzip data at byte ", byte, ": ", inflater_->complaint()));
+        absl::StrCat(listed_.path, ": damaged gzip data at byte ", byte, ": ", inflater_->complaint()));
   }
   if (step.made == 0 && begin_ == end_ && at_end_of_file_ && !inflater_->between_members()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path_, ": cut off: its gzip data go on behind its last byte, ", byte));
+        absl::StrCat(listed_.path, ": cut off: its gzip data go on behind its last byte, ", byte));
   }
   return step.made;
 }

@@ -31,7 +31,8 @@ absl::StatusOr<bool> IsFile(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) {
-    return absl::NotFoundError(absl::StrCat("the input '", path, "' is a broken link; remove or mend it"));
+    return absl::NotFoundError(
+        absl::StrCat("the input '", path, "' is a broken link, or has just gone; mend the input, and start again"));
   }
   if (error) {
     return Unreadable(path, error);
@@ -39,52 +40,66 @@ absl::StatusOr<bool> IsFile(const std::string& path) {
   return status.type() == fs::file_type::regular;
 }
 
-absl::StatusOr<std::vector<std::string>> KeepFiles(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
+absl::StatusOr<std::vector<ListedFile>> KeepFiles(const std::vector<std::string>& paths) {
+  std::vector<ListedFile> files;
   for (const std::string& path : paths) {
     const absl::StatusOr<bool> is_file = IsFile(path);
     if (!is_file.ok()) {
       return is_file.status();
     }
     if (*is_file) {
-      files.push_back(path);
+      absl::StatusOr<ListedFile> file = ListFile(path);
+      if (!file.ok()) {
+        return file.status();
+      }
+      files.push_back(*std::move(file));
     }
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files, {}, &ListedFile::path);
   return files;
 }
 
-absl::StatusOr<std::vector<std::string>> FilesIn(const std::string& folder) {
+/// The first character of a path's last part; 0 without one.
+char FirstOfName(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  return name.empty() ? '\0' : name.front();
+}
+
+absl::StatusOr<std::vector<ListedFile>> FilesIn(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> paths;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    if (entry->path().filename().string().front() != '.') {
-      paths.push_back(entry->path().string());
+    const std::string path = entry->path().string();
+    if (const char first = FirstOfName(path); first != '.' && first != '_') {
+      paths.push_back(path);
     }
   }
   if (error) {
     return Unreadable(folder, error);
   }
-  absl::StatusOr<std::vector<std::string>> files = KeepFiles(paths);
+  absl::StatusOr<std::vector<ListedFile>> files = KeepFiles(paths);
   if (files.ok() && files->empty()) {
     return absl::NotFoundError(absl::StrCat("the input folder '", folder,
-                                            "' has no files; hidden ones and folders inside it do not count. Put the "
-                                            "parts into it, or name another"));
+                                            "' has no files; folders inside it do not count, nor do files that begin "
+                                            "with '.' or '_'. Put the parts into it, or name another"));
   }
   return files;
 }
 
-absl::StatusOr<std::vector<std::string>> FilesLike(const std::string& pattern) {
+absl::StatusOr<std::vector<ListedFile>> FilesLike(const std::string& pattern) {
   glob_t found{};
   const int error = ::glob(pattern.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &found);
-  const std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
+  if (FirstOfName(pattern) != '_') {  // glob itself has this rule for '.'
+    std::erase_if(paths, [](const std::string& path) { return FirstOfName(path) == '_'; });
+  }
   if (error != 0 && error != GLOB_NOMATCH) {
     return absl::FailedPreconditionError(
         absl::StrCat("cannot look for the input '", pattern, "': a folder of it cannot be read"));
   }
-  absl::StatusOr<std::vector<std::string>> files = KeepFiles(paths);
+  absl::StatusOr<std::vector<ListedFile>> files = KeepFiles(paths);
   if (files.ok() && files->empty()) {
     return absl::NotFoundError(absl::StrCat("the input pattern '", pattern,
                                             "' matches no file; quote it against the shell, and check it with ls"));
@@ -94,12 +109,12 @@ absl::StatusOr<std::vector<std::string>> FilesLike(const std::string& pattern) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> FindInputFiles(const std::string& specification) {
+absl::StatusOr<std::vector<ListedFile>> FindInputFiles(const std::string& specification) {
   std::error_code error;
   const fs::file_status status = fs::status(specification, error);
   switch (status.type()) {
     case fs::file_type::regular:
-      return std::vector<std::string>{specification};
+      return KeepFiles({specification});
     case fs::file_type::directory:
       return FilesIn(specification);
     case fs::file_type::not_found:
@@ -113,9 +128,8 @@ absl::StatusOr<std::vector<std::string>> FindInputFiles(const std::string& speci
   }
 }
 
-std::vector<std::string> FilesOf(std::span<const std::string> files, ExecutorId executor,
-                                 std::uint32_t executor_count) {
-  std::vector<std::string> mine;
+std::vector<ListedFile> FilesOf(std::span<const ListedFile> files, ExecutorId executor, std::uint32_t executor_count) {
+  std::vector<ListedFile> mine;
   for (std::size_t i = Value(executor); i < files.size(); i += executor_count) {
     mine.push_back(files[i]);
   }

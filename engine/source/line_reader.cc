@@ -8,10 +8,27 @@
 
 namespace glaive::engine {
 
-LineReader::LineReader(std::vector<std::string> files)
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+}  // namespace
+
+LineReader::LineReader(std::vector<ListedFile> files)
     : files_(std::move(files)), text_(std::make_unique_for_overwrite<char[]>(kMaxLineBytes + InputFile::kBlockBytes)) {}
 
 LineEvent LineReader::Next() {
+  LineEvent event = NextOfAny();
+  while (event == LineEvent::kLine && IsBlank(line_)) {
+    event = NextOfAny();
+  }
+  return event;
+}
+
+/// What comes next, blank lines included.
+LineEvent LineReader::NextOfAny() {
   while (file_index_ < files_.size()) {
     const char* const from = text_.get() + std::max(begin_, searched_);
     const char* const end = text_.get() + end_;
@@ -35,9 +52,7 @@ LineEvent LineReader::Next() {
     if (begin_ < end_) {
       return Take(end_, end_);
     }
-    if (EndFile() == LineEvent::kFault) {
-      return LineEvent::kFault;
-    }
+    EndFile();
   }
   return LineEvent::kEnd;
 }
@@ -46,7 +61,9 @@ LineEvent LineReader::Next() {
 LineEvent LineReader::Take(std::size_t end, std::size_t next) {
   line_ = {text_.get() + begin_, end - begin_};
   begin_ = next;
-  ++line_number_;
+  if (++line_number_ == 1 && line_.starts_with(kByteOrderMark)) {
+    line_.remove_prefix(kByteOrderMark.size());
+  }
   if (line_.size() > kMaxLineBytes) {
     fault_ = absl::StrCat(path(), ":", line_number_, ":1: the line is longer than ", kMaxLineBytes, " bytes");
     return LineEvent::kFault;
@@ -57,22 +74,16 @@ LineEvent LineReader::Take(std::size_t end, std::size_t next) {
   return LineEvent::kLine;
 }
 
-LineEvent LineReader::EndFile() {
-  const bool is_empty = !has_text_;
-  if (is_empty) {
-    fault_ = absl::StrCat(path(), ": is empty");
-  }
+void LineReader::EndFile() {
   ++file_index_;
   file_.reset();
   line_number_ = 0;
-  has_text_ = false;
   in_long_line_ = false;
-  return is_empty ? LineEvent::kFault : LineEvent::kWait;
 }
 
 absl::Status LineReader::Read() {
   if (!file_) {
-    absl::StatusOr<InputFile> file = InputFile::Open(path());
+    absl::StatusOr<InputFile> file = InputFile::Open(files_[file_index_]);
     if (!file.ok()) {
       return file.status();
     }
@@ -87,7 +98,6 @@ absl::Status LineReader::Read() {
     return {count.status().code(), absl::StrCat(count.status().message(), " (lines before it: ", line_number_, ")")};
   }
   end_ += *count;
-  has_text_ = has_text_ || *count > 0;
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 // LineReader: the lines of several input files, one file after the other.
 //
-// A line ends at a newline, with or without a carriage return before it, or at the end of its file. Reading is apart
+// A line ends at a newline, with or without a carriage return before it, or at the end of its file. Blank lines, the
+// byte order mark that some editors put at a file's beginning, and files without text are passed over. Reading is apart
 // from looking for lines, so that the caller decides how much is read in a turn: Read takes in 64 KiB of text at most.
 // Owned by a source. Holds a little more than a line of the greatest length, of which the system provides what is used.
 //
@@ -41,7 +42,7 @@ class LineReader {
   /// What a reader holds, in bytes.
   static constexpr std::size_t kMemoryBytes = kMaxLineBytes + 2 * InputFile::kBlockBytes;
 
-  explicit LineReader(std::vector<std::string> files);
+  explicit LineReader(std::vector<ListedFile> files);
 
   LineEvent Next();
 
@@ -52,23 +53,23 @@ class LineReader {
   /// Without its end. Valid until Read.
   std::string_view line() const { return line_; }
   /// Which line and where: the file's path, and the number from 1.
-  const std::string& path() const { return files_[file_index_]; }
+  const std::string& path() const { return files_[file_index_].path; }
   std::uint64_t line_number() const { return line_number_; }
-  /// "FILE: is empty" or "FILE:LINE:1: ..."; valid until Next.
+  /// "FILE:LINE:1: ..."; valid until Next.
   const std::string& fault() const { return fault_; }
 
  private:
+  LineEvent NextOfAny();
   LineEvent Take(std::size_t end, std::size_t next);
-  LineEvent EndFile();
+  void EndFile();
 
-  std::vector<std::string> files_;
+  std::vector<ListedFile> files_;
   std::size_t file_index_ = 0;
   std::optional<InputFile> file_;  // none: not opened yet
   std::unique_ptr<char[]> text_;   // read and not yet taken: [begin_, end_)
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::size_t searched_ = 0;   // no newline before it
-  bool has_text_ = false;      // the file
   bool in_long_line_ = false;  // whose beginning has been thrown away
   std::uint64_t line_number_ = 0;
   std::string_view line_;

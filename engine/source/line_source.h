@@ -1,8 +1,8 @@
 // LineSource: records from the lines of text files, plain or gzip, each line parsed into one.
 //
 // An executor's source reads its files one after the other in its own thread, a piece of at most 64 KiB a Poll (see
-// input_file.h), and ends behind the last. Errors of a file always end the run; a bad line, a line that is too long and
-// an empty file do, or are skipped and counted, as the options say. Messages begin with "FILE:LINE:COLUMN: ".
+// input_file.h), and ends behind the last. Errors of a file always end the run; a bad line and a line that is too long
+// do, or are skipped and counted, as the options say. Messages begin with "FILE:LINE:COLUMN: ".
 //
 // The watermark is the greatest event time read so far. It moves on at every `watermark_every`-th record of the flow
 // and at the end, nowhere else, and no batch straddles such a record: so which records are late depends on the files
@@ -68,7 +68,7 @@ class BadRecords {
 template <typename R, LineParser<R> Parser, typename EventTime>
 class LineSource final : public Source<R> {
  public:
-  LineSource(std::vector<std::string> files, const Parser& parser, EventTime event_time_ms,
+  LineSource(std::vector<ListedFile> files, const Parser& parser, EventTime event_time_ms,
              const LineSourceOptions& options)
       : options_(options),
         parser_(parser),
@@ -153,7 +153,7 @@ class LineSource final : public Source<R> {
 /// The records of `files` for From(): each executor reads its part of them (input_files.h). `parser` and
 /// `event_time_ms` are copied into every source.
 template <typename R, LineParser<R> Parser, typename EventTime>
-SourceSpec<R, EventTime> Lines(std::vector<std::string> files, Parser parser, EventTime event_time_ms,
+SourceSpec<R, EventTime> Lines(std::vector<ListedFile> files, Parser parser, EventTime event_time_ms,
                                LineSourceOptions options = {}) {
   const auto open = [files = std::move(files), parser = std::move(parser), event_time_ms,
                      options](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<R>>> {

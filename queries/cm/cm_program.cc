@@ -110,7 +110,7 @@ void CmProgram::AppendColumns(std::string& line, const TaskEvent& event) const {
   absl::StrAppendFormat(&line, "%.17g", double{event.cpu});
 }
 
-CmProgram::Events CmProgram::ReadFiles(const std::vector<std::string>& files,
+CmProgram::Events CmProgram::ReadFiles(const std::vector<engine::ListedFile>& files,
                                        const engine::LineSourceOptions& options) const {
   return engine::Lines<TaskEvent>(files, ParseTaskEvent{}, TaskEventTime{}, options);
 }

@@ -27,7 +27,8 @@ class CmProgram final : public GeneratedProgram<TaskEvent, TaskEventTime> {
   std::string column_names() const override;
   void AppendColumns(std::string& line, const TaskEvent& event) const override;
   std::string file_format() const override { return "task_events CSV files of the Google cluster trace"; }
-  Events ReadFiles(const std::vector<std::string>& files, const engine::LineSourceOptions& options) const override;
+  Events ReadFiles(const std::vector<engine::ListedFile>& files,
+                   const engine::LineSourceOptions& options) const override;
 
  private:
   bool tumbling() const { return profile_ != Profile::kCm1 && profile_ != Profile::kCm2; }

@@ -105,15 +105,25 @@ class GeneratedProgram : public engine::QueryProgram {
     if (files_.input.empty()) {
       return BuildQuery(MakeSource(), *sinks_);
     }
-    const absl::StatusOr<std::vector<std::string>> files = engine::FindInputFiles(files_.input);
+    absl::StatusOr<std::vector<engine::ListedFile>> files = engine::FindInputFiles(files_.input);
     if (!files.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("--input: ", files.status().message()));
     }
+    listed_ = *std::move(files);
     if (is_coordinator) {
-      std::cout << "input " << files_.input << ": " << engine::DescribeSplit(files->size(), executor_count) << "\n";
+      std::cout << "input " << files_.input << ": " << engine::DescribeSplit(listed_.size(), executor_count) << "\n";
     }
     return BuildQuery(
-        ReadFiles(*files, {.on_bad_record = files_.on_bad_record, .watermark_every = input_.watermark_every}), *sinks_);
+        ReadFiles(listed_, {.on_bad_record = files_.on_bad_record, .watermark_every = input_.watermark_every}),
+        *sinks_);
+  }
+
+  std::vector<engine::NodeInput> inputs() const override {
+    std::vector<engine::NodeInput> inputs;
+    for (const engine::ListedFile& file : listed_) {
+      inputs.push_back({.name = file.path, .content = absl::StrCat(file.bytes, " bytes")});
+    }
+    return inputs;
   }
 
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const final {
@@ -181,7 +191,7 @@ class GeneratedProgram : public engine::QueryProgram {
 
   /// What --input reads, for --help; empty: the query takes no files.
   virtual std::string file_format() const { return ""; }
-  virtual Events ReadFiles(const std::vector<std::string>& /*files*/,
+  virtual Events ReadFiles(const std::vector<engine::ListedFile>& /*files*/,
                            const engine::LineSourceOptions& /*options*/) const {
     GLAIVE_CHECK(false, name(), " has no --input");
   }
@@ -212,6 +222,7 @@ class GeneratedProgram : public engine::QueryProgram {
 
   InputFlags input_;
   FileFlags files_;
+  std::vector<engine::ListedFile> listed_;  // what --input names
   std::optional<ResultSinks> sinks_;
 };
 

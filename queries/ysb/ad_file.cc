@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -67,7 +68,11 @@ class AdReader {
 }  // namespace
 
 absl::StatusOr<std::vector<Ad>> ReadAds(const std::string& path) {
-  engine::LineReader lines({path});
+  absl::StatusOr<engine::ListedFile> file = engine::ListFile(path);
+  if (!file.ok()) {
+    return file.status();
+  }
+  engine::LineReader lines({*std::move(file)});
   AdReader reader;
   while (true) {
     switch (lines.Next()) {
@@ -84,6 +89,9 @@ absl::StatusOr<std::vector<Ad>> ReadAds(const std::string& path) {
         }
         break;
       case engine::LineEvent::kEnd:
+        if (reader.ads().empty()) {
+          return absl::FailedPreconditionError(absl::StrCat(path, ": has no ads"));
+        }
         return std::move(reader.ads());
     }
   }

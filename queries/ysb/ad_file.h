@@ -17,8 +17,8 @@
 
 namespace glaive::queries::ysb {
 
-/// In the file's order. FailedPrecondition with FILE:LINE:COLUMN when a line is no such object, an ad is there twice,
-/// or two ads or two campaigns have the same id; the errors of InputFile when the file cannot be read.
+/// In the file's order, at least one. FailedPrecondition with FILE:LINE:COLUMN when a line is no such object, an ad is
+/// there twice, or two ads or two campaigns have the same id; the errors of InputFile when the file cannot be read.
 absl::StatusOr<std::vector<Ad>> ReadAds(const std::string& path);
 
 }  // namespace glaive::queries::ysb

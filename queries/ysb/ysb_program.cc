@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
+#include <xxhash.h>
 
 #include "engine/sink/whole_file.h"
 #include "queries/ysb/ad_file.h"
@@ -64,8 +66,19 @@ absl::Status YsbProgram::LoadTables() {
   if (!ads.ok()) {
     return absl::Status(ads.status().code(), absl::StrCat("--ads: ", ads.status().message()));
   }
+  static_assert(std::has_unique_object_representations_v<Ad>);
+  const std::uint64_t checksum = XXH3_64bits(ads->data(), ads->size() * sizeof(Ad));
+  ads_content_ = absl::StrCat(ads->size(), " ads with the checksum ", absl::Hex(checksum, absl::kZeroPad16));
   campaigns_ = std::make_shared<const CampaignTable>(*ads);
   return absl::OkStatus();
+}
+
+std::vector<engine::NodeInput> YsbProgram::inputs() const {
+  std::vector<engine::NodeInput> inputs = GeneratedProgram::inputs();
+  if (!ads_.empty()) {
+    inputs.push_back({.name = ads_, .content = ads_content_});
+  }
+  return inputs;
 }
 
 YsbProgram::Shape YsbProgram::shape() const {
@@ -115,7 +128,7 @@ absl::Status YsbProgram::ExportTables() const {
   return export_ads_.empty() ? absl::OkStatus() : engine::WriteWholeFile(export_ads_, AdsAsCsv());
 }
 
-YsbProgram::Events YsbProgram::ReadFiles(const std::vector<std::string>& files,
+YsbProgram::Events YsbProgram::ReadFiles(const std::vector<engine::ListedFile>& files,
                                          const engine::LineSourceOptions& options) const {
   return engine::Lines<YsbEvent>(files, ParseYsbJson{}, YsbEventTime{}, options);
 }

@@ -17,6 +17,7 @@ class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
  public:
   std::string name() const override { return "ysb"; }
   std::string summary() const override;
+  std::vector<engine::NodeInput> inputs() const override;
 
  protected:
   void SetDefaults(InputFlags& input) const override { input.keys = 10'000'000; }
@@ -30,7 +31,8 @@ class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
   absl::Status LoadTables() override;
   absl::Status ExportTables() const override;
   std::string file_format() const override { return "files of JSON lines as Yahoo's generator writes them"; }
-  Events ReadFiles(const std::vector<std::string>& files, const engine::LineSourceOptions& options) const override;
+  Events ReadFiles(const std::vector<engine::ListedFile>& files,
+                   const engine::LineSourceOptions& options) const override;
 
  private:
   absl::Status CheckAds() const;
@@ -39,6 +41,7 @@ class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
   absl::Duration window_ = absl::ZeroDuration();    // 0: the profile's
   std::string export_ads_;                          // CSV file, or empty
   std::string ads_;                                 // file of the ads that --input has, or empty
+  std::string ads_content_;                         // their number and a checksum of what they say
   std::shared_ptr<const CampaignTable> campaigns_;  // of these; null without
 };
 

@@ -3,14 +3,17 @@
 import collections
 import gzip
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 import uuid
 from random import Random
 
-from ysb_process import BIN, PATIENCE_SECONDS, SANITIZED
+from ysb_process import BIN, PATIENCE_SECONDS, SANITIZED, SECRET, free_port
 
 GOOD = "600000000,,7,0,12,1,user,2,9,0.0625,0.03125,0.0001,0\n"
 AFTER_THE_TRACE = "9223372036854775807,,7,0,12,1,user,2,9,0.0625,0.03125,0.0001,0\n"
@@ -55,10 +58,35 @@ class InputTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("2 skipped, first: bad.csv:2:", done.stdout)
 
-    def test_an_empty_and_a_missing_file_are_refused(self):
-        (self.folder / "empty.csv").write_text("")
-        done = self.cm("--input=empty.csv")
-        self.assertEqual((done.returncode, "empty.csv" in done.stderr and "empty" in done.stderr), (1, True), done.stderr)
+    def test_what_other_tools_leave_in_files_and_folders_is_passed_over(self):
+        trace = self.folder / "trace"
+        trace.mkdir()
+        (trace / "part-0.csv").write_bytes(b"\xef\xbb\xbf" + GOOD.encode() + b"\r\n\n")
+        (trace / "part-1.csv").write_text("")
+        (trace / "part-2.csv.gz").write_bytes(gzip.compress(GOOD.encode()) + bytes(500) + gzip.compress(b"") + bytes(9))
+        (trace / "part-3.csv.gz").write_bytes(gzip.compress(b""))
+        for marker in ["_SUCCESS", "._part-0.csv", ".part-0.csv.crc", "_metadata"]:
+            (trace / marker).write_text("no record\n")
+        done = self.cm("--nodes=2", "--input=trace", "--output=means.csv", "--join-output")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("4 parts among 2 executors", done.stdout)
+        rows = (self.folder / "means.csv").read_text().splitlines()[1:]
+        self.assertEqual(rows, ["600000,602000,7,0.0625"])
+
+    def test_numbers_are_rounded_once_to_the_nearest_float(self):
+        numbers = {1: "0.5000000298023224", 2: "1e-400", 3: "3.4028235677973362e38"}
+        (self.folder / "in.csv").write_text("".join(GOOD.replace(",7,", f",{job},").replace("0.0625", number)
+                                                    for job, number in numbers.items()))
+        done = self.cm("--input=in.csv", "--output=means.csv", "--join-output")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = sorted((self.folder / "means.csv").read_text().splitlines()[1:])
+        self.assertEqual([float(row.split(",")[3]) for row in rows], [0.5 + 2 ** -24, 0, (2 - 2 ** -23) * 2.0 ** 127])
+        (self.folder / "in.csv").write_text(GOOD.replace("0.0625", "1e39"))
+        done = self.cm("--input=in.csv")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("in.csv:1:30: CPU request is '1e39'; a number of at most 3.40282e+38 is expected", done.stderr)
+
+    def test_a_missing_file_is_refused(self):
         done = self.cm("--input=nowhere/*.csv")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("nowhere", done.stderr)
@@ -116,6 +144,67 @@ class YahooTest(unittest.TestCase):
         self.assertEqual({tuple(map(int, row.split(","))) for row in rows},
                          {(*group, count) for group, count in self.counts.items()})
         self.assertEqual(len(rows), 6)
+
+    def run_apart(self, *flags, change=lambda: False):
+        """Two ranks in folders of their own, "rank-0" and "rank-1"; calls `change` until they end, or it returns False. Exit
+        codes, and standard errors."""
+        address = f"--coordinator=127.0.0.1:{free_port()}"
+        ranks = [subprocess.Popen([BIN / "ysb", "--nodes=2", f"--rank={rank}", address, "--output=views.csv", *flags],
+                                  cwd=self.folder / f"rank-{rank}", env=os.environ | SECRET, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                 for rank in range(2)]
+        while change() and any(rank.poll() is None for rank in ranks):
+            time.sleep(0.001)
+        errors = [rank.communicate(timeout=PATIENCE_SECONDS)[1] for rank in ranks]
+        return [rank.returncode for rank in ranks], errors
+
+    def results(self):
+        return sorted(path.name for path in self.folder.glob("rank-*/views.csv*"))
+
+    def test_nodes_whose_inputs_differ_do_not_start(self):
+        parts = {path.name: path.read_text() for path in (self.folder / "events").iterdir()}
+        ads = [f'{{"{ad}": "{campaign}"}}\n' for ad, campaign in self.ads.items()]
+
+        def copy(rank, changes):
+            """Gives the rank its own copy of the input, with some files changed or left out."""
+            shutil.rmtree(self.folder / f"rank-{rank}", ignore_errors=True)
+            (self.folder / f"rank-{rank}" / "in").mkdir(parents=True)
+            for name, text in {**{f"in/{part}": text for part, text in parts.items()}, "ads.txt": "".join(ads),
+                               **changes}.items():
+                if text is not None:
+                    (self.folder / f"rank-{rank}" / name).write_text(text)
+
+        flags = ["--profile=yahoo", "--input=in", "--ads=ads.txt"]
+        size = len(parts["part-1.json"])
+        swapped = "".join([ads[0].replace(ads[0][-40:], ads[1][-40:]), ads[1].replace(ads[1][-40:], ads[0][-40:]), *ads[2:]])
+        self.assertEqual(len(swapped), len("".join(ads)))
+        copy(0, {})
+        for changes, expected in [
+                ({"in/part-1.json": None}, f"of 'in/part-1.json', rank 0 has {size} bytes and rank 1 does not have it"),
+                ({"in/part-1.json": parts["part-1.json"][:-9]},
+                 f"of 'in/part-1.json', rank 0 has {size} bytes and rank 1 has {size - 9} bytes"),
+                ({"in/part-3.json": ""}, "of 'in/part-3.json', rank 0 does not have it and rank 1 has 0 bytes"),
+                ({"ads.txt": swapped}, "of 'ads.txt', rank 0 has 30 ads with the checksum ")]:
+            copy(1, changes)
+            codes, errors = self.run_apart(*flags)
+            self.assertEqual(codes, [1, 1], errors)
+            for error in errors:
+                self.assertIn(expected, error)
+        self.assertEqual(self.results(), [])
+        copy(1, {"in/_SUCCESS": ""})
+        self.assertEqual(self.run_apart(*flags), ([0, 0], ["", ""]))
+
+    def test_an_input_that_is_still_being_written_ends_the_run(self):
+        for rank in range(2):
+            shutil.copytree(self.folder / "events", self.folder / f"rank-{rank}" / "in")
+        line = (self.folder / "events" / "part-0.json").read_text().splitlines()[0]
+        with open(self.folder / "rank-1" / "in" / "part-1.json", "a", encoding="utf-8") as part:
+            codes, errors = self.run_apart("--profile=slash", "--input=in",
+                                           change=lambda: part.write(f"{line}\n") and not part.flush())
+        self.assertEqual(codes, [1, 1], errors)
+        for error in errors:
+            self.assertRegex(error, "inputs differ: of 'in/part-1.json'|in/part-1.json: was written to")
+        self.assertEqual(self.results(), [])
 
     def test_the_ads_have_to_be_known(self):
         done = self.ysb("--input=events")

@@ -1,7 +1,10 @@
 #include "engine/source/input_file.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -23,7 +26,11 @@ using ::testing::StartsWith;
 
 /// All text of a file, read in pieces of `piece` bytes; checks that no Read goes beyond it.
 absl::StatusOr<std::string> ReadAll(const std::string& path, std::size_t piece = InputFile::kBlockBytes) {
-  absl::StatusOr<InputFile> file = InputFile::Open(path);
+  absl::StatusOr<ListedFile> listed = ListFile(path);
+  if (!listed.ok()) {
+    return listed.status();
+  }
+  absl::StatusOr<InputFile> file = InputFile::Open(*std::move(listed));
   if (!file.ok()) {
     return file.status();
   }
@@ -92,7 +99,7 @@ TEST_F(InputFileTest, AGzipFileIsReadWholeInPiecesOfAnySize) {
 
 TEST_F(InputFileTest, TextThatCompressesALotComesInBoundedPiecesToo) {
   const std::string text(50 * InputFile::kBlockBytes, 'a');
-  auto file = InputFile::Open(Write(Gzip(text)));
+  auto file = InputFile::Open(*ListFile(Write(Gzip(text))));
   ASSERT_TRUE(file.ok()) << file.status();
   std::vector<char> buffer(text.size());
   std::size_t total = 0;
@@ -119,6 +126,16 @@ TEST_F(InputFileTest, AllMembersOfAGzipFileAreRead) {
   EXPECT_TRUE(*ReadAll(Write(many)) == expected);
 }
 
+TEST_F(InputFileTest, ZerosBehindAMemberArePassedOver) {
+  const std::string zeros(512, '\0');
+  EXPECT_EQ(*ReadAll(Write(Gzip("padded\n") + zeros)), "padded\n");
+  EXPECT_EQ(*ReadAll(Write(Gzip("padded\n") + '\0')), "padded\n");
+  EXPECT_EQ(*ReadAll(Write(Gzip("first\n") + zeros + Gzip("last\n") + zeros)), "first\nlast\n");
+  EXPECT_EQ(*ReadAll(Write(Gzip("long\n") + std::string(3 * InputFile::kBlockBytes, '\0'))), "long\n");
+  EXPECT_EQ(*ReadAll(Write(Gzip(zeros) + zeros + Gzip(zeros))), zeros + zeros) << "text may have zeros of its own";
+  EXPECT_THAT(Refusal(Gzip("padded\n") + zeros + "more"), HasSubstr("damaged gzip data")) << "nothing is left out";
+}
+
 TEST_F(InputFileTest, AMemberMayEndWhereABlockDoes) {
   std::mt19937_64 random(9);
   std::string text(InputFile::kBlockBytes, '\0');
@@ -132,7 +149,7 @@ TEST_F(InputFileTest, AMemberMayEndWhereABlockDoes) {
 }
 
 TEST_F(InputFileTest, AnEmptyFileEndsAtOnce) {
-  auto file = InputFile::Open(Write(""));
+  auto file = InputFile::Open(*ListFile(Write("")));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_TRUE(file->ended());
   EXPECT_EQ(*ReadAll(Write(Gzip(""))), "");
@@ -174,8 +191,71 @@ TEST_F(InputFileTest, AnyDamageIsAnErrorAndNeverACrash) {
 
 TEST_F(InputFileTest, WhatCannotBeOpenedOrReadIsNamed) {
   EXPECT_THAT(ReadAll(folder_.path() / "none").status().message(),
+              AllOf(HasSubstr("cannot examine the input"), HasSubstr("/none: No such file")));
+  EXPECT_THAT(InputFile::Open({.path = folder_.path() / "none"}).status().message(),
               AllOf(HasSubstr("cannot open the input"), HasSubstr("/none: No such file")));
   EXPECT_THAT(ReadAll(folder_.path()).status().message(), HasSubstr("Is a directory"));
+}
+
+// ---- files that change ----
+
+void Append(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::app) << bytes; }
+
+/// What is said of a file that changes after it was listed, before it is opened or after its first piece was read.
+std::string RefusalOfChanged(const std::string& path, bool opened, const std::function<void()>& change) {
+  // Some file systems note times no finer than a tick of their clock.
+  std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours(1));
+  const ListedFile listed = ListFile(path).value();
+  absl::StatusOr<InputFile> file = absl::UnknownError("not opened yet");
+  std::vector<char> buffer(InputFile::kBlockBytes);
+  if (opened) {
+    file = InputFile::Open(listed);
+    EXPECT_TRUE(file.ok() && file->Read(buffer).ok()) << file.status();
+  }
+  change();
+  if (!opened) {
+    file = InputFile::Open(listed);
+  }
+  absl::Status status = file.status();
+  while (status.ok() && !file->ended()) {
+    status = file->Read(buffer).status();
+  }
+  return std::string(status.message());
+}
+
+TEST_F(InputFileTest, AFileThatChangesAfterItWasListedIsAnErrorThatNamesIt) {
+  const std::string text = LongText();
+  for (const std::string& bytes : {text, Gzip(text)}) {
+    for (const bool opened : {false, true}) {
+      const std::string path = (folder_.path() / "input").string();
+      const auto changed = [&](const std::function<void()>& change) {
+        Write(bytes);
+        return RefusalOfChanged(path, opened, change);
+      };
+      const auto says = [&](std::size_t bytes_now) {
+        return HasSubstr(absl::StrCat(path, ": was written to after the run had begun: it had ", bytes.size(),
+                                      " bytes and has ", bytes_now, ";"));
+      };
+      const auto truncate = [&](std::size_t size) { std::filesystem::resize_file(path, size); };
+      EXPECT_THAT(changed([&] { Append(path, "8,more\n"); }), says(bytes.size() + 7));
+      EXPECT_THAT(changed([&] { truncate(bytes.size() - 10); }), says(bytes.size() - 10));
+      EXPECT_THAT(changed([&] { truncate(0); }), says(0));
+      EXPECT_THAT(changed([&] { Write(bytes); }), says(bytes.size())) << "of the same size, at another time";
+    }
+  }
+}
+
+TEST_F(InputFileTest, AFileThatGrowsForEverEndsInAnError) {
+  const std::string path = Write(LongText());
+  absl::StatusOr<InputFile> file = InputFile::Open(*ListFile(path));
+  ASSERT_TRUE(file.ok()) << file.status();
+  std::vector<char> buffer(InputFile::kBlockBytes);
+  absl::Status status;
+  for (int read = 0; read < 100 && status.ok(); ++read) {
+    Append(path, LongText());
+    status = file->Read(buffer).status();
+  }
+  EXPECT_THAT(status.message(), HasSubstr("was written to"));
 }
 
 }  // namespace

@@ -17,10 +17,13 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 namespace fs = std::filesystem;
+
+auto AtPath(const std::string& path) { return Field(&ListedFile::path, path); }
 
 class InputFilesTest : public ::testing::Test {
  protected:
@@ -41,19 +44,22 @@ TEST_F(InputFilesTest, AFileIsItself) {
   const std::string file = Write("events.csv");
   const auto files = FindInputFiles(file);
   ASSERT_TRUE(files.ok()) << files.status();
-  EXPECT_THAT(*files, ElementsAre(file));
+  EXPECT_THAT(*files, ElementsAre(AtPath(file)));
+  EXPECT_EQ(files->front().bytes, 2U);
 }
 
 TEST_F(InputFilesTest, AFolderIsItsFilesSortedWithoutHiddenOnesAndFolders) {
   const std::string b = Write("part-10");
   const std::string a = Write("part-02");
   const std::string c = Write("part-1a");
-  Write(".part-00.crc");
+  for (const char* marker : {".part-00.crc", "_SUCCESS", "_metadata", "._part-10"}) {
+    Write(marker);
+  }
   fs::create_directory(Path("part-00"));
   WriteText(folder_.path() / "part-00" / "inner", "x\n");
   const auto files = FindInputFiles(folder_.path().string());
   ASSERT_TRUE(files.ok()) << files.status();
-  EXPECT_THAT(*files, ElementsAre(a, b, c));
+  EXPECT_THAT(*files, ElementsAre(AtPath(a), AtPath(b), AtPath(c)));
 }
 
 TEST_F(InputFilesTest, APatternIsTheFilesThatItMatchesSorted) {
@@ -64,7 +70,17 @@ TEST_F(InputFilesTest, APatternIsTheFilesThatItMatchesSorted) {
   fs::create_directory(Path("part-2.csv"));
   const auto files = FindInputFiles(Path("part-[0-9].*sv"));
   ASSERT_TRUE(files.ok()) << files.status();
-  EXPECT_THAT(*files, ElementsAre(a, b));
+  EXPECT_THAT(*files, ElementsAre(AtPath(a), AtPath(b)));
+}
+
+TEST_F(InputFilesTest, APatternMatchesMarkersOnlyIfItNamesThem) {
+  const std::string part = Write("part-0");
+  const std::string marker = Write("_SUCCESS");
+  const std::string checksum = Write(".part-0.crc");
+  EXPECT_THAT(*FindInputFiles(Path("*")), ElementsAre(AtPath(part)));
+  EXPECT_THAT(*FindInputFiles(Path("_*")), ElementsAre(AtPath(marker)));
+  EXPECT_THAT(*FindInputFiles(Path(".*crc")), ElementsAre(AtPath(checksum)));
+  EXPECT_THAT(*FindInputFiles(marker), ElementsAre(AtPath(marker))) << "nor is it left out by its own name";
 }
 
 TEST_F(InputFilesTest, AFileWhoseNameLooksLikeAPatternIsThatFile) {
@@ -72,7 +88,7 @@ TEST_F(InputFilesTest, AFileWhoseNameLooksLikeAPatternIsThatFile) {
   const std::string file = Write("a[1].csv");
   const auto files = FindInputFiles(file);
   ASSERT_TRUE(files.ok()) << files.status();
-  EXPECT_THAT(*files, ElementsAre(file));
+  EXPECT_THAT(*files, ElementsAre(AtPath(file)));
 }
 
 TEST_F(InputFilesTest, WhatIsMissingIsNamedAndWhatToDoIsSaid) {
@@ -82,6 +98,7 @@ TEST_F(InputFilesTest, WhatIsMissingIsNamedAndWhatToDoIsSaid) {
               AllOf(HasSubstr("'" + Path("events-*.csv") + "' matches no file"), HasSubstr("quote it")));
   fs::create_directory(Path("empty"));
   WriteText(folder_.path() / "empty" / ".hidden", "x\n");
+  WriteText(folder_.path() / "empty" / "_SUCCESS", "");
   EXPECT_THAT(Refusal("empty"), AllOf(HasSubstr("'" + Path("empty") + "' has no files"), HasSubstr("name another")));
 }
 
@@ -98,10 +115,13 @@ TEST_F(InputFilesTest, APipeIsRefused) {
 }
 
 TEST(FilesOf, DealsThePartsRoundAndLeavesSomeExecutorsWithout) {
-  const std::vector<std::string> files = {"a", "b", "c", "d", "e", "f", "g"};
-  EXPECT_THAT(FilesOf(files, ExecutorId{0}, 3), ElementsAre("a", "d", "g"));
-  EXPECT_THAT(FilesOf(files, ExecutorId{1}, 3), ElementsAre("b", "e"));
-  EXPECT_THAT(FilesOf(files, ExecutorId{2}, 3), ElementsAre("c", "f"));
+  std::vector<ListedFile> files;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) {
+    files.push_back({.path = name});
+  }
+  EXPECT_THAT(FilesOf(files, ExecutorId{0}, 3), ElementsAre(AtPath("a"), AtPath("d"), AtPath("g")));
+  EXPECT_THAT(FilesOf(files, ExecutorId{1}, 3), ElementsAre(AtPath("b"), AtPath("e")));
+  EXPECT_THAT(FilesOf(files, ExecutorId{2}, 3), ElementsAre(AtPath("c"), AtPath("f")));
   EXPECT_THAT(FilesOf({files.data(), 2}, ExecutorId{2}, 3), IsEmpty());
 }
 

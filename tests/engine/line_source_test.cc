@@ -58,7 +58,10 @@ class LineSourceTest : public ::testing::Test {
   }
   std::string Path(const std::string& name) const { return (folder_.path() / name).string(); }
 
-  static Outcome Drain(const std::vector<std::string>& files, const LineSourceOptions& options = {}) {
+  static Outcome Drain(const std::vector<std::string>& paths, const LineSourceOptions& options = {}) {
+    return DrainListed(Listed(paths), options);
+  }
+  static Outcome DrainListed(const std::vector<ListedFile>& files, const LineSourceOptions& options) {
     TestSource source(files, ParseNumber{}, kTestEventTime, options);
     Outcome outcome;
     std::int64_t watermark_ms = kMinEventTimeMs;
@@ -140,7 +143,23 @@ TEST_F(LineSourceTest, ABadLineEndsTheStreamAndIsNamedByFileLineAndColumn) {
 
 TEST_F(LineSourceTest, ALineThatIsCutOffIsABadOne) {
   EXPECT_EQ(Drain({Write("a", "1\n2\n3x")}).status.message(), Path("a") + ":3:2: a number is expected");
-  EXPECT_EQ(Drain({Write("b", "1\n\n3\n")}).status.message(), Path("b") + ":2:1: a number is expected");
+}
+
+TEST_F(LineSourceTest, BlankLinesArePassedOverAndCountAsLines) {
+  const Outcome outcome = Drain({Write("a", "\n1\n\n \t\n2\r\n\r\n\n"), Write("b", Gzip("3\n\n"))});
+  EXPECT_EQ(outcome.status, absl::OkStatus());
+  EXPECT_THAT(outcome.times_ms, ElementsAre(1, 2, 3));
+  EXPECT_EQ(outcome.findings.bad_records, 0U);
+  EXPECT_EQ(Drain({Write("c", "1\n\n\nx\n")}).status.message(), Path("c") + ":4:1: a number is expected");
+}
+
+TEST_F(LineSourceTest, AByteOrderMarkAtAFilesBeginningIsPassedOver) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const Outcome outcome = Drain(
+      {Write("a", mark + "1\n2\n"), Write("b", Gzip(mark + "3")), Write("c", mark), Write("d", mark + "\r\n4\n")});
+  EXPECT_EQ(outcome.status, absl::OkStatus());
+  EXPECT_THAT(outcome.times_ms, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(Drain({Write("e", "1\n" + mark + "2\n")}).status.message(), Path("e") + ":2:1: a number is expected");
 }
 
 TEST_F(LineSourceTest, SkippedLinesAreCountedAndTheFirstIsKept) {
@@ -148,7 +167,7 @@ TEST_F(LineSourceTest, SkippedLinesAreCountedAndTheFirstIsKept) {
       Drain({Write("a", "1\nx\n\n"), Write("b", ""), Write("c", "y1\noutside\n2\noutside\noutside\n3y")}, kSkip);
   EXPECT_EQ(outcome.status, absl::OkStatus());
   EXPECT_THAT(outcome.times_ms, ElementsAre(1, 2));
-  EXPECT_EQ(outcome.findings.bad_records, 5U) << "x, the empty line, the empty file, y1, 3y";
+  EXPECT_EQ(outcome.findings.bad_records, 3U) << "x, y1, 3y";
   EXPECT_EQ(outcome.findings.first_bad_record, Path("a") + ":2:1: a number is expected");
   EXPECT_EQ(outcome.findings.outside_records, 3U);
 }
@@ -160,21 +179,25 @@ TEST_F(LineSourceTest, OutsideRecordsAreNotBadOnes) {
   EXPECT_EQ(outcome.findings.bad_records, 0U);
 }
 
-TEST_F(LineSourceTest, AnEmptyFileIsAnErrorOrCounted) {
-  const std::vector<std::string> files = {Write("a", "1\n"), Write("b", ""), Write("c", "2\n")};
-  EXPECT_EQ(Drain(files).status.message(), Path("b") + ": is empty");
-  EXPECT_EQ(Drain({Write("zipped", Gzip(""))}).status.message(), Path("zipped") + ": is empty");
-  const Outcome skipping = Drain(files, kSkip);
-  EXPECT_THAT(skipping.times_ms, ElementsAre(1, 2));
-  EXPECT_EQ(skipping.findings.bad_records, 1U);
-  EXPECT_EQ(skipping.findings.first_bad_record, Path("b") + ": is empty");
+TEST_F(LineSourceTest, AnEmptyFileHasNoRecords) {
+  const Outcome outcome =
+      Drain({Write("a", "1\n"), Write("b", ""), Write("zipped", Gzip("")), Write("c", "2\n"), Write("d", "")});
+  EXPECT_EQ(outcome.status, absl::OkStatus());
+  EXPECT_THAT(outcome.times_ms, ElementsAre(1, 2));
+  EXPECT_EQ(outcome.findings.bad_records, 0U);
+}
+
+TEST_F(LineSourceTest, AFileThatChangesEndsTheStreamEvenWhenSkipping) {
+  const std::vector<ListedFile> files = Listed({Write("a", "1\n"), Write("b", "2\n3\n")});
+  Write("b", "2\n");
+  EXPECT_THAT(DrainListed(files, kSkip).status.message(), HasSubstr(Path("b") + ": was written to"));
 }
 
 TEST_F(LineSourceTest, AFileThatCannotBeReadEndsTheStreamEvenWhenSkipping) {
   const std::string whole = Gzip(Numbers(1, 10'000));
   const Outcome cut = Drain({Write("cut", whole.substr(0, whole.size() - 4))}, kSkip);
   EXPECT_THAT(cut.status.message(), AllOf(HasSubstr(Path("cut") + ": cut off"), HasSubstr("lines before it: ")));
-  EXPECT_THAT(Drain({Write("a", "1\n"), Path("none")}, kSkip).status.message(),
+  EXPECT_THAT(DrainListed({*ListFile(Write("a", "1\n")), {.path = Path("none")}}, kSkip).status.message(),
               AllOf(HasSubstr("cannot open the input " + Path("none")), HasSubstr("No such file")));
 }
 
@@ -195,7 +218,7 @@ TEST_F(LineSourceTest, ALineThatIsTooLongIsOneBadRecord) {
 
 TEST_F(LineSourceTest, LinesKeepTheirNumbersBehindALongOne) {
   const std::string path = Write("a", "1\n" + std::string(2 * LineReader::kMaxLineBytes, 'x') + "\n2\ny\n");
-  LineReader reader({path});
+  LineReader reader(Listed({path}));
   std::vector<std::pair<LineEvent, std::uint64_t>> events;
   for (LineEvent event = reader.Next(); event != LineEvent::kEnd; event = reader.Next()) {
     if (event == LineEvent::kWait) {
@@ -266,12 +289,13 @@ class LineQueryTest : public LineSourceTest {
  protected:
   /// Counts by key and window of 1 s, run by the executors of one node.
   ClusterOutcome Run(const std::vector<std::string>& files, std::uint32_t executors,
-                     const LineSourceOptions& options = {}) const {
+                     const LineSourceOptions& options = {}, std::int64_t idle_timeout_ns = 0) const {
     Workload workload;
     workload.executors = executors;
+    workload.idle_timeout_ns = idle_timeout_ns;
     ClusterOutcome outcome;
     std::vector<std::vector<TestRow>> rows(executors);
-    const auto query = From(Lines<TestRecord>(files, ParseNumber{}, kTestEventTime, options))
+    const auto query = From(Lines<TestRecord>(Listed(files), ParseNumber{}, kTestEventTime, options))
                            .KeyBy(&TestRecord::key)
                            .Window(Tumbling{absl::Seconds(1)})
                            .Aggregate(Count{})
@@ -312,6 +336,20 @@ TEST_F(LineQueryTest, ABadLineEndsTheRunWithItsPlace) {
   // The empty epochs of the clock may come before the batch.
   EXPECT_THAT(std::string(outcome.status.message()), ContainsRegex("executor 1, epoch [0-9]+: "));
   EXPECT_THAT(outcome.status.message(), HasSubstr(": " + Path("b") + ":3:1: a number is expected"));
+}
+
+TEST_F(LineQueryTest, AFlowThatReadsBadLinesForLongIsNotSilent) {
+  std::string bad;
+  while (bad.size() < 40 * InputFile::kBlockBytes) {
+    bad += "bad line\n";
+  }
+  // A source that had nothing twice in a row would be idle.
+  const std::vector<std::string> files = {Write("a", Numbers(0, 50'000)), Write("b", "1\n" + bad + Numbers(2, 3'000))};
+  const ClusterOutcome outcome = Run(files, 2, kSkip, /*idle_timeout_ns=*/1);
+  EXPECT_EQ(outcome.status, absl::OkStatus());
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::idle_periods), 0U);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
+  EXPECT_GT(outcome.metrics[1].bad_records, 200'000U);
 }
 
 TEST_F(LineQueryTest, SkippedLinesReachTheMetrics) {

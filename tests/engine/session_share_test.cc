@@ -43,7 +43,7 @@ struct Found {
 
   friend auto operator<=>(const Found&, const Found&) = default;
 };
-using Sessions = std::multimap<std::uint64_t, Found>;  // by key
+using FoundSessions = std::multimap<std::uint64_t, Found>;  // by key
 
 struct Record {
   std::int64_t time_ms;
@@ -51,8 +51,8 @@ struct Record {
   std::uint64_t tuple;
 };
 
-Sessions Sequential(std::map<std::uint64_t, std::vector<Record>> records) {
-  Sessions sessions;
+FoundSessions Sequential(std::map<std::uint64_t, std::vector<Record>> records) {
+  FoundSessions sessions;
   for (auto& [key, of_key] : records) {
     std::ranges::sort(of_key, {}, &Record::time_ms);
     Found* last = nullptr;
@@ -68,7 +68,7 @@ Sessions Sequential(std::map<std::uint64_t, std::vector<Record>> records) {
 }
 
 /// Equal whatever the order of tuples and of a key's sessions.
-std::vector<std::pair<std::uint64_t, Found>> Sorted(const Sessions& sessions) {
+std::vector<std::pair<std::uint64_t, Found>> Sorted(const FoundSessions& sessions) {
   std::vector<std::pair<std::uint64_t, Found>> sorted(sessions.begin(), sessions.end());
   for (auto& [key, session] : sorted) {
     std::ranges::sort(session.left);
@@ -92,7 +92,7 @@ std::vector<std::uint64_t> TuplesOf(const state::TupleLists<std::uint64_t>& list
 
 /// The slice's entries that belong to a share.
 void ReadSlice(state::StateMemory& memory, Share& share, const std::vector<Entry>& left,
-               const std::vector<Entry>& right, Sessions& found) {
+               const std::vector<Entry>& right, FoundSessions& found) {
   ASSERT_TRUE(share.BeginSlice(memory, left.size() + right.size()).ok());
   ASSERT_TRUE(share.AddRight(memory, right).ok());
   ASSERT_TRUE(share.AddLeft(memory, left).ok());
@@ -112,7 +112,7 @@ TEST(SessionShare, FindsTheSessionsOfSortedTimes) {
   std::mt19937_64 random(7);
   std::vector<Share> shares(1);
   std::map<std::uint64_t, std::vector<Record>> records;
-  Sessions found;
+  FoundSessions found;
   std::uint64_t tuple = 0;
   std::uint32_t most = 0;
   for (std::int64_t slice = 0; slice <= 400; ++slice) {

@@ -10,6 +10,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "engine/source/input_file.h"
 
 namespace glaive::engine {
 
@@ -21,6 +24,15 @@ inline std::string WriteText(const std::filesystem::path& path, std::string_view
     throw std::runtime_error("cannot write " + path.string());
   }
   return path.string();
+}
+
+/// The files as they are now, for what reads them.
+inline std::vector<ListedFile> Listed(const std::vector<std::string>& paths) {
+  std::vector<ListedFile> files;
+  for (const std::string& path : paths) {
+    files.push_back(ListFile(path).value());
+  }
+  return files;
 }
 
 /// `text` as one member of a gzip file.
