@@ -30,14 +30,39 @@ std::optional<std::uint64_t> ReadNumber(const std::string& path) {
   return std::nullopt;
 }
 
-/// What one cgroup's limit leaves; "no limit" where it has none.
-std::uint64_t LeftIn(const std::string& limit_file, const std::string& usage_file) {
-  const std::optional<std::uint64_t> limit = ReadNumber(limit_file);
-  const std::optional<std::uint64_t> usage = ReadNumber(usage_file);
+/// The files of a memory cgroup's folder.
+struct CgroupFiles {
+  const char* limit;
+  const char* usage;
+  const char* inactive_file;  // the name of its line in memory.stat
+};
+constexpr CgroupFiles kV1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+constexpr CgroupFiles kV2{"memory.max", "memory.current", "inactive_file"};
+
+/// The number behind a name in a file of lines "name number"; 0 without.
+std::uint64_t StatisticOf(const std::string& path, const std::string& name) {
+  std::ifstream file(path);
+  std::string word;
+  std::uint64_t number = 0;
+  while (file >> word >> number) {
+    if (word == name) {
+      return number;
+    }
+  }
+  return 0;
+}
+
+/// What one cgroup's limit leaves; "no limit" where it has none. The usage has the page cache in it; what of that was
+/// not read of late (the inactive files) makes room for whoever wants memory, so it counts as free, as the kubelet
+/// counts it.
+std::uint64_t LeftIn(const std::string& folder, const CgroupFiles& files) {
+  const std::optional<std::uint64_t> limit = ReadNumber(folder + files.limit);
+  const std::optional<std::uint64_t> usage = ReadNumber(folder + files.usage);
   if (!limit || !usage) {
     return std::numeric_limits<std::uint64_t>::max();
   }
-  return *limit > *usage ? *limit - *usage : 0;
+  const std::uint64_t used = *usage - std::min(*usage, StatisticOf(folder + "memory.stat", files.inactive_file));
+  return *limit > used ? *limit - used : 0;
 }
 
 /// The least that this process's memory cgroup and those above it leave.
@@ -54,8 +79,7 @@ std::uint64_t CgroupAvailable(const std::string& root) {
     const std::string base = root + (is_v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory");
     for (std::string group = parts[2];; group.resize(group.rfind('/'))) {
       const std::string folder = absl::StrCat(base, group == "/" ? "" : group, "/");
-      least = std::min(least, is_v2 ? LeftIn(folder + "memory.max", folder + "memory.current")
-                                    : LeftIn(folder + "memory.limit_in_bytes", folder + "memory.usage_in_bytes"));
+      least = std::min(least, LeftIn(folder, is_v2 ? kV2 : kV1));
       if (group.empty() || group == "/") {
         break;
       }

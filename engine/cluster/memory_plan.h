@@ -45,7 +45,8 @@ inline constexpr std::uint64_t kMinStateBytes = std::uint64_t{8} << 20;
 absl::StatusOr<MemoryPlan> PlanMemory(const MemoryNeeds& needs, std::uint64_t available_bytes);
 
 /// Memory that can be taken without swapping: the least of what the system has available and of what the limits of this
-/// process's cgroups (v2 or v1) leave. `root` is put before /proc and /sys, for tests.
+/// process's cgroups (v2 or v1) leave, whose inactive page cache is no use of memory. `root` is put before /proc and
+/// /sys, for tests.
 std::uint64_t AvailableMemoryBytes(const std::string& root = "");
 
 }  // namespace glaive::engine

@@ -81,6 +81,32 @@ TEST_F(AvailableMemory, UnderstandsTheFirstVersionOfCgroups) {
   EXPECT_EQ(AvailableMemoryBytes(root_), 2 * kGiB);
 }
 
+TEST_F(AvailableMemory, InactivePageCacheOfACgroupIsFreeInItsSecondVersion) {
+  Write("/proc/self/cgroup", "0::/pod/box\n");
+  Write("/sys/fs/cgroup/pod/box/memory.max", "1073741824\n");
+  Write("/sys/fs/cgroup/pod/box/memory.current", "1006632960\n");
+  Write("/sys/fs/cgroup/pod/box/memory.stat",
+        "anon 41943040\nfile 964689920\ninactive_anon 1\nactive_file 20971520\ninactive_file 943718400\n");
+  EXPECT_EQ(AvailableMemoryBytes(root_), 1'073'741'824U - (1'006'632'960U - 943'718'400U));
+}
+
+TEST_F(AvailableMemory, InactivePageCacheOfACgroupAndThoseInItIsFreeInItsFirstVersion) {
+  Write("/proc/self/cgroup", "5:memory:/box\n");
+  Write("/sys/fs/cgroup/memory/box/memory.limit_in_bytes", "1073741824\n");
+  Write("/sys/fs/cgroup/memory/box/memory.usage_in_bytes", "1006632960\n");
+  Write("/sys/fs/cgroup/memory/box/memory.stat",
+        "cache 943718400\nrss 62914560\ninactive_file 7\ntotal_inactive_file 943718400\n");
+  EXPECT_EQ(AvailableMemoryBytes(root_), 1'073'741'824U - (1'006'632'960U - 943'718'400U));
+}
+
+TEST_F(AvailableMemory, MoreInactivePageCacheThanUseIsNoUse) {  // the files are not read at one time
+  Write("/proc/self/cgroup", "0::/box\n");
+  Write("/sys/fs/cgroup/box/memory.max", "1000\n");
+  Write("/sys/fs/cgroup/box/memory.current", "300\n");
+  Write("/sys/fs/cgroup/box/memory.stat", "inactive_file 400\n");
+  EXPECT_EQ(AvailableMemoryBytes(root_), 1000U);
+}
+
 TEST_F(AvailableMemory, ACgroupThatIsOverItsLimitLeavesNothing) {
   Write("/proc/self/cgroup", "0::/\n");
   Write("/sys/fs/cgroup/memory.max", "10\n");
