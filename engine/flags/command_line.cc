@@ -62,8 +62,14 @@ struct Normalized {
   absl::Status failure;
 };
 
-// Writes flag names with hyphens, splits off empty values, which CLI11 would look for in the next argument, and looks
-// for --help and --version, which count even where something else is wrong.
+// Mostly a variable of a script that is not set: what it was to select would be left out in silence.
+absl::Status EmptyValue(const std::string& flag) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, "=: the value is missing; write one (is a variable not set?), or leave the flag out"));
+}
+
+// Writes flag names with hyphens, finds empty values, and looks for --help and --version, which count even where
+// something else is wrong.
 Normalized Normalize(int argc, const char* const* argv, const std::vector<FlagShape>& flags) {
   Normalized result;
   bool is_value = false;  // the argument belongs to the flag before it
@@ -80,14 +86,10 @@ Normalized Normalize(int argc, const char* const* argv, const std::vector<FlagSh
     result.help = result.help || argument == "--help";
     result.version = result.version || argument == "--version";
     const FlagShape* flag = Find(flags, std::string_view(argument).substr(2, name_end - 2));
-    const bool empty = flag != nullptr && name_end + 1 == argument.size();
-    if (empty && !flag->takes_empty) {
-      result.failure.Update(absl::InvalidArgumentError(absl::StrCat("--", flag->name, "=: the value is missing")));
-    }
-    if (empty) argument.pop_back();
-    is_value = flag != nullptr && !flag->is_switch && name_end == argument.size() && !empty;
+    if (flag != nullptr && name_end + 1 == argument.size()) result.failure.Update(EmptyValue(flag->name));
+    is_value = flag != nullptr && !flag->is_switch && name_end == argument.size();
+    if (is_value && i + 1 < argc && *argv[i + 1] == '\0') result.failure.Update(EmptyValue(flag->name));
     result.arguments.push_back(std::move(argument));
-    if (empty) result.arguments.emplace_back();
   }
   std::reverse(result.arguments.begin(), result.arguments.end());
   return result;

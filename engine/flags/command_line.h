@@ -16,8 +16,7 @@ namespace glaive::engine {
 /// What the parser needs to know of a flag.
 struct FlagShape {
   std::string name;
-  bool is_switch = false;    ///< may stand alone, and has a --no- form
-  bool takes_empty = false;  ///< --name= is a value
+  bool is_switch = false;  ///< may stand alone, and has a --no- form
 };
 
 struct CommandLine {
@@ -28,7 +27,8 @@ struct CommandLine {
 };
 
 /// kInvalidArgument says which argument is wrong: a flag that does not exist (with the nearest that does), one without
-/// its value, or a word that is no flag. Not when --help or --version is there: then nothing else matters.
+/// its value or with an empty one, or a word that is no flag. Not when --help or --version is there: then nothing else
+/// matters.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv, const std::vector<FlagShape>& flags);
 
 }  // namespace glaive::engine

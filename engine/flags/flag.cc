@@ -1,5 +1,6 @@
 #include "engine/flags/flag.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,8 +31,8 @@ namespace {
 
 absl::Status WrongValue(const std::string& text) { return absl::InvalidArgumentError(text); }
 
-// Digits with an optional k, M or G.
-std::optional<std::uint64_t> ParseCount(absl::string_view text) {
+// Digits with an optional k, M or G. OutOfRange: more than 64 bits hold.
+absl::StatusOr<std::uint64_t> ParseCount(std::string_view text) {
   std::uint64_t unit = 1;
   if (!text.empty()) {
     switch (text.back()) {
@@ -48,24 +51,34 @@ std::optional<std::uint64_t> ParseCount(absl::string_view text) {
   }
   if (unit != 1) text.remove_suffix(1);
   std::uint64_t number = 0;
-  if (text.empty() || text.find_first_not_of("0123456789") != absl::string_view::npos ||
-      !absl::SimpleAtoi(text, &number) || number > std::numeric_limits<std::uint64_t>::max() / unit) {
-    return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
+    return absl::InvalidArgumentError("not a whole number");
+  }
+  if (error != std::errc() || number > std::numeric_limits<std::uint64_t>::max() / unit) {
+    return absl::OutOfRangeError("it does not fit in 64 bits");
   }
   return number * unit;
 }
 
-absl::Status CheckRange(std::uint64_t value, IntegerRange range, std::string (*format)(std::uint64_t)) {
-  if (value >= range.min && value <= range.max) return absl::OkStatus();
-  if (range.max == std::numeric_limits<std::uint64_t>::max()) {
-    return WrongValue(absl::StrCat("too small; it must be at least ", format(range.min)));
+using ParseUnsigned = absl::StatusOr<std::uint64_t> (*)(std::string_view);
+using FormatUnsigned = std::string (*)(std::uint64_t);
+
+// A number within the range; `hint` says what to write in place of text that is none.
+absl::StatusOr<std::uint64_t> ParseWithin(std::string_view text, IntegerRange range, ParseUnsigned parse,
+                                          FormatUnsigned format, const char* hint) {
+  const bool is_negative = !text.empty() && text.front() == '-';
+  const absl::StatusOr<std::uint64_t> value = parse(text.substr(is_negative ? 1 : 0));
+  if (!value.ok() && !absl::IsOutOfRange(value.status())) return WrongValue(hint);
+  if (is_negative || !value.ok() || *value < range.min || *value > range.max) {
+    return WrongValue(absl::StrCat("out of range; it must be ", format(range.min), " to ", format(range.max)));
   }
-  return WrongValue(absl::StrCat("out of range; it must be ", format(range.min), " to ", format(range.max)));
+  return value;
 }
 
 std::string FormatCount(std::uint64_t value) { return absl::StrCat(value); }
 
-std::function<std::optional<std::string>()> TextOf(UnsignedGetter get, std::string (*format)(std::uint64_t)) {
+std::function<std::optional<std::string>()> TextOf(UnsignedGetter get, FormatUnsigned format) {
   return [get = std::move(get), format]() -> std::optional<std::string> {
     const std::optional<std::uint64_t> value = get();
     if (!value.has_value()) return std::nullopt;
@@ -83,11 +96,10 @@ Flag Finish(Flag flag) {
 Flag IntegerFlag(const FlagInfo& info, IntegerRange range, UnsignedSetter set, UnsignedGetter get) {
   Flag flag{.info = info, .placeholder = "N"};
   flag.set = [range, set = std::move(set)](const std::string& text) {
-    const std::optional<std::uint64_t> value = ParseCount(text);
-    if (!value.has_value()) return WrongValue("not a whole number; write e.g. 1000, or 10M for ten million");
-    absl::Status status = CheckRange(*value, range, &FormatCount);
-    if (status.ok()) set(*value);
-    return status;
+    const absl::StatusOr<std::uint64_t> value = ParseWithin(
+        text, range, &ParseCount, &FormatCount, "not a whole number; write e.g. 1000, or 10M for ten million");
+    if (value.ok()) set(*value);
+    return value.status();
   };
   flag.get = TextOf(std::move(get), &FormatCount);
   return Finish(std::move(flag));
@@ -96,11 +108,10 @@ Flag IntegerFlag(const FlagInfo& info, IntegerRange range, UnsignedSetter set, U
 Flag SizeFlag(const FlagInfo& info, IntegerRange range, UnsignedSetter set, UnsignedGetter get) {
   Flag flag{.info = info, .placeholder = "SIZE"};
   flag.set = [range, set = std::move(set)](const std::string& text) {
-    const absl::StatusOr<std::uint64_t> value = ParseBytes(text);
-    if (!value.ok()) return WrongValue("not a size; write e.g. 64KiB");
-    absl::Status status = CheckRange(*value, range, &ExactBytes);
-    if (status.ok()) set(*value);
-    return status;
+    const absl::StatusOr<std::uint64_t> value =
+        ParseWithin(text, range, &ParseBytes, &ExactBytes, "not a size; write e.g. 64KiB");
+    if (value.ok()) set(*value);
+    return value.status();
   };
   flag.get = TextOf(std::move(get), &ExactBytes);
   return Finish(std::move(flag));
@@ -111,8 +122,7 @@ Flag DurationFlag(const FlagInfo& info, DurationRange range, std::function<void(
   Flag flag{.info = info, .placeholder = "TIME"};
   flag.set = [range, set = std::move(set)](const std::string& text) {
     absl::Duration parsed;
-    if (!absl::ParseDuration(text, &parsed) || parsed == absl::InfiniteDuration() ||
-        parsed == -absl::InfiniteDuration()) {
+    if (!absl::ParseDuration(text, &parsed)) {
       return WrongValue("not a time; write e.g. 10ms, 1.5s or 2m");
     }
     if (parsed < range.min || parsed > range.max) {
@@ -133,7 +143,7 @@ Flag DoubleFlag(const FlagInfo& info, double& value, DoubleRange range) {
   Flag flag{.info = info, .placeholder = "X"};
   flag.set = [range, &value](const std::string& text) {
     double parsed = 0;
-    if (!absl::SimpleAtod(text, &parsed) || !std::isfinite(parsed)) return WrongValue("not a number; write e.g. 0.75");
+    if (!absl::SimpleAtod(text, &parsed) || std::isnan(parsed)) return WrongValue("not a number; write e.g. 0.75");
     if (parsed < range.min || parsed > range.max) {
       return WrongValue(absl::StrCat("out of range; it must be ", range.min, " to ", range.max));
     }
@@ -171,7 +181,7 @@ Flag SwitchFlag(const FlagInfo& info, bool& value) {
 }
 
 Flag StringFlag(const FlagInfo& info, std::string& value, std::string placeholder) {
-  Flag flag{.info = info, .placeholder = std::move(placeholder), .is_switch = false, .takes_empty = true};
+  Flag flag{.info = info, .placeholder = std::move(placeholder)};
   flag.set = [&value](const std::string& text) {
     value = text;
     return absl::OkStatus();

@@ -59,7 +59,6 @@ struct Flag {
   FlagInfo info;
   std::string placeholder;  ///< stands for the value in --help
   bool is_switch = false;   ///< may be given without a value
-  bool takes_empty = false;
   /// Reads a value; the error says what is wrong with it and what to write instead.
   std::function<absl::Status(const std::string&)> set = nullptr;
   /// The value in canonical form; absent when there is none.

@@ -66,7 +66,7 @@ Flag* FlagSet::Find(std::string_view name) {
 std::optional<int> FlagSet::Parse(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
   std::vector<FlagShape> shapes;
   for (const Flag& flag : flags_) {
-    shapes.push_back({.name = flag.info.name, .is_switch = flag.is_switch, .takes_empty = flag.takes_empty});
+    shapes.push_back({.name = flag.info.name, .is_switch = flag.is_switch});
   }
   const absl::StatusOr<CommandLine> line = ParseCommandLine(argc, argv, shapes);
   if (!line.ok()) return UsageError(line.status(), err);

@@ -5,7 +5,8 @@
 // registered with, which must outlive the FlagSet's use and hold the default at registration.
 //
 // Hyphens and underscores in a flag's name are the same (--slot_bytes). A flag given twice takes the last value.
-// `--name=value` and `--name value` both work. Sizes: 64KiB; durations: 10ms; integers may end in k, M or G.
+// `--name=value` and `--name value` both work; no value is empty. Sizes: 64KiB; durations: 10ms; integers may end in k,
+// M or G.
 //
 //   FlagSet flags({.program = "ysb", .summary = "Yahoo Streaming Benchmark.", .version = "0.1", .commit = kCommit});
 //   std::uint64_t keys = 10'000'000;

@@ -22,6 +22,10 @@ struct Unit {
 // Largest first.
 constexpr std::array<Unit, 5> kUnits = {{{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}}};
 
+absl::Status TooLarge(std::string_view text) {
+  return absl::OutOfRangeError(absl::StrCat("the size '", std::string(text), "' does not fit in 64 bits"));
+}
+
 absl::Status NotASize(std::string_view text, const std::string& why) {
   return absl::InvalidArgumentError(
       absl::StrCat("'", std::string(text), "' is not a size: ", why,
@@ -34,14 +38,14 @@ absl::StatusOr<std::uint64_t> ParseBytes(std::string_view text) {
   const char* const end = text.data() + text.size();
   std::uint64_t number = 0;
   const auto [after, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc::result_out_of_range) return NotASize(text, "it does not fit in 64 bits");
+  if (error == std::errc::result_out_of_range) return TooLarge(text);
   if (error != std::errc()) return NotASize(text, "it does not start with a number");
   const absl::string_view unit = absl::StripLeadingAsciiWhitespace({after, static_cast<std::size_t>(end - after)});
   if (unit.empty()) return number;
   for (const Unit& known : kUnits) {
     if (!absl::EqualsIgnoreCase(unit, known.name)) continue;
     if (number > std::numeric_limits<std::uint64_t>::max() >> known.shift) {
-      return NotASize(text, "it does not fit in 64 bits");
+      return TooLarge(text);
     }
     return number << known.shift;
   }

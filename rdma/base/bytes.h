@@ -15,7 +15,8 @@
 namespace glaive {
 
 /// Reads a whole number with an optional unit: B, KiB, MiB, GiB or TiB (powers of 1024, any case, blanks before
-/// the unit allowed). InvalidArgument says what was written and what is accepted; also when 64 bits do not hold it.
+/// the unit allowed). InvalidArgument says what was written and what is accepted; OutOfRange when 64 bits do not hold
+/// it.
 absl::StatusOr<std::uint64_t> ParseBytes(std::string_view text);
 
 /// The largest unit that gives at least 1: exact multiples as whole numbers ("64KiB"), anything else with two

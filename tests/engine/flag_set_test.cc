@@ -172,26 +172,28 @@ TEST(FlagSet, ATimeWithoutADefaultIsAbsentUnlessGiven) {
   EXPECT_EQ(program.deadline, absl::Milliseconds(1500)) << "what is refused changes nothing";
 }
 
-TEST(FlagSet, AnEmptyStringIsAValue) {
-  Program program;
-  program.output = "default";
-  EXPECT_EQ(program.Run({"--output=", "--verify"}), std::nullopt) << program.err.str();
-  EXPECT_EQ(program.output, "");
-  EXPECT_TRUE(program.verify);
-}
-
 TEST(FlagSet, ABadValueIsQuotedWithWhatToWriteInstead) {
   Program program;
   EXPECT_EQ(program.Complaint({"--slot-bytes=abc"}),
             "prog: --slot-bytes=abc: not a size; write e.g. 64KiB (prog --help lists all flags)\n");
-  EXPECT_THAT(program.Complaint({"--keys=-1"}), HasSubstr("--keys=-1: not a whole number"));
-  EXPECT_THAT(program.Complaint({"--keys", "-1"}), HasSubstr("--keys=-1: not a whole number"));
+  EXPECT_THAT(program.Complaint({"--keys=-1"}),
+              HasSubstr("--keys=-1: out of range; it must be 1 to 18446744073709551615"));
+  EXPECT_THAT(program.Complaint({"--keys", "-1"}), HasSubstr("--keys=-1: out of range"));
+  EXPECT_THAT(program.Complaint({"--keys=--1"}), HasSubstr("not a whole number"));
+  EXPECT_THAT(program.Complaint({"--keys=-"}), HasSubstr("not a whole number"));
+  EXPECT_THAT(program.Complaint({"--keys=-k"}), HasSubstr("not a whole number"));
   EXPECT_THAT(program.Complaint({"--keys=1.5"}), HasSubstr("not a whole number"));
-  EXPECT_THAT(program.Complaint({"--keys=99999999999999999999"}), HasSubstr("not a whole number"));
-  EXPECT_THAT(program.Complaint({"--keys=99999999999999G"}), HasSubstr("not a whole number"));
+  EXPECT_THAT(program.Complaint({"--keys=99999999999999999999"}), HasSubstr("out of range"));
+  EXPECT_THAT(program.Complaint({"--keys=99999999999999G"}), HasSubstr("out of range"));
+  EXPECT_THAT(program.Complaint({"--slot-bytes=-1"}),
+              HasSubstr("--slot-bytes=-1: out of range; it must be 256 to 16MiB"));
+  EXPECT_THAT(program.Complaint({"--slot-bytes=99999999TiB"}), HasSubstr("it must be 256 to 16MiB"));
+  EXPECT_THAT(program.Complaint({"--slot-bytes=-"}), HasSubstr("not a size"));
+  EXPECT_THAT(program.Complaint({"--share=1e999"}), HasSubstr("out of range; it must be 0 to 1"));
+  EXPECT_THAT(program.Complaint({"--share=nan"}), HasSubstr("not a number"));
   EXPECT_THAT(program.Complaint({"--keys=M"}), HasSubstr("not a whole number"));
   EXPECT_THAT(program.Complaint({"--epoch-interval=10"}), HasSubstr("not a time; write e.g. 10ms"));
-  EXPECT_THAT(program.Complaint({"--epoch-interval=inf"}), HasSubstr("not a time"));
+  EXPECT_THAT(program.Complaint({"--epoch-interval=inf"}), HasSubstr("out of range; it must be 1us to 1h"));
   EXPECT_THAT(program.Complaint({"--share=lots"}), HasSubstr("not a number"));
   EXPECT_THAT(program.Complaint({"--share=nan"}), HasSubstr("not a number"));
   EXPECT_THAT(program.Complaint({"--color=green"}), HasSubstr("write one of red, blue"));
@@ -199,7 +201,7 @@ TEST(FlagSet, ABadValueIsQuotedWithWhatToWriteInstead) {
 
 TEST(FlagSet, ValuesOutOfRangeNameTheRange) {
   Program program;
-  EXPECT_THAT(program.Complaint({"--keys=0"}), HasSubstr("too small; it must be at least 1"));
+  EXPECT_THAT(program.Complaint({"--keys=0"}), HasSubstr("out of range; it must be 1 to 18446744073709551615"));
   EXPECT_THAT(program.Complaint({"--credits=1"}), HasSubstr("it must be 2 to 1024"));
   EXPECT_THAT(program.Complaint({"--slot-bytes=0"}), HasSubstr("it must be 256 to 16MiB"));
   EXPECT_THAT(program.Complaint({"--slot-bytes=1TiB"}), HasSubstr("it must be 256 to 16MiB"));
@@ -213,6 +215,16 @@ TEST(FlagSet, AMissingValueIsNamed) {
   EXPECT_THAT(program.Complaint({"--keys"}), HasSubstr("--keys: the value is missing"));
   EXPECT_THAT(program.Complaint({"--keys="}), HasSubstr("--keys=: the value is missing"));
   EXPECT_THAT(program.Complaint({"--verify="}), HasSubstr("--verify=: the value is missing"));
+}
+
+TEST(FlagSet, AnEmptyValueIsRefusedWhateverTheFlagsType) {
+  for (const std::string name : {"keys", "rank", "slot-bytes", "epoch-interval", "share", "output", "color"}) {
+    Program program;
+    const std::string complaint = "--" + name + "=: the value is missing; write one (is a variable not set?)";
+    EXPECT_THAT(program.Complaint({("--" + name + "=").c_str()}), HasSubstr(complaint));
+    EXPECT_THAT(program.Complaint({("--" + name).c_str(), ""}), HasSubstr(complaint));
+    EXPECT_THAT(program.Complaint({("--" + name + "=").c_str(), "--verify"}), HasSubstr(complaint));
+  }
 }
 
 TEST(FlagSet, AnUnknownFlagIsNamedWithTheNearestOne) {
