@@ -29,6 +29,7 @@
 #include "engine/metrics/machine.h"
 #include "rdma/base/address.h"
 #include "rdma/bootstrap/control_plane.h"
+#include "rdma/bootstrap/hmac.h"
 
 namespace glaive::engine {
 namespace {
@@ -190,6 +191,9 @@ class Process {
                                            .overdue = [this](const absl::Status& failure) { EndAtOnce(failure); }};
     if (cluster.nodes == 1) {
       return rdma::ControlPlane::Alone(*hello, environment_.run_token, bootstrap, *environment_.clock);
+    }
+    if (absl::Status status = rdma::CheckHmac(); !status.ok()) {
+      return status;
     }
     if (Value(hello->rank) != 0) {
       return rdma::ControlPlane::Join(cluster.coordinator, *hello, bootstrap, *environment_.clock);

@@ -1,8 +1,10 @@
 #include "engine/window/windows.h"
 
 #include <algorithm>
+#include <string>
 
 #include "absl/numeric/int128.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
 #include "rdma/base/check.h"
@@ -39,10 +41,24 @@ Windows::Windows(const Tumbling& windows) : Windows(WholeMillis(windows.size), W
                "; it must be whole milliseconds, at least 1");
 }
 
+absl::Status Windows::Validate(const Sliding& windows) {
+  const Windows made(WholeMillis(windows.size), WholeMillis(windows.slide), Kind::kRegular);
+  const std::string shown = absl::StrCat("a sliding window of ", absl::FormatDuration(windows.size), " every ",
+                                         absl::FormatDuration(windows.slide));
+  if (made.size_ms_ < 1 || made.slide_ms_ < 1 || made.slide_ms_ > made.size_ms_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(shown, ": both must be whole milliseconds, at least 1, and the slide at most the size"));
+  }
+  if (!made.NumbersFit()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        shown, " overlaps too far: the numbers of their pieces would end before the year 2248; use a longer slide"));
+  }
+  return absl::OkStatus();
+}
+
 Windows::Windows(const Sliding& windows) : Windows(WholeMillis(windows.size), WholeMillis(windows.slide)) {
-  GLAIVE_CHECK(size_ms_ >= 1 && slide_ms_ >= 1 && slide_ms_ <= size_ms_, "a sliding window of ",
-               absl::FormatDuration(windows.size), " every ", absl::FormatDuration(windows.slide),
-               "; both must be whole milliseconds, at least 1, and the slide at most the size");
+  const absl::Status valid = Validate(windows);
+  GLAIVE_CHECK(valid.ok(), valid.message());
 }
 
 Windows::Windows(const Session& sessions)
@@ -81,10 +97,11 @@ Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms, Kind kind)
     const std::int64_t most = kMaxEventTimeMs / 2 / std::max(slices_, slide_ms_);
     first_window_ = std::max(first_window_, -most);
     last_window_ = std::min(last_window_, most);
-    GLAIVE_CHECK(size_ms_ < kMaxEventTimeMs / 8 && StartMs(last_window_) >= kLeastReachMs, "windows of ", size_ms_,
-                 " ms every ", slide_ms_,
-                 " ms overlap too far: the numbers of their pieces would end before the year 2248; use a longer slide");
   }
+}
+
+bool Windows::NumbersFit() const {
+  return slices_ <= 1 || (size_ms_ < kMaxEventTimeMs / 8 && StartMs(last_window_) >= kLeastReachMs);
 }
 
 std::int64_t Windows::FirstEndingAfter(std::int64_t time_ms) const {

@@ -30,6 +30,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/status/status.h"
+
 #include "engine/progress/event_time.h"
 #include "engine/window/window_spec.h"
 #include "state/epoch/slice_id.h"
@@ -39,6 +41,10 @@ namespace glaive::engine {
 /// See the head of this file. A value; every function costs some divisions at most.
 class Windows {
  public:
+  /// InvalidArgument with the remedy for lengths that are not whole milliseconds, a slide that is longer than the size,
+  /// and windows that overlap so far that the numbers of their pieces would not last.
+  static absl::Status Validate(const Sliding& windows);
+
   /// Dies of a specification that makes no sense.
   explicit Windows(const Tumbling& windows);
   explicit Windows(const Sliding& windows);
@@ -97,6 +103,8 @@ class Windows {
   std::optional<Place> UnboundedPlaceOf(std::int64_t event_time_ms, std::int64_t watermark_ms) const;
   std::int64_t FirstEndingAfter(std::int64_t time_ms) const;
   bool paired() const { return rest_ms_ != 0; }
+  /// Whether the numbers of all pieces until the year 2248 fit 64 bits.
+  bool NumbersFit() const;
 
   std::int64_t size_ms_;
   std::int64_t slide_ms_;

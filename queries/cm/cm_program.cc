@@ -48,10 +48,8 @@ void CmProgram::RegisterQueryFlags(engine::FlagSet& flags, const std::string& gr
       return absl::InvalidArgumentError(
           "--slide: the windows of --profile=slash, machines and all are tumbling; leave it out");
     }
-    if (shape().slide_ms > shape().window_ms) {
-      return absl::InvalidArgumentError("--slide must be at most --window");
-    }
-    return absl::OkStatus();
+    return tumbling() ? absl::OkStatus()
+                      : CheckSliding(absl::Milliseconds(shape().window_ms), absl::Milliseconds(shape().slide_ms));
   });
 }
 

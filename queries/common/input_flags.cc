@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "engine/window/windows.h"
+
 namespace glaive::queries {
 namespace {
 
@@ -94,6 +96,11 @@ void AddWindowFlag(engine::FlagSet& flags, engine::FlagInfo info, absl::Duration
                ? absl::OkStatus()
                : absl::InvalidArgumentError(absl::StrCat("--", name, " must be whole milliseconds, e.g. 10s or 250ms"));
   });
+}
+
+absl::Status CheckSliding(absl::Duration window, absl::Duration slide) {
+  const absl::Status valid = engine::Windows::Validate(engine::Sliding{.size = window, .slide = slide});
+  return valid.ok() ? valid : absl::InvalidArgumentError(absl::StrCat("--window and --slide make ", valid.message()));
 }
 
 InputOptions MakeInput(const InputFlags& flags, std::int64_t window_ms) {

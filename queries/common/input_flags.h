@@ -45,6 +45,9 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values);
 void AddWindowFlag(engine::FlagSet& flags, engine::FlagInfo info, absl::Duration& value,
                    absl::Duration least = absl::Milliseconds(1));
 
+/// InvalidArgument, naming --window and --slide, when sliding windows of these lengths make no sense.
+absl::Status CheckSliding(absl::Duration window, absl::Duration slide);
+
 /// The input that the flags describe, of which `window_ms` is a window, or a day where there is none: the event rate
 /// makes 10 of them by default, and the start is a multiple of it. The flags must have passed their check.
 InputOptions MakeInput(const InputFlags& flags, std::int64_t window_ms);

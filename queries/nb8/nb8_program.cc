@@ -49,7 +49,7 @@ absl::Status Nb8Program::CheckWindows(const engine::FlagSet& flags) const {
     return flags.WasGiven("slide") ? absl::InvalidArgumentError("--slide goes with --windows=sliding alone")
                                    : absl::OkStatus();
   }
-  return slide() > window() ? absl::InvalidArgumentError("--slide must be at most --window") : absl::OkStatus();
+  return CheckSliding(window(), slide());
 }
 
 absl::Duration Nb8Program::window() const {

@@ -47,8 +47,7 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
         return flags.WasGiven("slide") ? absl::InvalidArgumentError("--slide goes with --windows=sliding alone")
                                        : absl::OkStatus();
       }
-      return options_.slide > options_.window ? absl::InvalidArgumentError("--slide must be at most --window")
-                                              : absl::OkStatus();
+      return CheckSliding(options_.window, options_.slide);
     });
   }
   Shape shape() const override {

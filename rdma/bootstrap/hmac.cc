@@ -5,10 +5,12 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -22,11 +24,10 @@ struct MacDeleter {
   void operator()(EVP_MAC_CTX* context) const { ::EVP_MAC_CTX_free(context); }
 };
 
-}  // namespace
-
-Digest HmacSha256(std::span<const std::uint8_t> key, std::initializer_list<std::string_view> parts) {
+// None where OpenSSL cannot compute it.
+std::optional<Digest> TryHmac(std::span<const std::uint8_t> key, std::initializer_list<std::string_view> parts) {
   const std::unique_ptr<EVP_MAC, MacDeleter> mac(::EVP_MAC_fetch(nullptr, "HMAC", nullptr));
-  GLAIVE_CHECK(mac != nullptr, "OpenSSL has no HMAC; look at its configuration (openssl.cnf)");
+  if (mac == nullptr) return std::nullopt;
   const std::unique_ptr<EVP_MAC_CTX, MacDeleter> context(::EVP_MAC_CTX_new(mac.get()));
   char hash[] = "SHA256";
   const OSSL_PARAM parameters[] = {::OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash, 0),
@@ -39,8 +40,24 @@ Digest HmacSha256(std::span<const std::uint8_t> key, std::initializer_list<std::
   Digest digest{};
   std::size_t bytes = 0;
   good = good && ::EVP_MAC_final(context.get(), digest.data(), &bytes, digest.size()) == 1;
-  GLAIVE_CHECK(good && bytes == digest.size(), "OpenSSL cannot compute HMAC-SHA256; look at its configuration");
-  return digest;
+  return good && bytes == digest.size() ? std::optional(digest) : std::nullopt;
+}
+
+}  // namespace
+
+absl::Status CheckHmac() {
+  constexpr std::array<std::uint8_t, 1> kKey = {1};
+  return TryHmac(kKey, {}).has_value() ? absl::OkStatus()
+                                       : absl::FailedPreconditionError(
+                                             "OpenSSL computes no HMAC-SHA256, by which nodes prove to know the run's "
+                                             "secret: its configuration (openssl.cnf, OPENSSL_CONF) must activate the "
+                                             "default provider, or one that has it");
+}
+
+Digest HmacSha256(std::span<const std::uint8_t> key, std::initializer_list<std::string_view> parts) {
+  const std::optional<Digest> digest = TryHmac(key, parts);
+  GLAIVE_CHECK(digest.has_value(), "OpenSSL computes no HMAC-SHA256");
+  return *digest;
 }
 
 bool SameDigest(const Digest& a, const Digest& b) { return ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0; }

@@ -13,10 +13,15 @@
 #include <span>
 #include <string_view>
 
+#include "absl/status/status.h"
+
 namespace glaive::rdma {
 
 inline constexpr std::size_t kDigestBytes = 32;
 using Digest = std::array<std::uint8_t, kDigestBytes>;
+
+/// FailedPrecondition when OpenSSL's configuration leaves out what HmacSha256 needs. To be asked before its first use.
+absl::Status CheckHmac();
 
 /// Of the parts one after another, so callers see to it that their lengths are known. About 1 ns a byte.
 Digest HmacSha256(std::span<const std::uint8_t> key, std::initializer_list<std::string_view> parts);

@@ -6,6 +6,7 @@ import signal
 import socket
 import time
 import unittest
+import unittest.mock
 
 from ysb_process import END_SECONDS, CliTest, free_port
 
@@ -181,6 +182,13 @@ class FailureTest(CliTest):
             self.assertEqual(ysb.wait(), 0, ysb.err.text)
         for stranger in strangers:
             stranger.close()
+
+    def test_a_library_that_computes_no_proof_is_named(self):
+        (self.folder / "openssl.cnf").write_text("openssl_conf = init\n[init]\nproviders = chosen\n"
+                                                 "[chosen]\nbase = base\n[base]\nactivate = 1\n", encoding="utf-8")
+        with unittest.mock.patch.dict(os.environ, {"OPENSSL_CONF": str(self.folder / "openssl.cnf")}):
+            ysb = self.start("--nodes=2", *SMALL)
+        self.assertEqual(self.expect_end(ysb, "OpenSSL computes no HMAC-SHA256", "OPENSSL_CONF"), 1)
 
     # ---- resources ----
 

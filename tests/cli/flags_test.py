@@ -3,7 +3,7 @@
 import pathlib
 import unittest
 
-from ysb_process import CliTest
+from ysb_process import BIN, SANITIZED, CliTest
 
 
 class FlagsTest(CliTest):
@@ -37,6 +37,38 @@ class FlagsTest(CliTest):
 
     def test_what_is_no_size_is_refused(self):
         self.assertIn("--slot-bytes=abc: not a size; write e.g. 64KiB", self.refuse("--slot-bytes=abc"))
+
+    def test_an_empty_value_is_refused_and_selects_nothing(self):
+        for flag in ["--input", "--output", "--json", "--ads", "--export-input", "--coordinator", "--bind", "--device",
+                     "--secret-file", "--key-distribution", "--records", "--verify"]:
+            with self.subTest(flag):
+                self.assertIn(f"{flag}=: the value is missing", self.refuse(f"{flag}="))
+        self.assertIn("--input=: the value is missing", self.refuse("--input", ""))
+
+    def test_numbers_below_0_and_beyond_64_bits_are_out_of_range(self):
+        for value in ["-1", "18446744073709551616", "99999999999G"]:
+            with self.subTest(value):
+                self.assertIn(f"--seed={value}: out of range; it must be 0 to 18446744073709551615",
+                              self.refuse(f"--seed={value}"))
+
+    @unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
+    def test_windows_that_overlap_too_far_are_refused(self):
+        for query, *flags in [("swa", "--windows=sliding", "--window=600s", "--slide=1ms"),
+                              ("nb8", "--windows=sliding", "--window=24h", "--slide=1ms"),
+                              ("cm", "--profile=cm1", "--window=600s", "--slide=1ms")]:
+            with self.subTest(query):
+                self.binary = BIN / query
+                code, _, err = self.run_ysb(*flags)
+                self.assertEqual(code, 2, err)
+                self.assertIn("--window and --slide make a sliding window of", err)
+                self.assertIn("use a longer slide", err)
+
+    @unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
+    def test_half_of_the_shortest_window_is_no_slide(self):
+        self.binary = BIN / "nb8"
+        code, _, err = self.run_ysb("--windows=sliding", "--window=1ms")
+        self.assertEqual(code, 2, err)
+        self.assertIn("at least 1", err)
 
     def test_unknown_flags_are_refused_with_the_nearest(self):
         self.assertIn("--slot-byte: unknown flag; did you mean --slot-bytes?", self.refuse("--slot-byte=64KiB"))

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -203,6 +204,24 @@ TEST(Windows, WithoutBoundsTimesNearTheBeginningOfTheScaleCountFromTheFirstResul
   EXPECT_LE(place->start_ms, kMinEventTimeMs);
 }
 
+TEST(Windows, SlidingWindowsThatMakeNoSenseAreRefusedWithTheRemedy) {
+  const auto complaint = [](absl::Duration size, absl::Duration slide) {
+    const absl::Status status = Windows::Validate(Sliding{size, slide});
+    EXPECT_TRUE(status.ok() || status.code() == absl::StatusCode::kInvalidArgument) << status;
+    return std::string(status.message());
+  };
+  EXPECT_EQ(complaint(absl::Seconds(1), absl::Seconds(1)), "");
+  EXPECT_EQ(complaint(absl::Seconds(1), absl::Milliseconds(1)), "");
+  EXPECT_EQ(complaint(absl::Hours(24 * 365), absl::Hours(1)), "");
+  for (const absl::Duration slide :
+       {absl::ZeroDuration(), -absl::Seconds(1), absl::Microseconds(1500), absl::Hours(2)}) {
+    EXPECT_NE(complaint(absl::Hours(1), slide).find("the slide at most the size"), std::string::npos) << slide;
+  }
+  for (const absl::Duration size : {absl::Seconds(600), absl::Hours(24 * 365)}) {
+    EXPECT_NE(complaint(size, absl::Milliseconds(1)).find("use a longer slide"), std::string::npos) << size;
+  }
+}
+
 TEST(WindowsDeathTest, AWindowIsWholeMillisecondsAndNotEmpty) {
   for (const absl::Duration size : {absl::ZeroDuration(), absl::Microseconds(500), absl::Microseconds(1500),
                                     -absl::Seconds(1), absl::InfiniteDuration()}) {
@@ -213,7 +232,7 @@ TEST(WindowsDeathTest, AWindowIsWholeMillisecondsAndNotEmpty) {
     EXPECT_DEATH(Windows(Unbounded{every}), "unbounded results every .* whole milliseconds, at least 1, or infinite");
   }
   EXPECT_DEATH(Windows(Sliding{absl::Seconds(1), absl::Seconds(2)}), "the slide at most the size");
-  EXPECT_DEATH(Windows(Sliding{absl::Hours(1), absl::Milliseconds(1)}), "overlap too far");
+  EXPECT_DEATH(Windows(Sliding{absl::Hours(1), absl::Milliseconds(1)}), "overlaps too far");
 }
 
 }  // namespace
