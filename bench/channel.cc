@@ -31,6 +31,7 @@
 #include "bench/channel/channel_case.h"
 #include "bench/channel/consumer_task.h"
 #include "bench/channel/producer.h"
+#include "rdma/base/exhaustion.h"
 #include "rdma/memory/page_region.h"
 #include "rdma/memory/segment_pool.h"
 
@@ -251,4 +252,6 @@ int Main(int argc, char** argv) {
 }  // namespace glaive::bench
 
 // NOLINTNEXTLINE(bugprone-exception-escape): a benchmark may end with what its libraries throw
-int main(int argc, char** argv) { return glaive::bench::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return glaive::RunMain([&] { return glaive::bench::Main(argc, argv); });
+}

@@ -21,6 +21,7 @@
 #include "bench/scaling/skew.h"
 #include "engine/cluster/standard_streams.h"
 #include "engine/metrics/machine.h"
+#include "rdma/base/exhaustion.h"
 
 namespace glaive::bench {
 namespace {
@@ -60,4 +61,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace glaive::bench
 
-int main(int argc, char** argv) { return glaive::bench::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return glaive::RunMain([&] { return glaive::bench::Main(argc, argv); });
+}

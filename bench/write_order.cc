@@ -39,6 +39,7 @@
 #include "absl/strings/str_format.h"
 
 #include "bench/write_order/order_check.h"
+#include "rdma/base/exhaustion.h"
 #include "rdma/base/ids.h"
 #include "rdma/memory/page_region.h"
 #include "rdma/transport/transport.h"
@@ -306,4 +307,6 @@ int Main(int argc, char** argv) {
 }  // namespace glaive::bench
 
 // NOLINTNEXTLINE(bugprone-exception-escape): a benchmark may end with what its libraries throw
-int main(int argc, char** argv) { return glaive::bench::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return glaive::RunMain([&] { return glaive::bench::Main(argc, argv); });
+}

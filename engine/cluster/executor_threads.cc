@@ -6,11 +6,14 @@
 
 #include "engine/cluster/cpu_pinning.h"
 #include "engine/fiber/idle_strategy.h"
+#include "rdma/base/exhaustion.h"
 
 namespace glaive::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kWatchInterval(20);
+
+absl::Status Stopped() { return absl::CancelledError("the run was stopped"); }
 
 }  // namespace
 
@@ -23,7 +26,7 @@ void ExecutorThreads::StopAndJoin() {
   {
     const std::lock_guard lock(mutex_);
     go_ = true;
-    failure_.Update(threads_.empty() ? absl::OkStatus() : absl::CancelledError("the run was stopped"));
+    failure_.Update(threads_.empty() ? absl::OkStatus() : Stopped());
   }
   stop_.store(true, std::memory_order_relaxed);
   changed_.notify_all();
@@ -34,8 +37,15 @@ void ExecutorThreads::StopAndJoin() {
 }
 
 absl::Status ExecutorThreads::Open(const Watch& watch) {
-  for (std::size_t i = 0; i < executors_.size(); ++i) {
-    threads_.emplace_back([this, i] { ThreadMain(i); });
+  const absl::Status started = CatchExhaustion([this] {
+    for (std::size_t i = 0; i < executors_.size(); ++i) {
+      threads_.emplace_back([this, i] { ThreadMain(i); });
+    }
+    return absl::OkStatus();
+  });
+  if (!started.ok()) {
+    StopAndJoin();
+    return started;
   }
   return WaitFor(Phase::kOpened, watch);
 }
@@ -83,14 +93,18 @@ void ExecutorThreads::SetPhase(std::size_t index, Phase phase, const absl::Statu
 void ExecutorThreads::ThreadMain(std::size_t index) {
   Executor& executor = *executors_[index];
   absl::Status status = cpus_.empty() ? absl::OkStatus() : PinThisThread(cpus_[index]);
-  status.Update(executor.Open());
+  status.Update(CatchExhaustion([&] { return executor.Open(); }));
   SetPhase(index, Phase::kOpened, status);
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return go_ || !failure_.ok(); });
     status.Update(failure_);
   }
-  SetPhase(index, Phase::kEnded, status.ok() ? RunExecutor(executor) : status);
+  if (status.ok()) {
+    status = CatchExhaustion([&] { return RunExecutor(executor); });
+    executor.Stop(status);  // its fibers end on this thread, also where the library has thrown
+  }
+  SetPhase(index, Phase::kEnded, status);
 }
 
 absl::Status ExecutorThreads::RunExecutor(Executor& executor) {
@@ -100,7 +114,7 @@ absl::Status ExecutorThreads::RunExecutor(Executor& executor) {
   }
   while (!executor.done()) {
     if (stop_.load(std::memory_order_relaxed)) {
-      executor.Stop(absl::CancelledError("the run was stopped"));
+      executor.Stop(Stopped());
     } else if (executor.RunRound()) {
       idle.Reset();
     } else {

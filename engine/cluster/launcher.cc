@@ -30,28 +30,54 @@ constexpr absl::Duration kTermGrace = absl::Milliseconds(500);
 constexpr std::int64_t kReapIntervalNanos = 5'000'000;
 constexpr int kExecFailed = 127;
 
-// The child between fork and exec: async-signal-safe calls only, since the parent may have threads. Writes errno to
-// `error_fd` and exits when the program cannot be started.
+// What a child does before it is the program, and with which error it failed.
+enum class Step : int { kSignals, kNullDevice, kDescriptors, kProgram };
+struct StartFailure {
+  Step step;
+  int error;
+};
+
+std::string Describe(const StartFailure& failure, const std::string& program) {
+  const std::string error = ::strerrordesc_np(failure.error);
+  switch (failure.step) {
+    case Step::kSignals:
+      return absl::StrCat("setting up its signals: ", error);
+    case Step::kNullDevice:
+      return absl::StrCat("opening /dev/null, its standard input: ", error,
+                          "; mount a /dev, or create it with mknod -m 666 /dev/null c 1 3");
+    case Step::kDescriptors:
+      return absl::StrCat("setting up its descriptors: ", error);
+    case Step::kProgram:
+      break;
+  }
+  return absl::StrCat(program, ": ", error);
+}
+
+// The child between fork and exec: async-signal-safe calls only, since the parent may have threads. Writes a
+// StartFailure to `error_fd` and exits when the program cannot be started.
 [[noreturn]] void BecomeProgram(pid_t parent, const char* program, char* const* arguments, char* const* environment,
                                 int error_fd) {
-  const auto give_up = [error_fd] {
-    const int error = errno;
-    (void)!::write(error_fd, &error, sizeof(error));
+  const auto give_up = [error_fd](Step step) {
+    const StartFailure failure{.step = step, .error = errno};
+    (void)!::write(error_fd, &failure, sizeof(failure));
     ::_exit(kExecFailed);
   };
-  if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) give_up();
+  if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) give_up(Step::kSignals);
   if (::getppid() != parent) ::_exit(kExecFailed);  // the parent died before prctl
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
-  if (::sigprocmask(SIG_UNBLOCK, &signals, nullptr) != 0) give_up();
+  sigaddset(&signals, SIGHUP);
+  if (::sigprocmask(SIG_UNBLOCK, &signals, nullptr) != 0) give_up(Step::kSignals);
   const int null_fd = ::open("/dev/null", O_RDONLY);
-  if (null_fd < 0 || ::dup2(null_fd, STDIN_FILENO) < 0) give_up();
-  if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) give_up();
-  if (::close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) give_up();
+  if (null_fd < 0) give_up(Step::kNullDevice);
+  if (::dup2(null_fd, STDIN_FILENO) < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
+      ::close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) {
+    give_up(Step::kDescriptors);
+  }
   ::execve(program, arguments, environment);
-  give_up();
+  give_up(Step::kProgram);
   ::_exit(kExecFailed);
 }
 
@@ -113,9 +139,8 @@ absl::Status Launcher::Start(int argc, const char* const* argv, std::uint32_t no
 
 absl::Status Launcher::StartOne(NodeId rank, const std::string& program, const std::vector<std::string>& arguments,
                                 const Environment& environment) {
-  const auto failed = [rank](const char* what, int error) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot start rank ", Value(rank), ": ", what, ": ", ::strerrordesc_np(error)));
+  const auto failed = [rank](const std::string& why) {
+    return absl::ResourceExhaustedError(absl::StrCat("cannot start rank ", Value(rank), ": ", why));
   };
   const std::vector<char*> raw_arguments = RawPointers(arguments);
   const std::vector<std::string> variables = MergeEnvironment(environment);
@@ -125,24 +150,27 @@ absl::Status Launcher::StartOne(NodeId rank, const std::string& program, const s
   (void)::signal(SIGCHLD, SIG_DFL);
 
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("pipe", errno);
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return failed(absl::StrCat("pipe: ", ::strerrordesc_np(errno), "; raise ulimit -n"));
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return failed("fork", errno);
+  if (pid < 0) {
+    return failed(absl::StrCat("fork: ", ::strerrordesc_np(errno), "; raise ulimit -u or the cgroup's pids.max"));
+  }
   if (pid == 0) BecomeProgram(parent, program.c_str(), raw_arguments.data(), raw_variables.data(), write_end.get());
   write_end.Reset();
 
-  // The pipe closes when exec succeeds, and carries errno when it does not.
-  int error = 0;
+  // The pipe closes when exec succeeds, and carries the failure when it does not.
+  StartFailure failure{};
   ssize_t got = 0;
   do {
-    got = ::read(read_end.get(), &error, sizeof(error));
+    got = ::read(read_end.get(), &failure, sizeof(failure));
   } while (got < 0 && errno == EINTR);
-  if (got == static_cast<ssize_t>(sizeof(error))) {
+  if (got == static_cast<ssize_t>(sizeof(failure))) {
     (void)::waitpid(pid, nullptr, 0);
-    return failed(program.c_str(), error);
+    return failed(Describe(failure, program));
   }
   const std::lock_guard lock(mutex_);
   children_.push_back({.rank = rank, .pid = pid});

@@ -12,6 +12,7 @@
 #include "engine/cluster/progress_line.h"
 #include "engine/cluster/protocol_error.h"
 #include "engine/cluster/standard_streams.h"
+#include "rdma/base/exhaustion.h"
 
 namespace glaive::engine {
 namespace {
@@ -42,16 +43,16 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
     }
     return interrupted();
   };
-  absl::Status status = files_.Open(options_->output, *plane_);
-  if (status.ok()) {
-    status = NodeSetUp(*program_, *options_, *plane_, *environment_.clock, *host_, parts_).Run(watch);
-  }
-  if (status.ok()) {
-    status = Execute(watch);
-  }
-  if (status.ok()) {
-    status = Conclude(watch);
-  }
+  const absl::Status status = CatchExhaustion([&] {
+    absl::Status passed = files_.Open(options_->output, *plane_);
+    if (passed.ok()) {
+      passed = NodeSetUp(*program_, *options_, *plane_, *environment_.clock, *host_, parts_).Run(watch);
+    }
+    if (passed.ok()) {
+      passed = Execute(watch);
+    }
+    return passed.ok() ? Conclude(watch) : passed;
+  });
   std::optional<absl::Status> lost;
   if (absl::IsUnavailable(status) || absl::IsNotFound(status)) {  // a process that is gone has no shared memory
     lost = AwaitReason();

@@ -28,6 +28,7 @@
 #include "engine/metrics/build_info.h"
 #include "engine/metrics/machine.h"
 #include "rdma/base/address.h"
+#include "rdma/base/exhaustion.h"
 #include "rdma/bootstrap/control_plane.h"
 #include "rdma/bootstrap/hmac.h"
 
@@ -266,7 +267,7 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
   // A launcher's child was started as /proc/self/exe, and ps and top would show it as "exe".
   (void)::prctl(PR_SET_NAME, std::filesystem::path(argv[0]).filename().c_str());
   Process process(program, options, flags, environment);
-  absl::Status status = process.Run(argc, argv);
+  absl::Status status = CatchExhaustion([&] { return process.Run(argc, argv); });
   const absl::Status others = process.CollectNodes(status);
   if (!status.ok()) {
     process.Tell(std::string(status.message()));

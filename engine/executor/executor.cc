@@ -68,6 +68,7 @@ absl::Status Executor::Start() { return task_->Spawn(scheduler_); }
 bool Executor::RunRound() {
   context_.failure.Update(PollMesh());
   const bool ran = scheduler_.RunRound();
+  context_.failure.Update(scheduler_.failure());
   mesh_->Flush();
   ran_ = ran;
   if (!context_.failure.ok() || scheduler_.done()) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rdma/base/check.h"
+#include "rdma/base/exhaustion.h"
 
 namespace glaive::engine {
 
@@ -26,7 +27,10 @@ void Fiber::RunBody() {
     return;  // cancelled before its first turn
   }
   try {
-    body_(*this);
+    failure_ = CatchExhaustion([this] {
+      body_(*this);
+      return absl::OkStatus();
+    });
   } catch (const ForcedUnwind&) {
     throw;
   } catch (const std::exception& error) {

@@ -26,6 +26,7 @@
 
 #include "absl/base/optimization.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 
 #include "engine/fiber/context.h"
 
@@ -72,7 +73,8 @@ class Fiber {
   Fiber(Stack stack, std::size_t top_offset, std::string name, FiberKind kind, std::function<void(Fiber&)> body);
 
   void Suspend(State state);
-  /// Runs the body to its end, on the fiber's stack; an exception that leaves it ends the process.
+  /// Runs the body to its end, on the fiber's stack. Memory or a thread that it could not have is its failure; any
+  /// other exception that leaves it ends the process.
   void RunBody();
   /// Says why the fiber cannot suspend now.
   [[noreturn]] void RefuseToSuspend() const;
@@ -85,6 +87,7 @@ class Fiber {
   Context context_;
   std::string name_;
   std::function<void(Fiber&)> body_;
+  absl::Status failure_;
 };
 
 // Inlined into the body by force: after a switch the processor's stack of return addresses belongs to somebody else, so

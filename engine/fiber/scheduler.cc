@@ -77,6 +77,9 @@ bool Scheduler::RunRound() {
     }
     RunFiber(*fiber);
     any_ran = true;
+    if (!failure_.ok()) [[unlikely]] {
+      break;
+    }
   }
   if (finished_in_round_ != 0) {
     DropFinished();
@@ -88,6 +91,7 @@ void Scheduler::Retire(Fiber& fiber) {
   fiber.state_ = Fiber::State::kFinished;
   stacks_.Release(fiber.context_.TakeStack());
   fiber.body_ = nullptr;
+  failure_.Update(fiber.failure_);
 }
 
 void Scheduler::DropFinished() {

@@ -58,6 +58,9 @@ class Scheduler {
   /// One round; returns whether any fiber ran. False is the idle signal: nothing will run before the world outside
   /// changes. Not to be called from a fiber.
   bool RunRound();
+  /// The first fiber's that has ended for want of memory or a thread, if any. What it was about to change may be half
+  /// done, so its round ends at once, and nothing but Cancel may follow.
+  const absl::Status& failure() const { return failure_; }
 
   /// True when no live fiber is left.
   bool done() const { return live() == 0; }
@@ -89,6 +92,7 @@ class Scheduler {
   std::size_t finished_in_round_ = 0;  // finished fibers still in order_
   Fiber* running_ = nullptr;
   bool cancelling_ = false;
+  absl::Status failure_;
 };
 
 }  // namespace glaive::engine

@@ -13,17 +13,32 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "rdma/base/exhaustion.h"
 #include "rdma/bootstrap/pulse.h"
 
 namespace glaive::rdma {
+
+absl::StatusOr<std::unique_ptr<ControlPlane>> AttendedPlane::Create(std::unique_ptr<ControlPlane> plane,
+                                                                    const BootstrapOptions& options,
+                                                                    const Clock& clock) {
+  std::unique_ptr<AttendedPlane> attended(new AttendedPlane(std::move(plane), options, clock));
+  const absl::Status started = CatchExhaustion([&attended] {
+    attended->thread_ = std::thread([plane = attended.get()] { plane->Attend(); });
+    return absl::OkStatus();
+  });
+  if (!started.ok()) {
+    attended->Abort(started);
+    return started;
+  }
+  return attended;
+}
 
 AttendedPlane::AttendedPlane(std::unique_ptr<ControlPlane> plane, const BootstrapOptions& options, const Clock& clock)
     : ControlPlane(plane->rank(), plane->run_token(), plane->members()),
       plane_(std::move(plane)),
       overdue_(options.overdue),
       interval_(Pulse::LookInterval(options.peer_timeout)),
-      clock_(&clock),
-      thread_([this] { Attend(); }) {}
+      clock_(&clock) {}
 
 AttendedPlane::~AttendedPlane() {
   {
@@ -31,7 +46,7 @@ AttendedPlane::~AttendedPlane() {
     stopped_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 absl::StatusOr<std::vector<std::string>> AttendedPlane::AllGather(std::string_view phase, std::string mine,
@@ -76,7 +91,10 @@ void AttendedPlane::Attend() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, absl::ToChronoNanoseconds(interval_), [this] { return stopped_; })) {
     lock.unlock();
-    Look();
+    (void)CatchExhaustion([this] {  // a look for which there is no memory is left out
+      Look();
+      return absl::OkStatus();
+    });
     EndIfOverdue();
     lock.lock();
   }

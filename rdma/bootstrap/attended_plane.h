@@ -9,7 +9,8 @@
 //   once.
 //   2. The thread has ended when the destructor returns.
 //
-//   auto plane = std::make_unique<AttendedPlane>(std::move(coordinator), options, clock);
+//   absl::StatusOr<std::unique_ptr<ControlPlane>> plane = AttendedPlane::Create(std::move(coordinator), options,
+//   clock);
 #pragma once
 
 #include <condition_variable>
@@ -33,8 +34,10 @@ namespace glaive::rdma {
 
 class AttendedPlane final : public ControlPlane {
  public:
-  /// `clock` must outlive the plane.
-  AttendedPlane(std::unique_ptr<ControlPlane> plane, const BootstrapOptions& options, const Clock& clock);
+  /// Starts the thread; ResourceExhausted, which the others are told, when it cannot be had. `clock` must outlive the
+  /// plane.
+  static absl::StatusOr<std::unique_ptr<ControlPlane>> Create(std::unique_ptr<ControlPlane> plane,
+                                                              const BootstrapOptions& options, const Clock& clock);
   ~AttendedPlane() override;
 
   using ControlPlane::AllGather;
@@ -46,6 +49,8 @@ class AttendedPlane final : public ControlPlane {
   absl::Status Leave(absl::Duration grace) override;
 
  private:
+  AttendedPlane(std::unique_ptr<ControlPlane> plane, const BootstrapOptions& options, const Clock& clock);
+
   void Attend();
   void Look();
   void EndIfOverdue();
@@ -62,7 +67,7 @@ class AttendedPlane final : public ControlPlane {
   bool stopped_ = false;
   absl::Status failure_;        // the first that was seen
   std::int64_t failed_ns_ = 0;  // when
-  std::thread thread_;          // last: it uses all of the above
+  std::thread thread_;          // uses all of the above
 };
 
 }  // namespace glaive::rdma

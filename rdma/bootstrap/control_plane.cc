@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Coordinate(Listener 
     coordinator->Abort(status);
     return status;
   }
-  return std::make_unique<AttendedPlane>(std::move(coordinator), options, clock);
+  return AttendedPlane::Create(std::move(coordinator), options, clock);
 }
 
 absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Join(const std::string& address, const Hello& hello,
@@ -42,7 +42,7 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Join(const std::stri
   GLAIVE_CHECK(Value(hello.rank) != 0, "rank 0 coordinates, it does not join");
   absl::StatusOr<std::unique_ptr<ControlPlane>> plane = MemberPlane::Join(address, hello, options, clock);
   if (!plane.ok()) return plane.status();
-  return std::make_unique<AttendedPlane>(*std::move(plane), options, clock);
+  return AttendedPlane::Create(*std::move(plane), options, clock);
 }
 
 std::unique_ptr<ControlPlane> ControlPlane::Alone(const Hello& hello, std::uint64_t run_token,

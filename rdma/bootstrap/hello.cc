@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -12,6 +14,8 @@
 
 namespace glaive::rdma {
 namespace {
+
+constexpr char kBootId[] = "/proc/sys/kernel/random/boot_id";
 
 std::string RankName(const Hello& hello) { return absl::StrCat("rank ", Value(hello.rank)); }
 
@@ -81,11 +85,15 @@ absl::Status CheckHello(const Hello& mine, const Hello& theirs) {
 
 absl::StatusOr<std::string> ThisHostId() {
   std::string boot_id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot_id;
+  std::ifstream file(kBootId);
+  const int error = errno;  // of the opening
+  file >> boot_id;
   char pid_namespace[64];
   const ssize_t length = ::readlink("/proc/self/ns/pid", pid_namespace, sizeof(pid_namespace));
   if (boot_id.empty()) {
-    return absl::FailedPreconditionError("cannot read this host's identity below /proc; mount /proc");
+    return absl::FailedPreconditionError(absl::StrCat("cannot read this host's identity from ", kBootId, ": ",
+                                                      ::strerrordesc_np(file.is_open() ? EIO : error),
+                                                      "; mount /proc if it is not there"));
   }
   // A kernel without pid namespaces has one for all.
   const std::string processes = length <= 0 ? "one" : std::string(pid_namespace, static_cast<std::size_t>(length));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -161,6 +162,28 @@ TEST_F(FiberDeathTest, AStackOverflowEndsTheProcess) {
   Scheduler scheduler({.stack_bytes = 64 * 1024});
   SpawnCompute(scheduler, "bottomless", [](Fiber&) { Recurse(1'000'000); });
   EXPECT_DEATH(scheduler.RunRound(), "");
+}
+
+TEST(FiberTest, MemoryThatAFiberCannotHaveIsItsSchedulersFailure) {
+  Scheduler scheduler({});
+  int later_turns = 0;
+  SpawnCompute(scheduler, "greedy", [](Fiber& fiber) {
+    fiber.Yield();
+    throw std::bad_alloc();
+  });
+  SpawnCompute(scheduler, "other", [&later_turns](Fiber& fiber) {
+    while (true) {
+      ++later_turns;
+      fiber.Yield();
+    }
+  });
+  EXPECT_TRUE(scheduler.RunRound());
+  EXPECT_EQ(scheduler.failure(), absl::OkStatus());
+  EXPECT_TRUE(scheduler.RunRound());
+  EXPECT_EQ(scheduler.failure().code(), absl::StatusCode::kResourceExhausted) << scheduler.failure();
+  EXPECT_EQ(later_turns, 1) << "its round ends at once: what it was about to change may be half done";
+  scheduler.Cancel();
+  EXPECT_TRUE(scheduler.done());
 }
 
 TEST_F(FiberDeathTest, AnEscapingExceptionEndsTheProcessWithTheFibersName) {

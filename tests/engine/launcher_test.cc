@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +82,19 @@ TEST_F(LauncherTest, WhileAllRunNobodyIsReported) {
 TEST_F(LauncherTest, AProgramThatCannotBeStartedIsAnError) {
   const absl::Status status = launcher_.StartOne(NodeId{1}, "/no/such/program", {"x"}, {});
   EXPECT_THAT(status.message(), HasSubstr("cannot start rank 1: /no/such/program: No such file"));
+  EXPECT_EQ(launcher_.running(), 0U);
+}
+
+TEST_F(LauncherTest, AChildThatCannotOpenTheNullDeviceSaysSo) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const UniqueFd lowest(::open("/", O_RDONLY | O_CLOEXEC));
+  // Two more, which are the ends of the launcher's pipe.
+  const rlimit few{.rlim_cur = static_cast<rlim_t>(lowest.get() + 3), .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const absl::Status status = RunShell(1, "exit 0");
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_THAT(status.message(), HasSubstr("cannot start rank 1: opening /dev/null, its standard input: Too many open"));
   EXPECT_EQ(launcher_.running(), 0U);
 }
 

@@ -1,0 +1,91 @@
+#include "rdma/base/exhaustion.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include "absl/strings/string_view.h"
+
+namespace glaive {
+namespace {
+
+constexpr int kFailed = 1;
+
+constexpr char kNoMemory[] =
+    "out of memory: the system gives this process no more; raise ulimit -v or the cgroup's limit, free memory on this "
+    "host, or start fewer --executors with fewer records";
+constexpr char kNoThread[] =
+    "cannot start a thread: raise ulimit -u, ulimit -v or the cgroup's pids.max, or start fewer --executors";
+constexpr char kNoResource[] = "the system refused a resource: look at ulimit -a and at the limits of the cgroup";
+
+// What `work` returns, or what `on_missing` makes of the words for what it could not have. Allocates nothing itself.
+template <typename Work, typename OnMissing>
+auto Catching(const Work& work, const OnMissing& on_missing) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return on_missing(kNoMemory);
+  } catch (const std::length_error&) {  // more than any memory holds
+    return on_missing(kNoMemory);
+  } catch (const std::system_error& error) {
+    return on_missing(error.code() == std::errc::resource_unavailable_try_again ? kNoThread : kNoResource);
+  }
+}
+
+// There may be no memory to put a line together.
+void Tell(absl::string_view message) {
+  const absl::string_view parts[] = {program_invocation_short_name, ": ", message, "\n"};
+  iovec vectors[std::size(parts)];
+  std::ranges::transform(parts, vectors, [](absl::string_view part) {
+    return iovec{.iov_base = const_cast<char*>(part.data()), .iov_len = part.size()};
+  });
+  (void)!::writev(STDERR_FILENO, vectors, std::size(vectors));
+}
+
+// For exceptions that no thread has caught. Those that are no exhaustion are defects, and end with a core file.
+[[noreturn]] void EndProcess() {
+  const auto rethrow = []() -> int { std::rethrow_exception(std::current_exception()); };
+  const auto end = [](const char* message) -> int {
+    Tell(message);
+    ::_exit(kFailed);
+  };
+  try {
+    Catching(rethrow, end);
+  } catch (const std::exception& defect) {
+    Tell(defect.what());
+  } catch (...) {
+    Tell("an exception of unknown type");
+  }
+  std::abort();
+}
+
+}  // namespace
+
+// Where memory is missing there is none for a status either, but a copy of one takes none.
+absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work) {
+  static const auto* const statuses =
+      new std::array{absl::ResourceExhaustedError(kNoMemory), absl::ResourceExhaustedError(kNoThread),
+                     absl::ResourceExhaustedError(kNoResource)};
+  return Catching(work, [](absl::string_view message) {
+    return *std::ranges::find(*statuses, message, [](const absl::Status& status) { return status.message(); });
+  });
+}
+
+int RunMain(absl::FunctionRef<int()> body) {
+  std::set_terminate(&EndProcess);
+  return Catching(body, [](const char* message) {
+    Tell(message);
+    return kFailed;
+  });
+}
+
+}  // namespace glaive

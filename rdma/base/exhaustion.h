@@ -1,0 +1,21 @@
+// Exhaustion: memory or a thread that the system does not give. The standard library throws then, which nothing else
+// does here; these functions turn it into an error with its remedy.
+//
+//   absl::Status status = CatchExhaustion([&] { return executor.Open(); });
+//   int main(int argc, char** argv) { return RunMain([&] { return Main(argc, argv); }); }
+#pragma once
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+
+namespace glaive {
+
+/// What `work` returns. ResourceExhausted with the remedy if memory or a thread could not be had; other exceptions
+/// pass.
+absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work);
+
+/// The whole of a `main`: the exit code that `body` returns, or 1 after one line on standard error if what could not be
+/// had has ended it, or another thread of the process.
+int RunMain(absl::FunctionRef<int()> body);
+
+}  // namespace glaive

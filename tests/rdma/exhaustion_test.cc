@@ -1,0 +1,69 @@
+#include "rdma/base/exhaustion.h"
+
+#include <cstddef>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace glaive {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <typename Exception>
+absl::Status CatchOf(const Exception& exception) {
+  return CatchExhaustion([&]() -> absl::Status { throw exception; });
+}
+
+const std::system_error kNoThread(std::make_error_code(std::errc::resource_unavailable_try_again));
+
+TEST(CatchExhaustion, WhatIsReturnedPasses) {
+  EXPECT_EQ(CatchExhaustion([] { return absl::OkStatus(); }), absl::OkStatus());
+  EXPECT_EQ(CatchExhaustion([] { return absl::NotFoundError("it"); }), absl::NotFoundError("it"));
+}
+
+TEST(CatchExhaustion, MemoryAndThreadsThatCannotBeHadAreErrorsWithTheRemedy) {
+  for (const absl::Status& status :
+       {CatchOf(std::bad_alloc()), CatchOf(std::length_error("reserve")), CatchExhaustion([] {
+          std::vector<std::byte>().reserve(static_cast<std::size_t>(-1));
+          return absl::OkStatus();
+        })}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(status.message(), HasSubstr("out of memory"));
+    EXPECT_THAT(status.message(), HasSubstr("ulimit -v"));
+  }
+  EXPECT_THAT(CatchOf(kNoThread).message(), HasSubstr("cannot start a thread: raise ulimit -u"));
+  EXPECT_THAT(CatchOf(std::system_error(std::make_error_code(std::errc::too_many_files_open))).message(),
+              HasSubstr("look at ulimit -a"));
+}
+
+TEST(CatchExhaustion, OtherExceptionsAreDefectsAndPass) {
+  EXPECT_THROW((void)CatchOf(std::out_of_range("place 7")), std::out_of_range);
+}
+
+TEST(RunMain, ReturnsTheExitCodeOr1WithALine) {
+  EXPECT_EQ(RunMain([] { return 7; }), 7);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(RunMain([]() -> int { throw std::bad_alloc(); }), 1);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("rdma_tests: out of memory"));
+}
+
+TEST(RunMainDeathTest, WhatNoThreadCatchesEndsTheProcessWithALine) {
+  const auto main_with_thread = [](auto throw_it) {
+    return RunMain([&] {
+      std::thread(throw_it).join();
+      return 0;
+    });
+  };
+  EXPECT_EXIT(main_with_thread([] { throw std::bad_alloc(); }), ::testing::ExitedWithCode(1),
+              "rdma_tests: out of memory");
+  EXPECT_DEATH(main_with_thread([] { throw std::out_of_range("place 7"); }), "rdma_tests: place 7");
+}
+
+}  // namespace
+}  // namespace glaive
