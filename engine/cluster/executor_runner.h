@@ -7,16 +7,16 @@
 //   2. Executors start only in Run: every executor of the run must have been opened before.
 #pragma once
 
-#include <functional>
-
 #include "absl/status/status.h"
+
+#include "rdma/base/watch.h"
 
 namespace glaive::engine {
 
 class ExecutorRunner {
  public:
   /// Called about every 20 ms while a phase waits; not OK ends the run with that reason.
-  using Watch = std::function<absl::Status()>;
+  using Watch = glaive::Watch;
 
   virtual ~ExecutorRunner() = default;
 

@@ -93,7 +93,8 @@ void ExecutorThreads::SetPhase(std::size_t index, Phase phase, const absl::Statu
 void ExecutorThreads::ThreadMain(std::size_t index) {
   Executor& executor = *executors_[index];
   absl::Status status = cpus_.empty() ? absl::OkStatus() : PinThisThread(cpus_[index]);
-  status.Update(CatchExhaustion([&] { return executor.Open(); }));
+  const Watch watch = [this] { return stop_.load(std::memory_order_relaxed) ? Stopped() : absl::OkStatus(); };
+  status.Update(CatchExhaustion([&] { return executor.Open(watch); }));
   SetPhase(index, Phase::kOpened, status);
   {
     std::unique_lock lock(mutex_);

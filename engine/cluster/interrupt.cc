@@ -31,6 +31,10 @@ absl::StatusOr<Interrupt> Interrupt::Create() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  struct sigaction hangup{};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+    sigaddset(&signals, SIGHUP);
+  }
   UniqueFd fd(::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC));
   if (!fd.valid()) {
     return absl::ResourceExhaustedError(absl::StrCat("cannot watch for signals: signalfd: ", ::strerrordesc_np(errno)));
@@ -67,7 +71,7 @@ bool Interrupt::ParentGone() const {
 
 std::string Interrupt::Describe() const {
   GLAIVE_CHECK(signal_.has_value(), "no signal has come");
-  const char* name = *signal_ == SIGINT ? "SIGINT" : "SIGTERM";
+  const std::string name = absl::StrCat("SIG", ::sigabbrev_np(*signal_));
   if (sender_ == 0 || sender_ == ::getpid()) return absl::StrCat("interrupted by ", name);
   // Also what the kernel sends when the process that started this one dies.
   return absl::StrCat("interrupted by ", name, sender_ == parent_ ? " from its parent, process " : " from process ",

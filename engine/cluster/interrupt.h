@@ -1,5 +1,5 @@
-// Interrupt: turns SIGINT and SIGTERM into a readable file descriptor, so that Ctrl-C is one more thing a fiber or a
-// poll(2) looks at, not something that happens in the middle of anything.
+// Interrupt: turns SIGINT, SIGTERM and SIGHUP into a readable file descriptor, so that Ctrl-C is one more thing a fiber
+// or a poll(2) looks at, not something that happens in the middle of anything.
 //
 // Made once, at the start of `main`, before any thread: threads inherit the blocked signals. After that any one
 // thread may call Poll. Costs one system call a Poll.
@@ -22,7 +22,8 @@ namespace glaive::engine {
 
 class Interrupt {
  public:
-  /// Blocks SIGINT and SIGTERM for the calling thread and opens a signalfd for them.
+  /// Blocks the signals for the calling thread and opens a signalfd for them; not SIGHUP where it is ignored, as nohup
+  /// has it.
   static absl::StatusOr<Interrupt> Create();
 
   Interrupt(Interrupt&& other) noexcept = default;

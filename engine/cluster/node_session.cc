@@ -51,7 +51,7 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
     if (passed.ok()) {
       passed = Execute(watch);
     }
-    return passed.ok() ? Conclude(watch) : passed;
+    return passed.ok() ? Conclude(watch, interrupted) : passed;
   });
   std::optional<absl::Status> lost;
   if (absl::IsUnavailable(status) || absl::IsNotFound(status)) {  // a process that is gone has no shared memory
@@ -111,7 +111,7 @@ absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
 
 // ---- conclusion ----
 
-absl::Status NodeSession::Conclude(const NodeRun::Watch& watch) {
+absl::Status NodeSession::Conclude(const NodeRun::Watch& watch, const NodeRun::Watch& interrupted) {
   if (absl::Status status = GatherMetrics(); !status.ok()) {
     return status;
   }
@@ -122,8 +122,18 @@ absl::Status NodeSession::Conclude(const NodeRun::Watch& watch) {
   if (!is_coordinator() || !(verdict.ok() || absl::IsDataLoss(verdict))) {
     return verdict;
   }
+  // The other nodes end meanwhile, which is no loss: only the user ends the joining of parts.
+  const Watch by_user = [&interrupted] {
+    const absl::Status seen = interrupted();
+    return absl::IsCancelled(seen) ? seen : absl::OkStatus();
+  };
   std::vector<FileReport> files;
-  absl::Status status = verdict.ok() ? files_.Join(AllParts(), options_->cluster.executor_count(), files) : verdict;
+  absl::Status status =
+      verdict.ok() ? files_.Join(AllParts(), options_->cluster.executor_count(), files, by_user) : verdict;
+  if (absl::IsCancelled(status)) {
+    Retract();
+    return status;
+  }
   status.Update(Report(std::move(files)));
   if (!verdict.ok() || status.ok()) {
     return status;

@@ -53,7 +53,7 @@ class NodeSession {
 
  private:
   absl::Status Execute(const NodeRun::Watch& watch);
-  absl::Status Conclude(const NodeRun::Watch& watch);
+  absl::Status Conclude(const NodeRun::Watch& watch, const NodeRun::Watch& interrupted);
   /// What the control plane says of a lost node, waiting a moment for it.
   std::optional<absl::Status> AwaitReason();
   /// Adds to that what this node was doing.

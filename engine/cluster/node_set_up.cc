@@ -28,7 +28,7 @@ NodeSetUp::NodeSetUp(QueryProgram& program, const EngineOptions& options, rdma::
     : program_(&program), options_(&options), plane_(&plane), clock_(&clock), host_(&host), parts_(&parts) {}
 
 absl::Status NodeSetUp::Run(const NodeRun::Watch& watch) {
-  absl::StatusOr<std::unique_ptr<Query>> query = program_->Build(*options_, options_->cluster.executor_count());
+  absl::StatusOr<std::unique_ptr<Query>> query = program_->Build(*options_, options_->cluster.executor_count(), watch);
   if (!query.ok()) {
     return query.status();
   }

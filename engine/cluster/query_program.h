@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 #include "engine/cluster/engine_options.h"
 #include "engine/flags/flag_set.h"
 #include "rdma/base/ids.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::engine {
 
@@ -44,8 +44,10 @@ class QueryProgram {
   /// Adds the query's own flags; their variables live as long as the program.
   virtual void RegisterFlags(FlagSet& flags) = 0;
 
-  /// Builds the query for `executor_count` executors, after the flags have been read.
-  virtual absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t executor_count) = 0;
+  /// Builds the query for `executor_count` executors, after the flags have been read. Where that takes long (files to
+  /// read or write), it asks `watch`.
+  virtual absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t executor_count,
+                                                       const Watch& watch) = 0;
 
   /// What Build has found of the input that each node reads for itself; nodes that differ do not start. Names are
   /// different.
@@ -55,9 +57,8 @@ class QueryProgram {
   virtual std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const = 0;
   /// --verify, at every node: checks the rows that its leaders emitted against a sequential recomputation that shares
   /// no code with the engine. Returns what CheckRun needs; DataLoss says what is wrong. That may take as long as the
-  /// run did, so `watch` is to be asked some times a second: what it returns, if not OK, ends the check and is
-  /// returned.
-  virtual absl::StatusOr<std::string> CheckNode(const RunFacts& facts, const std::function<absl::Status()>& watch) = 0;
+  /// run did, so it asks `watch`.
+  virtual absl::StatusOr<std::string> CheckNode(const RunFacts& facts, const Watch& watch) = 0;
   /// --verify, at every node once all have passed CheckNode: checks the run as a whole from what those returned.
   virtual absl::Status CheckRun(std::span<const std::string> nodes) = 0;
 };

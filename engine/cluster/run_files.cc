@@ -82,7 +82,7 @@ absl::Status RunFiles::CompareWith(const std::string& coordinator, std::uint32_t
 }
 
 absl::Status RunFiles::Join(const std::vector<ResultPart>& parts, std::uint32_t executor_count,
-                            std::vector<FileReport>& files) {
+                            std::vector<FileReport>& files, const Watch& watch) {
   std::vector<FileReport> others;
   std::vector<ResultPart> to_join;
   FileReport whole{.path = options_.output};
@@ -100,7 +100,7 @@ absl::Status RunFiles::Join(const std::vector<ResultPart>& parts, std::uint32_t 
   if (!joined_.has_value()) {
     return absl::OkStatus();
   }
-  if (absl::Status status = JoinParts(*joined_, to_join); !status.ok()) {
+  if (absl::Status status = JoinParts(*joined_, to_join, watch); !status.ok()) {
     return {status.code(), absl::StrCat("they are in parts: ", std::string(status.message()))};
   }
   whole.bytes = joined_->bytes();

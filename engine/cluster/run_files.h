@@ -17,6 +17,7 @@
 #include "engine/metrics/run_report.h"
 #include "engine/sink/result_part.h"
 #include "engine/sink/whole_file.h"
+#include "rdma/base/watch.h"
 #include "rdma/bootstrap/control_plane.h"
 
 namespace glaive::engine {
@@ -28,8 +29,9 @@ class RunFiles {
   absl::Status Open(const OutputOptions& options, rdma::ControlPlane& plane);
 
   /// With --join-output, joins the committed parts of --output into one file. `files` are those that hold the results
-  /// then: if it fails, the parts.
-  absl::Status Join(const std::vector<ResultPart>& parts, std::uint32_t executor_count, std::vector<FileReport>& files);
+  /// then: if it fails, the parts. `watch` may end it.
+  absl::Status Join(const std::vector<ResultPart>& parts, std::uint32_t executor_count, std::vector<FileReport>& files,
+                    const Watch& watch);
   /// With --json, writes the report.
   absl::Status WriteReport(const RunReport& report);
 

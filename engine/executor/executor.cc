@@ -51,8 +51,9 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector
   context_.delta_observer = config.delta_observer;
 }
 
-absl::Status Executor::Open() {
-  absl::Status status = memory_.Prefault(state_prefault_bytes_);
+absl::Status Executor::Open(const Watch& watch) {
+  context_.watch = watch;
+  absl::Status status = memory_.Prefault(state_prefault_bytes_, watch);
   if (status.ok()) {
     absl::StatusOr<std::unique_ptr<QueryTask>> task = query_->Open(context_);
     status = task.status();

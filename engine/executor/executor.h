@@ -63,8 +63,8 @@ class Executor {
   /// Connects to all executors of the run.
   absl::Status Connect(std::span<const rdma::MeshDescriptor> all) { return mesh_->Connect(all); }
   /// Takes the state memory that is prefaulted, and opens the query's task: reads or generates its input, allocates its
-  /// state. Call it on the executor's own thread.
-  absl::Status Open();
+  /// state. Call it on the executor's own thread; `watch` may end it.
+  absl::Status Open(const Watch& watch);
   /// Makes the fibers: from here on RunRound works. Every executor of the run has been opened and connected.
   absl::Status Start();
 

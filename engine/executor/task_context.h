@@ -17,6 +17,7 @@
 #include "engine/progress/epoch_policy.h"
 #include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
+#include "rdma/base/watch.h"
 #include "rdma/mesh/executor_mesh.h"
 #include "state/epoch/delta_observer.h"
 #include "state/log/state_memory.h"
@@ -40,6 +41,7 @@ struct TaskContext {
   ExecutorMetrics* metrics = nullptr;
   LiveProgress* live = nullptr;
   state::DeltaObserver* delta_observer = nullptr;  // may be null
+  Watch watch = GoOn;                              // may end the opening
   absl::Status failure;                            // the first one; ends the executor after the round
 
   /// Ends the run with an error that says who met it and when. It never returns: the executor unwinds its fibers.

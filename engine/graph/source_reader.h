@@ -148,7 +148,10 @@ class SourceNode final : public ProducerNode<R> {
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     TaskContext& context = graph.context();
-    auto source = open_({.executor = context.self, .executor_count = context.executor_count, .clock = context.clock});
+    auto source = open_({.executor = context.self,
+                         .executor_count = context.executor_count,
+                         .clock = context.clock,
+                         .watch = context.watch});
     if (!source.ok()) {
       return source.status();
     }

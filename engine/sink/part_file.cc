@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
-absl::Status AppendFile(WholeFile& out, const std::string& path, bool with_first_line) {
+absl::Status AppendFile(WholeFile& out, const std::string& path, bool with_first_line, const Watch& watch) {
   const UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!in.valid()) {
     return FileError("join the part", path);
@@ -42,7 +42,9 @@ absl::Status AppendFile(WholeFile& out, const std::string& path, bool with_first
       in_first_line = end == bytes.size();
       bytes.remove_prefix(in_first_line ? end : end + 1);
     }
-    if (absl::Status status = out.Write(bytes); !status.ok()) {
+    absl::Status status = out.Write(bytes);
+    status.Update(watch());
+    if (!status.ok()) {
       return status;
     }
   }
@@ -153,13 +155,13 @@ ResultPart PartFile::Describe(std::uint64_t rows) const {
           .inode = writer_->file().inode()};
 }
 
-absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts) {
+absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const Watch& watch) {
   const auto count = static_cast<std::uint32_t>(parts.size());
   absl::Status status;
   for (const ResultPart& part : parts) {
     if (status.ok()) {
       status = AppendFile(out, PartPath(part.output, ExecutorId{part.executor}, count),
-                          /*with_first_line=*/&part == &parts.front());
+                          /*with_first_line=*/&part == &parts.front(), watch);
     }
   }
   if (status.ok()) {

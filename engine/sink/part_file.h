@@ -29,6 +29,7 @@
 #include "engine/sink/result_part.h"
 #include "engine/sink/whole_file.h"
 #include "rdma/base/ids.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::engine {
 
@@ -62,7 +63,7 @@ class PartFile {
 };
 
 /// Joins the committed parts of all executors, in their order, into `out`, commits it and removes them. The first line
-/// of every part but the first, its header, is left out.
-absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts);
+/// of every part but the first, its header, is left out. `watch` may end it.
+absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const Watch& watch = GoOn);
 
 }  // namespace glaive::engine

@@ -28,6 +28,7 @@
 
 #include "engine/source/source.h"
 #include "rdma/base/prefetch.h"
+#include "rdma/base/watch.h"
 #include "rdma/memory/page_region.h"
 
 namespace glaive::engine {
@@ -53,16 +54,27 @@ class BlockSource final : public Source<R> {
   /// Fills `records`, which is `first` .. of the executor's input.
   using Generate = std::function<void(std::uint64_t first, std::span<R> records)>;
 
-  /// Generates the block. ResourceExhausted when it does not fit the memory.
+  /// Generates the block, a piece at a time; `watch` may end it. ResourceExhausted when it does not fit the memory.
   static absl::StatusOr<std::unique_ptr<Source<R>>> Create(const BlockSourceOptions& options, const Clock& clock,
-                                                           const Generate& generate, EventTime event_time_ms) {
+                                                           const Generate& generate, EventTime event_time_ms,
+                                                           const Watch& watch = GoOn) {
     absl::StatusOr<rdma::PageRegion> region = rdma::PageRegion::Map(options.block_records * sizeof(R));
     if (!region.ok()) {
       return region.status();
     }
     const std::span<R> block(reinterpret_cast<R*>(region->data()), options.block_records);
-    generate(0, block);
-    return std::unique_ptr<Source<R>>(new BlockSource(options, clock, *std::move(region), block, event_time_ms));
+    bool in_order = true;
+    for (std::uint64_t first = 0; first < block.size(); first += kGeneratedAtOnce) {
+      if (absl::Status status = watch(); !status.ok()) {
+        return status;
+      }
+      const std::span<R> piece = block.subspan(first, std::min(kGeneratedAtOnce, block.size() - first));
+      generate(first, piece);
+      in_order = in_order && std::ranges::is_sorted(piece, {}, event_time_ms) &&
+                 (first == 0 || event_time_ms(block[first - 1]) <= event_time_ms(piece.front()));
+    }
+    return std::unique_ptr<Source<R>>(
+        new BlockSource(options, clock, *std::move(region), block, event_time_ms, in_order));
   }
 
   SourceBatch<R> Poll() override {
@@ -89,6 +101,8 @@ class BlockSource final : public Source<R> {
     return batch;
   }
 
+  absl::Status status() const override { return status_; }
+
   bool Ready() override { return Allowed() > read_ || ended_; }
 
  private:
@@ -97,14 +111,16 @@ class BlockSource final : public Source<R> {
   static constexpr std::uint64_t kDefaultBatchRecords =
       std::max<std::uint64_t>(1, (std::uint64_t{64} << 10) / sizeof(R));
 
+  static constexpr std::uint64_t kGeneratedAtOnce = std::uint64_t{1} << 16;  // some milliseconds' work
+
   BlockSource(const BlockSourceOptions& options, const Clock& clock, rdma::PageRegion region, std::span<const R> block,
-              EventTime event_time_ms)
+              EventTime event_time_ms, bool in_order)
       : options_(options),
         clock_(&clock),
         region_(std::move(region)),
         block_(block),
         event_time_ms_(event_time_ms),
-        in_order_(std::ranges::is_sorted(block, {}, event_time_ms)),
+        in_order_(in_order),
         batch_records_(options.batch_records == 0 ? kDefaultBatchRecords : options.batch_records) {}
 
   /// How many records may have been read by now.
@@ -151,10 +167,22 @@ class BlockSource final : public Source<R> {
   void Move(std::uint64_t count) {
     read_ += count;
     position_ += count;
-    if (position_ == block_.size()) {
-      position_ = 0;
-      shift_ms_ += options_.span_ms;
+    if (position_ == block_.size() && read_ < options_.total_records) {
+      Repeat();
     }
+  }
+
+  /// Event times end before kMaxEventTimeMs, which is the watermark of a flow that has ended.
+  void Repeat() {
+    if (latest_ms_ >= kMaxEventTimeMs - options_.span_ms) {
+      status_ = absl::OutOfRangeError(absl::StrCat("repeating the ", block_.size(), " records once more would move ",
+                                                   "event times beyond 64 bits; read for a shorter time, or repeat ",
+                                                   "more records that span less event time"));
+      ended_ = true;
+      return;
+    }
+    position_ = 0;
+    shift_ms_ += options_.span_ms;
   }
 
   BlockSourceOptions options_;
@@ -172,6 +200,7 @@ class BlockSource final : public Source<R> {
   std::int64_t started_ns_ = -1;
   std::int64_t silent_since_ns_ = -1;
   bool ended_ = false;
+  absl::Status status_;
 };
 
 }  // namespace glaive::engine

@@ -26,6 +26,7 @@
 #include "engine/progress/event_time.h"
 #include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::engine {
 
@@ -76,6 +77,7 @@ struct SourceContext {
   ExecutorId executor{};
   std::uint32_t executor_count = 1;
   const Clock* clock = nullptr;  // outlives the source
+  Watch watch = GoOn;            // may end the opening
 };
 
 /// Opens an executor's source; on the executor's own thread, before the run's clock starts.

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -38,6 +37,7 @@
 #include "queries/common/result_sinks.h"
 #include "queries/common/verify_memory.h"
 #include "rdma/base/check.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::queries {
 
@@ -45,7 +45,7 @@ namespace glaive::queries {
 template <typename R>
 class Recomputation {
  public:
-  Recomputation(const Oracle<R>& oracle, const LeaderRows& rows, std::function<absl::Status()> watch)
+  Recomputation(const Oracle<R>& oracle, const LeaderRows& rows, Watch watch)
       : oracle_(&oracle), rows_(&rows), watch_(std::move(watch)) {}
 
   /// See Oracle::Check.
@@ -57,7 +57,7 @@ class Recomputation {
  private:
   const Oracle<R>* oracle_;
   const LeaderRows* rows_;
-  std::function<absl::Status()> watch_;
+  Watch watch_;
 };
 
 /// `EventTime` is a stateless callable from `const R&` to milliseconds.
@@ -76,7 +76,7 @@ class GeneratedProgram : public engine::QueryProgram {
   }
 
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
-                                                       std::uint32_t executor_count) final {
+                                                       std::uint32_t executor_count, const Watch& watch) final {
     if (!files_.input.empty() && (options.output.verify || !input_.export_input.empty())) {
       return absl::InvalidArgumentError(
           "--verify and --export-input go with generated input; scripts/verify checks runs over files, too");
@@ -85,14 +85,14 @@ class GeneratedProgram : public engine::QueryProgram {
       return absl::InvalidArgumentError(
           "--verify of these windows holds all records, so it does not go with --seconds");
     }
-    if (absl::Status status = LoadTables(); !status.ok()) {
+    if (absl::Status status = LoadTables(watch); !status.ok()) {
       return status;
     }
     const bool is_coordinator = options.cluster.rank.value_or(0) == 0;
     if (is_coordinator) {
       absl::Status status = ExportTables();
       if (status.ok() && !input_.export_input.empty()) {
-        status = ExportInput(executor_count);
+        status = ExportInput(executor_count, watch);
       }
       if (!status.ok()) {
         return status;
@@ -134,8 +134,7 @@ class GeneratedProgram : public engine::QueryProgram {
     return row_bytes + (holds_records() ? executor_count * input_.records * (sizeof(R) + kNodeBytes) : 0);
   }
 
-  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts,
-                                        const std::function<absl::Status()>& watch) final {
+  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) final {
     const absl::StatusOr<LeaderRows> rows =
         RowsOfLeaders(name(), sinks_->kept(), facts.leaders, shape().keyed ? Keys::kLed : Keys::kNone);
     if (!rows.ok()) {
@@ -195,8 +194,8 @@ class GeneratedProgram : public engine::QueryProgram {
                            const engine::LineSourceOptions& /*options*/) const {
     GLAIVE_CHECK(false, name(), " has no --input");
   }
-  /// Reads what the query joins from files, if anything; on every node.
-  virtual absl::Status LoadTables() { return absl::OkStatus(); }
+  /// Reads what the query joins from files, if anything; on every node. `watch` may end it.
+  virtual absl::Status LoadTables(const Watch& /*watch*/) { return absl::OkStatus(); }
   /// Writes what else a check needs, at rank 0 before the run.
   virtual absl::Status ExportTables() const { return absl::OkStatus(); }
 
@@ -214,10 +213,10 @@ class GeneratedProgram : public engine::QueryProgram {
     return GeneratedSource<R, EventTime>(MakeGenerator(input_options()), input_, MakeBlock(input_, shape().window_ms));
   }
 
-  absl::Status ExportInput(std::uint32_t executor_count) const {
-    return ExportRecords(input_.export_input, *MakeGenerator(input_options()), EventTime{},
-                         ReadRecords(input_, executor_count), column_names(),
-                         [this](std::string& line, const R& record) { AppendColumns(line, record); });
+  absl::Status ExportInput(std::uint32_t executor_count, const Watch& watch) const {
+    return ExportRecords(
+        input_.export_input, *MakeGenerator(input_options()), EventTime{}, ReadRecords(input_, executor_count),
+        column_names(), [this](std::string& line, const R& record) { AppendColumns(line, record); }, watch);
   }
 
   InputFlags input_;

@@ -31,7 +31,7 @@ engine::SourceSpec<R, EventTime> GeneratedSource(std::shared_ptr<const Generator
     const auto generate = [&](std::uint64_t first, std::span<R> records) {
       generator->Fill(Value(context.executor), first, records);
     };
-    return engine::BlockSource<R, EventTime>::Create(options, *context.clock, generate, EventTime{});
+    return engine::BlockSource<R, EventTime>::Create(options, *context.clock, generate, EventTime{}, context.watch);
   };
   return {.open = open, .event_time_ms = {}, .memory_bytes = block.block_records * sizeof(R)};
 }

@@ -6,7 +6,7 @@
 //
 //   absl::Status status = ExportRecords("bids.csv", generator, BidTime{}, ReadRecords(flags, executors),
 //   "auction,price",
-//                                       [](std::string& line, const Bid& bid) { absl::StrAppend(&line, ...); });
+//                                       [](std::string& line, const Bid& bid) { absl::StrAppend(&line, ...); }, watch);
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,16 @@
 
 #include "engine/sink/whole_file.h"
 #include "queries/common/generator.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::queries {
 
-/// `record_counts` is by executor; `append(line, record)` appends the values of the columns `column_names`.
+/// `record_counts` is by executor; `append(line, record)` appends the values of the columns `column_names`. `watch` may
+/// end it; there is no file then.
 template <typename R, typename EventTime, typename Append>
 absl::Status ExportRecords(const std::string& path, const Generator<R>& generator, const EventTime& event_time_ms,
                            const std::vector<std::uint64_t>& record_counts, const std::string& column_names,
-                           const Append& append) {
+                           const Append& append, const Watch& watch) {
   constexpr std::size_t kAtOnce = 1024;
   absl::StatusOr<engine::WholeFile> file = engine::WholeFile::Create(path);
   if (!file.ok()) {
@@ -48,6 +50,7 @@ absl::Status ExportRecords(const std::string& path, const Generator<R>& generato
         lines += '\n';
       }
       status = file->Write(lines);
+      status.Update(watch());
     }
   }
   return status.ok() ? file->Commit() : status;

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +37,7 @@
 #include "queries/common/leader_rows.h"
 #include "queries/common/result_sinks.h"
 #include "queries/common/verify_memory.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::queries {
 
@@ -46,7 +46,7 @@ template <typename L, typename R>
 class JoinRecomputation {
  public:
   JoinRecomputation(std::string query, JoinKind kind, CheckedWindows windows, CheckedInput<L> left,
-                    CheckedInput<R> right, const LeaderRows& rows, std::function<absl::Status()> watch)
+                    CheckedInput<R> right, const LeaderRows& rows, Watch watch)
       : query_(std::move(query)),
         kind_(kind),
         windows_(windows),
@@ -72,7 +72,7 @@ class JoinRecomputation {
   CheckedInput<L> left_;
   CheckedInput<R> right_;
   const LeaderRows* rows_;
-  std::function<absl::Status()> watch_;
+  Watch watch_;
 };
 
 /// `TimeL` and `TimeR` are stateless callables from a record to milliseconds.
@@ -105,13 +105,13 @@ class TwoInputProgram : public engine::QueryProgram {
   }
 
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
-                                                       std::uint32_t executor_count) final {
+                                                       std::uint32_t executor_count, const Watch& watch) final {
     if (options.output.verify && input_.seconds != absl::ZeroDuration()) {
       return absl::InvalidArgumentError(
           "--verify of a join holds all records, so it does not go with --seconds: give --records alone");
     }
     if (options.cluster.rank.value_or(0) == 0) {
-      if (absl::Status status = ExportInputs(executor_count); !status.ok()) {
+      if (absl::Status status = ExportInputs(executor_count, watch); !status.ok()) {
         return status;
       }
     }
@@ -129,8 +129,7 @@ class TwoInputProgram : public engine::QueryProgram {
     return row_bytes(executor_count) + executor_count * input_.records * kHeldRecordBytes;
   }
 
-  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts,
-                                        const std::function<absl::Status()>& watch) final {
+  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) final {
     const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->kept(), facts.leaders);
     if (!rows.ok()) {
       return rows.status();
@@ -203,18 +202,19 @@ class TwoInputProgram : public engine::QueryProgram {
             .allowed_lateness_ms = side.flags.allowed_lateness_ms()};
   }
 
-  absl::Status ExportInputs(std::uint32_t executor_count) const {
+  absl::Status ExportInputs(std::uint32_t executor_count, const Watch& watch) const {
     const InputSides both = sides();
     absl::Status status;
     if (!input_.export_input.empty()) {
-      status = ExportRecords(input_.export_input, *MakeLeft(both.left.options), TimeL{},
-                             ReadRecords(both.left.flags, executor_count), left_column_names(),
-                             [this](std::string& line, const L& record) { AppendLeftColumns(line, record); });
+      status = ExportRecords(
+          input_.export_input, *MakeLeft(both.left.options), TimeL{}, ReadRecords(both.left.flags, executor_count),
+          left_column_names(), [this](std::string& line, const L& record) { AppendLeftColumns(line, record); }, watch);
     }
     if (status.ok() && !export_right_.empty()) {
-      status = ExportRecords(export_right_, *MakeRight(both.right.options), TimeR{},
-                             ReadRecords(both.right.flags, executor_count), right_column_names(),
-                             [this](std::string& line, const R& record) { AppendRightColumns(line, record); });
+      status = ExportRecords(
+          export_right_, *MakeRight(both.right.options), TimeR{}, ReadRecords(both.right.flags, executor_count),
+          right_column_names(), [this](std::string& line, const R& record) { AppendRightColumns(line, record); },
+          watch);
     }
     return status;
   }

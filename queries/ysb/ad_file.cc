@@ -67,7 +67,7 @@ class AdReader {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Ad>> ReadAds(const std::string& path) {
+absl::StatusOr<std::vector<Ad>> ReadAds(const std::string& path, const Watch& watch) {
   absl::StatusOr<engine::ListedFile> file = engine::ListFile(path);
   if (!file.ok()) {
     return file.status();
@@ -84,6 +84,9 @@ absl::StatusOr<std::vector<Ad>> ReadAds(const std::string& path) {
       case engine::LineEvent::kFault:
         return absl::FailedPreconditionError(lines.fault());
       case engine::LineEvent::kWait:
+        if (absl::Status status = watch(); !status.ok()) {
+          return status;
+        }
         if (absl::Status status = lines.Read(); !status.ok()) {
           return status;
         }

@@ -12,6 +12,7 @@
 namespace glaive::queries::ysb {
 namespace {
 
+constexpr std::size_t kAddedUnwatched = std::size_t{1} << 16;
 constexpr std::uint64_t kUuidSalt = 0x59534241445f4944;  // arbitrary, but part of the input's definition
 
 }  // namespace
@@ -54,11 +55,18 @@ CampaignTable::CampaignTable() {
   }
 }
 
-CampaignTable::CampaignTable(std::span<const Ad> others) {
-  GLAIVE_CHECK(!others.empty(), "a table of no ads");
-  for (const Ad& ad : others) {
-    others_.emplace(ad.id, ad.campaign);
+absl::StatusOr<CampaignTable> CampaignTable::Of(std::span<const Ad> others, const Watch& watch) {
+  if (others.empty()) {
+    return absl::FailedPreconditionError("there is no ad");
   }
+  CampaignTable table;
+  for (const Ad& ad : others) {
+    if (absl::Status status = table.others_.size() % kAddedUnwatched == 0 ? watch() : absl::OkStatus(); !status.ok()) {
+      return status;
+    }
+    table.others_.emplace(ad.id, ad.campaign);
+  }
+  return table;
 }
 
 void CampaignTable::Place(const std::vector<Ad>& ads) {

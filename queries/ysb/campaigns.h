@@ -19,6 +19,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
+#include "rdma/base/watch.h"
+
 namespace glaive::queries::ysb {
 
 inline constexpr std::uint32_t kCampaigns = 100;
@@ -42,8 +46,8 @@ class CampaignTable {
  public:
   /// Of AllAds().
   CampaignTable();
-  /// Of others, of which there is at least one; no two have the same id.
-  explicit CampaignTable(std::span<const Ad> others);
+  /// Of others, no two of which have the same id; FailedPrecondition when there is none. `watch` may end it.
+  static absl::StatusOr<CampaignTable> Of(std::span<const Ad> others, const Watch& watch);
 
   /// The campaign of `ad_id`, or 0 for an id that is no ad's.
   std::uint64_t Find(std::uint64_t ad_id) const {

@@ -58,18 +58,22 @@ absl::Status YsbProgram::CheckAds() const {
   return absl::OkStatus();
 }
 
-absl::Status YsbProgram::LoadTables() {
+absl::Status YsbProgram::LoadTables(const Watch& watch) {
   if (ads_.empty()) {
     return absl::OkStatus();
   }
-  const absl::StatusOr<std::vector<Ad>> ads = ReadAds(ads_);
+  const absl::StatusOr<std::vector<Ad>> ads = ReadAds(ads_, watch);
   if (!ads.ok()) {
     return absl::Status(ads.status().code(), absl::StrCat("--ads: ", ads.status().message()));
   }
   static_assert(std::has_unique_object_representations_v<Ad>);
   const std::uint64_t checksum = XXH3_64bits(ads->data(), ads->size() * sizeof(Ad));
   ads_content_ = absl::StrCat(ads->size(), " ads with the checksum ", absl::Hex(checksum, absl::kZeroPad16));
-  campaigns_ = std::make_shared<const CampaignTable>(*ads);
+  absl::StatusOr<CampaignTable> table = CampaignTable::Of(*ads, watch);
+  if (!table.ok()) {
+    return absl::Status(table.status().code(), absl::StrCat("--ads: ", table.status().message()));
+  }
+  campaigns_ = std::make_shared<const CampaignTable>(*std::move(table));
   return absl::OkStatus();
 }
 

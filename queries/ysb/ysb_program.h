@@ -28,7 +28,7 @@ class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
   Verdict Recompute(const Recomputation<YsbEvent>& run) const override;
   std::string column_names() const override { return "ad_id,event_type"; }
   void AppendColumns(std::string& line, const YsbEvent& event) const override;
-  absl::Status LoadTables() override;
+  absl::Status LoadTables(const Watch& watch) override;
   absl::Status ExportTables() const override;
   std::string file_format() const override { return "files of JSON lines as Yahoo's generator writes them"; }
   Events ReadFiles(const std::vector<engine::ListedFile>& files,

@@ -22,6 +22,7 @@
 namespace glaive::rdma {
 namespace {
 
+constexpr std::size_t kPrefaultedUnwatched = std::size_t{32} << 20;
 constexpr int kProtection = PROT_READ | PROT_WRITE;
 // The size is said: without it the system takes its default huge page, which may be 1 GiB.
 constexpr int kMapHuge = MAP_HUGETLB | MAP_HUGE_2MB;
@@ -193,12 +194,16 @@ PageRegion& PageRegion::operator=(PageRegion&& other) noexcept {
 
 PageRegion::~PageRegion() { Unmap(); }
 
-void PageRegion::Prefault() const {
+absl::Status PageRegion::Prefault(const Watch& watch) const {
   const std::size_t page_bytes = BasePageBytes();
   for (std::size_t offset = 0; offset < size_bytes_; offset += page_bytes) {
+    if (offset % kPrefaultedUnwatched == 0) {
+      if (absl::Status status = watch(); !status.ok()) return status;
+    }
     volatile std::byte* const first = data_ + offset;
     *first = *first;  // a write gives the page its memory
   }
+  return absl::OkStatus();
 }
 
 void PageRegion::Unmap() {

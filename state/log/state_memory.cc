@@ -62,7 +62,7 @@ std::optional<Block> StateMemory::TakeDirty(std::size_t size_bytes) {
   return taken.block;
 }
 
-absl::Status StateMemory::Prefault(std::size_t size_bytes) {
+absl::Status StateMemory::Prefault(std::size_t size_bytes, const Watch& watch) {
   GLAIVE_CHECK(mapped_bytes_ == 0, "prefaulting comes too late: ", mapped_bytes_, " bytes are mapped already");
   if (size_bytes > limit_bytes_) {
     return absl::ResourceExhaustedError(absl::StrCat("the executor's state may take ", FormatBytes(limit_bytes_),
@@ -77,9 +77,8 @@ absl::Status StateMemory::Prefault(std::size_t size_bytes) {
   if (!region.ok()) {
     return region.status();
   }
-  regions_.back().Prefault();
   carving_ = *region;
-  return absl::OkStatus();
+  return regions_.back().Prefault(watch);
 }
 
 absl::StatusOr<Block> StateMemory::Carve(std::size_t size_bytes) {

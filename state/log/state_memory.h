@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "rdma/base/watch.h"
 #include "rdma/memory/page_region.h"
 
 namespace glaive::state {
@@ -50,8 +51,8 @@ class StateMemory {
 
   /// Takes `size_bytes` from the system ahead of time, page faults included; blocks of all sizes are cut from them, in
   /// order, until one does not fit. Call it before the first Acquire. ResourceExhausted when the budget or the system
-  /// has less.
-  absl::Status Prefault(std::size_t size_bytes);
+  /// has less; `watch` may end it.
+  absl::Status Prefault(std::size_t size_bytes, const Watch& watch);
 
   /// A block of `size_bytes`, rounded up to 64. ResourceExhausted when the budget or the system has no more.
   absl::StatusOr<Block> Acquire(std::size_t size_bytes, Contents contents);

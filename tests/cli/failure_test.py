@@ -86,7 +86,8 @@ class FailureTest(CliTest):
     # ---- the user ----
 
     def test_an_interrupt_ends_the_whole_run_cleanly(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup would have the runs ignore it
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             for target in ("group", "rank 0", "rank 1"):
                 with self.subTest(signal=number, target=target):
                     ysb = self.start_endless("--nodes=2", "--output=counts.csv")

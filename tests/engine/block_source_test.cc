@@ -56,6 +56,53 @@ TEST_F(BlockSourceTest, ReadsItsBlockOnceInOrderAndThenEnds) {
   EXPECT_EQ(next, 10'000U);
 }
 
+TEST_F(BlockSourceTest, ItsGenerationCanBeEndedBetweenPieces) {
+  std::uint64_t generated = 0;
+  const auto generate = [&](std::uint64_t first, std::span<Tick> ticks) {
+    EXPECT_EQ(first, generated);
+    generated += ticks.size();
+  };
+  int asked = 0;
+  const Watch watch = [&] { return ++asked < 3 ? absl::OkStatus() : absl::CancelledError("enough"); };
+  const BlockSourceOptions options{.block_records = 1'000'000, .total_records = 1'000'000};
+  const auto source = BlockSource<Tick, TickTime>::Create(options, clock_, generate, TickTime{}, watch);
+  EXPECT_EQ(source.status(), absl::CancelledError("enough"));
+  EXPECT_GT(generated, 0U);
+  EXPECT_LT(generated, 200'000U) << "a piece is some milliseconds' work";
+}
+
+TEST_F(BlockSourceTest, PiecesThatAreInOrderByThemselvesAreNotInOrderTogether) {
+  for (const bool falls : {false, true}) {
+    const auto generate = [&](std::uint64_t first, std::span<Tick> ticks) {
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        const auto number = static_cast<std::int64_t>(first + i);
+        ticks[i] = {.time_ms = falls && first > 0 ? number - 2 : number, .number = first + i};
+      }
+    };
+    const BlockSourceOptions options{.block_records = 100'000, .total_records = 100'000};
+    const auto source = BlockSource<Tick, TickTime>::Create(options, clock_, generate, TickTime{});
+    ASSERT_TRUE(source.ok()) << source.status();
+    EXPECT_EQ((*source)->Poll().in_order, !falls);
+  }
+}
+
+TEST_F(BlockSourceTest, EndsWithAnErrorBeforeEventTimesAreBeyond64Bits) {
+  constexpr std::int64_t kSpanMs = std::int64_t{1} << 60;  // 7 of them fit, behind that of 0
+  const auto source = Make({.block_records = 10, .total_records = 1'000, .span_ms = kSpanMs});
+  SourceBatch<Tick> batch;
+  std::int64_t latest_ms = 0;
+  std::uint64_t read = 0;
+  do {
+    batch = source->Poll();
+    read += batch.records.size();
+    ASSERT_GE(batch.watermark_ms, latest_ms) << "an event time has overflowed";
+    latest_ms = batch.watermark_ms;
+  } while (!batch.ended);
+  EXPECT_EQ(read, 80U);
+  EXPECT_LT(latest_ms, kMaxEventTimeMs);
+  EXPECT_EQ(source->status().code(), absl::StatusCode::kOutOfRange) << source->status();
+}
+
 TEST_F(BlockSourceTest, ABatchHasAtMostAsManyRecordsAsItIsTold) {
   const auto source =
       Make({.block_records = 5, .total_records = 8, .span_ms = 5, .records_per_second = 0, .batch_records = 2});

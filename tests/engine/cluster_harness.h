@@ -225,7 +225,7 @@ inline absl::Status RunExecutors(const Workload& workload, const Query& query, s
   }
   for (auto& executor : executors) {
     status.Update(executor->Connect(descriptors));
-    status.Update(executor->Open());
+    status.Update(executor->Open(GoOn));
     if (status.ok()) {
       status = executor->Start();
     }

@@ -179,6 +179,16 @@ TEST_F(CsvTest, JoiningPutsAllPartsIntoOneFileWithOneHeader) {
   EXPECT_EQ(Read(path_), Header() + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
 }
 
+TEST_F(CsvTest, JoiningCanBeEndedAndLeavesNoFileOfItsOwn) {
+  for (std::uint32_t executor = 0; executor < 2; ++executor) {
+    std::ofstream(PartPath(path_, ExecutorId{executor}, 2)) << Header() << std::string(3 << 20, 'x') << "\n";
+  }
+  int asked = 0;
+  const Watch watch = [&asked] { return ++asked < 3 ? absl::OkStatus() : absl::CancelledError("enough"); };
+  EXPECT_EQ(JoinParts(path_, 2, watch), absl::CancelledError("enough"));
+  EXPECT_EQ(Files(), (std::vector<std::string>{"counts.csv.part-000-of-002", "counts.csv.part-001-of-002"}));
+}
+
 TEST_F(CsvTest, AMissingPartIsNamedAndNothingIsJoined) {
   {
     WholeFile whole = *WholeFile::Create(path_);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -32,7 +33,9 @@ TEST(Interrupt, IsQuietUntilASignalComes) {
 }
 
 TEST(Interrupt, ASignalMakesItReadableAndIsRemembered) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  ASSERT_NE(::signal(SIGHUP, SIG_DFL), SIG_ERR);
+  for (const auto& [signal, description] : std::map<int, std::string>{
+           {SIGINT, "interrupted by SIGINT"}, {SIGTERM, "interrupted by SIGTERM"}, {SIGHUP, "interrupted by SIGHUP"}}) {
     auto interrupt = Interrupt::Create();
     ASSERT_TRUE(interrupt.ok()) << interrupt.status();
     ASSERT_EQ(::raise(signal), 0);
@@ -40,8 +43,17 @@ TEST(Interrupt, ASignalMakesItReadableAndIsRemembered) {
     EXPECT_EQ(interrupt->Poll(), signal);
     EXPECT_FALSE(Readable(interrupt->fd()));
     EXPECT_EQ(interrupt->Poll(), signal);
-    EXPECT_EQ(interrupt->Describe(), signal == SIGINT ? "interrupted by SIGINT" : "interrupted by SIGTERM");
+    EXPECT_EQ(interrupt->Describe(), description);
   }
+}
+
+TEST(Interrupt, AHangupThatIsIgnoredStaysSo) {  // as nohup starts a program
+  ASSERT_NE(::signal(SIGHUP, SIG_IGN), SIG_ERR);
+  auto interrupt = Interrupt::Create();
+  ASSERT_TRUE(interrupt.ok()) << interrupt.status();
+  ASSERT_EQ(::raise(SIGHUP), 0);
+  EXPECT_EQ(interrupt->Poll(), std::nullopt);
+  ASSERT_NE(::signal(SIGHUP, SIG_DFL), SIG_ERR);
 }
 
 TEST(Interrupt, NamesTheProcessThatSentTheSignal) {

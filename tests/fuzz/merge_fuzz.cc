@@ -125,7 +125,7 @@ class HostileHelper {
     Require(leader_->Connect(all).ok() && mesh_->Connect(all).ok());
     while (leader_->mesh().PollConnecting()->has_value() || mesh_->PollConnecting()->has_value()) {
     }
-    Require(leader_->Open().ok() && leader_->Start().ok());
+    Require(leader_->Open(GoOn).ok() && leader_->Start().ok());
     ended_.assign(entry_bytes_.size(), 0);
   }
 

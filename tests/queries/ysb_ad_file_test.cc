@@ -32,7 +32,7 @@ std::string Line(std::string_view ad, std::string_view campaign) {
 
 class ReadAdsTest : public ::testing::Test {
  protected:
-  absl::StatusOr<std::vector<Ad>> Read(std::string_view text) { return ReadAds(WriteText(path_, text)); }
+  absl::StatusOr<std::vector<Ad>> Read(std::string_view text) { return ReadAds(WriteText(path_, text), GoOn); }
 
   /// The error for a file of this text, which is of the given line.
   std::string ErrorAt(int line, std::string_view text) {
@@ -56,11 +56,12 @@ TEST_F(ReadAdsTest, IdsAreTheFirstBytesOfUuids) {
     EXPECT_EQ(ads->front().id, 0x01U);
     EXPECT_EQ(ads->front().campaign, 0xffU);
     EXPECT_EQ(ads->back().id, 0x0100'0000'0000'0002U);
-    const CampaignTable campaigns(*ads);
-    EXPECT_EQ(campaigns.Find(0x01), 0xffU);
-    EXPECT_EQ(campaigns.Find(0x0100'0000'0000'0002U), 0xffU);
-    EXPECT_EQ(campaigns.Find(0x02), 0U);
-    EXPECT_EQ(campaigns.Find(AllAds().front().id), 0U);
+    const auto campaigns = CampaignTable::Of(*ads, GoOn);
+    ASSERT_TRUE(campaigns.ok()) << campaigns.status();
+    EXPECT_EQ(campaigns->Find(0x01), 0xffU);
+    EXPECT_EQ(campaigns->Find(0x0100'0000'0000'0002U), 0xffU);
+    EXPECT_EQ(campaigns->Find(0x02), 0U);
+    EXPECT_EQ(campaigns->Find(AllAds().front().id), 0U);
   }
 }
 
@@ -86,7 +87,7 @@ TEST_F(ReadAdsTest, IdsMustBeDifferent) {
 TEST_F(ReadAdsTest, AFileThatIsEmptyOrNotThereIsNamed) {
   const auto empty = Read("");
   EXPECT_THAT(std::string(empty.status().message()), HasSubstr("has no ads"));
-  const auto missing = ReadAds((folder_.path() / "nowhere.txt").string());
+  const auto missing = ReadAds((folder_.path() / "nowhere.txt").string(), GoOn);
   EXPECT_THAT(std::string(missing.status().message()), HasSubstr("nowhere.txt"));
 }
 

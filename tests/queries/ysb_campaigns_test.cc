@@ -60,6 +60,16 @@ TEST(CampaignTableTest, FindsTheCampaignOfEveryAd) {
   }
 }
 
+TEST(CampaignTableTest, OfNoAdIsRefused) {
+  EXPECT_EQ(CampaignTable::Of({}, GoOn).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(CampaignTableTest, ItsMakingCanBeEnded) {
+  const std::vector<Ad> ads = AllAds();
+  const auto table = CampaignTable::Of(ads, [] { return absl::CancelledError("enough"); });
+  EXPECT_EQ(table.status(), absl::CancelledError("enough"));
+}
+
 TEST(CampaignTableTest, FindsNothingForOtherIds) {
   const CampaignTable campaigns;
   EXPECT_EQ(campaigns.Find(0), 0u);

@@ -48,7 +48,7 @@ TEST(PageRegion, HasAllItsPagesOncePrefaulted) {
   if (region.pages() != PageKind::kHuge) {
     EXPECT_EQ(resident_pages(), 0);
   }
-  region.Prefault();
+  ASSERT_EQ(region.Prefault(GoOn), absl::OkStatus());
   EXPECT_EQ(static_cast<std::size_t>(resident_pages()), resident.size());
   EXPECT_TRUE(AllZero(region.bytes()));
 }

@@ -49,9 +49,9 @@ class TestHost final : public SimHost {
     Runner(std::span<const std::unique_ptr<engine::Executor>> executors, Drive drive)
         : executors_(executors), drive_(std::move(drive)) {}
 
-    absl::Status Open(const Watch& /*watch*/) override {
+    absl::Status Open(const Watch& watch) override {
       absl::Status status;
-      for (const auto& executor : executors_) status.Update(executor->Open());
+      for (const auto& executor : executors_) status.Update(executor->Open(watch));
       for (const auto& executor : executors_) status.Update(status.ok() ? executor->Start() : status);
       return status;
     }

@@ -32,7 +32,8 @@ class SimNode::Program final : public engine::QueryProgram {
   std::string summary() const override { return ""; }
   void RegisterFlags(engine::FlagSet& /*flags*/) override {}
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& /*options*/,
-                                                       std::uint32_t /*executor_count*/) override {
+                                                       std::uint32_t /*executor_count*/,
+                                                       const Watch& /*watch*/) override {
     const World& world = node_->world_;
     return world.entry->build({.flows = {.input = world.input, .truth = world.truth, .listener = world.source_listener},
                                .rows = &node_->rows_,
@@ -61,7 +62,7 @@ class SimNode::Runner final : public engine::ExecutorRunner {
   absl::Status Open(const Watch& watch) override {
     for (const auto& executor : executors_) {
       node_->world_.step_listener->AtStep(node_->id_, Step::kOpening);
-      absl::Status status = executor->Open();
+      absl::Status status = executor->Open(watch);
       status.Update(watch());
       if (!status.ok()) return status;
       node_->main_fiber_->Yield();

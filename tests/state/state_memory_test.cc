@@ -57,7 +57,7 @@ TEST(StateMemory, WhatGoesPastTheBudgetIsRefusedWithAdvice) {
 
 TEST(StateMemory, BlocksOfAnySizeAreCutFromWhatWasPrefaultedAsLongAsTheyFit) {
   StateMemory memory(16 * kRegionBytes);
-  ASSERT_TRUE(memory.Prefault(4 * kRegionBytes - 100).ok());
+  ASSERT_TRUE(memory.Prefault(4 * kRegionBytes - 100, GoOn).ok());
   EXPECT_EQ(memory.mapped_bytes(), 4 * kRegionBytes);
   EXPECT_EQ(memory.used_bytes(), 0U);
   const Block large = memory.Acquire(3 * kRegionBytes, Contents::kZeroed).value();
@@ -72,16 +72,24 @@ TEST(StateMemory, BlocksOfAnySizeAreCutFromWhatWasPrefaultedAsLongAsTheyFit) {
 
 TEST(StateMemory, PrefaultingNothingMapsNothingAndTooMuchIsRefused) {
   StateMemory memory(4 * kRegionBytes);
-  EXPECT_TRUE(memory.Prefault(0).ok());
+  EXPECT_TRUE(memory.Prefault(0, GoOn).ok());
   EXPECT_EQ(memory.mapped_bytes(), 0U);
-  const absl::Status refused = memory.Prefault(5 * kRegionBytes);
+  const absl::Status refused = memory.Prefault(5 * kRegionBytes, GoOn);
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(refused.message(), HasSubstr("--prefault-state=10MiB"));
 }
 
+TEST(StateMemory, PrefaultingCanBeEndedOnItsWay) {
+  StateMemory memory(64 * kRegionBytes);
+  int asked = 0;
+  const Watch watch = [&asked] { return ++asked < 3 ? absl::OkStatus() : absl::CancelledError("enough"); };
+  EXPECT_EQ(memory.Prefault(64 * kRegionBytes, watch), absl::CancelledError("enough"));
+  EXPECT_EQ(asked, 3);
+}
+
 TEST(StateMemory, PrefaultsNoMoreThanItsBudgetEvenWhereThatIsNoWholePage) {
   StateMemory memory(3 * kRegionBytes + 5);
-  EXPECT_TRUE(memory.Prefault(3 * kRegionBytes + 5).ok());
+  EXPECT_TRUE(memory.Prefault(3 * kRegionBytes + 5, GoOn).ok());
   EXPECT_EQ(memory.mapped_bytes(), 3 * kRegionBytes);
   const auto refused = memory.Acquire(3 * kRegionBytes + 64, Contents::kAny);
   EXPECT_THAT(refused.status().message(), HasSubstr("6MiB of them left of --prefault-state"));
