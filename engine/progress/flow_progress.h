@@ -95,9 +95,7 @@ class FlowProgress {
  private:
   /// Whether time goes on after it stood still, and this flow has not noted that yet.
   bool HasAwoken() const { return stage_->awakenings() != awakenings_; }
-  bool CanFollow(std::int64_t now_ns) const {
-    return now_ns >= follows_from_ns_ && FollowedMs() > watermark_ms_;
-  }
+  bool CanFollow(std::int64_t now_ns) const { return now_ns >= follows_from_ns_ && FollowedMs() > watermark_ms_; }
   std::int64_t FollowedMs() const {
     return options_.of_results ? stage_->MinOfActiveBesideInput(options_.input) : stage_->MinOfActiveBesideFlow(flow_);
   }

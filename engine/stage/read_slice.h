@@ -10,9 +10,9 @@
 
 namespace glaive::engine {
 
-/// Calls `visit(entry)`, which returns a status, for each key of a table, until one is not OK; returns that. Yields where
-/// the table has much to go through without calling `visit`, which has to yield itself. ResourceExhausted past the
-/// budget.
+/// Calls `visit(entry)`, which returns a status, for each key of a table, until one is not OK; returns that. Yields
+/// where the table has much to go through without calling `visit`, which has to yield itself. ResourceExhausted past
+/// the budget.
 template <typename Table, typename Visit>
 absl::Status ReadSlice(Fiber& fiber, state::StateMemory& memory, Table& table, const Visit& visit) {
   constexpr std::size_t kMovedAtOnce = 4096;

@@ -19,8 +19,8 @@
 namespace glaive::queries::ysb {
 
 /// In the file's order, at least one. FailedPrecondition with FILE:LINE:COLUMN when a line is no such object, an ad is
-/// there twice, or two ads or two campaigns have the same id; the errors of InputFile when the file cannot be read. `watch`
-/// may end it.
+/// there twice, or two ads or two campaigns have the same id; the errors of InputFile when the file cannot be read.
+/// `watch` may end it.
 absl::StatusOr<std::vector<Ad>> ReadAds(const std::string& path, const Watch& watch);
 
 }  // namespace glaive::queries::ysb

@@ -169,8 +169,8 @@ class SlotTable {
     return &entry->value;
   }
 
-  /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. Calls `pause()` once
-  /// in kSlotsBetweenPauses slots, whether they are used or not.
+  /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. Calls `pause()`
+  /// once in kSlotsBetweenPauses slots, whether they are used or not.
   template <typename Visit, typename Pause = NoPause>
   absl::Status ForEach(Visit&& visit, Pause&& pause = {}) const {
     std::span<const Entry> rest(slots_, empty() ? 0 : homes_ + kMostProbes);

@@ -100,7 +100,11 @@ class ShortTurns : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(ShortTurns, OfTumblingWindowsInFrontOfASecondStage) {
   ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
-    return Counts(workload).KeyBy(&TestRow::key).Window(Tumbling{kWindow}).Aggregate(Max{&TestRow::value}).To(Discard{});
+    return Counts(workload)
+        .KeyBy(&TestRow::key)
+        .Window(Tumbling{kWindow})
+        .Aggregate(Max{&TestRow::value})
+        .To(Discard{});
   });
 }
 

@@ -65,8 +65,7 @@ Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, s
 
 enum class Silence : std::uint8_t { kNone, kBeforeFarTimes, kBeforeNextTimes };
 
-Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Silence silence,
-              std::int64_t skips) {
+Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Silence silence, std::int64_t skips) {
   const bool is_silent = silence != Silence::kNone && records >= 4;
   Flow flow;
   std::int64_t watermark_ms = kBeginningMs;
@@ -82,7 +81,8 @@ Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Si
     if (is_behind && number < speaks_again + scenario.batch) batch.silence_ns = 4 * kIdleTimeoutNs;
     for (std::int64_t i = 0; i < scenario.batch && number < records; ++i, ++number) {
       Event event = MakeEvent(scenario, random, number, records);
-      if (is_behind && silence == Silence::kBeforeFarTimes) event.time_ms += 3 * scenario.span_ms + scenario.disorder_ms + scenario.bound_ms;
+      if (is_behind && silence == Silence::kBeforeFarTimes)
+        event.time_ms += 3 * scenario.span_ms + scenario.disorder_ms + scenario.bound_ms;
       watermark_ms = std::max(watermark_ms, event.time_ms - scenario.bound_ms);
       batch.events.push_back(event);
       if (is_silent && number + 1 == speaks_again) {

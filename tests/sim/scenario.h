@@ -30,15 +30,15 @@ struct Scenario {
 
   std::int64_t records = 100;  ///< of each flow
   std::int64_t keys = 10;
-  std::int64_t hot_percent = 0;   ///< of the records, that carry key 0
-  std::int64_t span_ms = 10'000;  ///< of event time
-  std::int64_t disorder_ms = 0;   ///< that a record may be behind its time
-  std::int64_t bound_ms = 0;      ///< that the watermark is
-  std::int64_t lateness_ms = 0;   ///< that the query allows
-  std::int64_t batch = 10;        ///< records
-  std::int64_t silent = 0;        ///< 1: a flow falls silent for longer than the idle timeout
-  std::int64_t silent_source = 0; ///< 1: all flows of the first source do, where the query can tell what is right then
-  std::int64_t skips = 0;         ///< times that a flow's source reads what has no record in it, amid the others
+  std::int64_t hot_percent = 0;    ///< of the records, that carry key 0
+  std::int64_t span_ms = 10'000;   ///< of event time
+  std::int64_t disorder_ms = 0;    ///< that a record may be behind its time
+  std::int64_t bound_ms = 0;       ///< that the watermark is
+  std::int64_t lateness_ms = 0;    ///< that the query allows
+  std::int64_t batch = 10;         ///< records
+  std::int64_t silent = 0;         ///< 1: a flow falls silent for longer than the idle timeout
+  std::int64_t silent_source = 0;  ///< 1: all flows of the first source do, where the query can tell what is right then
+  std::int64_t skips = 0;          ///< times that a flow's source reads what has no record in it, amid the others
 
   std::int64_t slot_bytes = 1024;
   std::int64_t credits = 8;

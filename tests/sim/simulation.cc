@@ -345,7 +345,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   std::array<bool, 16> is_buried_{};
   std::int64_t occurrences_ = 0;
   std::int64_t handed_on_ = 0;  // results, in this turn
-  bool has_given_up_ = false;  // the node that ends at once
+  bool has_given_up_ = false;   // the node that ends at once
   std::size_t idle_steps_ = 0;
   std::int64_t leap_ns_ = kLeastLeapNs;
   std::uint64_t progress_ = 0;

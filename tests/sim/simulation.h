@@ -30,7 +30,7 @@ struct Measures {
   std::uint64_t rows = 0;
   std::uint64_t late_rows = 0;
   std::uint64_t late_results = 0;  ///< of a stage, for the next one
-  std::uint64_t torn_writes = 0;  ///< of which a part had arrived
+  std::uint64_t torn_writes = 0;   ///< of which a part had arrived
   std::uint64_t credit_stalls = 0;
   std::uint64_t segment_waits = 0;
   std::uint64_t folded_records = 0;
