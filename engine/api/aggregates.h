@@ -60,10 +60,10 @@ struct Min : FieldAggregate<state::MinValue, Field> {};
 /// The greatest value of a field, which is never NaN.
 template <typename Field>
 struct Max : FieldAggregate<state::MaxValue, Field> {};
-/// The mean of a field: the exact sum, divided once.
+/// The mean of a field: the double nearest to the exact sum by the count.
 template <typename Field>
 struct Mean : FieldAggregate<state::MeanValue, Field> {};
-/// The population variance of a field, from exact sums.
+/// The population variance of a field: the double nearest to the exact one.
 template <typename Field>
 struct Variance : FieldAggregate<state::VarianceValue, Field> {};
 

@@ -29,12 +29,9 @@ struct MeanValue<T> {
     sum.Add(other.sum.value());
     count += other.count;
   }
-  /// Empty when no record came.
+  /// Empty when no record came; rounded once.
   std::optional<double> Result() const {
-    if (count == 0) {
-      return std::nullopt;
-    }
-    return static_cast<double>(static_cast<long double>(sum.value()) / static_cast<long double>(count));
+    return count == 0 ? std::nullopt : std::optional<double>(sum.DividedBy(count));
   }
 
   friend bool operator==(const MeanValue&, const MeanValue&) = default;

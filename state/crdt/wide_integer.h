@@ -8,6 +8,8 @@
 
 #include "absl/numeric/int128.h"
 
+#include "state/crdt/fixed_point.h"
+
 namespace glaive::state {
 
 class WideInteger {
@@ -23,6 +25,17 @@ class WideInteger {
     const absl::uint128 sum = absl::uint128(value()) + absl::uint128(other);
     low_ = absl::Uint128Low64(sum);
     high_ = static_cast<std::int64_t>(absl::Uint128High64(sum));
+  }
+
+  /// This by `divisor`, which is not 0, rounded once.
+  double DividedBy(std::uint64_t divisor) const {
+    using Fixed = FixedPoint<3>;
+    constexpr int kFractionBits = 64 * static_cast<int>(Fixed::kFractionWords);
+    const bool negative = high_ < 0;
+    const auto bits = absl::uint128(value());
+    Fixed fixed;
+    fixed.AddShifted(negative ? -bits : bits, 0, negative);
+    return ToDouble(fixed.Divided({divisor}), -kFractionBits);
   }
 
   friend constexpr bool operator==(const WideInteger&, const WideInteger&) = default;
