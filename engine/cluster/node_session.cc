@@ -187,7 +187,9 @@ absl::Status NodeSession::GatherMetrics() {
 }
 
 absl::Status NodeSession::Verify(const NodeRun::Watch& watch) {
-  RunFacts facts{.records_read = std::vector<std::uint64_t>(options_->cluster.executor_count()), .leaders = {}};
+  RunFacts facts{.records_read = std::vector<std::uint64_t>(options_->cluster.executor_count()),
+                 .leaders = {},
+                 .key_hash = state::KeyHash(plane_->run_token())};
   for (const NodeMetrics& node : nodes_) {
     for (const ExecutorMetrics& executor : node.executors) {
       facts.records_read[executor.executor] = executor.records;

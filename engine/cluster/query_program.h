@@ -17,6 +17,7 @@
 #include "engine/flags/flag_set.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/watch.h"
+#include "state/index/key_hash.h"
 
 namespace glaive::engine {
 
@@ -24,6 +25,7 @@ namespace glaive::engine {
 struct RunFacts {
   std::vector<std::uint64_t> records_read;  // by executor of the whole run
   std::vector<ExecutorId> leaders;          // the executors of this node
+  state::KeyHash key_hash;                  // by which keys have their leaders
 };
 
 /// Something that each node reads for itself: its name, and what of it has to be the same at all nodes, in words that

@@ -48,7 +48,7 @@ class DistinctResults {
         fiber.Yield();
       }
       const GroupKey group = key.group();
-      staged_[staged_count_++] = Item{.hash = state::HashKey(group), .key = group, .part = part};
+      staged_[staged_count_++] = Item{.hash = memory_->key_hash()(group), .key = group, .part = part};
       return staged_count_ == staged_.size() ? AddStaged(*totals) : absl::OkStatus();
     };
     absl::Status status = elements_.Fire(fiber, window, add);

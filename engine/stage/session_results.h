@@ -109,7 +109,7 @@ class SessionResults {
           return TimeOutsideSlice(windows_, slice, time_ms);
         }
       }
-      const std::uint64_t hash = state::HashKey(entry.key);
+      const std::uint64_t hash = memory_->key_hash()(entry.key);
       staged_[staged_count_++] = Item{.hash = hash, .key = entry.key, .part = part};
       typename Table::Prefetcher{*sessions_}(hash);
       return staged_count_ < staged_.size() ? absl::OkStatus() : ContinueGroup(fiber, emit);
@@ -176,7 +176,7 @@ class SessionResults {
     for (std::uint32_t i = 0; open_count_ > 0 && i < all.size() && status.ok(); ++i) {
       Look(fiber, 1);
       if (const auto& [key, session] = all.At(i); !session.empty()) {
-        staged_[staged_count_++] = Item{.hash = state::HashKey(key), .key = key, .part = session};
+        staged_[staged_count_++] = Item{.hash = memory_->key_hash()(key), .key = key, .part = session};
       }
       if (staged_count_ == state::kGroupSize || i + 1 == all.size()) {
         status = sessions_->Apply(*memory_, std::span<const Item>(staged_.data(), std::exchange(staged_count_, 0)),

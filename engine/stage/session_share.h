@@ -58,6 +58,7 @@ class SessionShare {
     }
     buckets_ = std::span(reinterpret_cast<std::uint32_t*>(block->data), buckets);
     std::ranges::fill(buckets_, kNone);
+    hash_ = memory.key_hash();
     return slice_.MakeRoom(memory, std::min(open_.size(), static_cast<std::uint32_t>(tuples)));  // most likely
   }
 
@@ -107,7 +108,7 @@ class SessionShare {
   absl::Status MoveTo(state::StateMemory& memory, const ShareOfFn& share_of, const LookFn& look) {
     for (std::uint32_t number = 0; number < open_.size(); ++number) {
       Session session = open_.At(number);
-      SessionShare& other = share_of(state::HashKey(session.key));
+      SessionShare& other = share_of(memory.key_hash()(session.key));
       absl::Status status = other.open_.MakeRoom(memory, 1);
       status.Update(other.left_.MakeRoom(memory, session.left.size));
       status.Update(other.right_.MakeRoom(memory, session.right.size));
@@ -135,7 +136,7 @@ class SessionShare {
   /// Clearing more would take long; with so many keys in one share, some others in the same bucket do not matter.
   static constexpr std::uint64_t kMostBuckets = std::uint64_t{1} << 18;
 
-  std::uint32_t& BucketOf(const Key& key) const { return buckets_[state::HashKey(key) & (buckets_.size() - 1)]; }
+  std::uint32_t& BucketOf(const Key& key) const { return buckets_[hash_(key) & (buckets_.size() - 1)]; }
 
   /// What the slice has of a key.
   std::uint32_t Find(const Key& key) const {
@@ -220,6 +221,7 @@ class SessionShare {
   state::EntryLog<Session> open_;   // sessions with records in the slice that was read last
   state::EntryLog<Session> slice_;  // what the slice that is read has, linked from the buckets
   std::span<std::uint32_t> buckets_;
+  state::KeyHash hash_;  // the run's, once a slice has begun
   LeftTuples left_;
   RightTuples right_;
 };

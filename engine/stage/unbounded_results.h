@@ -90,7 +90,7 @@ class UnboundedResults {
     std::size_t count = 0;
     for (; count < items.size() && first + count < changed.size(); ++count) {
       const auto& entry = changed.At(first + static_cast<std::uint32_t>(count));
-      items[count] = Item{.hash = state::HashKey(entry.key), .key = entry.key, .value = &entry.value};
+      items[count] = Item{.hash = memory_->key_hash()(entry.key), .key = entry.key, .value = &entry.value};
     }
     std::size_t merged = 0;
     absl::Status status =

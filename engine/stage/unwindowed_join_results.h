@@ -156,7 +156,7 @@ class UnwindowedJoinResults {
     std::array<Item<Tuple>, state::kGroupSize> items;
     std::size_t count = 0;
     for (const Entry& entry : group) {
-      items[count++] = {.hash = state::HashKey(entry.key), .key = entry.key, .tuple = &entry.value.tuple};
+      items[count++] = {.hash = memory_->key_hash()(entry.key), .key = entry.key, .tuple = &entry.value.tuple};
     }
     if (absl::Status status = tuples.MakeRoom(*memory_, static_cast<std::uint32_t>(count)); !status.ok()) {
       return status;

@@ -46,8 +46,8 @@ class WindowJoinResults {
     kept_.Note(left_.tuples() + left_.store->primary().entries() + right_.tuples() + right_.store->primary().entries(),
                memory_->used_bytes());
     const std::size_t logs = left_.split() || right_.split() ? LeftTable::kSplitLogs : 1;
-    left_.Arrange(logs, [&] { Look(fiber); });
-    right_.Arrange(logs, [&] { Look(fiber); });
+    left_.Arrange(logs, memory_->key_hash(), [&] { Look(fiber); });
+    right_.Arrange(logs, memory_->key_hash(), [&] { Look(fiber); });
     absl::Status status;
     const auto emit_pair = [&](const auto* left, const auto* right) {
       const auto& key = left == nullptr ? right->key : left->key;
@@ -115,7 +115,7 @@ class WindowJoinResults {
     /// Small pieces beside split ones are not copied for that, only pointed into. Calls `look` for each of their
     /// tuples, and for each log.
     template <typename LookFn>
-    void Arrange(std::size_t logs, const LookFn& look) {
+    void Arrange(std::size_t logs, const state::KeyHash& hash, const LookFn& look) {
       arranged.resize(logs);
       for (Arranged& each : arranged) {
         each.logs.clear();
@@ -135,7 +135,7 @@ class WindowJoinResults {
         for (std::size_t run = 0; run < all.run_count(); ++run) {
           for (const Entry& entry : all.Run(run)) {
             look();
-            Arranged& part = arranged[Table::PartOf(state::HashKey(entry.key))];
+            Arranged& part = arranged[Table::PartOf(hash(entry.key))];
             part.entries.push_back(&entry);
             ++part.tuples;
           }

@@ -136,7 +136,7 @@ class GeneratedProgram : public engine::QueryProgram {
 
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) final {
     const absl::StatusOr<LeaderRows> rows =
-        RowsOfLeaders(name(), sinks_->kept(), facts.leaders, shape().keyed ? Keys::kLed : Keys::kNone);
+        RowsOfLeaders(name(), sinks_->kept(), facts.leaders, facts.key_hash, shape().keyed ? Keys::kLed : Keys::kNone);
     if (!rows.ok()) {
       return rows.status();
     }

@@ -9,8 +9,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
-#include "state/index/key_hash.h"
-
 namespace glaive::queries {
 namespace {
 
@@ -29,9 +27,9 @@ absl::StatusOr<std::vector<std::uint64_t>> DecodeNumbers(const std::string& text
 
 absl::StatusOr<LeaderRows> RowsOfLeaders(const std::string& query,
                                          std::span<const std::vector<ResultRow>> rows_by_executor,
-                                         std::span<const ExecutorId> leaders, Keys keys) {
-  const auto leader_of = [executors = static_cast<std::uint32_t>(rows_by_executor.size())](std::uint64_t key) {
-    return state::LeaderOf(state::HashKey(key), executors);
+                                         std::span<const ExecutorId> leaders, const state::KeyHash& hash, Keys keys) {
+  const auto leader_of = [hash, executors = static_cast<std::uint32_t>(rows_by_executor.size())](std::uint64_t key) {
+    return state::LeaderOf(hash(key), executors);
   };
   LeaderRows result;
   for (const ExecutorId leader : leaders) {

@@ -130,7 +130,7 @@ class TwoInputProgram : public engine::QueryProgram {
   }
 
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) final {
-    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->kept(), facts.leaders);
+    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->kept(), facts.leaders, facts.key_hash);
     if (!rows.ok()) {
       return rows.status();
     }

@@ -31,9 +31,9 @@ class ElementKey {
     return group;
   }
 
-  /// What HashKey returns: the bits that choose the leader are those of the group's hash.
-  std::uint64_t StateHash() const {
-    return (XXH3_64bits(bytes_.data(), bytes_.size()) & ~kLeaderBits) | (HashKey(group()) & kLeaderBits);
+  /// What `hash` gives for it: the bits that choose the leader are those of the group's hash.
+  std::uint64_t StateHash(const KeyHash& hash) const {
+    return (hash.OfBytes(bytes_.data(), bytes_.size()) & ~kLeaderBits) | (hash(group()) & kLeaderBits);
   }
 
   friend bool operator==(const ElementKey&, const ElementKey&) = default;

@@ -42,7 +42,7 @@ class GroupIndex {
     if (!block.ok()) {
       return block.status();
     }
-    return GroupIndex(*block, buckets);
+    return GroupIndex(*block, buckets, memory.key_hash());
   }
 
   /// Clears some of the buckets. To be called until it returns false, which says that all are clear, before the first
@@ -99,17 +99,19 @@ class GroupIndex {
     std::uint32_t next_same;  // of the same key
   };
 
-  GroupIndex(Block block, std::uint64_t buckets)
-      : block_(block),
+  GroupIndex(Block block, std::uint64_t buckets, const KeyHash& hash)
+      : hash_(hash),
+        block_(block),
         nodes_(reinterpret_cast<Node*>(block.data)),
         buckets_(reinterpret_cast<std::uint32_t*>(block.data + buckets * sizeof(Node))),
         mask_(buckets - 1) {}
 
   template <typename K>
   std::uint32_t& BucketOf(const K& key) const {
-    return buckets_[HashKey(key) & mask_];
+    return buckets_[hash_(key) & mask_];
   }
 
+  KeyHash hash_;
   Block block_;
   Node* nodes_;
   std::uint32_t* buckets_;

@@ -42,7 +42,7 @@ absl::Status HashIndex::StartGrowth(StateMemory& memory, std::uint64_t factor) {
 absl::Status HashIndex::OverflowError() const {
   return absl::ResourceExhaustedError(absl::StrCat(
       "the hash index of ", size_, " entries has no overflow bucket left in ", tables_[kNew].bucket_count(),
-      " buckets: too many keys share a hash; this is a defect, please report it"));
+      " buckets: too many keys share a hash; start the run again, which draws another"));
 }
 
 }  // namespace glaive::state

@@ -94,6 +94,9 @@ class HashIndex {
     return absl::OkStatus();
   }
 
+  /// ResourceExhausted: so many hashes fall into one bucket that a larger table would not help.
+  absl::Status OverflowError() const;
+
   /// Entries in the index.
   std::uint32_t size() const { return size_; }
   std::size_t size_bytes() const { return tables_[kNew].size_bytes() + tables_[kOld].size_bytes(); }
@@ -111,8 +114,6 @@ class HashIndex {
   std::size_t TableOf(std::uint64_t hash) const {
     return growing() ? static_cast<std::size_t>(tables_[kOld].BucketOf(hash) >= moved_buckets_) : kNew;
   }
-
-  absl::Status OverflowError() const;
 
   std::array<PlacedTable, 2> tables_;
   std::uint64_t moved_buckets_ = 0;  // of the old table

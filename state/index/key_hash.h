@@ -1,15 +1,22 @@
-// HashKey and LeaderOf: the hash every index uses, and the executor that leads a hash.
+// KeyHash and LeaderOf: the hash every index uses, drawn for each run, and the executor that leads a hash.
 //
-// All nodes must agree on both, or a delta would reach an executor that does not lead its keys. See
-// state/index/bucket.h for which bits of the hash serve whom.
+// All nodes must agree on both, or a delta would reach an executor that does not lead its keys: the seed is the run's
+// token. See state/index/bucket.h for which bits of the hash serve whom.
 //
-//   ExecutorId leader = LeaderOf(HashKey(key), executor_count);
+// Keys that were chosen without the seed, by accident or on purpose, spread like random ones. Keys that were chosen
+// after looking at how this run takes them do not: nothing here is cryptographic.
+//
+//   const KeyHash hash(run_token);
+//   ExecutorId leader = LeaderOf(hash(key), executor_count);
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+
+#include "absl/numeric/int128.h"
 
 #include "rdma/base/ids.h"
 #include "rdma/base/plain_data.h"
@@ -28,19 +35,6 @@ concept StateKey = PlainData<K> && std::has_unique_object_representations_v<K> &
 template <typename K>
 concept OnlyKey = StateKey<K> && requires { typename std::bool_constant<K::kOnlyKey>; };
 
-/// 2^64 divided by the golden ratio.
-inline constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
-
-/// The hash of a short key's bits, zero-extended. Tables number their buckets by the low 32 bits: the highest bytes of
-/// a product with 2^64 divided by the golden ratio, which spread neighbouring numbers evenly (Knuth, The Art of
-/// Computer Programming 3, section 6.4), where random bits would overfill some buckets. The others are mixed once more.
-constexpr std::uint64_t HashBits(std::uint64_t bits) {
-  constexpr std::uint64_t kMixer = 0xD6E8FEB86659FD93;
-  const std::uint64_t spread = bits * kGolden;
-  const std::uint64_t mixed = (spread ^ (spread >> 32)) * kMixer;
-  return (mixed & ~std::uint64_t{0xFFFFFFFF}) | __builtin_bswap32(static_cast<std::uint32_t>(spread >> 32));
-}
-
 /// The bits of a key of up to 8 bytes, zero-extended.
 template <StateKey K>
 std::uint64_t BitsOf(const K& key) {
@@ -50,32 +44,74 @@ std::uint64_t BitsOf(const K& key) {
   return bits;
 }
 
-/// HashBits of a key of up to 8 bytes, XXH3 of a longer one's. A key with a StateHash() of its own is asked for it.
-/// Flattened: where much else is inlined, GCC would call XXH3 and choose the code for the key's length there.
-template <StateKey K>
-[[gnu::flatten]] inline std::uint64_t HashKey(const K& key) {
-  if constexpr (requires { key.StateHash(); }) {
-    return key.StateHash();
-  } else if constexpr (sizeof(K) <= sizeof(std::uint64_t)) {
-    return HashBits(BitsOf(key));
-  } else {
-    return XXH3_64bits(&key, sizeof(key));
-  }
-}
+class KeyHash {
+ public:
+  /// For a table that has no keys yet.
+  KeyHash() = default;
+  /// The same seed gives the same hash.
+  explicit KeyHash(std::uint64_t seed) : multiplier_(MultiplierOf(Mixed(seed))), mixer_(Mixed(~seed) | 1) {}
 
-/// 32 bits of a hash, of which the highest are spread as evenly as those that number a table's buckets: they are the
-/// same, the other way round.
-constexpr std::uint32_t SpreadOf(std::uint64_t hash) { return __builtin_bswap32(static_cast<std::uint32_t>(hash)); }
-
-/// SpreadOf(HashKey(key)), which of a short key is the product's upper half: the compiler does not see that.
-template <StateKey K>
-[[gnu::always_inline]] inline std::uint32_t SpreadOfKey(const K& key) {
-  if constexpr (!requires { key.StateHash(); } && sizeof(K) <= sizeof(std::uint64_t)) {
-    return static_cast<std::uint32_t>((BitsOf(key) * kGolden) >> 32);
-  } else {
-    return SpreadOf(HashKey(key));
+  /// 64 bits that look random: of a key of up to 8 bytes three multiplications, each with the bits that the one before
+  /// left at the upper end brought down to the lower; XXH3 of a longer one. A key with a StateHash(KeyHash) of its own
+  /// is asked for it. Flattened: where much else is inlined, GCC would call XXH3 and choose the code for the key's
+  /// length there.
+  template <StateKey K>
+  [[gnu::flatten]] inline std::uint64_t operator()(const K& key) const {
+    if constexpr (requires { key.StateHash(*this); }) {
+      return key.StateHash(*this);
+    } else if constexpr (sizeof(K) <= sizeof(std::uint64_t)) {
+      std::uint64_t bits = BitsOf(key) * multiplier_;
+      bits = (bits ^ bits >> 32) * mixer_;
+      bits = (bits ^ bits >> 32) * mixer_;
+      return bits ^ bits >> 32;
+    } else {
+      return OfBytes(&key, sizeof(key));
+    }
   }
-}
+
+  /// XXH3 of some bytes.
+  std::uint64_t OfBytes(const void* bytes, std::size_t size_bytes) const {
+    return XXH3_64bits_withSeed(bytes, size_bytes, mixer_);
+  }
+
+  /// 32 bits for tables that number their places by the highest of them: for a short key one multiplication, which
+  /// spreads neighbouring keys more evenly than random bits would (Knuth, The Art of Computer Programming 3,
+  /// section 6.4). Multiples of some strides fall close together: such a table must bound how far it looks.
+  template <StateKey K>
+  [[gnu::always_inline]] inline std::uint32_t Spread(const K& key) const {
+    if constexpr (!requires { key.StateHash(*this); } && sizeof(K) <= sizeof(std::uint64_t)) {
+      return static_cast<std::uint32_t>((BitsOf(key) * multiplier_) >> 32);
+    } else {
+      return static_cast<std::uint32_t>((*this)(key) >> 32);
+    }
+  }
+
+ private:
+  /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): neighbouring seeds give unrelated numbers.
+  static constexpr std::uint64_t Mixed(std::uint64_t seed) {
+    std::uint64_t bits = seed + 0x9E3779B97F4A7C15;
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9;
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;
+    return bits ^ bits >> 31;
+  }
+
+  /// 2^64 times a fraction that no fraction with a small denominator is near to, so that its multiples are spread
+  /// evenly. Its continued fraction begins with 1s, as that of the golden ratio does throughout, and goes on with a 1
+  /// or a 2 for each bit of `choices`: some thousand neighbouring keys are spread as by the golden ratio, more keys
+  /// nearly so.
+  static std::uint64_t MultiplierOf(std::uint64_t choices) {
+    constexpr int kOnes = 18;
+    std::uint64_t fraction = 0;
+    for (int place = 63; place >= 0; --place) {
+      const std::uint64_t term = place < kOnes ? 1 : 1 + (choices >> place & 1);
+      fraction = absl::Uint128Low64(absl::Uint128Max() / absl::MakeUint128(term, fraction));
+    }
+    return fraction | 1;
+  }
+
+  std::uint64_t multiplier_ = 1;
+  std::uint64_t mixer_ = 1;
+};
 
 /// The bits of a hash that LeaderOf looks at.
 inline constexpr std::uint64_t kLeaderBits = std::uint64_t{0xFFFFFFFF} << 24;

@@ -20,7 +20,8 @@ std::size_t WholeLines(std::size_t size_bytes) { return (size_bytes + kLineBytes
 
 }  // namespace
 
-StateMemory::StateMemory(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+StateMemory::StateMemory(std::uint64_t limit_bytes, std::uint64_t hash_seed)
+    : limit_bytes_(limit_bytes), key_hash_(hash_seed) {}
 
 StateMemory::FreeList& StateMemory::ListFor(std::size_t size_bytes) {
   for (FreeList& list : lists_) {

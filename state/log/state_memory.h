@@ -1,4 +1,5 @@
-// StateMemory: the memory budget of one executor's state, and the free lists of blocks that windows return.
+// StateMemory: what the tables of one executor's state share: the memory budget, the free lists of blocks that windows
+// return, and the hash of keys.
 //
 // Owned by one executor and used by its thread alone. Blocks are carved from page regions and never given
 // back to the system before the end: the windows of a steady stream live on each other's blocks.
@@ -10,7 +11,7 @@
 // Costs: a recycled block costs a list operation; a fresh one a share of an mmap of 2 MiB and its page faults, unless
 // Prefault has paid them before.
 //
-//   StateMemory memory(1 << 30);
+//   StateMemory memory(1 << 30, run_token);
 //   absl::StatusOr<Block> block = memory.Acquire(256 << 10, Contents::kAny);
 //   memory.Release(*block, Contents::kAny);
 #pragma once
@@ -26,6 +27,7 @@
 
 #include "rdma/base/watch.h"
 #include "rdma/memory/page_region.h"
+#include "state/index/key_hash.h"
 
 namespace glaive::state {
 
@@ -43,8 +45,9 @@ enum class Contents : std::uint8_t {
 
 class StateMemory {
  public:
-  /// At most `limit_bytes` will ever be mapped.
-  explicit StateMemory(std::uint64_t limit_bytes);
+  /// At most `limit_bytes` will ever be mapped. `hash_seed` is the run's: the tables in this memory place their keys by
+  /// it.
+  explicit StateMemory(std::uint64_t limit_bytes, std::uint64_t hash_seed = 0);
 
   StateMemory(const StateMemory&) = delete;
   StateMemory& operator=(const StateMemory&) = delete;
@@ -64,6 +67,8 @@ class StateMemory {
   bool CleanSome(std::size_t max_bytes);
 
   std::uint64_t limit_bytes() const { return limit_bytes_; }
+  /// The hash of the keys in this memory's tables, the same on all executors of a run.
+  const KeyHash& key_hash() const { return key_hash_; }
   /// Bytes taken from the system so far; their peak, too, since nothing is given back.
   std::uint64_t mapped_bytes() const { return mapped_bytes_; }
   /// Of those, all but what is left to cut blocks from: what blocks have taken, with pieces that were too small.
@@ -88,6 +93,7 @@ class StateMemory {
   absl::StatusOr<Block> MapRegion(std::size_t size_bytes);
 
   const std::uint64_t limit_bytes_;
+  const KeyHash key_hash_;
   std::uint64_t mapped_bytes_ = 0;
   std::vector<rdma::PageRegion> regions_;
   Block carving_;                // what is left of the region that blocks are cut from

@@ -50,8 +50,9 @@ class AppendTable {
   /// Appends the tuples of updates (delta_entry.h); splits what has grown too large. ResourceExhausted past the budget.
   template <typename E>
   absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
+    const KeyHash hash = memory.key_hash();
     for (const E& update : run) {
-      Log& log = logs_[split() ? PartOf(HashKey(update.key)) : 0];
+      Log& log = logs_[split() ? PartOf(hash(update.key)) : 0];
       if (!log.has_room()) [[unlikely]] {
         if (absl::Status status = log.MakeRoom(memory); !status.ok()) {
           return status;
@@ -70,7 +71,7 @@ class AppendTable {
     Log& all = logs_.front();
     for (std::size_t run = 0; run < all.run_count(); ++run) {
       for (const Entry& entry : all.Run(run)) {
-        Log& part = parts[PartOf(HashKey(entry.key))];
+        Log& part = parts[PartOf(memory.key_hash()(entry.key))];
         if (absl::Status status = part.MakeRoom(memory); !status.ok()) {
           return status;
         }

@@ -77,7 +77,7 @@ class Combiner {
   }
 
   /// The form of a key, a new one if the key is new; null if the key finds no slot.
-  Form* FindOrInsert(const K& key) { return slots_.FindOrInsert(slots_.HomeOfKey(key), key); }
+  Form* FindOrInsert(const K& key) { return slots_.FindOrInsert(slots_.HomeOf(key), key); }
 
   /// Moves some keys and forms to `out`. Returns how many; none once it has none left, and it can begin another slice.
   /// It takes no new keys in between.

@@ -40,7 +40,7 @@ class SlotFolder {
 
   explicit SlotFolder(const Slots& slots) : slots_(slots) {}
 
-  [[gnu::always_inline]] void Prefetch(const K& key) const { slots_.Prefetch(slots_.HomeOfKey(key)); }
+  [[gnu::always_inline]] void Prefetch(const K& key) const { slots_.Prefetch(slots_.HomeOf(key)); }
   [[gnu::always_inline]] bool TryFold(const K& key, const typename V::Input& input) {
     CompactForm<V>* const form = FormOf(key);
     if (form == nullptr || !form->TryUpdate(input)) [[unlikely]] {
@@ -54,7 +54,7 @@ class SlotFolder {
 
  private:
   [[gnu::always_inline]] CompactForm<V>* FormOf(const K& key) {
-    const SlotHome home = slots_.HomeOfKey(key);
+    const SlotHome home = slots_.HomeOf(key);
     if constexpr (kOutsideCache) {
       return slots_.FindOrInsert(home, key);
     } else {
@@ -94,7 +94,7 @@ class OnlyFolder {
 template <StateKey K, typename V, typename UseFn>
 std::size_t FoldIntoSlots(SlotTable<K, CompactForm<V>>& slots, const UseFn& use) {
   if constexpr (OnlyKey<K>) {
-    if (CompactForm<V>* const form = slots.Find(slots.HomeOfKey(K()), K()); form != nullptr) {
+    if (CompactForm<V>* const form = slots.Find(slots.HomeOf(K()), K()); form != nullptr) {
       const auto folder = use(OnlyFolder<K, V>(*form));
       *form = folder.form();
       return folder.folded();

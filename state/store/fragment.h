@@ -17,7 +17,7 @@
 //
 //   if (!fragment.HasRoom(items.size(), sizeof(Entry))) { wait for segments }
 //   fragment.Begin(slice, Entry::kKind);
-//   for (const Entry& entry : items) fragment.Append(LeaderOf(HashKey(entry.key), executor_count), entry);
+//   for (const Entry& entry : items) fragment.Append(LeaderOf(hash(entry.key), executor_count), entry);
 //   Merge(fragment.own<Entry>());
 #pragma once
 

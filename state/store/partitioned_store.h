@@ -282,8 +282,9 @@ class PartitionedStore {
       return absl::OkStatus();
     }
     fragment_->Begin(slice, E::kKind);
+    const KeyHash hash = memory_->key_hash();
     for (const E& entry : entries) {
-      fragment_->Append(LeaderOf(HashKey(entry.key), executor_count_), entry);
+      fragment_->Append(LeaderOf(hash(entry.key), executor_count_), entry);
     }
     const std::span<const E> own = fragment_->template own<E>();
     own_entries_ += own.size();
@@ -303,8 +304,9 @@ class PartitionedStore {
     // A copy: the sender could still write to the ring.
     std::memcpy(merging_.data(), run.entries.data() + first * sizeof(E), count * sizeof(E));
     const std::span<const E> entries(reinterpret_cast<const E*>(merging_.data()), count);
+    const KeyHash hash = memory_->key_hash();
     for (const E& entry : entries) {
-      const ExecutorId leader = LeaderOf(HashKey(entry.key), executor_count_);
+      const ExecutorId leader = LeaderOf(hash(entry.key), executor_count_);
       if (leader != self_) [[unlikely]] {
         return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " sent executor ", Value(self_),
                                                 " a key that executor ", Value(leader), " leads, in its epoch ",

@@ -1,7 +1,7 @@
 // RunGroups: the entries of a run in groups, as tables take them (slice_table.h): hashed, and with what each will need
 // on its way into the cache while the group before is applied.
 //
-//   status = ForEachGroup(run, [&](std::uint64_t hash) { index.Prefetch(hash); },
+//   status = ForEachGroup(memory.key_hash(), run, [&](std::uint64_t hash) { index.Prefetch(hash); },
 //                         [&](std::span<const RunItem<E>> group) { return table.Apply(memory, group, ApplyRunItem{});
 //                         });
 #pragma once
@@ -41,14 +41,14 @@ struct ApplyRunItem {
 /// Calls `apply(group)`, which returns a status, for one group of at most kGroupSize items after the other, until one
 /// is not OK; returns that. `prefetch(hash)` is called for each item while the group before it is still to be applied.
 template <typename E, typename PrefetchFn, typename ApplyFn>
-absl::Status ForEachGroup(std::span<const E> run, const PrefetchFn& prefetch, const ApplyFn& apply) {
+absl::Status ForEachGroup(KeyHash hash_of, std::span<const E> run, const PrefetchFn& prefetch, const ApplyFn& apply) {
   std::array<std::array<RunItem<E>, kGroupSize>, 2> groups;
   std::size_t waiting = 0;  // items of the group that is to be applied next
   for (std::size_t turn = 0; waiting > 0 || !run.empty(); ++turn) {
     auto& next = groups[turn % 2];
     const std::size_t count = std::min(run.size(), kGroupSize);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t hash = HashKey(run[i].key);
+      const std::uint64_t hash = hash_of(run[i].key);
       prefetch(hash);
       next[i] = {.hash = hash, .key = run[i].key, .entry = &run[i]};
     }

@@ -58,11 +58,11 @@ class SliceTable {
   absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
     if (!IsLarge()) {
       return ForEachGroup(
-          run, [](std::uint64_t /*hash*/) {},
+          memory.key_hash(), run, [](std::uint64_t /*hash*/) {},
           [&](std::span<const RunItem<E>> group) { return Apply(memory, group, ApplyRunItem{}); });
     }
     return ForEachGroup(
-        run, [&](std::uint64_t hash) { index_.Prefetch(hash); },
+        memory.key_hash(), run, [&](std::uint64_t hash) { index_.Prefetch(hash); },
         [&](std::span<const RunItem<E>> group) { return Apply</*kPrefetched=*/true>(memory, group, ApplyRunItem{}); });
   }
 
@@ -175,7 +175,7 @@ class SliceTable {
   }
 
   absl::Status Grow(StateMemory& memory, std::uint32_t entries) {
-    return index_.GrowSome(memory, entries, [this](std::uint32_t entry) { return HashKey(log_.At(entry).key); });
+    return index_.GrowSome(memory, entries, [&](std::uint32_t entry) { return memory.key_hash()(log_.At(entry).key); });
   }
 
   /// Guesses first, for the whole group, and only then writes: the first loop has no store that the compiler would have
@@ -237,8 +237,7 @@ class SliceTable {
       }
       *entry = TryFindOrAppend(hash, key);
     }
-    GLAIVE_CHECK(*entry != nullptr, "the index of ", index_.size(), " entries grew and still has no room");
-    return absl::OkStatus();
+    return *entry != nullptr ? absl::OkStatus() : index_.OverflowError();
   }
 
   HashIndex index_;

@@ -12,7 +12,7 @@
 //
 // A copy sees the same slots, but does not learn what is inserted later: whoever inserts into one keeps that one.
 //
-//   CountValue* value = table.FindOrInsert(table.HomeOf(hash), key);   // null: keep the key elsewhere
+//   CountValue* value = table.FindOrInsert(table.HomeOf(key), key);   // null: keep the key elsewhere
 #pragma once
 
 #include <algorithm>
@@ -93,7 +93,7 @@ class SlotTable {
     if (!block.ok()) {
       return block.status();
     }
-    return SlotTable(*block, HomesFor(keys));
+    return SlotTable(*block, HomesFor(keys), memory.key_hash());
   }
 
   /// Gives the memory back; the table is then without slots.
@@ -113,6 +113,8 @@ class SlotTable {
 
   /// Whether it has no slots.
   bool empty() const { return slots_ == nullptr; }
+  /// The hash that its keys are placed by.
+  const KeyHash& key_hash() const { return hash_; }
   /// Keys.
   std::uint32_t size() const { return size_; }
   /// Whether new keys get no slot.
@@ -123,10 +125,10 @@ class SlotTable {
   /// Whether it is so much larger than a usual first-level cache that prefetching helps a run of updates.
   bool exceeds_first_level_cache() const { return size_bytes() > kFirstLevelBytes; }
 
-  /// Where the keys with this hash are looked for.
-  SlotHome HomeOf(std::uint64_t hash) const { return HomeOfSpread(SpreadOf(hash)); }
-  /// Where this key is, in a few instructions less than by its hash.
-  [[gnu::always_inline]] SlotHome HomeOfKey(const K& key) const { return HomeOfSpread(SpreadOfKey(key)); }
+  /// Where a key is looked for.
+  [[gnu::always_inline]] SlotHome HomeOf(const K& key) const {
+    return SlotHome{std::uint64_t{hash_.Spread(key)} * homes_ >> 32};
+  }
 
   /// Starts loading a key's slot.
   [[gnu::always_inline]] void Prefetch(SlotHome home) const { glaive::Prefetch(&slots_[Number(home)]); }
@@ -226,8 +228,8 @@ class SlotTable {
   static constexpr std::size_t kCachedBytes = std::size_t{2} << 20;
   static constexpr std::size_t kFirstLevelBytes = std::size_t{128} << 10;
 
-  SlotTable(const Block& block, std::uint64_t homes)
-      : block_(block), slots_(reinterpret_cast<Entry*>(block.data)), homes_(homes) {}
+  SlotTable(const Block& block, std::uint64_t homes, const KeyHash& hash)
+      : block_(block), slots_(reinterpret_cast<Entry*>(block.data)), homes_(homes), hash_(hash) {}
 
   static std::uint64_t HomesFor(std::uint64_t keys) {
     const std::uint64_t fewest = std::max(keys + keys / 2, kFewestHomes);
@@ -235,7 +237,6 @@ class SlotTable {
     return (fewest + step - 1) / step * step;
   }
 
-  SlotHome HomeOfSpread(std::uint32_t spread) const { return SlotHome{std::uint64_t{spread} * homes_ >> 32}; }
   static std::size_t Number(SlotHome home) { return static_cast<std::size_t>(home); }
 
   static bool IsZero(const K& key) {
@@ -272,6 +273,7 @@ class SlotTable {
   Block block_;
   Entry* slots_ = nullptr;
   std::uint64_t homes_ = 0;  // slots that hashes point to; behind the last one are kMostProbes more
+  KeyHash hash_;             // the run's, once there are slots
   std::uint32_t size_ = 0;
   bool has_zero_ = false;
 };

@@ -289,7 +289,7 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::ForEach(Piec
     std::size_t count = 0;
     for (; count < items.size() && cursor_ < end; ++count, ++cursor_) {
       auto& entry = piece.table.At(cursor_);
-      items[count] = Item{.hash = HashKey(entry.key), .key = entry.key, .value = &entry.value};
+      items[count] = Item{.hash = memory_->key_hash()(entry.key), .key = entry.key, .value = &entry.value};
     }
     const std::span<const Item> group(items.data(), count);
     if (absl::Status status = keys_.Apply(*memory_, group, apply); !status.ok()) {

@@ -209,7 +209,7 @@ class WindowTable {
     absl::Status status;
     const auto locate = [&](std::size_t first) {
       for (std::size_t i = first; i < std::min(first + kSlotChunk, run.size()); ++i) {
-        const SlotHome home = slots.HomeOfKey(run[i].key);
+        const SlotHome home = slots.HomeOf(run[i].key);
         if constexpr (kPrefetches) {
           slots.Prefetch(home);
         }
@@ -245,10 +245,11 @@ class WindowTable {
     std::size_t for_log_count = 0;
     absl::Status status;
     for (const E* entry : entries) {
-      const RunItem<E> item{.hash = HashKey(entry->key), .key = entry->key, .entry = entry};
-      if (Form* const form = slots.Find(slots.HomeOf(item.hash), entry->key); form != nullptr) {
+      const RunItem<E> item{.hash = memory.key_hash()(entry->key), .key = entry->key, .entry = entry};
+      if (Form* const form = slots.Find(slots.HomeOf(entry->key), entry->key); form != nullptr) {
         status.Update(Replace(memory, *form, item));
       } else {
+        refused_records_ += kIsUpdate<E> && !slots.full() ? 1 : 0;  // keys that fall together leave no slot to probe
         for_log[for_log_count++] = item;
       }
     }
@@ -318,8 +319,8 @@ class WindowTable {
 
   /// Merges an entry's value into its key's slot, or into the log if there is no slot or no form takes it.
   absl::Status MoveToSlot(StateMemory& memory, const Entry& entry) {
-    const Moved moved{.hash = HashKey(entry.key), .key = entry.key, .value = entry.value};
-    Form* const form = slots_.FindOrInsert(slots_.HomeOf(moved.hash), moved.key);
+    const Moved moved{.hash = memory.key_hash()(entry.key), .key = entry.key, .value = entry.value};
+    Form* const form = slots_.FindOrInsert(slots_.HomeOf(moved.key), moved.key);
     if (form != nullptr && form->TryMerge(moved.value)) [[likely]] {
       return absl::OkStatus();
     }
@@ -333,16 +334,14 @@ class WindowTable {
   /// A slot's key and all of its value.
   Entry WholeOf(const typename Slots::Entry& slot) const {
     Entry whole{.key = slot.key, .value = slot.value.Expanded()};
-    if (const V* const rest = log_.Find(HashKey(slot.key), slot.key); rest != nullptr) {
+    if (const V* const rest = log_.Find(slots_.key_hash()(slot.key), slot.key); rest != nullptr) {
       whole.value.Merge(*rest);
     }
     return whole;
   }
 
   /// Whether a key of the log has a slot as well.
-  bool HasSlotAsWell(const K& key) const {
-    return shared_ > 0 && slots_.Find(slots_.HomeOf(HashKey(key)), key) != nullptr;
-  }
+  bool HasSlotAsWell(const K& key) const { return shared_ > 0 && slots_.Find(slots_.HomeOf(key), key) != nullptr; }
 
   Slots slots_;
   Log log_;  // of keys without a slot, and of what slots did not take or no longer have

@@ -111,13 +111,16 @@ inline auto TestSource(const Workload& workload) {
   return SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime};
 }
 
+/// What tells the run's messages from others', and its hash is drawn from.
+inline std::uint64_t RunTokenOf(const Workload& workload) { return workload.seed + 77; }
+
 inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& steady_clock) {
   ExecutorConfig config;
   config.mesh.executors_per_node = workload.executors;
   config.mesh.executor_count = workload.executor_count();
   config.mesh.channel.slot_bytes = workload.slot_bytes;
   config.mesh.channel.credits = workload.credits;
-  config.mesh.run_token = workload.seed + 77;
+  config.mesh.run_token = RunTokenOf(workload);
   if (workload.over_verbs) {
     config.mesh.device = rdma::OpenTestDevice();
     config.mesh.same_host = rdma::TransportKind::kVerbs;

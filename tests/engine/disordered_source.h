@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "engine/source/source.h"
-#include "state/index/key_hash.h"
 #include "tests/engine/cluster_harness.h"
+#include "tests/state/test_hash.h"
 
 namespace glaive::engine {
 
@@ -30,7 +30,7 @@ class DisorderedSource final : public Source<TestRecord> {
   DisorderedSource(const Workload& workload, const Disorder& disorder, std::uint32_t executor) : disorder_(disorder) {
     for (std::uint64_t number = 0; number < workload.records; ++number) {
       TestRecord record = MakeRecord(workload, executor, number);
-      const auto draw = static_cast<std::int64_t>(state::HashKey(number * 1000 + executor) >> 33);
+      const auto draw = static_cast<std::int64_t>(state::kTestHash(number * 1000 + executor) >> 33);
       record.event_time_ms -= disorder.range_ms == 0 ? 0 : draw % disorder.range_ms;
       records_.push_back(record);
     }

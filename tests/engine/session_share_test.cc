@@ -15,6 +15,7 @@
 #include "engine/stage/join_plan.h"
 #include "state/crdt/appended.h"
 #include "state/store/append_table.h"
+#include "tests/state/test_hash.h"
 
 namespace glaive::engine {
 namespace {
@@ -135,7 +136,7 @@ TEST(SessionShare, FindsTheSessionsOfSortedTimes) {
                           .is_left = random() % 3 != 0,
                           .tuple = ++tuple};
       records[key].push_back(record);
-      (record.is_left ? left : right)[state::HashKey(key) % shares.size()].push_back(
+      (record.is_left ? left : right)[state::kTestHash(key) % shares.size()].push_back(
           {.key = key, .value = {{.time_ms = record.time_ms, .tuple = record.tuple}}});
     }
     for (std::size_t share = 0; share < shares.size(); ++share) {

@@ -146,9 +146,10 @@ TEST(Stages, ResultsOfTheSameKeyStayWithTheirLeader) {
   outcome.status = RunNodes(workload, *query, outcome.metrics);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::results), rows[0].size() + rows[1].size());
+  const state::KeyHash hash(RunTokenOf(workload));
   for (std::uint32_t leader = 0; leader < 2; ++leader) {
     EXPECT_FALSE(rows[leader].empty());
-    for (const Row& row : rows[leader]) EXPECT_EQ(Value(state::LeaderOf(state::HashKey(row.key), 2)), leader);
+    for (const Row& row : rows[leader]) EXPECT_EQ(Value(state::LeaderOf(hash(row.key), 2)), leader);
   }
   // All deltas are the first stage's: each of its entries is a key and a window that the other executor leads.
   EXPECT_LE(Total(outcome, &ExecutorMetrics::delta_entries), Total(outcome, &ExecutorMetrics::folded_records));

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "state/index/key_hash.h"
+#include "tests/state/test_hash.h"
 
 namespace glaive::queries {
 namespace {
@@ -17,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t kExecutors = 4;
 
-ExecutorId LeaderOf(std::uint64_t key) { return state::LeaderOf(state::HashKey(key), kExecutors); }
+ExecutorId LeaderOf(std::uint64_t key) { return state::LeaderOf(state::kTestHash(key), kExecutors); }
 
 // A row for each of some keys, where the engine has its leader emit it.
 std::vector<std::vector<ResultRow>> RowsByLeader() {
@@ -33,7 +34,8 @@ TEST(LeaderRowsTest, AreThoseOfTheLeadersAskedForAndTheirKeys) {
   for (const std::vector<ResultRow>& rows : by_leader) {
     ASSERT_FALSE(rows.empty());
   }
-  const absl::StatusOr<LeaderRows> rows = RowsOfLeaders("q", by_leader, std::vector{ExecutorId{1}, ExecutorId{3}});
+  const absl::StatusOr<LeaderRows> rows =
+      RowsOfLeaders("q", by_leader, std::vector{ExecutorId{1}, ExecutorId{3}}, state::kTestHash);
   ASSERT_TRUE(rows.ok()) << rows.status();
   std::vector<ResultRow> expected = by_leader[1];
   expected.insert(expected.end(), by_leader[3].begin(), by_leader[3].end());
@@ -49,11 +51,12 @@ TEST(LeaderRowsTest, ARowOfAnotherLeadersKeyIsNamed) {
   const ResultRow row = by_leader[2].back();
   by_leader[0].push_back(row);
   const std::vector<ExecutorId> all = {ExecutorId{0}, ExecutorId{1}, ExecutorId{2}, ExecutorId{3}};
-  const absl::Status status = RowsOfLeaders("q", by_leader, all).status();
+  const absl::Status status = RowsOfLeaders("q", by_leader, all, state::kTestHash).status();
   EXPECT_TRUE(absl::IsDataLoss(status));
   EXPECT_THAT(status.ToString(), HasSubstr(absl::StrCat("q results are wrong: executor 0 emitted window 50 key ",
                                                         row.key, ", and executor 2 leads that key")));
-  EXPECT_TRUE(RowsOfLeaders("q", by_leader, std::vector{ExecutorId{1}}).ok()) << "the others' are not looked at";
+  EXPECT_TRUE(RowsOfLeaders("q", by_leader, std::vector{ExecutorId{1}}, state::kTestHash).ok())
+      << "the others' are not looked at";
 }
 
 // As a node sends it.

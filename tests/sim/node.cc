@@ -14,7 +14,6 @@ namespace {
 /// A session's frames are larger than those of an executor's fibers.
 constexpr std::size_t kMainStackBytes = std::size_t{512} << 10;
 constexpr std::int64_t kWatchIntervalNs = 20'000'000;
-constexpr std::uint64_t kRunToken = 0x51A7;
 
 Step StepOf(const engine::Fiber& fiber) {
   if (absl::StartsWith(fiber.name(), "merge")) return Step::kMerging;
@@ -163,13 +162,14 @@ void SimNode::Main() {
                        .host_id = world_.scenario->one_host == 1 ? "host" : absl::StrCat("host", node),
                        .pid = 1000 + node});
   }
+  const std::uint64_t run_token = world_.scenario->seed;
   SimControlPlane plane(
-      *world_.wire, *world_.time, id_, std::move(members), kRunToken,
+      *world_.wire, *world_.time, id_, std::move(members), run_token,
       [this](absl::FunctionRef<bool()> ready) { Wait(ready); }, [this](std::string_view phase) { AtPhase(phase); });
   Program program(*this);
   const engine::EngineOptions options = MakeOptions();
   engine::NodeSession session(program, options, {}, plane,
-                              {.clock = &clock_, .run_token = kRunToken, .random = nullptr}, *this);
+                              {.clock = &clock_, .run_token = run_token, .random = nullptr}, *this);
   plane_ = &plane;
   session_ = &session;
   absl::Status status = session.Run([] { return absl::OkStatus(); });

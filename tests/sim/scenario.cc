@@ -49,9 +49,10 @@ void DrawFault(Random& random, Scenario& scenario) {
 
 Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, std::int64_t records) {
   Event event;
-  event.key = static_cast<std::int64_t>(random.Below(100)) < scenario.hot_percent
-                  ? 0
-                  : random.Below(static_cast<std::uint64_t>(scenario.keys));
+  event.key =
+      static_cast<std::int64_t>(random.Below(100)) < scenario.hot_percent
+          ? 0
+          : random.Below(static_cast<std::uint64_t>(scenario.keys)) * static_cast<std::uint64_t>(scenario.key_stride);
   event.time_ms = number * scenario.span_ms / std::max<std::int64_t>(records, 1);
   event.time_ms -= scenario.disorder_ms == 0 ? 0 : random.Between(0, scenario.disorder_ms);
   event.amount = random.Between(-1'000, 1'000);
@@ -105,6 +106,7 @@ std::vector<Knob> Knobs() {
           {"executors", &Scenario::executors, 1, 1, 16},
           {"records", &Scenario::records, 1, 0, kMost},
           {"keys", &Scenario::keys, 1, 1, kMost},
+          {"key-stride", &Scenario::key_stride, 1, 1, kMost},
           {"hot-percent", &Scenario::hot_percent, 0, 0, 100},
           {"disorder-ms", &Scenario::disorder_ms, 0, 0, kMost},
           {"bound-ms", &Scenario::bound_ms, 0, 0, kMost},
@@ -239,6 +241,8 @@ Scenario DrawScenario(std::uint64_t seed, std::int64_t queries) {
   scenario.rows_per_turn = OneOf<4>(random, {1, 3, 20, 4'096});
   scenario.silent_source = random.Chance(0.7) ? 1 : 0;
   scenario.skips = random.Chance(0.9) ? 0 : random.Between(3, 8);
+  // Fibonacci numbers among them: by multiplication with the golden ratio their multiples fall together.
+  scenario.key_stride = OneOf<6>(random, {1, 1, 1'000, 2'971'215'073, std::int64_t{1} << 32, 12'586'269'025});
   scenario.Fit();
   return scenario;
 }

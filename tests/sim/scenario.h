@@ -30,6 +30,7 @@ struct Scenario {
 
   std::int64_t records = 100;  ///< of each flow
   std::int64_t keys = 10;
+  std::int64_t key_stride = 1;     ///< between neighbouring keys
   std::int64_t hot_percent = 0;    ///< of the records, that carry key 0
   std::int64_t span_ms = 10'000;   ///< of event time
   std::int64_t disorder_ms = 0;    ///< that a record may be behind its time

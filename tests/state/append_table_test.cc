@@ -10,6 +10,7 @@
 
 #include "state/crdt/appended.h"
 #include "state/store/delta_entry.h"
+#include "tests/state/test_hash.h"
 
 namespace glaive::state {
 namespace {
@@ -89,7 +90,7 @@ TEST(AppendTable, LogsOfSplitTablesHaveTheSameKeys) {
   for (std::size_t log = 0; log < table.logs().size(); ++log) {
     for (std::size_t run = 0; run < table.logs()[log].run_count(); ++run) {
       for (const Table::Entry& entry : table.logs()[log].Run(run)) {
-        ASSERT_EQ(Table::PartOf(HashKey(entry.key)), log);
+        ASSERT_EQ(Table::PartOf(kTestHash(entry.key)), log);
       }
     }
   }

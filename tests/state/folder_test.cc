@@ -15,6 +15,7 @@
 #include "state/store/partitioned_store.h"
 #include "state/store/slot_table.h"
 #include "state/store/window_table.h"
+#include "tests/state/test_hash.h"
 #include "tests/state/update_runs.h"
 
 namespace glaive::state {
@@ -233,11 +234,11 @@ TEST(OnlyFolder, FoldsIntoTheSlotOfTheOnlyKeyOnceThereIsOne) {
     return taken;
   };
   EXPECT_FALSE(fold(1.0F));
-  ASSERT_NE(slots.FindOrInsert(slots.HomeOfKey(Only()), Only()), nullptr);
+  ASSERT_NE(slots.FindOrInsert(slots.HomeOf(Only()), Only()), nullptr);
   EXPECT_TRUE(fold(0.5F));
   EXPECT_FALSE(fold(std::numeric_limits<float>::infinity())) << "no form takes that";
   EXPECT_TRUE(fold(4.0F));
-  EXPECT_EQ(slots.Find(slots.HomeOfKey(Only()), Only())->Expanded().Result(), 4.5);
+  EXPECT_EQ(slots.Find(slots.HomeOf(Only()), Only())->Expanded().Result(), 4.5);
   slots.Release(memory);
 }
 
@@ -260,14 +261,14 @@ TEST(FolderOfSeveralExecutors, TakesKeysOfTheCombinerWhoeverLeadsThem) {
   std::uint64_t own = 0;
   for (std::uint64_t key = 1; key <= kKeys; ++key) {
     EXPECT_TRUE(two.TryFold(kFirst, key, 10)) << "key " << key;
-    own += LeaderOf(HashKey(key), 2) == ExecutorId{0} ? 1 : 0;
+    own += LeaderOf(kTestHash(key), 2) == ExecutorId{0} ? 1 : 0;
   }
   EXPECT_GT(own, 0U);
   EXPECT_LT(own, kKeys);
   EXPECT_EQ(two.store().fold_policy().folded_records(), 2 * kKeys);
   two.ReadOut();
   for (std::uint64_t key = 1; key <= kKeys; ++key) {
-    const bool leads = LeaderOf(HashKey(key), 2) == ExecutorId{0};
+    const bool leads = LeaderOf(kTestHash(key), 2) == ExecutorId{0};
     EXPECT_EQ(two.ResultOf(kFirst, key), leads ? std::optional<absl::int128>(11) : std::nullopt) << "key " << key;
   }
 }

@@ -18,6 +18,7 @@
 #include "state/store/delta_entry.h"
 #include "state/store/fragment.h"
 #include "tests/state/delta_wire.h"
+#include "tests/state/test_hash.h"
 #include "tests/state/update_runs.h"
 
 namespace glaive::state {
@@ -33,7 +34,7 @@ inline constexpr DeltaEntryBytes kEntryBytes{.update = sizeof(Update), .form = s
 static_assert(sizeof(Update) == 16 && sizeof(Form) == 24);
 
 inline std::uint32_t LeaderOfKey(std::uint64_t key, std::uint32_t executors) {
-  return Value(LeaderOf(HashKey(key), executors));
+  return Value(LeaderOf(kTestHash(key), executors));
 }
 
 inline std::int64_t SumOf(const Update& update) { return update.input; }
@@ -69,7 +70,7 @@ class FragmentHelper {
   void Append(std::int64_t slice, const std::vector<E>& entries) {
     fragment_.Begin(SliceId{slice}, E::kKind);
     for (const E& entry : entries) {
-      fragment_.Append(LeaderOf(HashKey(entry.key), executors_), entry);
+      fragment_.Append(LeaderOf(kTestHash(entry.key), executors_), entry);
     }
   }
 

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/state/fragment_helper.h"
+#include "tests/state/test_hash.h"
 
 namespace glaive::state {
 namespace {
@@ -136,7 +137,7 @@ TEST(Fragment, PadsEntriesOfAnOddSize) {
     std::vector<Odd> entries;
     while (entries.size() < count) {
       ++key;
-      if (LeaderOf(HashKey(key), 2) == ExecutorId{1}) {
+      if (LeaderOf(kTestHash(key), 2) == ExecutorId{1}) {
         entries.push_back({.key = key, .input = {~key, key}});
       }
     }

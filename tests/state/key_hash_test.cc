@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "state/index/bucket.h"
 #include "state/index/bucket_table.h"
 #include "state/index/element_key.h"
+#include "tests/state/test_hash.h"
 
 namespace glaive::state {
 namespace {
@@ -40,13 +42,23 @@ struct PaddedKey {
 };
 static_assert(!StateKey<PaddedKey>);
 
-TEST(HashKey, DependsOnEveryByteOfTheKey) {
+// As runs draw them.
+constexpr std::uint64_t kSeeds[] = {0, 1, 2, 0xDEADBEEF, ~std::uint64_t{0}, 0x0123456789ABCDEF, 1ULL << 63, 77};
+
+TEST(KeyHash, DependsOnEveryByteOfTheKeyAndOnTheSeed) {
   for (int bit = 0; bit < 64; ++bit) {
-    EXPECT_NE(HashKey(std::uint64_t{0}), HashKey(std::uint64_t{1} << bit));
-    EXPECT_NE(HashKey(LongKey{}), HashKey(LongKey{std::uint64_t{1} << bit, 0}));
-    EXPECT_NE(HashKey(LongKey{}), HashKey(LongKey{0, std::uint64_t{1} << bit}));
+    EXPECT_NE(kTestHash(std::uint64_t{0}), kTestHash(std::uint64_t{1} << bit));
+    EXPECT_NE(kTestHash(LongKey{}), kTestHash(LongKey{std::uint64_t{1} << bit, 0}));
+    EXPECT_NE(kTestHash(LongKey{}), kTestHash(LongKey{0, std::uint64_t{1} << bit}));
   }
-  EXPECT_NE(HashKey(PairKey{1, 2}), HashKey(PairKey{2, 1}));
+  EXPECT_NE(kTestHash(PairKey{1, 2}), kTestHash(PairKey{2, 1}));
+  for (int bit = 0; bit < 64; ++bit) {
+    const KeyHash other(std::uint64_t{1} << bit);
+    EXPECT_NE(other(std::uint64_t{5}), kTestHash(std::uint64_t{5}));
+    EXPECT_NE(other.Spread(std::uint64_t{5} << 40), kTestHash.Spread(std::uint64_t{5} << 40));
+    EXPECT_NE(other(LongKey{5, 5}), kTestHash(LongKey{5, 5}));
+  }
+  EXPECT_EQ(KeyHash(0)(LongKey{5, 5}), kTestHash(LongKey{5, 5})) << "the same seed, the same hash";
 }
 
 /// How many of `count` keys, the multiples of `stride`, fall to each of `parts`.
@@ -54,46 +66,63 @@ template <typename PartOf>
 std::vector<std::uint32_t> Shares(std::uint64_t count, std::uint64_t stride, std::size_t parts, PartOf&& part_of) {
   std::vector<std::uint32_t> shares(parts);
   for (std::uint64_t key = 0; key < count; ++key) {
-    ++shares[part_of(HashKey(key * stride))];
+    ++shares[part_of(key * stride)];
   }
   return shares;
 }
+std::uint32_t MostOf(const std::vector<std::uint32_t>& shares) { return *std::ranges::max_element(shares); }
 
-TEST(HashKey, TheSpreadOfAKeyIsThatOfItsHash) {
-  for (std::uint64_t i = 0; i < 1000; ++i) {
-    const std::uint64_t bits = i * i * 0x123456789ABCDEF;
-    EXPECT_EQ(SpreadOfKey(bits), SpreadOf(HashKey(bits)));
-    EXPECT_EQ(SpreadOfKey(static_cast<std::int32_t>(bits)), SpreadOf(HashKey(static_cast<std::int32_t>(bits))));
-    const PairKey pair{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(i)};
-    EXPECT_EQ(SpreadOfKey(pair), SpreadOf(HashKey(pair)));
-    EXPECT_EQ(SpreadOfKey(LongKey{bits, i}), SpreadOf(HashKey(LongKey{bits, i})));
-    const ElementKey<std::uint64_t, std::uint64_t> element(bits, i);  // has a hash of its own
-    EXPECT_EQ(SpreadOfKey(element), SpreadOf(HashKey(element)));
+TEST(KeyHash, NeighbouringKeysAreSpreadMoreEvenlyThanRandomOnes) {  // which come up to three times as densely
+  for (const std::uint64_t seed : kSeeds) {
+    const KeyHash hash(seed);
+    for (std::size_t places = 1; places <= 32'768; places *= 2) {
+      const auto shares = Shares(8 * places, 1, places,
+                                 [&](std::uint64_t key) { return std::uint64_t{hash.Spread(key)} * places >> 32; });
+      EXPECT_LE(MostOf(shares), 12U) << places << " places, seed " << seed;
+    }
   }
 }
 
-TEST(HashKey, NeighbouringKeysFillNoBucketTwiceOver) {  // random ones do, from some thousand buckets on
-  for (std::size_t buckets = 1; buckets <= 262'144; buckets *= 2) {
-    const auto shares =
-        Shares(buckets * BucketTable::kPlannedLoad, 1, buckets, [&](auto hash) { return hash % buckets; });
-    EXPECT_LE(*std::max_element(shares.begin(), shares.end()), 2 * BucketTable::kPlannedLoad) << buckets << " buckets";
+// As identifiers may be made: of a node's number above a counter, of whole blocks, of a time in other units; or so that
+// one fixed multiplication brings them all together, as Fibonacci numbers are by that with the golden ratio.
+TEST(KeyHash, MultiplesOfAnyStrideFillBucketsTagsAndLeadersLikeRandomKeys) {
+  constexpr std::uint64_t kKeys = std::uint64_t{1} << 18;
+  constexpr std::uint64_t kBuckets = kKeys / BucketTable::kPlannedLoad;
+  constexpr std::uint32_t kMostOfBucket = 32;  // of 8 expected: 1 of 10^10 random buckets has more
+  std::vector<std::uint64_t> strides = {1,
+                                        8,
+                                        100,
+                                        1000,
+                                        4096,
+                                        1'000'000,
+                                        std::uint64_t{1} << 24,
+                                        (std::uint64_t{1} << 32) - 1,
+                                        std::uint64_t{1} << 32,
+                                        (std::uint64_t{1} << 32) + 1,
+                                        std::uint64_t{1} << 40,
+                                        std::uint64_t{1} << 45,
+                                        0x0001000100010001,
+                                        0x0101010101010101,
+                                        0x9E3779B97F4A7C15};
+  for (std::uint64_t before = 10'946, stride = 17'711; stride > before; stride += std::exchange(before, stride)) {
+    strides.push_back(stride);  // 2971215073 is one of them
   }
-}
-
-// As identifiers may be made: of a node's number above a counter, of whole blocks, of a time in other units.
-TEST(HashKey, RegularKeysFillBucketsTagsAndLeadersLikeRandomOnes) {
-  constexpr std::uint64_t kKeys = 32'768;
-  for (const std::uint64_t stride :
-       {std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{100}, std::uint64_t{1000}, std::uint64_t{4096},
-        std::uint64_t{1'000'000}, std::uint64_t{1} << 24, std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 1,
-        std::uint64_t{1} << 40, std::uint64_t{1} << 48, std::uint64_t{0x0001000100010001}}) {
-    const auto most = [&](std::size_t parts, auto part_of) {
-      const std::vector<std::uint32_t> shares = Shares(kKeys, stride, parts, part_of);
-      return *std::max_element(shares.begin(), shares.end());
-    };
-    EXPECT_LE(most(4096, [](auto hash) { return hash % 4096; }), 8 + 6 * std::sqrt(8.0)) << stride;
-    EXPECT_LE(most(256, TagOf), 256 + 6 * std::sqrt(256.0)) << stride;  // 0 and 1 are one tag
-    EXPECT_LE(most(16, [](auto hash) { return Value(LeaderOf(hash, 16)); }), 2048 + 6 * std::sqrt(2048.0)) << stride;
+  for (const std::uint64_t seed : {kSeeds[0], kSeeds[3]}) {
+    const KeyHash hash(seed);
+    for (const std::uint64_t stride : strides) {
+      std::vector<std::uint32_t> buckets(kBuckets);
+      std::vector<std::uint32_t> tags(256);
+      std::vector<std::uint32_t> leaders(16);
+      for (std::uint64_t key = 0; key < kKeys; ++key) {
+        const std::uint64_t bits = hash(key * stride);
+        ++buckets[bits % kBuckets];
+        ++tags[TagOf(bits)];
+        ++leaders[Value(LeaderOf(bits, 16))];
+      }
+      EXPECT_LE(MostOf(buckets), kMostOfBucket) << "stride " << stride << ", seed " << seed;
+      EXPECT_LE(MostOf(tags), 2 * 1024 + 6 * std::sqrt(2 * 1024.0)) << stride;  // 0 and 1 are one tag
+      EXPECT_LE(MostOf(leaders), 16'384 + 6 * std::sqrt(16'384.0)) << stride;
+    }
   }
 }
 
@@ -106,9 +135,9 @@ TEST(ElementKey, HasTheLeaderOfItsGroupAndAHashOfItsOwn) {
       const Key key(group, element);
       EXPECT_EQ(key.group(), group);
       for (const std::uint32_t executors : {2U, 3U, 160U, 1'000'003U}) {
-        ASSERT_EQ(LeaderOf(HashKey(key), executors), LeaderOf(HashKey(group), executors));
+        ASSERT_EQ(LeaderOf(kTestHash(key), executors), LeaderOf(kTestHash(group), executors));
       }
-      hashes.insert(HashKey(key) & 0xFFFFFF);  // what chooses a bucket of a table of this size
+      hashes.insert(kTestHash(key) & 0xFFFFFF);  // what chooses a bucket of a table of this size
     }
   }
   EXPECT_GT(hashes.size(), 2490U);
@@ -127,7 +156,7 @@ TEST(LeaderOf, SpreadsNeighbouringKeysEvenly) {
   for (const std::uint32_t executors : {2U, 3U, 7U, 160U}) {
     std::vector<std::uint32_t> keys(executors);
     for (std::uint64_t key = 0; key < kKeys; ++key) {
-      ++keys[Value(LeaderOf(HashKey(key), executors))];
+      ++keys[Value(LeaderOf(kTestHash(key), executors))];
     }
     const double expected = static_cast<double>(kKeys) / executors;
     for (const std::uint32_t count : keys) {
@@ -142,7 +171,7 @@ TEST(LeaderOf, LeavesTheBitsOfBucketAndTagAlone) {
   std::vector<std::uint32_t> by_tag(256);
   std::uint32_t keys = 0;
   for (std::uint64_t key = 0; key < 200'000; ++key) {
-    const std::uint64_t hash = HashKey(key);
+    const std::uint64_t hash = kTestHash(key);
     if (Value(LeaderOf(hash, 16)) == 5) {
       ++keys;
       ++by_bucket[hash % by_bucket.size()];

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include <gtest/gtest.h>
 
+#include "tests/state/test_hash.h"
 #include "tests/state/update_runs.h"
 
 namespace glaive::state {
@@ -30,13 +31,13 @@ TEST(RunGroups, HandOutEveryEntryOnceAndInOrder) {
     const std::vector<Update> run = UpdatesOf(count);
     std::size_t met = 0;
     const absl::Status status = ForEachGroup(
-        std::span<const Update>(run), [](std::uint64_t /*hash*/) {},
+        kTestHash, std::span<const Update>(run), [](std::uint64_t /*hash*/) {},
         [&](Group group) {
           EXPECT_EQ(group.size(), std::min(kGroupSize, count - met));
           for (const RunItem<Update>& item : group) {
             EXPECT_EQ(item.entry, &run[met]);
             EXPECT_EQ(item.key, run[met].key);
-            EXPECT_EQ(item.hash, HashKey(run[met].key));
+            EXPECT_EQ(item.hash, kTestHash(run[met].key));
             ++met;
           }
           return absl::OkStatus();
@@ -51,7 +52,7 @@ TEST(RunGroups, AskForAGroupWhileTheOneBeforeIsStillToBeApplied) {
   std::vector<std::uint64_t> asked_for;
   std::size_t applied = 0;
   const absl::Status status = ForEachGroup(
-      std::span<const Update>(run), [&](std::uint64_t hash) { asked_for.push_back(hash); },
+      kTestHash, std::span<const Update>(run), [&](std::uint64_t hash) { asked_for.push_back(hash); },
       [&](Group group) {
         applied += group.size();
         EXPECT_EQ(asked_for.size(), std::min(run.size(), applied + kGroupSize)) << applied << " applied";
@@ -60,7 +61,7 @@ TEST(RunGroups, AskForAGroupWhileTheOneBeforeIsStillToBeApplied) {
   EXPECT_TRUE(status.ok());
   ASSERT_EQ(asked_for.size(), run.size()) << "each once";
   for (std::size_t i = 0; i < run.size(); ++i) {
-    EXPECT_EQ(asked_for[i], HashKey(run[i].key));
+    EXPECT_EQ(asked_for[i], kTestHash(run[i].key));
   }
 }
 
@@ -68,7 +69,7 @@ TEST(RunGroups, StopAtAnError) {
   const std::vector<Update> run = UpdatesOf(1000);
   int groups = 0;
   const absl::Status status = ForEachGroup(
-      std::span<const Update>(run), [](std::uint64_t /*hash*/) {},
+      kTestHash, std::span<const Update>(run), [](std::uint64_t /*hash*/) {},
       [&](Group /*group*/) { return ++groups == 3 ? absl::AbortedError("third") : absl::OkStatus(); });
   EXPECT_EQ(status.message(), "third");
   EXPECT_EQ(groups, 3);

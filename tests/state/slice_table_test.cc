@@ -6,9 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include <gtest/gtest.h>
 
+#include "state/crdt/count.h"
 #include "state/crdt/mean.h"
+#include "tests/state/test_hash.h"
 #include "tests/state/update_runs.h"
 
 namespace glaive::state {
@@ -63,6 +66,53 @@ TEST(SliceTable, HoldsWhatAnUnorderedMapHoldsWhenItIsLargeEnoughToPrefetch) {
 TEST(SliceTable, HoldsWhatAnUnorderedMapHoldsWhileItGrows) {
   ApplyRandomRuns(6, 100'000, 0, 6000);
   ApplyRandomRuns(7, 1'000'000'000, 0, 6000);  // every key is new
+}
+
+// A fixed multiplication brought them all into one bucket.
+TEST(SliceTable, TakesManyMultiplesOfAnyStride) {
+  constexpr std::uint64_t kKeys = std::uint64_t{1} << 18;
+  for (const std::uint64_t stride : {std::uint64_t{2'971'215'073}, std::uint64_t{12'586'269'025},
+                                     std::uint64_t{1} << 32, (std::uint64_t{1} << 32) - 1, std::uint64_t{1} << 45}) {
+    for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{12'345}}) {
+      StateMemory memory(kLimitBytes, seed);
+      Table table = Table::Create(memory, 0).value();
+      std::vector<Update> run;
+      for (std::uint64_t key = 0; key < kKeys; ++key) {
+        run.push_back(Of(key * stride, 1));
+      }
+      ASSERT_EQ(table.ApplyRun(memory, std::span<const Update>(run)), absl::OkStatus()) << "stride " << stride;
+      ASSERT_EQ(table.ApplyRun(memory, std::span<const Update>(run)), absl::OkStatus()) << "stride " << stride;
+      EXPECT_EQ(table.size(), kKeys);
+      EXPECT_LE(table.index_growths(), 18U) << "no larger than for other keys";
+    }
+  }
+}
+
+/// All of them have one hash, whatever the run draws.
+struct ClashingKey {
+  std::uint64_t number = 0;
+
+  static std::uint64_t StateHash(const KeyHash& /*hash*/) { return 5; }
+  friend bool operator==(const ClashingKey&, const ClashingKey&) = default;
+};
+
+TEST(SliceTable, HoldsKeysThatAllShareAHash) {
+  StateMemory memory(kLimitBytes);
+  auto table = SliceTable<ClashingKey, CountValue>::Create(memory, 0).value();
+  struct Item {
+    std::uint64_t hash;
+    ClashingKey key;
+  };
+  constexpr std::uint64_t kKeys = 3000;
+  for (std::uint64_t i = 0; i < 2 * kKeys; ++i) {
+    const ClashingKey key{i % kKeys};
+    const Item item{.hash = memory.key_hash()(key), .key = key};
+    ASSERT_EQ(
+        table.Apply(memory, std::span<const Item>(&item, 1), [](CountValue& value, const Item&) { value.Update({}); }),
+        absl::OkStatus());
+  }
+  EXPECT_EQ(table.size(), kKeys);
+  EXPECT_EQ(table.Find(5, ClashingKey{kKeys - 1})->Result(), 2U);
 }
 
 TEST(SliceTable, GrowsInStepsAlongWithTheUpdates) {
@@ -217,7 +267,7 @@ TEST(SliceTableDeathTest, AGroupIsNoLargerThanItsLimit) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 0).value();
   const Update update = Of(1, 1);
-  const std::vector<RunItem<Update>> group(kGroupSize + 1, {.hash = HashKey(update.key), .key = 1, .entry = &update});
+  const std::vector<RunItem<Update>> group(kGroupSize + 1, {.hash = kTestHash(update.key), .key = 1, .entry = &update});
   EXPECT_DEATH((void)table.Apply(memory, std::span(group), ApplyRunItem{}), "a group of 33 items, at most 32");
 }
 

@@ -17,6 +17,7 @@
 #include "state/crdt/extremum.h"
 #include "state/crdt/mean.h"
 #include "state/crdt/sum.h"
+#include "tests/state/test_hash.h"
 
 namespace glaive::state {
 namespace {
@@ -28,7 +29,7 @@ using Table = SlotTable<std::uint64_t, Sum>;
 
 /// Adds to the key's value; false if it has no place in the table.
 bool Add(Table& table, std::uint64_t key, std::int64_t input) {
-  Sum* const sum = table.FindOrInsert(table.HomeOf(HashKey(key)), key);
+  Sum* const sum = table.FindOrInsert(table.HomeOf(key), key);
   if (sum != nullptr) {
     sum->Update(input);
   }
@@ -71,11 +72,11 @@ TEST(SlotTable, HoldsWhatAnUnorderedMapHolds) {
 TEST(SlotTable, TakesTheKeyOfZerosToo) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 100).value();
-  EXPECT_EQ(table.Find(table.HomeOf(HashKey(std::uint64_t{0})), 0), nullptr);
+  EXPECT_EQ(table.Find(table.HomeOf(std::uint64_t{0}), 0), nullptr);
   EXPECT_TRUE(Add(table, 1, 1));
   EXPECT_TRUE(Add(table, 0, 2));
   EXPECT_TRUE(Add(table, 0, 3));
-  EXPECT_EQ(table.Find(table.HomeOf(HashKey(std::uint64_t{0})), 0)->Result(), 5);
+  EXPECT_EQ(table.Find(table.HomeOf(std::uint64_t{0}), 0)->Result(), 5);
   EXPECT_EQ(table.size(), 2U);
   EXPECT_EQ(ContentsOf(table), (std::unordered_map<std::uint64_t, std::int64_t>{{0, 5}, {1, 1}}));
 }
@@ -87,7 +88,7 @@ TEST(SlotTable, FindsOnlyWhatWasInserted) {
     ASSERT_TRUE(Add(table, key, static_cast<std::int64_t>(key)));
   }
   for (std::uint64_t key = 1; key <= 1000; ++key) {
-    const Sum* const sum = table.Find(table.HomeOf(HashKey(key)), key);
+    const Sum* const sum = table.Find(table.HomeOf(key), key);
     ASSERT_EQ(sum != nullptr, key % 2 == 0) << "key " << key;
     ASSERT_TRUE(sum == nullptr || sum->Result() == absl::int128(key));
   }
@@ -127,7 +128,7 @@ TEST(SlotTable, KeysOfTheLastHomeHaveSlotsBehindIt) {
   std::size_t taken = 0;
   bool full = false;
   for (std::uint64_t key = 1; !full; ++key) {
-    const bool of_last_home = __builtin_bswap32(static_cast<std::uint32_t>(HashKey(key))) >> 26 == 63;
+    const bool of_last_home = kTestHash.Spread(key) >> 26 == 63;
     if (of_last_home) {
       full = !Add(table, key, 1);
       taken += full ? 0 : 1;
@@ -141,11 +142,11 @@ TEST(SlotTable, NewValuesAreDefaultOnes) {
   using Least = MinValue<std::int64_t>;
   StateMemory memory(kLimitBytes);
   auto table = SlotTable<std::uint64_t, Least>::Create(memory, 10).value();
-  Least* const least = table.FindOrInsert(table.HomeOf(HashKey(std::uint64_t{5})), 5);
+  Least* const least = table.FindOrInsert(table.HomeOf(std::uint64_t{5}), 5);
   ASSERT_NE(least, nullptr);
   EXPECT_EQ(*least, Least{});
   least->Update(7);
-  EXPECT_EQ(table.FindOrInsert(table.HomeOf(HashKey(std::uint64_t{5})), 5)->Result(), 7);
+  EXPECT_EQ(table.FindOrInsert(table.HomeOf(std::uint64_t{5}), 5)->Result(), 7);
 }
 
 static_assert(StartsAsZeros<CompactForm<MeanValue<float>>> && StartsAsZeros<CompactForm<CountValue>>);
@@ -169,7 +170,7 @@ TEST(SlotTable, TakesLongKeys) {
   auto table = SlotTable<PairKey, Sum>::Create(memory, 10'000).value();
   const auto at = [&](std::uint64_t i) {
     const PairKey key{i % 100, i / 100};
-    return table.FindOrInsert(table.HomeOf(HashKey(key)), key);
+    return table.FindOrInsert(table.HomeOf(key), key);
   };
   std::uint64_t without = 0;
   for (std::uint64_t i = 0; i < 10'000; ++i) {
@@ -234,7 +235,7 @@ TEST(SlotTable, IsEmptyWhenAllSlotsAreFreed) {
   using Least = SlotTable<std::uint64_t, MinValue<std::int64_t>>;  // whose new value is not of zeros
   StateMemory memory(kLimitBytes);
   Least table = Least::Create(memory, 100).value();
-  const auto at = [&](std::uint64_t key) { return table.FindOrInsert(table.HomeOfKey(key), key); };
+  const auto at = [&](std::uint64_t key) { return table.FindOrInsert(table.HomeOf(key), key); };
   const std::size_t size_bytes = table.size_bytes();
   for (int round = 0; round < 3; ++round) {
     for (std::uint64_t key = 0; key < 100; ++key) {
@@ -246,7 +247,7 @@ TEST(SlotTable, IsEmptyWhenAllSlotsAreFreed) {
     EXPECT_EQ(table.size(), 0U);
     EXPECT_EQ(table.size_bytes(), size_bytes);
     for (std::uint64_t key = 0; key < 100; ++key) {
-      EXPECT_EQ(table.Find(table.HomeOfKey(key), key), nullptr) << "key " << key;
+      EXPECT_EQ(table.Find(table.HomeOf(key), key), nullptr) << "key " << key;
     }
   }
 }
@@ -296,7 +297,7 @@ TEST(SlotTable, CopiesTheLastSlotToo) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 1).value();
   for (std::uint64_t key = 1; table.size() < Table::kMostProbes; ++key) {
-    if (__builtin_bswap32(static_cast<std::uint32_t>(HashKey(key))) >> 26 == 63) {
+    if (kTestHash.Spread(key) >> 26 == 63) {
       ASSERT_TRUE(Add(table, key, 1));
     }
   }

@@ -22,6 +22,7 @@
 #include "state/store/partitioned_store.h"
 #include "state/store/window_table.h"
 #include "tests/state/delta_wire.h"
+#include "tests/state/test_hash.h"
 
 namespace glaive::state {
 
@@ -233,7 +234,7 @@ class StoreNode {
   void AddValuesTo(ClusterValues<V>& values) {
     while (const auto* oldest = store_.primary().Oldest()) {
       const absl::Status visited = oldest->second.ForEach([&](const auto& entry) {
-        EXPECT_EQ(LeaderOf(HashKey(entry.key), executors_), self_);
+        EXPECT_EQ(LeaderOf(kTestHash(entry.key), executors_), self_);
         EXPECT_TRUE(values.emplace(std::pair(Value(oldest->first), entry.key), Whole(entry.value)).second);
         return absl::OkStatus();
       });

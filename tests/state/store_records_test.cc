@@ -16,6 +16,7 @@
 #include "state/crdt/sum.h"
 #include "state/store/partitioned_store.h"
 #include "tests/state/store_cluster.h"
+#include "tests/state/test_hash.h"
 #include "tests/state/update_runs.h"
 
 namespace glaive::state {
@@ -25,7 +26,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 std::uint64_t KeyLedBy(std::uint32_t leader, std::uint32_t executors, std::uint64_t key = 0) noexcept {
-  while (Value(LeaderOf(HashKey(key), executors)) != leader) {
+  while (Value(LeaderOf(kTestHash(key), executors)) != leader) {
     ++key;
   }
   return key;
@@ -162,7 +163,7 @@ TEST_F(MergeTest, MergesALongRunInPartsAndTakesNoSegment) {
   std::vector<Update> updates;
   std::vector<Form> forms;
   for (std::uint64_t key = 0; updates.size() < kMany; ++key) {
-    if (LeaderOf(HashKey(key), 3) == ExecutorId{1}) {
+    if (LeaderOf(kTestHash(key), 3) == ExecutorId{1}) {
       updates.push_back(Of(key, 1));
       forms.push_back(FormOf(key, 10));
     }

@@ -14,6 +14,7 @@
 #include "state/crdt/count.h"
 #include "state/crdt/extremum.h"
 #include "state/crdt/several.h"
+#include "tests/state/test_hash.h"
 
 namespace glaive::state {
 namespace {
@@ -36,7 +37,7 @@ class TwoStacksTest : public ::testing::Test {
     Content content;
     for (int i = 0; i < records; ++i) {
       const std::uint64_t key = random_() % keys;
-      const Update update{.hash = HashKey(key), .key = key, .value = static_cast<std::int64_t>(random_() % 1000)};
+      const Update update{.hash = kTestHash(key), .key = key, .value = static_cast<std::int64_t>(random_() % 1000)};
       const auto apply = [](Value& value, const Update& item) { value.Update({{}, {item.value}}); };
       ASSERT_TRUE(table.Apply(memory_, std::span(&update, 1), apply).ok());
       apply(content[key], update);

@@ -89,6 +89,29 @@ TEST(WindowTable, HasNoKeyTwiceWhenTheKeyOfZerosComesToFullSlots) {
   ExpectHolds(table, expected);
 }
 
+TEST(WindowTable, GivesUpSlotsThatItsKeysFallTogetherIn) {
+  StateMemory memory(kLimitBytes);
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t key = 1; keys.size() < 4000; ++key) {
+    if (memory.key_hash().Spread(key) < std::uint32_t{1} << 25) {  // in a hundredth of the slots
+      keys.push_back(key);
+    }
+  }
+  Table table = Table::Create(memory, {.keys = keys.size(), .recurring = true}).value();
+  ASSERT_FALSE(table.slots().empty());
+  Expected expected;
+  for (int round = 1; round <= 2; ++round) {
+    for (const std::uint64_t key : keys) {
+      const Update update = Of(key, 3);
+      ASSERT_EQ(table.ApplyRun(memory, std::span(&update, 1)), absl::OkStatus());
+      expected[key] += 3;
+    }
+  }
+  ExpectHolds(table, expected);
+  EXPECT_TRUE(table.forecast().unfit);
+  EXPECT_TRUE(Table::Create(memory, table.forecast()).value().slots().empty());
+}
+
 TEST(WindowTable, HoldsWhatAnUnorderedMapHolds) {
   // In the log; in slots; in slots that are too few. With the key of zeros.
   for (const Table::Forecast& forecast : {Table::Forecast{}, Table::Forecast{.keys = 50'000, .recurring = true},
