@@ -25,6 +25,7 @@ class QueryOfExecutors final : public engine::Query {
 
   std::vector<std::size_t> delta_entry_bytes() const override { return queries_.front()->delta_entry_bytes(); }
   std::uint64_t source_memory_bytes() const override { return queries_.front()->source_memory_bytes(); }
+  std::uint64_t table_bytes() const override { return queries_.front()->table_bytes(); }
   std::int64_t window_ms() const override { return queries_.front()->window_ms(); }
   absl::StatusOr<std::unique_ptr<engine::QueryTask>> Open(engine::TaskContext& context) const override {
     return queries_[Value(context.self) % queries_.size()]->Open(context);

@@ -18,6 +18,7 @@ struct SourceOrigin {
 
   std::shared_ptr<const ProducerNode<R>> node;  // the same of all streams that were split from one
   EventTime event_time_ms;
+  TableBytes tables;  // that were joined since
 };
 
 /// The event time of a window's result: its window's last millisecond.
@@ -35,6 +36,7 @@ struct StageOrigin {
 
   std::shared_ptr<const ProducerNode<Row>> node;
   ResultTime<Row> event_time_ms;
+  TableBytes tables;  // that were joined since
 };
 
 }  // namespace glaive::engine

@@ -44,6 +44,8 @@ class Query {
   virtual std::vector<std::size_t> delta_entry_bytes() const = 0;
   /// Bytes of memory that an executor's sources hold.
   virtual std::uint64_t source_memory_bytes() const = 0;
+  /// Bytes of the static tables that the executors of a node share; they are there already.
+  virtual std::uint64_t table_bytes() const = 0;
   /// The longest window, ms, but no more than some slides of it: what the default of --max-lead is a multiple of.
   virtual std::int64_t window_ms() const = 0;
 

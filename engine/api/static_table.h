@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -33,6 +34,8 @@ class StaticTable {
   }
 
   std::size_t size() const { return values_.size(); }
+  /// Memory that it takes, without what its keys and values point to.
+  std::size_t size_bytes() const { return values_.capacity() * (sizeof(std::pair<const K, V>) + 1); }
 
  private:
   absl::flat_hash_map<K, V> values_;

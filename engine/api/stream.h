@@ -54,7 +54,8 @@ class Stream;
 /// The stream of a stage's results: `node` is its part of the graph.
 template <typename Row, bool kHasTime>
 auto ResultsOf(std::shared_ptr<const ProducerNode<Row>> node) {
-  return Stream<StageOrigin<Row, kHasTime>, SourceStep<Row>>({.node = std::move(node), .event_time_ms = {}}, {});
+  return Stream<StageOrigin<Row, kHasTime>, SourceStep<Row>>(
+      {.node = std::move(node), .event_time_ms = {}, .tables = {}}, {});
 }
 
 /// After Window. `kKeepsLate` says whether LateTo was called.
@@ -228,6 +229,7 @@ class Stream {
     requires std::invocable<const Key&, const Record&> && std::invocable<const Combine&, const Record&, const V&>
   auto JoinTable(std::shared_ptr<const StaticTable<K, V>> table, Key key, Combine combine) && {
     using Joined = std::remove_cvref_t<std::invoke_result_t<const Combine&, const Record&, const V&>>;
+    origin_.tables.emplace(table.get(), table->size_bytes());
     return std::move(*this).FilterMap([table = std::move(table), key = std::move(key),
                                        combine = std::move(combine)](const Record& record) -> std::optional<Joined> {
       const V* value = table->Find(std::invoke(key, record));
@@ -302,7 +304,8 @@ auto From(Spec source) {
   using Origin = SourceOrigin<R, decltype(source.event_time_ms)>;
   return Stream<Origin, SourceStep<R>>(
       Origin{.node = std::make_shared<const SourceNode<R>>(std::move(source.open), source.memory_bytes),
-             .event_time_ms = std::move(source.event_time_ms)},
+             .event_time_ms = std::move(source.event_time_ms),
+             .tables = {}},
       {});
 }
 

@@ -89,14 +89,16 @@ std::uint64_t CgroupAvailable(const std::string& root) {
 }
 
 std::uint64_t FixedBytes(const MemoryNeeds& needs) {
-  return needs.executors * (needs.source_bytes + needs.segment_bytes + needs.ring_bytes) + needs.verify_bytes;
+  return needs.executors * (needs.source_bytes + needs.segment_bytes + needs.ring_bytes) + needs.verify_bytes +
+         needs.table_bytes;
 }
 
 std::string Parts(const MemoryNeeds& needs) {
   return absl::StrCat("input ", FormatBytes(needs.executors * needs.source_bytes), ", send segments ",
                       FormatBytes(needs.executors * needs.segment_bytes), ", rings ",
                       FormatBytes(needs.executors * needs.ring_bytes),
-                      needs.verify_bytes == 0 ? "" : absl::StrCat(", verification ", FormatBytes(needs.verify_bytes)));
+                      needs.verify_bytes == 0 ? "" : absl::StrCat(", verification ", FormatBytes(needs.verify_bytes)),
+                      needs.table_bytes == 0 ? "" : absl::StrCat(", static tables ", FormatBytes(needs.table_bytes)));
 }
 
 }  // namespace
@@ -114,7 +116,7 @@ std::string MemoryPlan::Describe() const {
 
 absl::StatusOr<MemoryPlan> PlanMemory(const MemoryNeeds& needs, std::uint64_t available_bytes) {
   const std::uint64_t usable = available_bytes - std::min(available_bytes, ReserveOf(available_bytes));
-  const std::uint64_t share = usable / std::max<std::uint32_t>(needs.nodes_on_host, 1);
+  const std::uint64_t share = usable / std::max<std::uint32_t>(needs.nodes_on_host, 1) + needs.table_bytes;
   if (needs.limit_bytes > share) {
     return absl::ResourceExhaustedError(
         absl::StrCat("--memory-limit=", FormatBytes(needs.limit_bytes), " is more than a node's share of this host, ",

@@ -23,6 +23,7 @@ struct MemoryNeeds {
   std::uint64_t segment_bytes = 0;   // of one executor
   std::uint64_t ring_bytes = 0;      // of one executor
   std::uint64_t verify_bytes = 0;    // of the node, for --verify
+  std::uint64_t table_bytes = 0;     // of the node, taken before the plan: what is available is without them
   std::uint64_t limit_bytes = 0;     // --memory-limit of the node; 0: its share of what the host has
   std::uint64_t prefault_bytes = 0;  // --prefault-state of one executor
 };

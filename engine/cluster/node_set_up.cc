@@ -123,6 +123,7 @@ absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& me
       .segment_bytes = std::uint64_t{state::FragmentGeometry::PoolSegments(*fragments)} * mesh.channel.slot_bytes,
       .ring_bytes = channels->node_ring_bytes / options_->cluster.executors,
       .verify_bytes = options_->output.verify ? program_->verify_memory_bytes(options_->cluster.executor_count()) : 0,
+      .table_bytes = parts_->query->table_bytes(),
       .limit_bytes = options_->state.memory_limit_bytes,
       .prefault_bytes = options_->state.prefault_bytes};
   absl::StatusOr<MemoryPlan> plan = PlanMemory(needs, host_->available_memory_bytes());

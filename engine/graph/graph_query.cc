@@ -47,7 +47,7 @@ class GraphTask final : public QueryTask {
   }
 
   void Measure() override {
-    context_->metrics->state_bytes = context_->memory->used_bytes();
+    context_->metrics->state_bytes = context_->memory->most_used_bytes();
     for (const auto& each : operators_) {
       each->Measure();
     }
@@ -138,6 +138,18 @@ std::uint64_t GraphQuery::source_memory_bytes() const {
   std::uint64_t bytes = 0;
   for (const Node* node : nodes_) {
     bytes += node->source_memory_bytes();
+  }
+  return bytes;
+}
+
+std::uint64_t GraphQuery::table_bytes() const {
+  TableBytes tables;
+  for (const Node* node : nodes_) {
+    tables.merge(node->tables());
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& [table, its_bytes] : tables) {
+    bytes += its_bytes;
   }
   return bytes;
 }

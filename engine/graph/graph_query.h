@@ -35,6 +35,7 @@ class GraphQuery final : public Query {
 
   std::vector<std::size_t> delta_entry_bytes() const override;
   std::uint64_t source_memory_bytes() const override;
+  std::uint64_t table_bytes() const override;
   std::int64_t window_ms() const override;
   absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override;
 

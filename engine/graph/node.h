@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -23,6 +24,9 @@
 namespace glaive::engine {
 
 class OpenGraph;
+
+/// Bytes of static tables by their address: one that several streams join is there once for all executors of a node.
+using TableBytes = std::map<const void*, std::uint64_t>;
 
 /// What a node is on one executor. Used by its executor's thread; Commit by whoever ends the run.
 class Operator {
@@ -63,6 +67,8 @@ class Node {
   virtual std::vector<std::size_t> delta_entry_bytes() const { return {}; }
   /// Bytes of memory that a source holds on an executor.
   virtual std::uint64_t source_memory_bytes() const { return 0; }
+  /// The static tables that it joins its records with.
+  virtual TableBytes tables() const { return {}; }
   /// A stage's window, ms, but no more than some slides of it; 0 of other nodes.
   virtual std::int64_t window_ms() const { return 0; }
 

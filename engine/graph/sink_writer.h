@@ -90,6 +90,7 @@ class SinkNode final : public Node {
       : origin_(std::move(origin)), chain_(std::move(chain)), sink_(std::move(sink)) {}
 
   std::vector<const Node*> upstream() const override { return {origin_.node.get()}; }
+  TableBytes tables() const override { return origin_.tables; }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     TaskContext& context = graph.context();

@@ -106,6 +106,7 @@ class AggregationNode final : public ProducerNode<typename Plan::Row> {
 
   std::vector<const Node*> upstream() const override { return {plan_.origin.node.get()}; }
   std::vector<std::size_t> delta_entry_bytes() const override { return {Plan::Store::kMostEntryBytes}; }
+  TableBytes tables() const override { return plan_.origin.tables; }
   std::int64_t window_ms() const override { return Windows(plan_.window).KeptMs(); }
   std::int64_t delay_ms() const override {
     return AddDelays(plan_.origin.node->delay_ms(), Windows(plan_.window).ResultDelayMs() + plan_.allowed_lateness_ms);

@@ -127,6 +127,11 @@ class JoinNode final : public ProducerNode<typename Plan::Row> {
   std::vector<std::size_t> delta_entry_bytes() const override {
     return {Plan::Left::Store::kMostEntryBytes, Plan::Right::Store::kMostEntryBytes};
   }
+  TableBytes tables() const override {
+    TableBytes both = plan_.left.origin.tables;
+    both.insert(plan_.right.origin.tables.begin(), plan_.right.origin.tables.end());
+    return both;
+  }
   std::int64_t window_ms() const override { return Windows(plan_.window).KeptMs(); }
   std::int64_t delay_ms() const override {
     const std::int64_t upstream_ms = std::max(plan_.left.origin.node->delay_ms(), plan_.right.origin.node->delay_ms());

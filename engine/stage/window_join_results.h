@@ -23,7 +23,9 @@
 #include "engine/stage/kept_tuples.h"
 #include "engine/window/windows.h"
 #include "state/index/group_index.h"
-#include "state/index/key_hash.h"
+#include "state/log/append_log.h"
+#include "state/log/entry_log.h"
+#include "state/log/state_memory.h"
 
 namespace glaive::engine {
 
@@ -46,9 +48,8 @@ class WindowJoinResults {
     kept_.Note(left_.tuples() + left_.store->primary().entries() + right_.tuples() + right_.store->primary().entries(),
                memory_->used_bytes());
     const std::size_t logs = left_.split() || right_.split() ? LeftTable::kSplitLogs : 1;
-    left_.Arrange(logs, memory_->key_hash(), [&] { Look(fiber); });
-    right_.Arrange(logs, memory_->key_hash(), [&] { Look(fiber); });
-    absl::Status status;
+    absl::Status status = left_.Arrange(*memory_, logs, [&] { Look(fiber); });
+    status.Update(right_.Arrange(*memory_, logs, [&] { Look(fiber); }));
     const auto emit_pair = [&](const auto* left, const auto* right) {
       const auto& key = left == nullptr ? right->key : left->key;
       return emit(windows_.StartMs(window), windows_.EndMs(window), key, MakeResult<Plan>(Tuple(left), Tuple(right)));
@@ -94,6 +95,10 @@ class WindowJoinResults {
       }
     }
     void Drop(state::StateMemory& memory, std::int64_t fired) {
+      for (Arranged& each : arranged) {
+        each.entries.Release(memory);
+      }
+      arranged.clear();
       std::erase_if(pieces, [&](Piece& piece) {
         if (piece.last_window <= fired) {
           piece.table.Release(memory);
@@ -113,15 +118,10 @@ class WindowJoinResults {
     }
     /// Says which tuples are joined together: all, or, in kSplitLogs parts, those with the same bits of their hashes.
     /// Small pieces beside split ones are not copied for that, only pointed into. Calls `look` for each of their
-    /// tuples, and for each log.
+    /// tuples, and for each log. Drop gives the memory back; ResourceExhausted past the budget.
     template <typename LookFn>
-    void Arrange(std::size_t logs, const state::KeyHash& hash, const LookFn& look) {
+    absl::Status Arrange(state::StateMemory& memory, std::size_t logs, const LookFn& look) {
       arranged.resize(logs);
-      for (Arranged& each : arranged) {
-        each.logs.clear();
-        each.entries.clear();
-        each.tuples = 0;
-      }
       for (const Piece& piece : pieces) {
         if (piece.table.logs().size() == logs) {
           for (std::size_t log = 0; log < logs; ++log) {
@@ -135,12 +135,16 @@ class WindowJoinResults {
         for (std::size_t run = 0; run < all.run_count(); ++run) {
           for (const Entry& entry : all.Run(run)) {
             look();
-            Arranged& part = arranged[Table::PartOf(hash(entry.key))];
-            part.entries.push_back(&entry);
+            Arranged& part = arranged[Table::PartOf(memory.key_hash()(entry.key))];
+            if (absl::Status status = part.entries.MakeRoom(memory); !status.ok()) {
+              return status;
+            }
+            part.entries.Append(&entry);
             ++part.tuples;
           }
         }
       }
+      return absl::OkStatus();
     }
     /// Calls `visit(entry)` for each, until it says no.
     template <typename Visit>
@@ -154,9 +158,11 @@ class WindowJoinResults {
           }
         }
       }
-      for (const Entry* entry : arranged[log].entries) {
-        if (absl::Status status = visit(*entry); !status.ok()) {
-          return status;
+      for (std::size_t run = 0; run < arranged[log].entries.run_count(); ++run) {
+        for (const Entry* entry : arranged[log].entries.Run(run)) {
+          if (absl::Status status = visit(*entry); !status.ok()) {
+            return status;
+          }
         }
       }
       return absl::OkStatus();
@@ -165,7 +171,7 @@ class WindowJoinResults {
     /// Tuples that are joined with each other and with no others.
     struct Arranged {
       std::vector<const typename Table::Log*> logs;
-      std::vector<const Entry*> entries;
+      state::AppendLog<const Entry*> entries;
       std::uint64_t tuples = 0;
     };
 
@@ -209,15 +215,20 @@ class WindowJoinResults {
       index->Insert(entry);
       return absl::OkStatus();
     });
-    matched_.assign(kKeepBuild ? index->size() : 0, false);
-    status.Update(probe.ForEach(log, [&](const ProbeEntry& entry) {
+    if constexpr (kKeepBuild) {
+      status.Update(matched_.MakeRoom(*memory_, index->size()));
+      for (std::uint32_t i = 0; status.ok() && i < index->size(); ++i) {
+        matched_.Append(false);
+      }
+    }
+    status.Update(!status.ok() ? status : probe.ForEach(log, [&](const ProbeEntry& entry) {
       Look(fiber);
       const std::uint32_t first = index->Find(entry.key);
       if (first == Index::kNone) {
         return kKeepProbe ? emit_pair(static_cast<const BuildEntry*>(nullptr), &entry) : absl::OkStatus();
       }
       if constexpr (kKeepBuild) {
-        matched_[first] = true;
+        matched_.At(first) = true;
       }
       for (std::uint32_t match = first; match != Index::kNone; match = index->Next(match)) {
         Look(fiber);
@@ -228,7 +239,9 @@ class WindowJoinResults {
       return absl::OkStatus();
     }));
     if constexpr (kKeepBuild) {
-      status.Update(EmitUnmatched(fiber, *index, emit_pair, static_cast<const ProbeEntry*>(nullptr)));
+      status.Update(!status.ok() ? status
+                                 : EmitUnmatched(fiber, *index, emit_pair, static_cast<const ProbeEntry*>(nullptr)));
+      matched_.Release(*memory_);
     }
     index->Release(*memory_);
     return status;
@@ -237,7 +250,7 @@ class WindowJoinResults {
   template <typename Index, typename EmitPair, typename ProbeEntry>
   absl::Status EmitUnmatched(Fiber& fiber, const Index& index, const EmitPair& emit_pair, const ProbeEntry* none) {
     for (std::uint32_t first = 0; first < index.size(); ++first) {
-      if (!index.IsFirst(first) || matched_[first]) {
+      if (!index.IsFirst(first) || matched_.At(first)) {
         continue;
       }
       for (std::uint32_t number = first; number != Index::kNone; number = index.Next(number)) {
@@ -254,7 +267,7 @@ class WindowJoinResults {
   state::StateMemory* memory_;
   Side<LeftStore> left_;
   Side<RightStore> right_;
-  std::vector<bool> matched_;  // of the index that is probed: first entries of their keys that have met a partner
+  state::EntryLog<bool> matched_;  // of the index that is probed: first entries of their keys that have met a partner
   std::uint64_t looked_at_ = 0;
   KeptTuples kept_;
 };

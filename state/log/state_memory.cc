@@ -17,50 +17,59 @@ constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kRegionBytes = std::size_t{2} << 20;  // a huge page: what small blocks are cut from
 
 std::size_t WholeLines(std::size_t size_bytes) { return (size_bytes + kLineBytes - 1) / kLineBytes * kLineBytes; }
+std::size_t WholeRegions(std::size_t size_bytes) {
+  return (size_bytes + kRegionBytes - 1) / kRegionBytes * kRegionBytes;
+}
 
 }  // namespace
 
 StateMemory::StateMemory(std::uint64_t limit_bytes, std::uint64_t hash_seed)
     : limit_bytes_(limit_bytes), key_hash_(hash_seed) {}
 
-StateMemory::FreeList& StateMemory::ListFor(std::size_t size_bytes) {
-  for (FreeList& list : lists_) {
-    if (list.size_bytes == size_bytes) {
-      return list;
-    }
-  }
-  lists_.push_back(FreeList{.size_bytes = size_bytes, .any = {}, .zeroed = {}});
-  return lists_.back();
-}
-
 absl::StatusOr<Block> StateMemory::Acquire(std::size_t size_bytes, Contents contents) {
   size_bytes = WholeLines(size_bytes);
-  FreeList& list = ListFor(size_bytes);
-  std::vector<Block>& free = contents == Contents::kZeroed ? list.zeroed : list.any;
-  if (!free.empty()) {
-    const Block block = free.back();
-    free.pop_back();
-    return block;
-  }
-  if (contents == Contents::kZeroed) {
-    if (const std::optional<Block> block = TakeDirty(size_bytes)) {
-      return *block;
+  const bool zeroed = contents == Contents::kZeroed;
+  std::optional<Block> block = zeroed ? TakeZeroed(size_bytes) : TakeAny(size_bytes);
+  if (!block) {
+    if (absl::Status status = MapRegion(size_bytes); !status.ok()) {
+      return status;
     }
+    block = free_.Take(size_bytes, Holds::kFresh);
+    GLAIVE_CHECK(block.has_value(), "a new region has no ", size_bytes, " bytes");
   }
-  return Carve(size_bytes);
+  most_used_bytes_ = std::max(most_used_bytes_, used_bytes());
+  return *block;
 }
 
-std::optional<Block> StateMemory::TakeDirty(std::size_t size_bytes) {
-  const auto found = std::find_if(dirty_.begin(), dirty_.end(), [&](const DirtyBlock& candidate) {
-    return candidate.block.size_bytes == size_bytes;
-  });
-  if (found == dirty_.end()) {
-    return std::nullopt;
+std::optional<Block> StateMemory::TakeAny(std::size_t size_bytes) {
+  // What was cleaned or waits for it is kept for indexes as long as there is other memory.
+  for (const Holds holds : {Holds::kAnything, Holds::kFresh, Holds::kDirt, Holds::kZeros}) {
+    if (const std::optional<Block> block = free_.Take(size_bytes, holds)) {
+      return block;
+    }
   }
-  const DirtyBlock taken = *found;
-  dirty_.erase(found);
-  std::memset(taken.block.data + taken.cleaned_bytes, 0, taken.block.size_bytes - taken.cleaned_bytes);
-  return taken.block;
+  return free_.TakeAcross(size_bytes);
+}
+
+std::optional<Block> StateMemory::TakeZeroed(std::size_t size_bytes) {
+  const auto zeroed = [](std::optional<Block> block) {
+    if (block) {
+      std::memset(block->data, 0, block->size_bytes);
+    }
+    return block;
+  };
+  std::optional<Block> block = free_.Take(size_bytes, Holds::kZeros);
+  if (size_bytes > kRegionBytes) {
+    // To zero so much at once would hold up the executor. The system zeroes new memory page by page.
+    block = block ? block : free_.Take(size_bytes, Holds::kFresh);
+    if (block || mapped_bytes_ + WholeRegions(size_bytes) <= limit_bytes_) {
+      return block;
+    }
+  }
+  block = block ? block : zeroed(free_.Take(size_bytes, Holds::kDirt));
+  block = block ? block : free_.Take(size_bytes, Holds::kFresh);
+  block = block ? block : zeroed(free_.Take(size_bytes, Holds::kAnything));
+  return block ? block : zeroed(free_.TakeAcross(size_bytes));
 }
 
 absl::Status StateMemory::Prefault(std::size_t size_bytes, const Watch& watch) {
@@ -74,77 +83,65 @@ absl::Status StateMemory::Prefault(std::size_t size_bytes, const Watch& watch) {
   if (within_limit == 0) {
     return absl::OkStatus();
   }
-  const absl::StatusOr<Block> region = MapRegion(within_limit);
-  if (!region.ok()) {
-    return region.status();
+  if (absl::Status status = MapRegion(within_limit); !status.ok()) {
+    return status;
   }
-  carving_ = *region;
   return regions_.back().Prefault(watch);
 }
 
-absl::StatusOr<Block> StateMemory::Carve(std::size_t size_bytes) {
-  if (size_bytes <= carving_.size_bytes) {
-    const Block block{.data = carving_.data, .size_bytes = size_bytes};
-    carving_.data += size_bytes;
-    carving_.size_bytes -= size_bytes;
-    return block;
-  }
-  const absl::StatusOr<Block> region = MapRegion(size_bytes);
-  if (!region.ok()) {
-    return region.status();
-  }
-  const Block rest{.data = region->data + size_bytes, .size_bytes = region->size_bytes - size_bytes};
-  if (rest.size_bytes > carving_.size_bytes) {
-    carving_ = rest;
-  }
-  return Block{.data = region->data, .size_bytes = size_bytes};
-}
-
-absl::StatusOr<Block> StateMemory::MapRegion(std::size_t size_bytes) {
-  const std::size_t region_bytes = (size_bytes + kRegionBytes - 1) / kRegionBytes * kRegionBytes;
+absl::Status StateMemory::MapRegion(std::size_t size_bytes) {
+  const std::size_t region_bytes = WholeRegions(size_bytes);
+  UnmapFor(region_bytes);
   if (mapped_bytes_ + region_bytes > limit_bytes_) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "the executor's state needs ", FormatBytes(region_bytes), " more, but ", FormatBytes(mapped_bytes_), " of its ",
+        "the executor's state needs ", FormatBytes(region_bytes), " more, but ", FormatBytes(used_bytes()), " of its ",
         FormatBytes(limit_bytes_), " are in use",
-        carving_.size_bytes <= kRegionBytes
-            ? ""
-            : absl::StrCat(" (", FormatBytes(carving_.size_bytes), " of them left of --prefault-state, too little)"),
+        free_.bytes() == 0 ? "" : absl::StrCat(" and ", FormatBytes(free_.bytes()), " are free in pieces too small"),
         ": raise --memory-limit, or spread the keys over more executors"));
   }
   absl::StatusOr<rdma::PageRegion> region = rdma::PageRegion::Map(region_bytes);
   if (!region.ok()) {
     return region.status();
   }
-  const Block whole{.data = region->data(), .size_bytes = region->size_bytes()};
+  mapped_bytes_ += region->size_bytes();
+  free_.Put({.data = region->data(), .size_bytes = region->size_bytes()}, Holds::kFresh);
   regions_.push_back(*std::move(region));
-  mapped_bytes_ += whole.size_bytes;
-  return whole;
+  return absl::OkStatus();
+}
+
+void StateMemory::UnmapFor(std::size_t region_bytes) {
+  if (region_bytes > limit_bytes_) {
+    return;
+  }
+  for (std::size_t i = 0; i < regions_.size() && mapped_bytes_ + region_bytes > limit_bytes_;) {
+    const Block whole{.data = regions_[i].data(), .size_bytes = regions_[i].size_bytes()};
+    if (free_.TakeWhole(whole)) {
+      mapped_bytes_ -= whole.size_bytes;
+      regions_.erase(regions_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
 }
 
 void StateMemory::Release(Block block, Contents contents) {
   GLAIVE_CHECK(block.data != nullptr, "a block of ", block.size_bytes, " bytes was released without memory");
   block.size_bytes = WholeLines(block.size_bytes);  // as it was acquired
-  if (contents == Contents::kZeroed) {
-    dirty_.push_back(DirtyBlock{.block = block});
-  } else {
-    ListFor(block.size_bytes).any.push_back(block);
-  }
+  free_.Put(block, contents == Contents::kZeroed ? Holds::kDirt : Holds::kAnything);
 }
 
 bool StateMemory::CleanSome(std::size_t max_bytes) {
-  while (max_bytes > 0 && !dirty_.empty()) {
-    DirtyBlock& next = dirty_.back();
-    const std::size_t bytes = std::min(max_bytes, next.block.size_bytes - next.cleaned_bytes);
-    std::memset(next.block.data + next.cleaned_bytes, 0, bytes);
-    next.cleaned_bytes += bytes;
-    max_bytes -= bytes;
-    if (next.cleaned_bytes == next.block.size_bytes) {
-      const Block clean = next.block;
-      dirty_.pop_back();
-      ListFor(clean.size_bytes).zeroed.push_back(clean);
+  max_bytes = max_bytes / kLineBytes * kLineBytes;
+  while (max_bytes > 0) {
+    const std::optional<Block> dirty = free_.TakeSome(max_bytes, Holds::kDirt);
+    if (!dirty) {
+      return false;
     }
+    std::memset(dirty->data, 0, dirty->size_bytes);
+    free_.Put(*dirty, Holds::kZeros);
+    max_bytes -= dirty->size_bytes;
   }
-  return !dirty_.empty();
+  return free_.has(Holds::kDirt);
 }
 
 }  // namespace glaive::state

@@ -1,15 +1,17 @@
-// StateMemory: what the tables of one executor's state share: the memory budget, the free lists of blocks that windows
+// StateMemory: what the tables of one executor's state share: the memory budget, the blocks that windows and stages
 // return, and the hash of keys.
 //
-// Owned by one executor and used by its thread alone. Blocks are carved from page regions and never given
-// back to the system before the end: the windows of a steady stream live on each other's blocks.
+// Owned by one executor and used by its thread alone. Blocks are cut from page regions. A block that comes back is
+// merged with its neighbours, so that blocks of any size can be cut from it: the windows of a steady stream live on
+// each other's blocks, and stages that work in turn on the same memory. Regions stay mapped until the end, but where
+// the budget is used up, those that are wholly free make room for a larger one.
 //
 //   1. mapped_bytes() <= limit_bytes(): what goes past the budget is an error that names it (invariant I6).
 //   2. A block acquired as kZeroed is all zeros. Index blocks come back dirty and are cleaned in steps
 //      (CleanSome), so that dropping a window of many keys does not stall the executor.
 //
-// Costs: a recycled block costs a list operation; a fresh one a share of an mmap of 2 MiB and its page faults, unless
-// Prefault has paid them before.
+// Costs: those of FreeExtents; for a fresh block a share of an mmap of 2 MiB and its page faults, unless Prefault has
+// paid them before. Where no clean memory is free, Acquire zeroes what is.
 //
 //   StateMemory memory(1 << 30, run_token);
 //   absl::StatusOr<Block> block = memory.Acquire(256 << 10, Contents::kAny);
@@ -28,16 +30,11 @@
 #include "rdma/base/watch.h"
 #include "rdma/memory/page_region.h"
 #include "state/index/key_hash.h"
+#include "state/log/free_extents.h"
 
 namespace glaive::state {
 
-/// A piece of memory on a 64-byte boundary.
-struct Block {
-  std::byte* data = nullptr;
-  std::size_t size_bytes = 0;
-};
-
-/// What an acquired block holds, and with it which free list it belongs to.
+/// What an acquired block holds, and whether it is cleaned when it comes back.
 enum class Contents : std::uint8_t {
   kAny,     // whatever the last user left
   kZeroed,  // zeros
@@ -52,9 +49,9 @@ class StateMemory {
   StateMemory(const StateMemory&) = delete;
   StateMemory& operator=(const StateMemory&) = delete;
 
-  /// Takes `size_bytes` from the system ahead of time, page faults included; blocks of all sizes are cut from them, in
-  /// order, until one does not fit. Call it before the first Acquire. ResourceExhausted when the budget or the system
-  /// has less; `watch` may end it.
+  /// Takes `size_bytes` from the system ahead of time, page faults included; blocks of all sizes are cut from them.
+  /// Call it before the first Acquire. ResourceExhausted when the budget or the system has less;
+  /// `watch` may end it.
   absl::Status Prefault(std::size_t size_bytes, const Watch& watch);
 
   /// A block of `size_bytes`, rounded up to 64. ResourceExhausted when the budget or the system has no more.
@@ -63,42 +60,36 @@ class StateMemory {
   /// Takes a block back, with whatever its user left in it: of the size that was asked for, or of the one it got.
   void Release(Block block, Contents contents);
 
-  /// Zeroes up to `max_bytes` of what was released to the zeroed list; false when nothing is left to clean.
+  /// Zeroes up to `max_bytes`, in whole lines of 64, of what was released as kZeroed; false when nothing is left to
+  /// clean.
   bool CleanSome(std::size_t max_bytes);
 
   std::uint64_t limit_bytes() const { return limit_bytes_; }
   /// The hash of the keys in this memory's tables, the same on all executors of a run.
   const KeyHash& key_hash() const { return key_hash_; }
-  /// Bytes taken from the system so far; their peak, too, since nothing is given back.
+  /// Bytes taken from the system and not given back.
   std::uint64_t mapped_bytes() const { return mapped_bytes_; }
-  /// Of those, all but what is left to cut blocks from: what blocks have taken, with pieces that were too small.
-  std::uint64_t used_bytes() const { return mapped_bytes_ - carving_.size_bytes; }
+  /// Of those, bytes of blocks that were acquired and not released; and the most there have been.
+  std::uint64_t used_bytes() const { return mapped_bytes_ - free_.bytes(); }
+  std::uint64_t most_used_bytes() const { return most_used_bytes_; }
   /// What the system gave, and on which pages.
   std::span<const rdma::PageRegion> regions() const { return regions_; }
 
  private:
-  struct DirtyBlock {
-    Block block;
-    std::size_t cleaned_bytes = 0;
-  };
-  struct FreeList {
-    std::size_t size_bytes = 0;
-    std::vector<Block> any;
-    std::vector<Block> zeroed;
-  };
-
-  FreeList& ListFor(std::size_t size_bytes);
-  std::optional<Block> TakeDirty(std::size_t size_bytes);
-  absl::StatusOr<Block> Carve(std::size_t size_bytes);
-  absl::StatusOr<Block> MapRegion(std::size_t size_bytes);
+  /// From free memory; none where no piece is large enough, or new memory costs less.
+  std::optional<Block> TakeAny(std::size_t size_bytes);
+  std::optional<Block> TakeZeroed(std::size_t size_bytes);
+  /// Maps a region for at least so many bytes, all of it free.
+  absl::Status MapRegion(std::size_t size_bytes);
+  /// Gives wholly free regions back until another one of so many bytes would not exceed the limit, or none is left.
+  void UnmapFor(std::size_t region_bytes);
 
   const std::uint64_t limit_bytes_;
   const KeyHash key_hash_;
   std::uint64_t mapped_bytes_ = 0;
+  std::uint64_t most_used_bytes_ = 0;
   std::vector<rdma::PageRegion> regions_;
-  Block carving_;                // what is left of the region that blocks are cut from
-  std::vector<FreeList> lists_;  // one a size; there are few sizes, and they are searched in order
-  std::vector<DirtyBlock> dirty_;
+  FreeExtents free_;
 };
 
 }  // namespace glaive::state

@@ -38,6 +38,17 @@ TEST(MemoryPlan, ALimitIsHonouredAndCannotExceedTheNodesShare) {
   EXPECT_FALSE(PlanMemory({.source_bytes = kGiB, .limit_bytes = kGiB}, 16 * kGiB).ok()) << "nothing left for state";
 }
 
+TEST(MemoryPlan, StaticTablesCountAsUsedOfALimitAndNotTwiceOfTheHost) {
+  const auto limited = PlanMemory({.table_bytes = kGiB, .limit_bytes = 3 * kGiB}, 16 * kGiB);
+  ASSERT_TRUE(limited.ok()) << limited.status();
+  EXPECT_EQ(limited->state_bytes_per_executor, 2 * kGiB);
+  EXPECT_NE(limited->Describe().find("static tables 1GiB"), std::string::npos) << limited->Describe();
+  const auto all = PlanMemory({.table_bytes = kGiB}, 16 * kGiB);  // what is available is without the table
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->state_bytes_per_executor, 15 * kGiB);
+  EXPECT_FALSE(PlanMemory({.table_bytes = 2 * kGiB, .limit_bytes = 2 * kGiB}, 16 * kGiB).ok());
+}
+
 TEST(MemoryPlan, WhatIsPrefaultedHasToFitTheState) {
   const MemoryNeeds needs{.executors = 2, .limit_bytes = 4 * kGiB, .prefault_bytes = 2 * kGiB};
   const auto plan = PlanMemory(needs, 16 * kGiB);

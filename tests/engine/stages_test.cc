@@ -382,6 +382,29 @@ TEST(StagesDeathTest, AStreamThatWasMovedAwayIsNamed) {
   EXPECT_DEATH(use_twice(), "takes in a stream that was moved away");
 }
 
+TEST(Stages, ATableThatSeveralStreamsJoinCountsOnceAsMemory) {
+  std::map<std::uint64_t, std::uint64_t> names;
+  for (std::uint64_t key = 0; key < 1000; ++key) names.emplace(key, key);
+  const auto table = std::make_shared<const StaticTable<std::uint64_t, std::uint64_t>>(names);
+  EXPECT_GE(table->size_bytes(), 1000 * 2 * sizeof(std::uint64_t));
+  std::vector<std::vector<Row>> rows(1);
+  const auto joined = [&](auto stream) {
+    return CountsOf(std::move(stream).JoinTable(
+        table, &TestRecord::key, [](const TestRecord& record, std::uint64_t /*name*/) { return record; }));
+  };
+  const auto [first, second] =
+      From(TestSource(Workload{}))
+          .Split([](const TestRecord&) { return true; }, [](const TestRecord&) { return true; });
+  const auto query =
+      Join(joined(first), joined(second))
+          .On(&Row::key, &Row::key)
+          .Window(Tumbling{absl::Seconds(1)})
+          .Keep(&Row::value, &Row::value)
+          .Map([](const auto& pair) { return Row{pair.window_start_ms, pair.window_end_ms, pair.key, 0}; })
+          .To(Collect(rows));
+  EXPECT_EQ(query->table_bytes(), table->size_bytes());
+}
+
 TEST(Stages, ATableIsJoinedAndRecordsItDoesNotHaveAreDropped) {
   std::map<std::uint64_t, std::uint64_t> names;
   for (std::uint64_t key = 0; key < 50; key += 3) names.emplace(key, key * 100);

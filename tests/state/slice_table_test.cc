@@ -153,7 +153,7 @@ TEST(SliceTable, SkipsSizesWhereNearlyAllKeysAreNew) {
 
 TEST(SliceTable, SkipsNoSizesWithoutMemoryForThat) {
   StateMemory ample(kLimitBytes);
-  StateMemory scarce(std::uint64_t{40} << 20);
+  StateMemory scarce(std::uint64_t{32} << 20);
   GrowthsOf(ample, 600'000, 1);
   GrowthsOf(scarce, 600'000, 1);
   EXPECT_GT(ample.mapped_bytes(), scarce.limit_bytes()) << "nothing had to be done without";

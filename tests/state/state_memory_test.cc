@@ -50,7 +50,8 @@ TEST(StateMemory, WhatGoesPastTheBudgetIsRefusedWithAdvice) {
   EXPECT_EQ(memory.mapped_bytes(), memory.limit_bytes());
   const auto refused = memory.Acquire(kRegionBytes, Contents::kZeroed);
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(refused.status().message(), HasSubstr("6MiB of its 6MiB"));
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("of its 6MiB are in use and 2.00MiB are free in pieces too small"));
   EXPECT_THAT(refused.status().message(), HasSubstr("--memory-limit"));
   EXPECT_TRUE(memory.Acquire(kRegionBytes - 64, Contents::kAny).ok()) << "what is left of a region may still be used";
 }
@@ -92,7 +93,8 @@ TEST(StateMemory, PrefaultsNoMoreThanItsBudgetEvenWhereThatIsNoWholePage) {
   EXPECT_TRUE(memory.Prefault(3 * kRegionBytes + 5, GoOn).ok());
   EXPECT_EQ(memory.mapped_bytes(), 3 * kRegionBytes);
   const auto refused = memory.Acquire(3 * kRegionBytes + 64, Contents::kAny);
-  EXPECT_THAT(refused.status().message(), HasSubstr("6MiB of them left of --prefault-state"));
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("0B of its 6.00MiB are in use and 6MiB are free in pieces too small"));
 }
 
 TEST(StateMemory, ABudgetBelowOnePageRegionGivesNothing) {
@@ -127,9 +129,9 @@ TEST(StateMemory, CleansInStepsAndSaysWhenItIsDone) {
   const Block block = memory.Acquire(4096, Contents::kZeroed).value();
   Soil(block);
   memory.Release(block, Contents::kZeroed);
-  EXPECT_TRUE(memory.CleanSome(1000));
-  EXPECT_EQ(block.data[999], std::byte{0});
-  EXPECT_EQ(block.data[1000], std::byte{0xA5});
+  EXPECT_TRUE(memory.CleanSome(1050));
+  EXPECT_EQ(block.data[1023], std::byte{0});
+  EXPECT_EQ(block.data[1024], std::byte{0xA5}) << "whole lines";
   EXPECT_TRUE(memory.CleanSome(3000));
   EXPECT_FALSE(memory.CleanSome(1000));
   EXPECT_TRUE(AllZero(block));
@@ -137,19 +139,80 @@ TEST(StateMemory, CleansInStepsAndSaysWhenItIsDone) {
 }
 
 TEST(StateMemory, ABlockTakenInMidCleaningIsZeroAllTheSame) {
-  StateMemory memory(16 * kRegionBytes);
-  const Block block = memory.Acquire(4096, Contents::kZeroed).value();
+  StateMemory memory(kRegionBytes);
+  const Block block = memory.Acquire(kRegionBytes, Contents::kZeroed).value();
   Soil(block);
   memory.Release(block, Contents::kZeroed);
   EXPECT_TRUE(memory.CleanSome(1000));
-  EXPECT_TRUE(AllZero(memory.Acquire(4096, Contents::kZeroed).value()));
+  EXPECT_TRUE(AllZero(memory.Acquire(kRegionBytes, Contents::kZeroed).value()));
   EXPECT_FALSE(memory.CleanSome(1)) << "there is nothing left to clean";
+}
+
+TEST(StateMemory, UsedAreTheBlocksThatHaveNotComeBack) {
+  StateMemory memory(16 * kRegionBytes);
+  const Block first = memory.Acquire(4096, Contents::kAny).value();
+  const Block second = memory.Acquire(2 * kRegionBytes, Contents::kZeroed).value();
+  EXPECT_EQ(memory.used_bytes(), 4096 + 2 * kRegionBytes);
+  memory.Release(second, Contents::kZeroed);
+  EXPECT_EQ(memory.used_bytes(), 4096U);
+  memory.Release(first, Contents::kAny);
+  EXPECT_EQ(memory.used_bytes(), 0U);
+  EXPECT_EQ(memory.most_used_bytes(), 4096 + 2 * kRegionBytes);
+}
+
+TEST(StateMemory, BlocksOfAnySizeAreCutFromThoseThatCameBack) {
+  constexpr std::uint64_t kLimitBytes = 8 * kRegionBytes;
+  for (const Contents contents : {Contents::kAny, Contents::kZeroed}) {
+    StateMemory memory(kLimitBytes);
+    // Each stage uses half of the budget, in blocks of another size than the stage before.
+    for (const std::size_t size : {kRegionBytes / 8, 4 * kRegionBytes, std::size_t{4096}, 2 * kRegionBytes + 64,
+                                   kRegionBytes, std::size_t{100'032}}) {
+      std::vector<Block> blocks;
+      for (std::size_t used = 0; used + size <= kLimitBytes / 2; used += size) {
+        const auto block = memory.Acquire(size, contents);
+        ASSERT_TRUE(block.ok()) << size << ": " << block.status();
+        ASSERT_TRUE(contents == Contents::kAny || AllZero(*block)) << size;
+        Soil(*block);
+        blocks.push_back(*block);
+      }
+      for (const Block& block : blocks) {
+        memory.Release(block, contents);
+      }
+    }
+    EXPECT_EQ(memory.used_bytes(), 0U);
+  }
+}
+
+TEST(StateMemory, FreeRegionsMakeRoomForALargerOne) {
+  StateMemory memory(8 * kRegionBytes);
+  std::vector<Block> blocks;
+  for (int i = 0; i < 8; ++i) {
+    blocks.push_back(memory.Acquire(kRegionBytes, Contents::kAny).value());
+    Soil(blocks.back());
+  }
+  for (std::size_t i = 1; i < blocks.size(); ++i) {
+    memory.Release(blocks[i], Contents::kAny);
+  }
+  const Block large = memory.Acquire(7 * kRegionBytes, Contents::kZeroed).value();
+  EXPECT_TRUE(AllZero(large));
+  EXPECT_TRUE(AllAre(0xA5, blocks[0])) << "it is still in use";
+  EXPECT_LE(memory.mapped_bytes(), memory.limit_bytes());
+}
+
+TEST(StateMemory, ZeroesNoMuchMemoryAtOnceWhileTheBudgetHasMore) {
+  StateMemory memory(8 * kRegionBytes);
+  memory.Release(memory.Acquire(3 * kRegionBytes, Contents::kAny).value(), Contents::kAny);
+  const Block large = memory.Acquire(3 * kRegionBytes, Contents::kZeroed).value();
+  EXPECT_EQ(memory.mapped_bytes(), 6 * kRegionBytes) << "new memory";
+  const Block small = memory.Acquire(kRegionBytes, Contents::kZeroed).value();
+  EXPECT_EQ(memory.mapped_bytes(), 6 * kRegionBytes) << "zeroed here";
+  EXPECT_TRUE(AllZero(large) && AllZero(small));
 }
 
 TEST(StateMemory, StaysSoundUnderRandomUse) {
   std::mt19937_64 random(1);
   StateMemory memory(24 * kRegionBytes);
-  constexpr std::size_t kSizes[] = {64, 4096, 262'144, kRegionBytes + 576, 3 * kRegionBytes};
+  constexpr std::size_t kSizes[] = {64, 4096, 4160, 262'144, kRegionBytes + 576, 3 * kRegionBytes, 5 * kRegionBytes};
   struct Use {
     Block block;
     Contents contents;
