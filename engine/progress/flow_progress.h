@@ -5,7 +5,8 @@
 //
 //   1. A marker, and Publish, carry the watermark of the last batch whose records are all in the state or on their way
 //      to it (invariant I3).
-//   2. LeadsTooFar() is false for the flow that is last, so not everybody can be waiting (invariant I7).
+//   2. LeadsTooFar() is false for the flow that is last, unless it waits for windows to fire. So not all flows wait for
+//      each other (invariant I7); and a trigger waits for no source.
 //   3. A flow that is idle follows: its watermark is that of the slowest flow which is neither idle nor at its end.
 //      Without one, time stands still. It never goes back: records that come after all are judged by it. When time goes
 //      on after it stood still, it waits for `patience_ns`: the first flow that wakes must not make the records late of

@@ -49,8 +49,8 @@ class StageProgress {
   std::uint64_t awakenings() const { return clock_.awakenings(); }
   /// Where the sources of the slowest flow are at least, for another source that may have to wait for them: results of
   /// a stage come later than what they are made of. A flow that has not reported yet counts as if at `first_ms`. While
-  /// passed windows have not fired, flows count as if they were at the first of them: state does not pile up before
-  /// the trigger.
+  /// passed windows have not fired, flows count as if they were at the first of them: a source does not read ahead of
+  /// its executor's trigger without bound.
   std::int64_t SlowestSourceMs(std::int64_t first_ms) const;
 
   /// Whether the minimum has passed a window's end, and that was not forgotten.

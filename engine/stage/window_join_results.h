@@ -218,6 +218,7 @@ class WindowJoinResults {
     if constexpr (kKeepBuild) {
       status.Update(matched_.MakeRoom(*memory_, index->size()));
       for (std::uint32_t i = 0; status.ok() && i < index->size(); ++i) {
+        Look(fiber);
         matched_.Append(false);
       }
     }
@@ -250,6 +251,7 @@ class WindowJoinResults {
   template <typename Index, typename EmitPair, typename ProbeEntry>
   absl::Status EmitUnmatched(Fiber& fiber, const Index& index, const EmitPair& emit_pair, const ProbeEntry* none) {
     for (std::uint32_t first = 0; first < index.size(); ++first) {
+      Look(fiber);
       if (!index.IsFirst(first) || matched_.At(first)) {
         continue;
       }

@@ -176,7 +176,8 @@ class WindowTrigger {
       rows_[row_count_++] =
           Row{.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = std::move(result)};
       ++emitted_;
-      if (row_count_ == rows_.size() || row_count_ * kWorkOfRow + work_in_turn_ >= context_->rows_per_turn) {
+      const std::size_t work = fiber.stats().switches == turn_ ? work_in_turn_ : 0;
+      if (row_count_ == rows_.size() || row_count_ * kWorkOfRow + work >= context_->rows_per_turn) {
         WriteRows(fiber);
       }
       return absl::OkStatus();

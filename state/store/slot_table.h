@@ -177,8 +177,8 @@ class SlotTable {
   absl::Status ForEach(Visit&& visit, Pause&& pause = {}) const {
     std::span<const Entry> rest(slots_, empty() ? 0 : homes_ + kMostProbes);
     std::array<const Entry*, 128> used;
-    while (!rest.empty()) {
-      if (rest.size() / used.size() % (kSlotsBetweenPauses / used.size()) == 0) {
+    for (std::size_t chunk = 1; !rest.empty(); ++chunk) {
+      if (chunk % (kSlotsBetweenPauses / used.size()) == 0) {
         pause();
       }
       // Every pointer is written and those of used slots stay: a branch for each would be mispredicted.

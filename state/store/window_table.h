@@ -136,8 +136,15 @@ class WindowTable {
     GLAIVE_CHECK(!moving(), moving_.size() - moved_, " entries have not been moved");
     absl::Status status =
         slots_.ForEach([&](const auto& slot) { return shared_ == 0 ? visit(slot) : visit(WholeOf(slot)); }, pause);
+    std::uint64_t passed_over = 0;
     return !status.ok() ? status : log_.ForEach([&](const Entry& entry) {
-      return HasSlotAsWell(entry.key) ? absl::OkStatus() : visit(entry);
+      if (!HasSlotAsWell(entry.key)) {
+        return visit(entry);
+      }
+      if (++passed_over % kEntriesBetweenPauses == 0) {
+        pause();
+      }
+      return absl::OkStatus();
     });
   }
 
@@ -170,6 +177,7 @@ class WindowTable {
   static constexpr std::uint64_t kKeysOfNewKey = 16;
   static constexpr std::uint64_t kUpdatesBetweenLooks = 4096;
   static constexpr std::size_t kFewestMoved = 128;  // with a run of updates
+  static constexpr std::uint64_t kEntriesBetweenPauses = 4096;
   /// Slots are unfit if they refuse more than one in so many: of the executor's own records, since deltas are sums of
   /// many; before a move, of the log's first values.
   static constexpr std::uint64_t kItemsOfUnfit = 64;
