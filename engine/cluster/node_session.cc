@@ -115,7 +115,7 @@ absl::Status NodeSession::Conclude(const NodeRun::Watch& watch, const NodeRun::W
   if (absl::Status status = GatherMetrics(); !status.ok()) {
     return status;
   }
-  const absl::Status verdict = options_->output.verify ? Verify(watch) : absl::OkStatus();
+  absl::Status verdict = options_->output.verify ? Verify(watch) : absl::OkStatus();
   if (absl::Status status = verdict.ok() ? CommitResults() : absl::OkStatus(); !status.ok()) {
     return status;
   }
