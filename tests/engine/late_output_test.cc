@@ -103,16 +103,21 @@ TEST(LateOutput, AsCsvHasAFileOfEachReaderWhoseNamesAreFinalWithTheResults) {
       Windowed(workload).LateTo(Csv{path}).Aggregate(Count{}).To(Csv{folder.path() / "counts.csv"});
   std::vector<ExecutorMetrics> metrics;
   ASSERT_EQ(RunNodes(workload, *query, metrics), absl::OkStatus());
-  ASSERT_EQ(JoinParts(path, workload.executor_count()), absl::OkStatus());
-  std::ifstream file(path);
-  std::string line;
-  ASSERT_TRUE(std::getline(file, line));
-  EXPECT_EQ(line, "event_time_ms,watermark_ms,key");
-  for (const auto& [event_time_ms, watermark_ms, key] : SequentialLate(workload, 0)) {
+  std::vector<std::string> lines;
+  for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
+    std::ifstream file(PartPath(path, ExecutorId{executor}, workload.executor_count()));
+    std::string line;
     ASSERT_TRUE(std::getline(file, line));
-    ASSERT_EQ(line, absl::StrCat(event_time_ms, ",", watermark_ms, ",", key));
+    EXPECT_EQ(line, "event_time_ms,watermark_ms,key");
+    while (std::getline(file, line)) {
+      lines.push_back(line);
+    }
   }
-  EXPECT_FALSE(std::getline(file, line));
+  std::vector<std::string> expected;
+  for (const auto& [event_time_ms, watermark_ms, key] : SequentialLate(workload, 0)) {
+    expected.push_back(absl::StrCat(event_time_ms, ",", watermark_ms, ",", key));
+  }
+  EXPECT_EQ(lines, expected);
 }
 
 // Takes rows only now and then, and takes a while to finish.
