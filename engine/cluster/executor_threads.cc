@@ -37,7 +37,7 @@ void ExecutorThreads::StopAndJoin() {
 }
 
 absl::Status ExecutorThreads::Open(const Watch& watch) {
-  const absl::Status started = CatchExhaustion([this] {
+  absl::Status started = CatchExhaustion([this] {
     for (std::size_t i = 0; i < executors_.size(); ++i) {
       threads_.emplace_back([this, i] { ThreadMain(i); });
     }

@@ -130,10 +130,6 @@ absl::Status NodeSession::Conclude(const NodeRun::Watch& watch, const NodeRun::W
   std::vector<FileReport> files;
   absl::Status status =
       verdict.ok() ? files_.Join(AllParts(), options_->cluster.executor_count(), files, by_user) : verdict;
-  if (absl::IsCancelled(status)) {
-    Retract();
-    return status;
-  }
   status.Update(Report(std::move(files)));
   if (!verdict.ok() || status.ok()) {
     return status;

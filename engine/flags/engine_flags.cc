@@ -216,7 +216,7 @@ void RegisterEngineFlags(FlagSet& flags, EngineOptions& options) {
   RegisterEpochs(flags, options.epoch);
   RegisterOutput(flags, options.output);
   flags.AddCheck([&options] { return Validate(options); });
-  flags.AddCheck([&] { return CheckNamedFiles(flags.NamedFiles(), options.cluster.executor_count()); });
+  flags.AddCheck([&] { return CheckNamedFiles(flags.NamedFiles(), options.cluster); });
 }
 
 absl::Status Validate(const EngineOptions& options) {

@@ -68,7 +68,7 @@ using FormatUnsigned = std::string (*)(std::uint64_t);
 absl::StatusOr<std::uint64_t> ParseWithin(std::string_view text, IntegerRange range, ParseUnsigned parse,
                                           FormatUnsigned format, const char* hint) {
   const bool is_negative = !text.empty() && text.front() == '-';
-  const absl::StatusOr<std::uint64_t> value = parse(text.substr(is_negative ? 1 : 0));
+  absl::StatusOr<std::uint64_t> value = parse(text.substr(is_negative ? 1 : 0));
   if (!value.ok() && !absl::IsOutOfRange(value.status())) return WrongValue(hint);
   if (is_negative || !value.ok() || *value < range.min || *value > range.max) {
     return WrongValue(absl::StrCat("out of range; it must be ", format(range.min), " to ", format(range.max)));

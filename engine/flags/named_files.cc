@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -72,18 +74,29 @@ std::vector<std::string> PathsOf(const NamedFile& file) {
     }
   }
   if (file.use == FileUse::kRead) {
-    absl::StatusOr<std::vector<std::string>> found = FindInputFiles(file.path);
-    return found.ok() ? *std::move(found) : paths;  // who reads it says what is wrong with it
+    const absl::StatusOr<std::vector<ListedFile>> found = FindInputFiles(file.path);
+    if (found.ok()) {  // else the source says what is wrong with it
+      paths.clear();
+      std::ranges::transform(*found, std::back_inserter(paths), &ListedFile::path);
+    }
   }
   return paths;
+}
+
+/// The name, in its folder's canonical path, that the parts of a result begin with: parts lie beside a link, not beside
+/// its target.
+std::string NameOfParts(const NamedFile& file) {
+  return Canonical(FolderOf(file.path)) / fs::path(file.path).filename();
 }
 
 /// Whether what `file` writes would be part of the input that `read` names: of a folder, or of those like a pattern.
 bool WouldBeRead(const NamedFile& file, const NamedFile& read, std::uint32_t executor_count) {
   const fs::path path = Canonical(file.path);
+  const bool has_parts = file.use == FileUse::kWriteParts;
   std::error_code ignored;
   if (fs::is_directory(read.path, ignored)) {
-    return path.parent_path() == Canonical(read.path);
+    const fs::path folder = Canonical(read.path);
+    return path.parent_path() == folder || (has_parts && Canonical(FolderOf(file.path)) == folder);
   }
   const std::size_t wildcard = read.path.find_first_of("*?[");
   if (wildcard == std::string::npos || fs::exists(read.path, ignored)) {
@@ -96,8 +109,8 @@ bool WouldBeRead(const NamedFile& file, const NamedFile& read, std::uint32_t exe
     return fnmatch(pattern.c_str(), name.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
   };
   bool is_read = matches(path);
-  for (std::uint32_t i = 0; file.use == FileUse::kWriteParts && i < executor_count && !is_read; ++i) {
-    is_read = matches(PartPath(path, ExecutorId{i}, executor_count));
+  for (std::uint32_t i = 0; has_parts && i < executor_count && !is_read; ++i) {
+    is_read = matches(PartPath(NameOfParts(file), ExecutorId{i}, executor_count));
   }
   return is_read;
 }
@@ -121,7 +134,7 @@ class FileUses {
 
   /// The same for every name that the file's parts may have.
   absl::Status AddParts(const NamedFile& file) const {
-    const std::string part = Canonical(file.path).string() + std::string(kPart);
+    const std::string part = NameOfParts(file) + std::string(kPart);
     absl::Status status;
     for (auto other = by_path_.lower_bound(part); other != by_path_.end() && other->first.starts_with(part); ++other) {
       status.Update(Check(file, *other->second));
@@ -160,11 +173,12 @@ absl::Status CheckStandardStreams(const NamedFile& file) {
 
 }  // namespace
 
-absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t executor_count) {
+absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, const ClusterOptions& cluster) {
+  const bool is_rank_0 = cluster.rank.value_or(0) == 0;
   FileUses uses;
   absl::Status status;
   for (const NamedFile& file : files) {
-    if (IsWritten(file)) {
+    if (file.use == FileUse::kWriteParts || (file.use == FileUse::kWrite && is_rank_0)) {
       status.Update(CheckPlace(file));
     }
     for (const std::string& path : PathsOf(file)) {
@@ -177,7 +191,7 @@ absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t 
       status.Update(uses.AddParts(file));
     }
     for (const NamedFile& read : files) {
-      if (read.use == FileUse::kRead && IsWritten(file) && WouldBeRead(file, read, executor_count)) {
+      if (read.use == FileUse::kRead && IsWritten(file) && WouldBeRead(file, read, cluster.executor_count())) {
         status.Update(Wrong(file, absl::StrCat("a file of this name would be part of the input --", read.flag, "=",
                                                read.path, "; write it to another folder")));
       }

@@ -25,6 +25,7 @@ struct NamedFile {
 
 /// InvalidArgument names both flags, or the one whose file cannot be. Two paths are the same file if they are so after
 /// links, `.` and `..` are followed, or if they lead to one inode (hard links). Devices and pipes take from all.
-absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t executor_count);
+/// Only rank 0 writes the files of FileUse::kWrite, so only there has their folder to exist.
+absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, const ClusterOptions& cluster);
 
 }  // namespace glaive::engine

@@ -150,7 +150,9 @@ absl::StatusOr<std::vector<ResultPart>> PartsFrom(const Json& object) {
         !Take(entry, "bytes", part.bytes).ok() || !Take(entry, "inode", part.inode).ok()) {
       return WrongField("parts");
     }
-    part.output = output->get<std::string>();
+    if (!absl::CUnescape(output->get<std::string>(), &part.output)) {
+      return WrongField("parts");
+    }
     parts.push_back(std::move(part));
   }
   return parts;
@@ -180,7 +182,7 @@ std::string EncodeNodeMetrics(const NodeMetrics& metrics) {
   }
   Json parts = Json::array();
   for (const ResultPart& part : metrics.parts) {
-    parts.push_back({{"output", part.output},
+    parts.push_back({{"output", absl::CEscape(part.output)},  // a file's name need not be UTF-8
                      {"executor", part.executor},
                      {"rows", part.rows},
                      {"bytes", part.bytes},

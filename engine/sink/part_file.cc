@@ -21,10 +21,17 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
-absl::Status AppendFile(WholeFile& out, const std::string& path, bool with_first_line, const Watch& watch) {
+/// Refuses a file under the part's name that is not the part.
+absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::string& path, bool with_first_line,
+                        const Watch& watch) {
   const UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!in.valid()) {
+  struct stat there{};
+  if (!in.valid() || fstat(in.get(), &there) != 0) {
     return FileError("join the part", path);
+  }
+  if (!IsPart(part, there)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot join the part ", path, ": another run has replaced it; give each run an output of its own"));
   }
   std::vector<char> buffer(kReadBytes);
   bool in_first_line = !with_first_line;
@@ -160,7 +167,7 @@ absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const 
   absl::Status status;
   for (const ResultPart& part : parts) {
     if (status.ok()) {
-      status = AppendFile(out, PartPath(part.output, ExecutorId{part.executor}, count),
+      status = AppendPart(out, part, PartPath(part.output, ExecutorId{part.executor}, count),
                           /*with_first_line=*/&part == &parts.front(), watch);
     }
   }

@@ -3,6 +3,8 @@
 //   RemovePart(part, executor_count);  // takes it back
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <string>
 
@@ -22,6 +24,9 @@ struct ResultPart {
 
 /// The name of an executor's part of `output`: "o.csv.part-002-of-004".
 std::string PartPath(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
+
+/// Whether a file is the part.
+bool IsPart(const ResultPart& part, const struct stat& file);
 
 /// Removes the part if it is what lies under its name.
 void RemovePart(const ResultPart& part, std::uint32_t executor_count);

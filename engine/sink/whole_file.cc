@@ -118,17 +118,18 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder) {
        entry.increment(error)) {
     names.push_back(entry->path().filename());
   }
-  if (error) {
+  if (error && error != std::errc::permission_denied) {
     return absl::FailedPreconditionError(absl::StrCat("cannot list the folder ", folder, ": ", error.message()));
   }
   return names;
 }
 
 std::string_view NameBehind(std::string_view temporary) {
-  if (!temporary.ends_with(kTemporarySuffix)) {
+  if (!temporary.starts_with('.') || !temporary.ends_with(kTemporarySuffix)) {
     return {};
   }
-  temporary.remove_suffix(kTemporarySuffix.size());
+  temporary.remove_prefix(1);
+  temporary.remove_suffix(std::min(kTemporarySuffix.size(), temporary.size()));
   const std::size_t dot = temporary.rfind('.');
   if (dot == std::string_view::npos) {
     return {};
@@ -190,7 +191,9 @@ absl::StatusOr<WholeFile> WholeFile::CreateTemporary(const std::string& target) 
   std::string temporary;
   UniqueFd fd;
   for (std::uint64_t number = 0; !fd.valid(); ++number) {
-    temporary = absl::StrCat(target, ".", getpid(), "-", number, std::string(kTemporarySuffix));
+    const std::string name = absl::StrCat(".", fs::path(target).filename().string(), ".", getpid(), "-", number,
+                                          std::string(kTemporarySuffix));
+    temporary = fs::path(target).parent_path() / name;
     fd = UniqueFd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
     if (!fd.valid() && errno != EEXIST) {
       return FileError("create", temporary);

@@ -135,8 +135,9 @@ absl::Status InputFile::CheckUnchanged() const {
   if (now == listed_ && offset_ <= listed_.bytes) {
     return absl::OkStatus();
   }
-  return absl::FailedPreconditionError(absl::StrCat(listed_.path, ": was written to after the run had begun: it had ",
-                                                    listed_.bytes, " bytes and has ", now.bytes,
+  return absl::FailedPreconditionError(absl::StrCat(listed_.path, ": was written to after the run had begun",
+                                                    now.bytes == listed_.bytes ? ""
+                                                                               : absl::StrCat(": it had ", listed_.bytes, " bytes and has ", now.bytes),
                                                     "; start again when the input is complete"));
 }
 

@@ -72,11 +72,11 @@ void Tell(absl::string_view message) {
 
 // Where memory is missing there is none for a status either, but a copy of one takes none.
 absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work) {
-  static const auto* const statuses =
+  static const auto* const kStatuses =
       new std::array{absl::ResourceExhaustedError(kNoMemory), absl::ResourceExhaustedError(kNoThread),
                      absl::ResourceExhaustedError(kNoResource)};
   return Catching(work, [](absl::string_view message) {
-    return *std::ranges::find(*statuses, message, [](const absl::Status& status) { return status.message(); });
+    return *std::ranges::find(*kStatuses, message, [](const absl::Status& status) { return status.message(); });
   });
 }
 

@@ -22,7 +22,7 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> AttendedPlane::Create(std::unique_
                                                                     const BootstrapOptions& options,
                                                                     const Clock& clock) {
   std::unique_ptr<AttendedPlane> attended(new AttendedPlane(std::move(plane), options, clock));
-  const absl::Status started = CatchExhaustion([&attended] {
+  absl::Status started = CatchExhaustion([&attended] {
     attended->thread_ = std::thread([plane = attended.get()] { plane->Attend(); });
     return absl::OkStatus();
   });

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "rdma/base/check.h"
+
 namespace glaive::state {
 
 void FreeExtents::Add(std::byte* data, Extent extent) {
