@@ -43,7 +43,7 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
     }
     return interrupted();
   };
-  const absl::Status status = CatchExhaustion([&] {
+  absl::Status status = CatchExhaustion([&] {
     absl::Status passed = files_.Open(options_->output, *plane_);
     if (passed.ok()) {
       passed = NodeSetUp(*program_, *options_, *plane_, *environment_.clock, *host_, parts_).Run(watch);

@@ -124,13 +124,17 @@ class Process {
     return launcher_.PollExited();
   }
 
-  /// A launcher's child is interrupted by the launcher's end, which is no wish of the user.
+  /// Says what interrupted the run. A launcher's child is interrupted by the launcher's end, which is no wish of the
+  /// user.
   absl::Status Explain(const absl::Status& status) {
-    if (!absl::IsCancelled(status) || !interrupt_.has_value() || !interrupt_->Poll() || !interrupt_->ParentGone()) {
+    if (!absl::IsCancelled(status) || !interrupt_.has_value() || !interrupt_->Poll()) {
       return status;
     }
-    return absl::UnavailableError(
-        absl::StrCat("process ", interrupt_->parent(), ", which started this node, was lost"));
+    if (interrupt_->ParentGone()) {
+      return absl::UnavailableError(
+          absl::StrCat("process ", interrupt_->parent(), ", which started this node, was lost"));
+    }
+    return status.message() == "interrupted" ? absl::CancelledError(interrupt_->Describe()) : status;
   }
 
   /// Called by another thread when this process knows that the run has failed, and does not come to its end.

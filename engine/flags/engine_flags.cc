@@ -216,7 +216,9 @@ void RegisterEngineFlags(FlagSet& flags, EngineOptions& options) {
   RegisterEpochs(flags, options.epoch);
   RegisterOutput(flags, options.output);
   flags.AddCheck([&options] { return Validate(options); });
-  flags.AddCheck([&] { return CheckNamedFiles(flags.NamedFiles(), options.cluster); });
+  flags.AddCheck([&] {
+    return CheckNamedFiles(flags.NamedFiles(), options.cluster.executor_count(), options.cluster.rank.value_or(0) == 0);
+  });
 }
 
 absl::Status Validate(const EngineOptions& options) {

@@ -173,8 +173,7 @@ absl::Status CheckStandardStreams(const NamedFile& file) {
 
 }  // namespace
 
-absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, const ClusterOptions& cluster) {
-  const bool is_rank_0 = cluster.rank.value_or(0) == 0;
+absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t executor_count, bool is_rank_0) {
   FileUses uses;
   absl::Status status;
   for (const NamedFile& file : files) {
@@ -191,7 +190,7 @@ absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, const ClusterO
       status.Update(uses.AddParts(file));
     }
     for (const NamedFile& read : files) {
-      if (read.use == FileUse::kRead && IsWritten(file) && WouldBeRead(file, read, cluster.executor_count())) {
+      if (read.use == FileUse::kRead && IsWritten(file) && WouldBeRead(file, read, executor_count)) {
         status.Update(Wrong(file, absl::StrCat("a file of this name would be part of the input --", read.flag, "=",
                                                read.path, "; write it to another folder")));
       }

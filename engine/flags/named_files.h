@@ -26,6 +26,6 @@ struct NamedFile {
 /// InvalidArgument names both flags, or the one whose file cannot be. Two paths are the same file if they are so after
 /// links, `.` and `..` are followed, or if they lead to one inode (hard links). Devices and pipes take from all.
 /// Only rank 0 writes the files of FileUse::kWrite, so only there has their folder to exist.
-absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, const ClusterOptions& cluster);
+absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t executor_count, bool is_rank_0);
 
 }  // namespace glaive::engine

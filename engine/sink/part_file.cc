@@ -30,8 +30,8 @@ absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::strin
     return FileError("join the part", path);
   }
   if (!IsPart(part, there)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot join the part ", path, ": another run has replaced it; give each run an output of its own"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "cannot join the part ", path, ": another run has replaced it; give each run an output of its own"));
   }
   std::vector<char> buffer(kReadBytes);
   bool in_first_line = !with_first_line;

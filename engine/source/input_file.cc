@@ -135,10 +135,10 @@ absl::Status InputFile::CheckUnchanged() const {
   if (now == listed_ && offset_ <= listed_.bytes) {
     return absl::OkStatus();
   }
-  return absl::FailedPreconditionError(absl::StrCat(listed_.path, ": was written to after the run had begun",
-                                                    now.bytes == listed_.bytes ? ""
-                                                                               : absl::StrCat(": it had ", listed_.bytes, " bytes and has ", now.bytes),
-                                                    "; start again when the input is complete"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      listed_.path, ": was written to after the run had begun",
+      now.bytes == listed_.bytes ? "" : absl::StrCat(": it had ", listed_.bytes, " bytes and has ", now.bytes),
+      "; start again when the input is complete"));
 }
 
 absl::StatusOr<std::size_t> InputFile::Read(std::span<char> into) {

@@ -76,8 +76,8 @@ class KeyHash {
 
   /// 32 bits for tables that number their places by the highest of them: for a short key one multiplication, which
   /// spreads neighbouring keys more evenly than random bits would (Knuth, The Art of Computer Programming 3,
-  /// section 6.4). Multiples of some strides, such as Fibonacci numbers up to some thousand, fall close together: such a
-  /// table must bound how far it looks. For other keys the low half of the hash, its lowest byte first: the high half
+  /// section 6.4). Multiples of some strides, such as Fibonacci numbers up to some thousand, fall close together: such
+  /// a table must bound how far it looks. For other keys the low half of the hash, its lowest byte first: the high half
   /// has the bits that the leader follows from, which are alike in all keys of one leader.
   template <StateKey K>
   [[gnu::always_inline]] inline std::uint32_t Spread(const K& key) const {

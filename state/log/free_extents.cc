@@ -22,9 +22,9 @@ FreeExtents::Extents::iterator FreeExtents::Remove(Extents::iterator extent) {
 
 void FreeExtents::Put(Block block, Holds holds) {
   auto next = extents_.lower_bound(block.data);
-  const bool is_in_use = (next == extents_.end() || block.data + block.size_bytes <= next->first) &&
-                         (next == extents_.begin() ||
-                          std::prev(next)->first + std::prev(next)->second.size_bytes <= block.data);
+  const bool is_in_use =
+      (next == extents_.end() || block.data + block.size_bytes <= next->first) &&
+      (next == extents_.begin() || std::prev(next)->first + std::prev(next)->second.size_bytes <= block.data);
   GLAIVE_CHECK(is_in_use, "a block of ", block.size_bytes, " bytes was released twice");
   if (next != extents_.end() && next->first == block.data + block.size_bytes && next->second.holds == holds) {
     block.size_bytes += next->second.size_bytes;

@@ -26,7 +26,7 @@ class FailureTest(CliTest):
 
     def assert_at_most_a_temporary_file_of_rank_1(self):
         for name in self.files():
-            self.assertRegex(name, r"^counts\.csv\.part-001-of-002\.\d+-\d+\.tmp$")
+            self.assertRegex(name, r"^\.counts\.csv\.part-001-of-002\.\d+-\d+\.tmp$")
 
     # ---- a node that dies ----
 

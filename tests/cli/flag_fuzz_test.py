@@ -105,7 +105,7 @@ def run(query, arguments):
         return f"{shown}: exit code {done.returncode}\n{error}"
     if done.returncode == 0 and error:
         return f"{shown}: succeeds, and says\n{error}"
-    if done.returncode == 2 and len(re.findall(r"^\w+: ", error, re.MULTILINE)) != 1:
+    if done.returncode == 2 and len(re.findall(r"^(?:\S+Z \S+ )?\w+: ", error, re.MULTILINE)) != 1:
         return f"{shown}: more or less than one complaint\n{error}"
     if re.search("check failed|defect|runtime error|Sanitizer", error):
         return f"{shown}: exit code {done.returncode}\n{error}"

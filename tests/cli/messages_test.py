@@ -8,10 +8,9 @@ import time
 import unittest
 import unittest.mock
 
-from ysb_process import SANITIZED, SOURCE, CliTest, free_port
+from ysb_process import FORM, SANITIZED, SOURCE, CliTest, free_port
 
 SMALL = ["--records=20000", "--keys=500"]
-FORM = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \S+ ysb: rank \d+: \S"
 PEER_TIMEOUT_SECONDS = 5 if SANITIZED else 1
 
 

@@ -73,7 +73,7 @@ TEST_F(CsvTest, AFileHasItsFinalNameOnlyAfterCommit) {
   const std::vector<Row> rows{{.window_start_ms = -10, .window_end_ms = 0, .key = 7, .value = 3}};
   ASSERT_TRUE(sink->Write(rows).ok());
   ASSERT_TRUE(Finish(*sink).ok());
-  EXPECT_EQ(Files(), std::vector<std::string>{absl::StrCat("counts.csv.part-002-of-004.", getpid(), "-0.tmp")});
+  EXPECT_EQ(Files(), std::vector<std::string>{absl::StrCat(".counts.csv.part-002-of-004.", getpid(), "-0.tmp")});
   ASSERT_TRUE(sink->Commit().ok());
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-002-of-004"});
   EXPECT_EQ(Read(folder_.path() / "counts.csv.part-002-of-004"), Header() + "-10,0,7,3\n");
@@ -119,7 +119,7 @@ TEST_F(CsvTest, ADiskThatIsFullIsAnErrorOfALaterCall) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(status.message(),
-              ::testing::AllOf(HasSubstr("counts.csv.part-000-of-001."), HasSubstr(".tmp: File too large")));
+              ::testing::AllOf(HasSubstr(".counts.csv.part-000-of-001."), HasSubstr(".tmp: File too large")));
 }
 
 TEST_F(CsvTest, APartThatAnotherRunWritesIsRefused) {

@@ -286,7 +286,7 @@ TEST(Failure, AStateBudgetThatIsTooSmallEndsTheRunWithItsName) {
   std::vector<std::vector<TestRow>> rows(2);
   const std::unique_ptr<Query> query = MakeTestQuery(workload, rows);
   ExecutorConfig config = MakeExecutorConfig(workload, clock);
-  config.state_limit_bytes = 4 << 20;
+  config.state_limit_bytes = 2 << 20;
   auto run = NodeRun::Create({.executor = config, .node = NodeId{0}, .cpus = {}}, *query);
   ASSERT_TRUE(run.ok()) << run.status();
   const NodeRun::Watch never = [] { return absl::OkStatus(); };

@@ -44,7 +44,7 @@ class WholeFileTest : public ::testing::Test {
   }
   /// The name under which this process writes `name` first.
   static std::string Temporary(const std::string& name, int number = 0) {
-    return absl::StrCat(name, ".", getpid(), "-", number, ".tmp");
+    return absl::StrCat(".", name, ".", getpid(), "-", number, ".tmp");
   }
 
   TemporaryFolder folder_;
@@ -80,7 +80,7 @@ TEST_F(WholeFileTest, WhatLiesUnderTheTemporaryNameIsNeitherWrittenNorRemoved) {
   EXPECT_EQ(Text("victim"), "precious");
   EXPECT_EQ(Text("o.tmp"), "a file of somebody's");
   EXPECT_TRUE(fs::is_symlink(Path(Temporary("o"))));
-  EXPECT_THAT(Names(), ElementsAre("o", Temporary("o"), Temporary("o", 1), "o.tmp", "victim"));
+  EXPECT_THAT(Names(), ElementsAre(Temporary("o"), Temporary("o", 1), "o", "o.tmp", "victim"));
 }
 
 TEST_F(WholeFileTest, AFileThatIsBeingWrittenIsRefusedToOthersAndStaysWhole) {
@@ -97,9 +97,9 @@ TEST_F(WholeFileTest, AFileThatIsBeingWrittenIsRefusedToOthersAndStaysWhole) {
 }
 
 TEST_F(WholeFileTest, WhatAKilledProcessHasLeftIsNoHindranceAndStays) {
-  WriteText(Path("o.1-0.tmp"), "half");
+  WriteText(Path(".o.1-0.tmp"), "half");
   ASSERT_TRUE(WriteWholeFile(Path("o"), "new").ok());
-  EXPECT_EQ(Text("o.1-0.tmp"), "half");
+  EXPECT_EQ(Text(".o.1-0.tmp"), "half");
 }
 
 TEST_F(WholeFileTest, AFileThatTookTheTemporaryNameIsNeitherCommittedNorRemoved) {
@@ -188,9 +188,9 @@ TEST_F(WholeFileTest, AFileHasTheModeThatTheUmaskAllows) {
 }
 
 TEST(NameBehind, IsThatOfATemporaryFileAlone) {
-  EXPECT_EQ(NameBehind("o.csv.4711-0.tmp"), "o.csv");
-  for (const char* name : {"o.csv", "o.csv.tmp", "o.csv.4711.tmp", "o.csv.4711-.tmp", "o.csv.-1.tmp", "o.csv.a-1.tmp",
-                           "o.csv.1-2-3.tmp", ".tmp", ""}) {
+  EXPECT_EQ(NameBehind(".o.csv.4711-0.tmp"), "o.csv");
+  for (const char* name : {"o.csv", "o.csv.4711-0.tmp", ".o.csv.tmp", ".o.csv.4711.tmp", ".o.csv.4711-.tmp",
+                           ".o.csv.-1.tmp", ".o.csv.a-1.tmp", ".o.csv.1-2-3.tmp", ".tmp", ""}) {
     EXPECT_EQ(NameBehind(name), "") << name;
   }
 }

@@ -8,7 +8,7 @@ import time
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("GLAIVE_SOURCE_DIR", pathlib.Path(__file__).resolve().parent.parent.parent))
-PROLOGUE = f'set -euo pipefail; source "{SOURCE}/scripts/lib/common.sh"; PROGRESS_SECONDS=0.2; '
+PROLOGUE = f'set -euo pipefail; source "{SOURCE}/scripts/lib/common.sh"; '
 
 
 class RunQuietlyTest(unittest.TestCase):
@@ -17,15 +17,16 @@ class RunQuietlyTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.log = pathlib.Path(folder.name, "log")
 
-    def run_quietly(self, command):
+    def run_quietly(self, command, progress_seconds=20):
         """Exit code and standard error."""
-        done = subprocess.run(["bash", "-c", f'{PROLOGUE} run_quietly {self.log} bash -c "$1"', "bash", command],
+        prologue = f"{PROLOGUE} PROGRESS_SECONDS={progress_seconds};"
+        done = subprocess.run(["bash", "-c", f'{prologue} run_quietly {self.log} bash -c "$1"', "bash", command],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.stdout, "")
         return done.returncode, done.stderr
 
     def test_a_long_command_shows_its_last_line_now_and_then(self):
-        code, err = self.run_quietly("echo '[1/9] first'; echo '[2/9] second'; sleep 1")
+        code, err = self.run_quietly("echo '[1/9] first'; echo '[2/9] second'; sleep 1", progress_seconds=0.2)
         self.assertEqual(code, 0)
         self.assertGreater(err.count(f"still at work, see {self.log}: [2/9] second\n"), 1)
         self.assertNotIn("first", err)
