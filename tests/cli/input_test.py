@@ -13,7 +13,7 @@ import unittest
 import uuid
 from random import Random
 
-from ysb_process import BIN, PATIENCE_SECONDS, SANITIZED, SECRET, free_port
+from ysb_process import BIN, PATIENCE_SECONDS, SANITIZED, SECRET, WAITS, free_port
 
 GOOD = "600000000,,7,0,12,1,user,2,9,0.0625,0.03125,0.0001,0\n"
 AFTER_THE_TRACE = "9223372036854775807,,7,0,12,1,user,2,9,0.0625,0.03125,0.0001,0\n"
@@ -155,7 +155,7 @@ class YahooTest(unittest.TestCase):
                  for rank in range(2)]
         while change() and any(rank.poll() is None for rank in ranks):
             time.sleep(0.001)
-        errors = [rank.communicate(timeout=PATIENCE_SECONDS)[1] for rank in ranks]
+        errors = [WAITS.sub("", rank.communicate(timeout=PATIENCE_SECONDS)[1]) for rank in ranks]
         return [rank.returncode for rank in ranks], errors
 
     def results(self):

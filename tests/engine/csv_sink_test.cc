@@ -1,4 +1,5 @@
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -179,13 +180,34 @@ TEST_F(CsvTest, JoiningPutsAllPartsIntoOneFileWithOneHeader) {
   EXPECT_EQ(Read(path_), Header() + "0,10,0,1\n0,10,1,1\n0,10,2,1\n");
 }
 
+/// A part of two that lies under its name.
+ResultPart WritePart(const std::string& output, std::uint32_t executor, const std::string& text) {
+  const std::string path = PartPath(output, ExecutorId{executor}, 2);
+  std::ofstream(path) << text;
+  struct stat there{};
+  EXPECT_EQ(stat(path.c_str(), &there), 0);
+  return {.output = output, .executor = executor, .bytes = text.size(), .inode = there.st_ino};
+}
+
 TEST_F(CsvTest, JoiningCanBeEndedAndLeavesNoFileOfItsOwn) {
-  for (std::uint32_t executor = 0; executor < 2; ++executor) {
-    std::ofstream(PartPath(path_, ExecutorId{executor}, 2)) << Header() << std::string(3 << 20, 'x') << "\n";
-  }
+  const std::string text = Header() + std::string(3 << 20, 'x') + "\n";
+  const std::vector<ResultPart> parts = {WritePart(path_, 0, text), WritePart(path_, 1, text)};
   int asked = 0;
   const Watch watch = [&asked] { return ++asked < 3 ? absl::OkStatus() : absl::CancelledError("enough"); };
-  EXPECT_EQ(JoinParts(path_, 2, watch), absl::CancelledError("enough"));
+  {
+    WholeFile whole = *WholeFile::Create(path_);
+    EXPECT_EQ(JoinParts(whole, parts, watch), absl::CancelledError("enough"));
+  }
+  EXPECT_EQ(Files(), (std::vector<std::string>{"counts.csv.part-000-of-002", "counts.csv.part-001-of-002"}));
+}
+
+TEST_F(CsvTest, APartThatAnotherRunHasReplacedIsNotJoined) {
+  const std::vector<ResultPart> parts = {WritePart(path_, 0, "mine"), WritePart(path_, 1, "mine")};
+  WritePart(path_, 1, "another run's");
+  {
+    WholeFile whole = *WholeFile::Create(path_);
+    EXPECT_THAT(JoinParts(whole, parts).message(), HasSubstr("part-001-of-002: another run has replaced it"));
+  }
   EXPECT_EQ(Files(), (std::vector<std::string>{"counts.csv.part-000-of-002", "counts.csv.part-001-of-002"}));
 }
 
@@ -291,7 +313,7 @@ TEST(AllOf, EverySinkGetsEveryRowAndTheFirstErrorIsReported) {
     std::size_t* rows_;
   };
   std::size_t rows = 0;
-  const AllOf<Row> both(
+  const engine::AllOf<Row> both(
       {[](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> { return std::make_unique<Failing>(); },
        [&](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
          return std::make_unique<Counting>(rows);

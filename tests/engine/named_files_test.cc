@@ -27,7 +27,7 @@ class NamedFilesTest : public ::testing::Test {
   NamedFile Report(const std::string& name) const { return {"json", Path(name), FileUse::kWrite}; }
   NamedFile Input(const std::string& name) const { return {"input", Path(name), FileUse::kRead}; }
   NamedFile Table(const std::string& name) const { return {"ads", Path(name), FileUse::kRead}; }
-  static absl::Status Check(const std::vector<NamedFile>& files) { return CheckNamedFiles(files, 12); }
+  static absl::Status Check(const std::vector<NamedFile>& files) { return CheckNamedFiles(files, 12, true); }
   static void ExpectRefused(const std::vector<NamedFile>& files, const std::string& why) {
     EXPECT_EQ(Check(files).code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(Check(files).message(), HasSubstr(why));

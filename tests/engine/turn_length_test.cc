@@ -65,11 +65,13 @@ class LongestTurn final : public TurnObserver {
 
 constexpr absl::Duration kWindow = absl::Seconds(10);  // all records are in one
 
-/// As many records as keys, of each of which there is one.
-Workload DistinctKeys(std::uint32_t executors) {
+/// Out of so many keys each record has one of its own, mostly.
+constexpr std::uint64_t kDifferentKeys = std::uint64_t{1} << 32;
+
+Workload ManyRecords(std::uint32_t executors, std::uint64_t keys) {
   return {.executors = executors,
           .records = kKeys / executors,
-          .keys = ~std::uint64_t{0} >> 32,
+          .keys = keys,
           .span_ms = 1'000,
           .state_limit_bytes = std::uint64_t{8} << 30,
           .max_lead_ms = 100'000};
@@ -77,9 +79,10 @@ Workload DistinctKeys(std::uint32_t executors) {
 
 /// Runs the query that `build(workload)` makes and looks at its turns.
 template <typename Build>
-void ExpectShortTurns(std::uint32_t executors, std::uint64_t least_results, const Build& build) {
+void ExpectShortTurns(std::uint32_t executors, std::uint64_t least_results, const Build& build,
+                      std::uint64_t keys = kDifferentKeys) {
   LongestTurn longest;
-  Workload workload = DistinctKeys(executors);
+  Workload workload = ManyRecords(executors, keys);
   workload.observer = &longest;
   const std::unique_ptr<Query> query = build(workload);
   ClusterOutcome outcome;
@@ -89,7 +92,6 @@ void ExpectShortTurns(std::uint32_t executors, std::uint64_t least_results, cons
   EXPECT_LT(longest.nanos(), kLongestTurnNs) << "of fiber " << longest.fiber();
 }
 
-/// Most keys are different: the generator draws them out of 2^32.
 constexpr std::uint64_t kMostKeys = kKeys / 100 * 99;
 
 auto Counts(const Workload& workload) {
@@ -147,6 +149,25 @@ TEST_P(ShortTurns, OfDistinctElementsInFrontOfASecondStage) {
   });
 }
 
+/// Their slices move to slots, or have them from the start.
+TEST_P(ShortTurns, OfKeysThatRecurInEachWindow) {
+  constexpr std::uint64_t kRecurring = kKeys / 10;
+  ExpectShortTurns(
+      GetParam(), 2 * kRecurring / 100 * 99,
+      [](const Workload& workload) {
+        const Tumbling half{absl::Milliseconds(500)};
+        return From(TestSource(workload))
+            .KeyBy(&TestRecord::key)
+            .Window(half)
+            .Aggregate(Count{})
+            .KeyBy(&TestRow::key)
+            .Window(half)
+            .Aggregate(Count{})
+            .To(Discard{});
+      },
+      kRecurring);
+}
+
 TEST_P(ShortTurns, OfResultsWithoutWindows) {
   ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
     return From(TestSource(workload))
@@ -159,7 +180,7 @@ TEST_P(ShortTurns, OfResultsWithoutWindows) {
 
 TEST_P(ShortTurns, OfAJoinOfWindowsInFrontOfASecondStage) {
   ExpectShortTurns(GetParam(), kMostKeys, [](const Workload& workload) {
-    return Join(From(TestSource(workload)), Counts(workload))
+    return FullJoin(From(TestSource(workload)), Counts(workload))
         .On(&TestRecord::key, &TestRow::key)
         .Window(Tumbling{kWindow})
         .Keep(&TestRecord::kind, &TestRow::value)

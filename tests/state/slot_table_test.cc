@@ -17,6 +17,7 @@
 #include "state/crdt/extremum.h"
 #include "state/crdt/mean.h"
 #include "state/crdt/sum.h"
+#include "state/index/element_key.h"
 #include "tests/state/test_hash.h"
 
 namespace glaive::state {
@@ -184,6 +185,46 @@ TEST(SlotTable, TakesLongKeys) {
   for (std::uint64_t i = 0; i < 10'000; ++i) {
     const Sum* const sum = at(i);
     ASSERT_TRUE(sum == nullptr || sum->Result() == absl::int128(i)) << i;
+  }
+}
+
+/// How many of `keys` keys that one executor of `executors` leads find no slot in a table for as many. `make(i)` is key i.
+template <typename K, typename MakeKey>
+std::uint64_t RefusedOfOneLeader(std::uint64_t keys, std::uint32_t executors, const MakeKey& make) {
+  StateMemory memory(kLimitBytes);
+  auto table = SlotTable<K, Sum>::Create(memory, keys).value();
+  const ExecutorId leader = LeaderOf(memory.key_hash()(make(0)), executors);
+  std::uint64_t taken = 0;
+  std::uint64_t refused = 0;
+  for (std::uint64_t i = 0; taken + refused < keys; ++i) {
+    const K key = make(i);
+    if (LeaderOf(memory.key_hash()(key), executors) == leader) {
+      ++(table.FindOrInsert(table.HomeOf(key), key) != nullptr ? taken : refused);
+    }
+  }
+  return refused;
+}
+
+TEST(SlotTable, KeysOfOneLeaderAndElementsOfOneGroupCrowdNoMoreThanOthers) {
+  constexpr std::uint64_t kKeys = 20'000;
+  for (const std::uint32_t executors : {1U, 2U, 16U}) {
+    SCOPED_TRACE(executors);
+    EXPECT_LE(RefusedOfOneLeader<PairKey>(kKeys, executors, [](std::uint64_t i) { return PairKey{i, i % 7}; }),
+              kKeys / 100);
+    using Element = ElementKey<std::uint64_t, std::uint64_t>;
+    EXPECT_LE(RefusedOfOneLeader<Element>(kKeys, executors, [](std::uint64_t i) { return Element(3, i); }),
+              kKeys / 100);
+  }
+}
+
+TEST(SlotTable, PausesAfterSoManySlotsWhetherTheyAreUsedOrNot) {
+  for (const std::uint64_t keys : {100ULL, 1'000'000ULL}) {
+    StateMemory memory(kLimitBytes);
+    Table table = Table::Create(memory, keys).value();
+    ASSERT_TRUE(Add(table, 1, 1));
+    std::uint64_t pauses = 0;
+    EXPECT_TRUE(table.ForEach([](const Table::Entry&) { return absl::OkStatus(); }, [&] { ++pauses; }).ok());
+    EXPECT_EQ(pauses, table.size_bytes() / sizeof(Table::Entry) / Table::kSlotsBetweenPauses);
   }
 }
 
