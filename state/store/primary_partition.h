@@ -105,10 +105,13 @@ class PrimaryPartition {
  private:
   using Forecast = typename Table::Forecast;
 
+  /// By the slice that closed last and the newest open ones: there may be a slice for each of many short slides.
   Forecast NextForecast() const {
+    constexpr int kSlicesAsked = 4;
     Forecast most = last_forecast_;
-    for (const auto& [slice, table] : slices_) {
-      most = Table::Both(most, table.forecast());
+    int asked = 0;
+    for (auto slice = slices_.rbegin(); slice != slices_.rend() && asked < kSlicesAsked; ++slice, ++asked) {
+      most = Table::Both(most, slice->second.forecast());
     }
     return most;
   }

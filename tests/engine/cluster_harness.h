@@ -52,6 +52,7 @@ struct Workload {
   std::uint64_t fragment_bytes = 1 << 20;
   state::FoldOptions fold{};
   std::uint64_t state_limit_bytes = 1 << 30;  // of an executor
+  std::uint64_t state_prefault_bytes = 0;
   EpochPolicy epochs{};
   std::int64_t max_lead_ms = 4'000;
   std::int64_t idle_timeout_ns = 0;
@@ -132,6 +133,7 @@ inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& 
   config.fragment_bytes = workload.fragment_bytes;
   config.fold = workload.fold;
   config.state_limit_bytes = workload.state_limit_bytes;
+  config.state_prefault_bytes = workload.state_prefault_bytes;
   config.scheduler.observer = workload.observer;
   config.clock = workload.clock == nullptr ? &steady_clock : workload.clock;
   return config;

@@ -96,7 +96,8 @@ absl::Status VerifyNodes(const engine::Workload& cluster, const std::vector<std:
     for (std::uint32_t i = 0; i < cluster.executors; ++i) {
       leaders.push_back(ExecutorId{node * cluster.executors + i});
     }
-    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders("query", rows_by_leader, leaders, state::KeyHash(engine::RunTokenOf(cluster)));
+    const absl::StatusOr<LeaderRows> rows =
+        RowsOfLeaders("query", rows_by_leader, leaders, state::KeyHash(engine::RunTokenOf(cluster)));
     if (!rows.ok()) {
       return rows.status();
     }

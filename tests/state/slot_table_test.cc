@@ -188,7 +188,8 @@ TEST(SlotTable, TakesLongKeys) {
   }
 }
 
-/// How many of `keys` keys that one executor of `executors` leads find no slot in a table for as many. `make(i)` is key i.
+/// How many of `keys` keys that one executor of `executors` leads find no slot in a table for as many. `make(i)` is key
+/// i.
 template <typename K, typename MakeKey>
 std::uint64_t RefusedOfOneLeader(std::uint64_t keys, std::uint32_t executors, const MakeKey& make) {
   StateMemory memory(kLimitBytes);
