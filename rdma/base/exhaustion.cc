@@ -70,13 +70,12 @@ void Tell(absl::string_view message) {
 
 }  // namespace
 
-// Where memory is missing there is none for a status either, but a copy of one takes none.
+// Where memory is missing there is none for a status either, so all are made before; a copy of one takes none.
 absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work) {
-  static const auto* const kStatuses =
-      new std::array{absl::ResourceExhaustedError(kNoMemory), absl::ResourceExhaustedError(kNoThread),
-                     absl::ResourceExhaustedError(kNoResource)};
-  return Catching(work, [](absl::string_view message) {
-    return *std::ranges::find(*kStatuses, message, [](const absl::Status& status) { return status.message(); });
+  const std::array statuses = {absl::ResourceExhaustedError(kNoMemory), absl::ResourceExhaustedError(kNoThread),
+                               absl::ResourceExhaustedError(kNoResource)};
+  return Catching(work, [&](absl::string_view message) {
+    return *std::ranges::find(statuses, message, [](const absl::Status& status) { return status.message(); });
   });
 }
 

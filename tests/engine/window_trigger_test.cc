@@ -160,7 +160,7 @@ TEST_F(WindowTriggerTest, TheEndOfIdlenessIsToldBeforeAWindowIsComplete) {
   FallIdle();
   EXPECT_THAT(RunRound(), ElementsAre("until 25", "idle"));
   Read(26);
-  EXPECT_THAT(RunRound(), ElementsAre("active"));
+  EXPECT_THAT(RunRound(), ElementsAre("until 26", "active"));
 }
 
 TEST_F(WindowTriggerTest, IdlenessIsToldAgainWhenAFlowWokeAndFellIdleBetweenTwoRounds) {

@@ -1,0 +1,85 @@
+// A window table whose log moves to slots.
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "state/store/window_table.h"
+#include "tests/state/window_tables.h"
+
+namespace glaive::state {
+namespace {
+
+TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, {}).value();
+  Repeat(table, memory, 0, 20'000, 1);
+  Repeat(table, memory, 0, 15'000, 1);
+  EXPECT_TRUE(table.slots().empty()) << "no new ones since the last looks, but less than twice each";
+  Repeat(table, memory, 15'000, 5'000, 1);  // the next look is after 40,000 updates
+  MoveAll(table, memory);
+  EXPECT_EQ(table.slots().size(), 20'000U);
+  Repeat(table, memory, 20'000, 20'000, 1);
+  Expected expected;
+  for (std::uint64_t key = 0; key < 40'000; ++key) {
+    expected[key] = key < 20'000 ? 2 : 1;
+  }
+  ExpectHolds(table, expected);
+  EXPECT_EQ(table.forecast(), (Table::Forecast{.keys = 40'000, .recurring = true})) << "moves are no updates";
+
+  Table some_new = Table::Create(memory, {}).value();
+  Repeat(some_new, memory, 0, 19'000, 1);
+  Repeat(some_new, memory, 0, 19'000, 1);
+  Repeat(some_new, memory, 19'000, 100, 1);
+  EXPECT_TRUE(some_new.slots().empty()) << "less than twice each at the look after 32,000 updates";
+  Repeat(some_new, memory, 0, 2'000, 1);
+  MoveAll(some_new, memory);
+  EXPECT_EQ(some_new.slots().size(), 19'100U) << "a few new ones are no reason to stay";
+
+  for (const std::uint64_t times : {8U, 20U, 100U}) {
+    Table growing = Table::Create(memory, {}).value();
+    for (std::uint64_t key = 0; key < 5000; ++key) {
+      Repeat(growing, memory, key, 1, times);
+    }
+    EXPECT_TRUE(growing.slots().empty()) << "new keys come and come, " << times << " times each";
+  }
+}
+
+TEST(WindowTable, MovesSomeEntriesWithEachRunWhileUpdatesGoToSlots) {
+  constexpr std::uint64_t kKeys = 100'000;
+  constexpr std::uint64_t kMostOfARun = 256;
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, {}).value();
+  std::uint64_t updates = 0;
+  for (; table.slots().empty(); ++updates) {
+    ASSERT_LT(updates, 10 * kKeys);
+    Repeat(table, memory, updates % kKeys, 1, 1);
+  }
+  ASSERT_TRUE(table.moving());
+  for (; table.moving(); ++updates) {
+    const std::uint64_t slots = table.slots().size();
+    Repeat(table, memory, updates % kKeys, 1, 1);
+    EXPECT_LE(table.slots().size(), slots + kMostOfARun);
+    EXPECT_GE(table.size(), kKeys);
+  }
+  Expected expected;
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    expected[key] = static_cast<std::int64_t>(updates / kKeys + (key < updates % kKeys ? 1 : 0));
+  }
+  ExpectHolds(table, expected);
+}
+
+TEST(WindowTable, CountsHowOftenTheIndexGrewBeforeTheMove) {
+  StateMemory memory(kLimitBytes);
+  Table table = Table::Create(memory, {}).value();
+  Repeat(table, memory, 0, 50'000, 1);
+  const std::uint64_t growths = table.index_growths();
+  EXPECT_GT(growths, 0U);
+  Repeat(table, memory, 0, 50'000, 7);
+  MoveAll(table, memory);
+  ASSERT_FALSE(table.slots().empty());
+  EXPECT_EQ(table.index_growths(), growths);
+}
+
+}  // namespace
+}  // namespace glaive::state
