@@ -49,7 +49,7 @@ class KeyHash {
   /// For a table that has no keys yet.
   KeyHash() = default;
   /// The same seed gives the same hash.
-  explicit KeyHash(std::uint64_t seed) : multiplier_(MultiplierOf(Mixed(seed))), mixer_(Mixed(~seed) | 1) {}
+  explicit KeyHash(std::uint64_t seed) noexcept : multiplier_(MultiplierOf(Mixed(seed))), mixer_(Mixed(~seed) | 1) {}
 
   /// 64 bits that look random: of a key of up to 8 bytes three multiplications, each with the bits that the one before
   /// left at the upper end brought down to the lower; XXH3 of a longer one. A key with a StateHash(KeyHash) of its own
