@@ -53,7 +53,7 @@ std::uint64_t StatisticOf(const std::string& path, const std::string& name) {
 }
 
 /// What one cgroup's limit leaves; "no limit" where it has none. The usage has the page cache in it; what of that was
-/// not read of late (the inactive files) makes room for whoever wants memory, so it counts as free, as the kubelet
+/// not read of late (the inactive files) is given up when a process needs memory, so it counts as free, as the kubelet
 /// counts it.
 std::uint64_t LeftIn(const std::string& folder, const CgroupFiles& files) {
   const std::optional<std::uint64_t> limit = ReadNumber(folder + files.limit);

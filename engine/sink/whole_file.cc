@@ -43,7 +43,7 @@ std::optional<int> StandardStreamOf(const struct stat& file) {
   return std::nullopt;
 }
 
-/// Whether a signal that asks the process to end waits for whoever watches for it.
+/// Whether a signal that asks the process to end is pending: the main thread blocks them and looks for them.
 bool EndIsAskedFor() {
   sigset_t pending;
   sigemptyset(&pending);
