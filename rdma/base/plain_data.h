@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <iterator>
 #include <span>  // with enable_borrowed_range; all of <ranges> would take half a second to compile
@@ -36,12 +37,15 @@ concept PointsElsewhere = std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
 template <typename T>
 constexpr bool HoldsPointers();
 
-/// Stands for an initializer of any member of an Aggregate. If it `kTells`, one that holds pointers might throw.
+/// Stands for an initializer of any member of an Aggregate. If it `kTells`, one that holds pointers might throw. It is
+/// never called.
 template <typename Aggregate, bool kTells>
 struct AnyMember {
   template <typename Member>
     requires(!std::is_same_v<Member, Aggregate>)
-  operator Member() const noexcept(!kTells || !HoldsPointers<Member>());  // NOLINT(google-explicit-constructor)
+  operator Member() const noexcept(!kTells || !HoldsPointers<Member>()) {  // NOLINT(google-explicit-constructor)
+    std::abort();
+  }
 };
 
 /// Whether T{...} takes `kCount` such initializers.

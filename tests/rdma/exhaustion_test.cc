@@ -20,7 +20,9 @@ absl::Status CatchOf(const Exception& exception) {
   return CatchExhaustion([&]() -> absl::Status { throw exception; });
 }
 
-const std::system_error kNoThread(std::make_error_code(std::errc::resource_unavailable_try_again));
+std::system_error NoThread() {
+  return std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+}
 
 TEST(CatchExhaustion, WhatIsReturnedPasses) {
   EXPECT_EQ(CatchExhaustion([] { return absl::OkStatus(); }), absl::OkStatus());
@@ -37,7 +39,7 @@ TEST(CatchExhaustion, MemoryAndThreadsThatCannotBeHadAreErrorsWithTheRemedy) {
     EXPECT_THAT(status.message(), HasSubstr("out of memory"));
     EXPECT_THAT(status.message(), HasSubstr("ulimit -v"));
   }
-  EXPECT_THAT(CatchOf(kNoThread).message(), HasSubstr("cannot start a thread: raise ulimit -u"));
+  EXPECT_THAT(CatchOf(NoThread()).message(), HasSubstr("cannot start a thread: raise ulimit -u"));
   EXPECT_THAT(CatchOf(std::system_error(std::make_error_code(std::errc::too_many_files_open))).message(),
               HasSubstr("look at ulimit -a"));
 }
