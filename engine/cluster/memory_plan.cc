@@ -52,9 +52,8 @@ std::uint64_t StatisticOf(const std::string& path, const std::string& name) {
   return 0;
 }
 
-/// What one cgroup's limit leaves; "no limit" where it has none. The usage has the page cache in it; what of that was
-/// not read of late (the inactive files) is given up when a process needs memory, so it counts as free, as the kubelet
-/// counts it.
+/// How much memory one cgroup's limit leaves; "no limit" where it has none. The usage includes the page cache. The
+/// kernel gives up its inactive part when a process needs memory, so that part counts as free, as for the kubelet.
 std::uint64_t LeftIn(const std::string& folder, const CgroupFiles& files) {
   const std::optional<std::uint64_t> limit = ReadNumber(folder + files.limit);
   const std::optional<std::uint64_t> usage = ReadNumber(folder + files.usage);

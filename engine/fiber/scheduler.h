@@ -58,8 +58,8 @@ class Scheduler {
   /// One round; returns whether any fiber ran. False is the idle signal: nothing will run before the world outside
   /// changes. Not to be called from a fiber.
   bool RunRound();
-  /// The first fiber's that has ended for want of memory or a thread, if any. What it was about to change may be half
-  /// done, so its round ends at once, and nothing but Cancel may follow.
+  /// The error of the first fiber that has ended for want of memory or a thread, if any. A change that the fiber was
+  /// making may be half done, so its round ends at once, and nothing but Cancel may follow.
   const absl::Status& failure() const { return failure_; }
 
   /// True when no live fiber is left.

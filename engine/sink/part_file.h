@@ -1,7 +1,7 @@
 // PartFile: one leader's part of a result, written under a temporary name until the whole run has succeeded.
 //
-//   path.part-002-of-004.4711-0.tmp   while process 4711 writes it; removed if the PartFile ends without Commit
-//   path.part-002-of-004              after Commit
+//   .path.part-002-of-004.4711-0.tmp   while process 4711 writes it; removed if the PartFile ends without Commit
+//   path.part-002-of-004               after Commit
 //   path                              after JoinParts, which removes the parts
 //
 // Owned by its leader's sink. Buffers of 1 MiB are filled here and written by a thread of the file's own

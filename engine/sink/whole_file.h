@@ -1,7 +1,7 @@
 // WholeFile: a file that appears under its name whole or not at all.
 //
-//   path.4711-0.tmp   while process 4711 writes it; removed if the WholeFile ends without Commit
-//   path              after Commit, replacing a file that was there
+//   .path.4711-0.tmp   while process 4711 writes it; removed if the WholeFile ends without Commit
+//   path               after Commit, replacing a file that was there
 //
 //   1. The temporary file is a new one, and locked for as long as the WholeFile lives: another one of the same path is
 //      refused meanwhile, whichever process asks for it. A process that is killed leaves the file behind, unlocked;
@@ -80,7 +80,7 @@ std::string FolderOf(const std::string& path);
 /// The names in a folder.
 absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder);
 
-/// "o.csv" for "o.csv.4711-0.tmp"; empty for a name that is no WholeFile's temporary one.
+/// "o.csv" for ".o.csv.4711-0.tmp"; empty for a name that is no WholeFile's temporary one.
 std::string_view NameBehind(std::string_view temporary);
 /// Whether a process is writing this temporary file, or none can tell.
 bool IsBeingWritten(const std::string& temporary);

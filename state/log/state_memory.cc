@@ -42,7 +42,7 @@ absl::StatusOr<Block> StateMemory::Acquire(std::size_t size_bytes, Contents cont
 }
 
 std::optional<Block> StateMemory::TakeAny(std::size_t size_bytes) {
-  // What was cleaned or waits for it is kept for indexes as long as there is other memory.
+  // Memory that was cleaned, or waits for that, is kept for indexes as long as there is other memory.
   for (const Holds holds : {Holds::kAnything, Holds::kFresh, Holds::kDirt, Holds::kZeros}) {
     if (const std::optional<Block> block = free_.Take(size_bytes, holds)) {
       return block;

@@ -4,14 +4,15 @@
 // Owned by one executor and used by its thread alone. Blocks are cut from page regions. A block that comes back is
 // merged with its neighbours, so that blocks of any size can be cut from it: the windows of a steady stream live on
 // each other's blocks, and stages that work in turn on the same memory. Regions stay mapped until the end, but where
-// the budget is used up, those that are wholly free make room for a larger one.
+// the budget is used up, regions that are wholly free make room for a larger one.
 //
 //   1. mapped_bytes() <= limit_bytes(): what goes past the budget is an error that names it (invariant I6).
 //   2. A block acquired as kZeroed is all zeros. Index blocks come back dirty and are cleaned in steps
 //      (CleanSome), so that dropping a window of many keys does not stall the executor.
 //
 // Costs: those of FreeExtents; for a fresh block a share of an mmap of 2 MiB and its page faults, unless Prefault has
-// paid them before. Where no clean memory is free, Acquire zeroes what is.
+// paid them before. Where no clean memory is free, Acquire zeroes a block of up to 2 MiB, and takes a larger one
+// from the system.
 //
 //   StateMemory memory(1 << 30, run_token);
 //   absl::StatusOr<Block> block = memory.Acquire(256 << 10, Contents::kAny);
