@@ -11,7 +11,7 @@ import termios
 import threading
 import unittest
 
-from ysb_process import BIN, ENDLESS, FORM, WAITS, CliTest, Ysb, free_port
+from ysb_process import BIN, ENDLESS, FORM, SANITIZED, WAITS, CliTest, Ysb, free_port
 
 SMALL = ["--records=20000", "--keys=500"]
 # Some seconds of reading, whose input is a function of the seed.
@@ -108,6 +108,7 @@ class OutputTest(CliTest):
         for name in ("events", "events/*"):
             self.assertIn("would be part of the input", self.refuse(2, f"--input={name}", "--output=events/o.csv"))
 
+    @unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
     def test_late_records_have_a_file_of_their_own(self):
         swa = Ysb(self.mark, ["--records=1000", "--output=o", "--late-output=o"], self.folder, (BIN / "swa").resolve())
         self.started.append(swa)
