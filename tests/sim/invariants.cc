@@ -47,7 +47,9 @@ std::optional<std::string> Invariants::AtRow(std::int64_t window_end_ms) const {
 std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId executor) const {
   const FlowPosition& position = truth_->Of(source, executor);
   if (scenario_->max_lead_ms == 0 || position.watermark_ms == kBeginningMs) return std::nullopt;
-  const std::int64_t slowest_ms = truth_->SlowestMs(position.first_watermark_ms);
+  const std::int64_t slowest_ms = entry_->sources_share_a_stage
+                                      ? truth_->SlowestMs(position.first_watermark_ms)
+                                      : truth_->SlowestMsOf(source, position.first_watermark_ms);
   if (slowest_ms < position.watermark_ms && position.watermark_ms - slowest_ms > scenario_->max_lead_ms) {
     return absl::StrCat("I7: the flow of executor ", Value(executor), " is at ", position.watermark_ms,
                         " ms, the slowest at ", slowest_ms);

@@ -6,7 +6,7 @@
 //   I4 A window's rows come once all flows have passed it: at every row, from the flows themselves.
 //   I5 What lies in a ring is taken within some rounds: after every round.
 //   I6 State stays within its budget, and segments come back: after every round, and at the end.
-//   I7 No flow leads the slowest by more than --max-lead: at every batch, from the flows themselves.
+//   I7 No flow leads the slowest of its stage by more than --max-lead: at every batch, from the flows themselves.
 #pragma once
 
 #include <cstdint>

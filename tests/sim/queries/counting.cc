@@ -118,6 +118,7 @@ CatalogueEntry CountsJoined() {
           .aggregate = "count",
           .join = "left",
           .sources = 2,
+          .sources_share_a_stage = false,
           .rows_wait_for = RowsWaitFor::kStages,
           .counts_records = true,
           .build =
