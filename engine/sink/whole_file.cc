@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -30,17 +28,6 @@ constexpr int kStreamPollMillis = 100;
 
 absl::Status Unfit(const std::string& path, std::string_view why) {
   return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", std::string(why)));
-}
-
-/// The descriptor, standard output's or standard error's, that goes to this file already.
-std::optional<int> StandardStreamOf(const struct stat& file) {
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    struct stat open_already{};
-    if (fstat(stream, &open_already) == 0 && open_already.st_dev == file.st_dev && open_already.st_ino == file.st_ino) {
-      return stream;
-    }
-  }
-  return std::nullopt;
 }
 
 /// Whether a signal that asks the process to end is pending: the main thread blocks them and looks for them.
@@ -91,6 +78,16 @@ absl::Status FileError(std::string_view what, std::string_view path) {
   const int error = errno;
   return absl::FailedPreconditionError(
       absl::StrCat("cannot ", std::string(what), " ", std::string(path), ": ", std::strerror(error)));
+}
+
+std::optional<int> StandardStreamOf(const struct stat& file) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat open_already{};
+    if (fstat(stream, &open_already) == 0 && open_already.st_dev == file.st_dev && open_already.st_ino == file.st_ino) {
+      return stream;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string FollowLinks(const std::string& path) {
