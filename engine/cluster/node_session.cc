@@ -36,8 +36,8 @@ NodeSession::NodeSession(QueryProgram& program, const EngineOptions& options,
       environment_(environment),
       host_(&host) {}
 
-absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
-  const NodeRun::Watch watch = [&]() -> absl::Status {
+absl::Status NodeSession::Run(const Watch& interrupted) {
+  const Watch watch = [&]() -> absl::Status {
     if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
       return *failure;
     }
@@ -97,7 +97,7 @@ absl::Status NodeSession::Barrier(const char* phase) { return plane_->AllGather(
 
 // ---- run ----
 
-absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
+absl::Status NodeSession::Execute(const Watch& watch) {
   if (absl::Status status = Barrier("ready"); !status.ok()) {
     return status;
   }
@@ -111,7 +111,7 @@ absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
 
 // ---- conclusion ----
 
-absl::Status NodeSession::Conclude(const NodeRun::Watch& watch, const NodeRun::Watch& interrupted) {
+absl::Status NodeSession::Conclude(const Watch& watch, const Watch& interrupted) {
   if (absl::Status status = GatherMetrics(); !status.ok()) {
     return status;
   }
@@ -154,7 +154,7 @@ absl::Status NodeSession::GatherMetrics() {
   }
   plane_->WatchAlso([this] { return parts_.run->PollFailure(); });  // others may wait for the last writes of this node
   const absl::StatusOr<std::vector<std::string>> nodes = plane_->AllGather("metrics", EncodeNodeMetrics(mine));
-  plane_->WatchAlso(nullptr);
+  plane_->WatchAlso(GoOn);
   if (!nodes.ok()) {
     return nodes.status();
   }
@@ -182,7 +182,7 @@ absl::Status NodeSession::GatherMetrics() {
   return absl::OkStatus();
 }
 
-absl::Status NodeSession::Verify(const NodeRun::Watch& watch) {
+absl::Status NodeSession::Verify(const Watch& watch) {
   RunFacts facts{.records_read = std::vector<std::uint64_t>(options_->cluster.executor_count()),
                  .leaders = {},
                  .key_hash = state::KeyHash(plane_->run_token())};

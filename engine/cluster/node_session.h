@@ -39,7 +39,7 @@ class NodeSession {
               rdma::ControlPlane& plane, const RunEnvironment& environment, Host& host);
 
   /// The whole run. `interrupted` is asked now and then whether it has to end; it need not look at the control plane.
-  absl::Status Run(const NodeRun::Watch& interrupted);
+  absl::Status Run(const Watch& interrupted);
 
   /// For another thread, before it ends the process: takes back results that only some nodes have made final, and sees
   /// to it that no more get their names. False when all have: then there is nothing to give up. Empty while the main
@@ -52,15 +52,15 @@ class NodeSession {
   Verification verification() const { return verification_; }
 
  private:
-  absl::Status Execute(const NodeRun::Watch& watch);
-  absl::Status Conclude(const NodeRun::Watch& watch, const NodeRun::Watch& interrupted);
+  absl::Status Execute(const Watch& watch);
+  absl::Status Conclude(const Watch& watch, const Watch& interrupted);
   /// What the control plane says of a lost node, waiting a moment for it.
   std::optional<absl::Status> AwaitReason();
   /// Adds to that what this node was doing.
   absl::Status AddPosition(const absl::Status& status) const;
   absl::Status Barrier(const char* phase);
   absl::Status GatherMetrics();
-  absl::Status Verify(const NodeRun::Watch& watch);
+  absl::Status Verify(const Watch& watch);
   absl::Status CommitResults();
   void Retract();
   std::vector<ResultPart> AllParts() const;

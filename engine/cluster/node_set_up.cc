@@ -27,7 +27,7 @@ NodeSetUp::NodeSetUp(QueryProgram& program, const EngineOptions& options, rdma::
                      Host& host, NodeParts& parts)
     : program_(&program), options_(&options), plane_(&plane), clock_(&clock), host_(&host), parts_(&parts) {}
 
-absl::Status NodeSetUp::Run(const NodeRun::Watch& watch) {
+absl::Status NodeSetUp::Run(const Watch& watch) {
   absl::StatusOr<std::unique_ptr<Query>> query = program_->Build(*options_, options_->cluster.executor_count(), watch);
   if (!query.ok()) {
     return query.status();
@@ -199,7 +199,7 @@ absl::Status NodeSetUp::ExchangeChannels() {
   return parts_->run->Connect(all);
 }
 
-absl::Status NodeSetUp::AwaitConnections(const NodeRun::Watch& watch) {
+absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
   const std::int64_t deadline_ns = clock_->NowNanos() + absl::ToInt64Nanoseconds(options_->cluster.join_timeout);
   while (true) {
     const absl::StatusOr<std::optional<NodeId>> missing = parts_->run->PollConnecting();

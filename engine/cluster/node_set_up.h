@@ -40,7 +40,7 @@ class NodeSetUp {
             Host& host, NodeParts& parts);
 
   /// Makes all parts, up to executors that can start. `watch` is asked now and then whether to give up.
-  absl::Status Run(const NodeRun::Watch& watch);
+  absl::Status Run(const Watch& watch);
 
  private:
   absl::StatusOr<rdma::MeshOptions> PlanMesh();
@@ -48,7 +48,7 @@ class NodeSetUp {
   std::vector<int> ChooseCpus() const;
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   absl::Status ExchangeChannels();
-  absl::Status AwaitConnections(const NodeRun::Watch& watch);
+  absl::Status AwaitConnections(const Watch& watch);
 
   QueryProgram* program_;
   const EngineOptions* options_;

@@ -83,7 +83,7 @@ class Process {
     }
     NodeSession session(*program_, *options_, flags_->AllSettings(), **plane, environment_, host_);
     session_.store(&session);
-    absl::Status status = session.Run([this] { return Watch(); });
+    absl::Status status = session.Run([this] { return CheckEnd(); });
     found_wrong_result_ = session.verification() == Verification::kFailed;
     if (session.results_are_final()) {
       TellOfLateLoss((*plane)->Leave(kGrace));
@@ -117,7 +117,7 @@ class Process {
   void Tell(const std::string& message) const { std::cerr << Line(message); }
 
  private:
-  absl::Status Watch() {
+  absl::Status CheckEnd() {
     if (interrupt_->Poll()) {
       return absl::CancelledError(interrupt_->Describe());
     }

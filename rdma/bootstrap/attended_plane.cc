@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<std::string>> AttendedPlane::AllGather(std::string_vi
   return all;
 }
 
-void AttendedPlane::WatchAlso(std::function<absl::Status()> watch) {
+void AttendedPlane::WatchAlso(Watch watch) {
   const std::lock_guard lock(plane_mutex_);
   plane_->WatchAlso(std::move(watch));
 }

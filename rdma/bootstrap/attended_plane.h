@@ -28,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "rdma/base/watch.h"
 #include "rdma/bootstrap/control_plane.h"
 
 namespace glaive::rdma {
@@ -43,7 +44,7 @@ class AttendedPlane final : public ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
-  void WatchAlso(std::function<absl::Status()> watch) override;
+  void WatchAlso(Watch watch) override;
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;
   absl::Status Leave(absl::Duration grace) override;

@@ -48,6 +48,7 @@
 #include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/random_bytes.h"
+#include "rdma/base/watch.h"
 #include "rdma/bootstrap/hello.h"
 #include "rdma/bootstrap/listener.h"
 #include "rdma/bootstrap/secret.h"
@@ -71,7 +72,7 @@ struct BootstrapOptions {
   int interrupt_fd = -1;
   /// Called about every 50 ms while a call blocks, except in Abort and Leave; an error ends the wait with that error.
   /// For example: "a node that this process started has already exited".
-  std::function<absl::Status()> watch = nullptr;
+  Watch watch = GoOn;
   /// Told of whom a wait is for when it takes seconds, and of connections that were turned away, at most about once a
   /// second; may be empty.
   std::function<void(const std::string&)> log = nullptr;
@@ -115,8 +116,8 @@ class ControlPlane {
   }
 
   /// From now on calls that block ask `watch` as well as BootstrapOptions::watch, and end with its error, too: an error
-  /// of that call alone. It must not call the plane. Null: no more.
-  virtual void WatchAlso(std::function<absl::Status()> watch) = 0;
+  /// of that call alone. It must not call the plane. GoOn: no more.
+  virtual void WatchAlso(Watch watch) = 0;
 
   /// Mid-run: what ended the run, if anything did. Never blocks; looks at the connections only, not at the
   /// interrupt descriptor. At the coordinator this also passes failures on to the members.

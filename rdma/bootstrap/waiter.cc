@@ -43,8 +43,8 @@ absl::Status Waiter::Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns) {
   const bool quiet = std::all_of(fds.begin(), fds.end(), [](const pollfd& entry) { return entry.revents == 0; });
   if (!quiet && clock_->NowNanos() < next_watch_ns_) return absl::OkStatus();
   next_watch_ns_ = DeadlineIn(kLongestUnwatched);
-  absl::Status status = watch_ ? watch_() : absl::OkStatus();
-  status.Update(second_watch_ ? second_watch_() : absl::OkStatus());
+  absl::Status status = watch_();
+  status.Update(second_watch_());
   return status;
 }
 
@@ -56,7 +56,7 @@ void Waiter::PartFrom(const std::vector<Connection*>& connections, const std::sh
     for (Connection* connection : open) connection->Send(frame);
   }
   std::vector<Connection*> unsaid = open;  // those that have not been told that nothing follows
-  Waiter patient(/*interrupt_fd=*/-1, /*watch=*/nullptr, *clock_);
+  Waiter patient(/*interrupt_fd=*/-1, /*watch=*/GoOn, *clock_);
   while (true) {
     std::erase_if(unsaid, [](Connection* connection) {
       if (connection->wants_write()) return false;

@@ -176,7 +176,6 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
     }
     nodes.push_back(*std::move(run));
   }
-  const NodeRun::Watch never = [] { return absl::OkStatus(); };
   absl::Status status;
   for (auto& node : nodes) {
     status.Update(node->Connect(descriptors));
@@ -190,7 +189,7 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
     }
   }
   for (auto& node : nodes) {
-    status.Update(status.ok() ? node->Open(never) : status);
+    status.Update(status.ok() ? node->Open(GoOn) : status);
   }
   std::optional<rdma::ExpectDeviceTraffic> traffic;
   if (workload.over_verbs && status.ok()) {
@@ -201,7 +200,7 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
   std::vector<absl::Status> ends(nodes.size());
   std::vector<std::thread> mains;
   for (std::size_t i = 0; i < nodes.size() && status.ok(); ++i) {
-    mains.emplace_back([&, i] { ends[i] = nodes[i]->Run(never); });
+    mains.emplace_back([&, i] { ends[i] = nodes[i]->Run(GoOn); });
   }
   for (std::thread& main : mains) {
     main.join();

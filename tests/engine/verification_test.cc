@@ -71,7 +71,7 @@ class PlantedProgram final : public QueryProgram {
         .To(Csv{options.output.output});
   }
   std::uint64_t verify_memory_bytes(std::uint32_t) const override { return 0; }
-  absl::StatusOr<std::string> CheckNode(const RunFacts&, const std::function<absl::Status()>&) override {
+  absl::StatusOr<std::string> CheckNode(const RunFacts&, const Watch&) override {
     return opinion_.of_node.ok() ? absl::StatusOr<std::string>("fine") : opinion_.of_node;
   }
   absl::Status CheckRun(std::span<const std::string>) override { return opinion_.of_run; }
