@@ -248,6 +248,11 @@ absl::Status NodeSession::CommitResults() {
   return status;
 }
 
+void NodeSession::EndExecutors() {
+  parts_.run.reset();
+  parts_.query.reset();
+}
+
 std::optional<bool> NodeSession::TryGiveUpResults() {
   if (Move(Results::kOpen, Results::kGivenUp)) {
     return true;

@@ -46,6 +46,14 @@ class NodeSession {
   /// thread gives files their names, or takes them back: ask again.
   std::optional<bool> TryGiveUpResults();
 
+  /// For another thread, just before it ends a process that gives files their names for too long: removes those of them
+  /// that have their names.
+  void RetractBeforeExit() { Retract(); }
+
+  /// Waits for the writers of files that were not finished, and gives the executors' memory back. After Run, while the
+  /// control plane is there to end the process if this takes too long.
+  void EndExecutors();
+
   /// Whether all nodes have given their results their names: they stay, whatever comes.
   bool results_are_final() const { return results_ == Results::kFinal; }
   /// What --verify found; for any thread.

@@ -88,6 +88,7 @@ class Process {
     if (session.results_are_final()) {
       TellOfLateLoss((*plane)->Leave(kGrace));
     }
+    session.EndExecutors();
     plane->reset();  // with its thread, which may look at the session
     return Explain(status);
   }
@@ -134,10 +135,11 @@ class Process {
       return absl::UnavailableError(
           absl::StrCat("process ", interrupt_->parent(), ", which started this node, was lost"));
     }
-    return status.message() == "interrupted" ? absl::CancelledError(interrupt_->Describe()) : status;
+    return status == rdma::Interrupted() ? absl::CancelledError(interrupt_->Describe()) : status;
   }
 
-  /// Called by another thread when this process knows that the run has failed, and does not come to its end.
+  /// Called by another thread when this process knows that the run has failed, or was interrupted, and does not come to
+  /// its end.
   void EndAtOnce(const absl::Status& failure) {
     NodeSession* const session = session_.load();
     std::optional<bool> given_up = session == nullptr ? std::optional(true) : session->TryGiveUpResults();
@@ -145,11 +147,16 @@ class Process {
       host_.Sleep(kBusyLookInterval);
       given_up = session->TryGiveUpResults();
     }
-    if (given_up == false) {
-      return;  // they are final: it may take its time to report them
+    const bool is_final = given_up == false;
+    if (is_final && failure != rdma::Interrupted()) {
+      return;  // it may take its time to report them
+    }
+    if (!given_up.has_value()) {
+      session->RetractBeforeExit();
     }
     launcher_.KillAll();
-    const std::string words = Line(absl::StrCat(std::string(failure.message()), " (ended at once: it was busy)"));
+    const std::string words = Line(absl::StrCat(is_final ? "the results are complete, but " : "",
+                                                std::string(failure.message()), " (ended at once: it was busy)"));
     pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};  // it may be what the process waits for
     if (poll(&ready, 1, kLastWordsMillis) == 1) {
       (void)!write(STDERR_FILENO, words.data(), words.size());

@@ -76,13 +76,16 @@ struct BootstrapOptions {
   /// Told of whom a wait is for when it takes seconds, and of connections that were turned away, at most about once a
   /// second; may be empty.
   std::function<void(const std::string&)> log = nullptr;
-  /// Called by another thread when a failure is known and the plane still exists kFailureGrace later: whatever the main
-  /// thread is busy with, the process should end now. May be empty.
+  /// Called by another thread when a failure is known, or the interrupt descriptor has been readable, and the plane
+  /// still exists kFailureGrace later: whatever the main thread is busy with, the process should end now. May be empty.
   std::function<void(const absl::Status&)> overdue = nullptr;
 };
 
 /// The time that a node has for an orderly end once a failure is known.
 inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1500);
+
+/// What ends a call, and a run, when BootstrapOptions::interrupt_fd is readable: a kCancelled.
+absl::Status Interrupted();
 
 class ControlPlane {
  public:
@@ -97,9 +100,10 @@ class ControlPlane {
   static absl::StatusOr<std::unique_ptr<ControlPlane>> Join(const std::string& address, const Hello& hello,
                                                             const BootstrapOptions& options, const Clock& clock);
 
-  /// A run of one node: no sockets, and AllGather returns at once what it is given.
-  static std::unique_ptr<ControlPlane> Alone(const Hello& hello, std::uint64_t run_token,
-                                             const BootstrapOptions& options, const Clock& clock);
+  /// A run of one node: no sockets, and AllGather returns at once what it is given. ResourceExhausted when the thread
+  /// that looks after interrupts cannot be had. `clock` must outlive the result.
+  static absl::StatusOr<std::unique_ptr<ControlPlane>> Alone(const Hello& hello, std::uint64_t run_token,
+                                                             const BootstrapOptions& options, const Clock& clock);
 
   /// Closes the connections. Without a Leave before, the others take it as this node's death.
   virtual ~ControlPlane() = default;
