@@ -233,10 +233,11 @@ absl::Status NodeSession::CommitResults() {
   if (!Move(Results::kOpen, Results::kBusy)) {
     return why_given_up();
   }
-  status = parts_.run->Commit();
+  // Where memory runs out, some files may have their names: they are taken back below.
+  status = CatchExhaustion([this] { return parts_.run->Commit(); });
   results_ = Results::kNamed;
   if (status.ok()) {
-    status = Barrier("committed");
+    status = CatchExhaustion([this] { return Barrier("committed"); });
   }
   if (status.ok()) {
     return Move(Results::kNamed, Results::kFinal) ? status : why_given_up();
@@ -266,8 +267,13 @@ std::optional<bool> NodeSession::TryGiveUpResults() {
 }
 
 void NodeSession::Retract() {
-  for (const ResultPart& part : AllParts()) {  // also those of a node that was lost
-    host_->RemovePart(part, options_->cluster.executor_count());
+  for (const NodeMetrics& node : nodes_) {  // also those of a node that was lost
+    for (const ResultPart& part : node.parts) {
+      (void)CatchExhaustion([&] {
+        host_->RemovePart(part, options_->cluster.executor_count());
+        return absl::OkStatus();
+      });
+    }
   }
 }
 

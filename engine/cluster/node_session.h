@@ -70,6 +70,7 @@ class NodeSession {
   absl::Status GatherMetrics();
   absl::Status Verify(const Watch& watch);
   absl::Status CommitResults();
+  /// Removes the parts of all nodes, as far as there is memory to.
   void Retract();
   std::vector<ResultPart> AllParts() const;
   absl::Status Report(std::vector<FileReport> files);
