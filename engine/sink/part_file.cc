@@ -76,9 +76,8 @@ absl::Status CheckOtherParts(const std::string& path, std::uint32_t executor_cou
           absl::StrCat("cannot write ", path, ": ", folder, "/", name, " is of an earlier result of ", count,
                        count == 1 ? " executor" : " executors", "; remove its parts, or write to another name"));
     }
-    if (IsBeingWritten(absl::StrCat(folder, "/", name))) {
-      return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": another run writes it, as ", folder,
-                                                        "/", name, "; wait for its end, or write to another name"));
+    if (const std::string taken = WhyTaken(absl::StrCat(folder, "/", name)); !taken.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", taken));
     }
   }
   return absl::OkStatus();

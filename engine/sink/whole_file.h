@@ -85,8 +85,9 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder);
 
 /// "o.csv" for ".o.csv.4711-0.tmp"; empty for a name that is no WholeFile's temporary one.
 std::string_view NameBehind(std::string_view temporary);
-/// Whether a process is writing this temporary file, or none can tell.
-bool IsBeingWritten(const std::string& temporary);
+/// Why no other process may write the file that this temporary one is for, and what to do; empty if none writes it.
+/// One that this user cannot read may be written or left behind: only who can open it sees the lock.
+std::string WhyTaken(const std::string& temporary);
 
 /// The descriptor, standard output's or standard error's, that goes to this file; none if neither does.
 std::optional<int> StandardStreamOf(const struct stat& file);
