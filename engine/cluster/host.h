@@ -35,9 +35,11 @@ class Host {
   virtual std::uint64_t available_memory_bytes() = 0;
   /// The processors that executors may run on, ascending.
   virtual std::vector<int> allowed_cpus() = 0;
-  /// The first `count` of `cpus` that no other run has, kept from others as long as this host lives; none if there are
+  /// The first `count` of `cpus` that no other run has, kept from others until ReleaseCpus; an error says why there are
   /// fewer.
-  virtual std::vector<int> ClaimCpus(const std::vector<int>& cpus, std::size_t count) = 0;
+  virtual absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t count) = 0;
+  /// Gives all claimed processors back.
+  virtual void ReleaseCpus() = 0;
   /// The device that --device and --bind choose for verbs; null where the fabric makes do without one.
   virtual absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) = 0;
   /// Adds to an executor's configuration what this host has of its own: a fabric, a scheduler.

@@ -44,8 +44,12 @@ absl::Status NodeSetUp::Run(const Watch& watch) {
   if (!plan.ok()) {
     return plan.status();
   }
+  const absl::StatusOr<std::vector<int>> cpus = ChooseCpus();
+  if (!cpus.ok()) {
+    return cpus.status();
+  }
   absl::StatusOr<std::unique_ptr<NodeRun>> run = NodeRun::Create(
-      {.executor = ConfigureExecutors(*mesh, *plan), .node = plane_->rank(), .cpus = ChooseCpus(), .host = host_},
+      {.executor = ConfigureExecutors(*mesh, *plan), .node = plane_->rank(), .cpus = *cpus, .host = host_},
       *parts_->query);
   if (!run.ok()) {
     return run.status();
@@ -134,22 +138,38 @@ absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& me
   return plan;
 }
 
-std::vector<int> NodeSetUp::ChooseCpus() const {
+absl::StatusOr<std::vector<int>> NodeSetUp::ChooseCpus() {
   std::vector<int> allowed = host_->allowed_cpus();
   const std::size_t executors = options_->cluster.executors;
-  const bool enough = nodes_on_host_ * executors <= allowed.size();
-  std::vector<int> cpus;
-  if (enough) {
+  absl::StatusOr<std::vector<int>> cpus = absl::ResourceExhaustedError(
+      absl::StrCat(nodes_on_host_ * executors, " executors on this host may run on ", allowed.size()));
+  if (nodes_on_host_ * executors <= allowed.size()) {
     // Each node of the run begins with a share of its own, so that they do not take each other's.
     std::ranges::rotate(allowed, allowed.begin() + static_cast<std::ptrdiff_t>(rank_on_host_ * executors));
     cpus = host_->ClaimCpus(allowed, executors);
   }
-  if (Value(plane_->rank()) == 0) {
+  const absl::StatusOr<std::vector<std::string>> obstacles =
+      plane_->AllGather("processors", cpus.ok() ? "" : std::string(cpus.status().message()));
+  if (!obstacles.ok()) {
+    return obstacles.status();
+  }
+  // The scheduler would put executors that are not pinned beside those of another node that are.
+  const auto& members = plane_->members();
+  const std::size_t own = Value(plane_->rank());
+  std::string obstacle;
+  for (std::size_t node = 0; node < members.size() && obstacle.empty(); ++node) {
+    if (members[node].host_id == members[own].host_id && !(*obstacles)[node].empty()) {
+      obstacle = absl::StrCat(node == own ? "" : absl::StrCat("node ", node, ": "), (*obstacles)[node]);
+    }
+  }
+  if (!obstacle.empty()) {
+    host_->ReleaseCpus();
+    cpus = std::vector<int>();
+  }
+  if (own == 0) {
     host_->out() << "processors: "
-                 << (!cpus.empty() ? absl::StrCat("node 0's executors are pinned to ", absl::StrJoin(cpus, ", "))
-                     : enough      ? "not pinned, other runs have pinned executors on this host"
-                                   : absl::StrCat("not pinned, ", nodes_on_host_ * executors,
-                                                  " executors on this host may run on ", allowed.size()))
+                 << (obstacle.empty() ? absl::StrCat("node 0's executors are pinned to ", absl::StrJoin(*cpus, ", "))
+                                      : absl::StrCat("not pinned, ", obstacle))
                  << "\n"
                  << std::flush;
   }

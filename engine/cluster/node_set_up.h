@@ -45,7 +45,8 @@ class NodeSetUp {
  private:
   absl::StatusOr<rdma::MeshOptions> PlanMesh();
   absl::StatusOr<MemoryPlan> PlanNodeMemory(const rdma::MeshOptions& mesh) const;
-  std::vector<int> ChooseCpus() const;
+  /// The executors' processors; none unless all nodes on this host have found theirs.
+  absl::StatusOr<std::vector<int>> ChooseCpus();
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   absl::Status ExchangeChannels();
   absl::Status AwaitConnections(const Watch& watch);

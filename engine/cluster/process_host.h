@@ -19,7 +19,8 @@ class ProcessHost final : public Host {
   std::ostream& out() override;
   std::uint64_t available_memory_bytes() override;
   std::vector<int> allowed_cpus() override;
-  std::vector<int> ClaimCpus(const std::vector<int>& cpus, std::size_t count) override;
+  absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t count) override;
+  void ReleaseCpus() override;
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) override;
   /// Nothing: executors use the system's fabric.
   void Equip(ExecutorConfig& /*config*/) override {}

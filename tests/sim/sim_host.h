@@ -23,7 +23,10 @@ class SimHost : public engine::Host, public rdma::Fabric {
   std::ostream& out() override { return nowhere_; }
   std::uint64_t available_memory_bytes() override { return std::uint64_t{64} << 30; }
   std::vector<int> allowed_cpus() override { return {}; }
-  std::vector<int> ClaimCpus(const std::vector<int>& /*cpus*/, std::size_t /*count*/) override { return {}; }
+  absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& /*cpus*/, std::size_t /*count*/) override {
+    return absl::ResourceExhaustedError("simulated: no processors");
+  }
+  void ReleaseCpus() override {}
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
     return nullptr;
   }
