@@ -10,6 +10,7 @@
 #include <memory>
 #include <ostream>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,6 +32,8 @@ class Host {
   virtual void Sleep(absl::Duration time) = 0;
   /// What people are told of the run.
   virtual std::ostream& out() = 0;
+  /// Tells people that a wait takes long, and of whom it is for.
+  virtual void Tell(const std::string& message) = 0;
   /// Bytes of memory that the node may take.
   virtual std::uint64_t available_memory_bytes() = 0;
   /// The processors that executors may run on, ascending.

@@ -11,6 +11,8 @@
 #include "engine/cluster/input_comparison.h"
 #include "engine/cluster/protocol_error.h"
 #include "engine/cluster/transport_plan.h"
+#include "rdma/bootstrap/hello.h"
+#include "rdma/bootstrap/reminder.h"
 #include "state/store/fragment_geometry.h"
 
 namespace glaive::engine {
@@ -220,7 +222,9 @@ absl::Status NodeSetUp::ExchangeChannels() {
 }
 
 absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
-  const std::int64_t deadline_ns = clock_->NowNanos() + absl::ToInt64Nanoseconds(options_->cluster.join_timeout);
+  const std::int64_t start_ns = clock_->NowNanos();
+  const std::int64_t deadline_ns = start_ns + absl::ToInt64Nanoseconds(options_->cluster.join_timeout);
+  rdma::Reminder reminder(start_ns);
   while (true) {
     const absl::StatusOr<std::optional<NodeId>> missing = parts_->run->PollConnecting();
     if (!missing.ok()) {
@@ -229,7 +233,8 @@ absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
     if (!missing->has_value()) {
       return absl::OkStatus();
     }
-    if (clock_->NowNanos() >= deadline_ns) {
+    const std::int64_t now_ns = clock_->NowNanos();
+    if (now_ns >= deadline_ns) {
       const auto& device = parts_->run->executors().front()->mesh().options().device;
       return absl::DeadlineExceededError(absl::StrCat(
           "node ", Value(**missing),
@@ -241,8 +246,18 @@ absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
     if (absl::Status status = watch(); !status.ok()) {
       return status;
     }
+    if (reminder.Due(now_ns)) {
+      host_->Tell(absl::StrCat("waits for a queue pair to ", Describe(**missing), ", for at most ",
+                               absl::FormatDuration(options_->cluster.join_timeout), " (--join-timeout)"));
+    }
     host_->Sleep(kConnectPollInterval);
   }
+}
+
+std::string NodeSetUp::Describe(NodeId node) const {
+  const std::vector<std::string>& devices = parts_->devices;
+  return absl::StrCat(rdma::NodeName(plane_->members()[Value(node)]), devices.empty() ? "" : " at ",
+                      devices.empty() ? "" : devices[Value(node)]);
 }
 
 }  // namespace glaive::engine

@@ -50,6 +50,8 @@ class NodeSetUp {
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   absl::Status ExchangeChannels();
   absl::Status AwaitConnections(const Watch& watch);
+  /// "node 1 (process 4711) at rxe0 port 1 ...".
+  std::string Describe(NodeId node) const;
 
   QueryProgram* program_;
   const EngineOptions* options_;

@@ -249,7 +249,7 @@ class Process {
   const EngineOptions* options_;
   const FlagSet* flags_;
   RunEnvironment environment_;
-  ProcessHost host_;
+  ProcessHost host_{[this](const std::string& text) { Tell(text); }};
   Launcher launcher_;
   std::optional<Interrupt> interrupt_;
   std::atomic<NodeSession*> session_{nullptr};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -16,6 +17,7 @@
 #include "engine/api/stream.h"
 #include "engine/sink/discard.h"
 #include "rdma/transport/fabric.h"
+#include "rdma/transport/local_transport.h"
 #include "tests/engine/cluster_harness.h"
 #include "tests/rdma/bootstrap_cluster.h"
 
@@ -44,19 +46,48 @@ class CountProgram final : public QueryProgram {
   absl::Status CheckRun(std::span<const std::string> /*nodes*/) override { return absl::OkStatus(); }
 };
 
+/// A local transport that calls itself verbs, and whose peers are connected at a certain time.
+class LateTransport final : public rdma::CopyTransport {
+ public:
+  LateTransport(std::uint32_t queue_depth, const Clock& clock, std::int64_t connected_ns)
+      : CopyTransport(queue_depth), local_(queue_depth), clock_(&clock), connected_ns_(connected_ns) {}
+
+  rdma::TransportKind kind() const override { return rdma::TransportKind::kVerbs; }
+  rdma::EndpointDescriptor endpoint() const override { return local_.endpoint(); }
+  absl::StatusOr<rdma::ExposedRegion> Expose(std::size_t size_bytes) override { return local_.Expose(size_bytes); }
+  absl::StatusOr<rdma::RemoteRegion> Attach(const rdma::RegionDescriptor& descriptor) override {
+    return local_.Attach(descriptor);
+  }
+  absl::StatusOr<rdma::QueuePair*> Connect(NodeId peer, const rdma::EndpointDescriptor& there) override {
+    return local_.Connect(peer, there);
+  }
+  absl::StatusOr<std::optional<NodeId>> PollConnecting() override {
+    return clock_->NowNanos() < connected_ns_ ? std::optional(NodeId{0}) : std::nullopt;
+  }
+  absl::Status PollFailure() override { return absl::OkStatus(); }
+
+ private:
+  rdma::LocalTransport local_;
+  const Clock* clock_;
+  std::int64_t connected_ns_;
+};
+
 /// Time passes while somebody sleeps; executors are never run.
 class TestHost final : public Host, public rdma::Fabric {
  public:
   explicit TestHost(rdma::HandClock& clock) : clock_(&clock) {}
 
   absl::StatusOr<std::vector<int>> claim = std::vector<int>();  // what ClaimCpus finds
+  std::int64_t connected_ns = 0;                                // when queue pairs over verbs stand
 
   std::string printed() const { return out_.str(); }
+  const std::vector<std::string>& told() const { return told_; }
   const std::vector<int>& pinned() const { return pinned_; }
   bool has_claims() const { return has_claims_; }
 
   void Sleep(absl::Duration time) override { clock_->Advance(100 * time); }
   std::ostream& out() override { return out_; }
+  void Tell(const std::string& message) override { told_.push_back(message); }
   std::uint64_t available_memory_bytes() override { return std::uint64_t{4} << 30; }
   std::vector<int> allowed_cpus() override { return {0, 1, 2, 3}; }
   absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& /*cpus*/, std::size_t /*count*/) override {
@@ -76,7 +107,8 @@ class TestHost final : public Host, public rdma::Fabric {
   }
   absl::StatusOr<std::unique_ptr<rdma::Transport>> MakeTransport(rdma::TransportKind kind,
                                                                  const rdma::TransportOptions& options) override {
-    return rdma::MakeTransport(kind, options);
+    if (kind != rdma::TransportKind::kVerbs) return rdma::MakeTransport(kind, options);
+    return std::make_unique<LateTransport>(options.queue_depth * options.node_count, *clock_, connected_ns);
   }
   absl::StatusOr<rdma::PageRegion> MapSegments(std::size_t size_bytes) override {
     return rdma::PageRegion::Map(size_bytes);
@@ -91,6 +123,7 @@ class TestHost final : public Host, public rdma::Fabric {
 
   rdma::HandClock* clock_;
   std::ostringstream out_;
+  std::vector<std::string> told_;
   std::vector<int> pinned_;
   bool has_claims_ = false;
 };
@@ -142,6 +175,19 @@ TEST_F(NodeSetUpTest, NoNodeOfAHostIsPinnedIfOneFindsNoProcessors) {
   EXPECT_THAT(first_.pinned(), IsEmpty());
   EXPECT_THAT(second_.pinned(), IsEmpty());
   EXPECT_FALSE(first_.has_claims()) << "other runs may have what is not used";
+}
+
+TEST_F(NodeSetUpTest, ANodeSaysWhoseQueuePairItWaitsFor) {
+  const auto plane = rdma::ControlPlane::Alone(rdma::HelloOf(0, 1), 7, rdma::Patience(), steady_clock_);
+  ASSERT_TRUE(plane.ok()) << plane.status();
+  EngineOptions options = OptionsOf(1, 2);
+  options.cluster.transport = TransportChoice::kVerbs;
+  first_.connected_ns = 5'000'000'000;
+  CountProgram program;
+  NodeParts parts;
+  EXPECT_EQ(NodeSetUp(program, options, **plane, clock_, first_, parts).Run(GoOn), absl::OkStatus());
+  const char* const message = "waits for a queue pair to node 0 (process 1000), for at most 1m (--join-timeout)";
+  EXPECT_THAT(first_.told(), ElementsAre(message, message));
 }
 
 }  // namespace
