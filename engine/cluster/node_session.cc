@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -53,6 +54,9 @@ absl::Status NodeSession::Run(const Watch& interrupted) {
     }
     return passed.ok() ? Conclude(watch, interrupted) : passed;
   });
+  if (!status.ok()) {
+    (void)TryGiveUpResults();
+  }
   std::optional<absl::Status> lost;
   if (absl::IsUnavailable(status) || absl::IsNotFound(status)) {  // a process that is gone has no shared memory
     lost = AwaitReason();
@@ -233,20 +237,17 @@ absl::Status NodeSession::CommitResults() {
   if (!Move(Results::kOpen, Results::kBusy)) {
     return why_given_up();
   }
-  // Where memory runs out, some files may have their names: they are taken back below.
-  status = CatchExhaustion([this] { return parts_.run->Commit(); });
-  results_ = Results::kNamed;
-  if (status.ok()) {
-    status = CatchExhaustion([this] { return Barrier("committed"); });
+  {
+    const absl::Cleanup named = [this] { results_ = Results::kNamed; };  // some are, also where memory has run out
+    status = parts_.run->Commit();
   }
   if (status.ok()) {
-    return Move(Results::kNamed, Results::kFinal) ? status : why_given_up();
+    status = Barrier("committed");
   }
-  if (Move(Results::kNamed, Results::kBusy)) {  // some nodes have committed, others have not
-    Retract();
-    results_ = Results::kGivenUp;
+  if (!status.ok()) {
+    return status;  // some nodes have committed, others have not: Run gives the results up
   }
-  return status;
+  return Move(Results::kNamed, Results::kFinal) ? status : why_given_up();
 }
 
 void NodeSession::EndExecutors() {
@@ -259,8 +260,8 @@ std::optional<bool> NodeSession::TryGiveUpResults() {
     return true;
   }
   if (Move(Results::kNamed, Results::kBusy)) {
+    const absl::Cleanup given_up = [this] { results_ = Results::kGivenUp; };
     Retract();
-    results_ = Results::kGivenUp;
   }
   const Results results = results_;
   return results == Results::kBusy ? std::nullopt : std::optional(results == Results::kGivenUp);

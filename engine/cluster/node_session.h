@@ -41,9 +41,9 @@ class NodeSession {
   /// The whole run. `interrupted` is asked now and then whether it has to end; it need not look at the control plane.
   absl::Status Run(const Watch& interrupted);
 
-  /// For another thread, before it ends the process: takes back results that only some nodes have made final, and sees
-  /// to it that no more get their names. False when all have: then there is nothing to give up. Empty while the main
-  /// thread gives files their names, or takes them back: ask again.
+  /// Takes back results that only some nodes have made final, and sees to it that no more get their names. False when
+  /// all have: then there is nothing to give up. Empty while a thread gives files their names, or takes them back: ask
+  /// again. For a run that has failed, and for another thread that is about to end the process.
   std::optional<bool> TryGiveUpResults();
 
   /// For another thread, just before it ends a process that gives files their names for too long: removes those of them
