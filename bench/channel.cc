@@ -31,6 +31,7 @@
 #include "bench/channel/channel_case.h"
 #include "bench/channel/consumer_task.h"
 #include "bench/channel/producer.h"
+#include "bench/common/exit_code.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/memory/page_region.h"
 #include "rdma/memory/segment_pool.h"
@@ -75,7 +76,7 @@ Settings ParseSettings(int& argc, char** argv) {
   try {
     flags.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    std::exit(flags.exit(error));
+    std::exit(ExitCodeAfterOutput("channel", flags.exit(error), 1));
   }
   // Google Benchmark takes its flags out of argv, so the pointers must live on.
   static std::vector<std::string> rest;
@@ -245,7 +246,7 @@ int Main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return ExitCodeAfterOutput("channel", 0, 1);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 // helps. --self-test needs no device: the writer copies backwards in shared memory, and the check must find that.
 //
 // Finding nothing is no proof: run it for long, and under load. Exit code 0: nothing was late; 1: something was, or the
-// self-test found nothing; 2: wrong flags; 3: no device, or it failed.
+// self-test found nothing; 2: wrong flags; 3: no device, or it failed, or standard output cannot be written.
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -38,6 +38,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 
+#include "bench/common/exit_code.h"
 #include "bench/write_order/order_check.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/base/ids.h"
@@ -298,9 +299,9 @@ int Main(int argc, char** argv) {
   try {
     flags.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return flags.exit(error) == 0 ? 0 : 2;
+    return ExitCodeAfterOutput("write_order", flags.exit(error) == 0 ? 0 : 2, 3);
   }
-  return Check(settings);
+  return ExitCodeAfterOutput("write_order", Check(settings), 3);
 }
 
 }  // namespace

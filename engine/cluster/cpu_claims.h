@@ -8,11 +8,13 @@
 // Used by the node's main thread; kept as long as its executors run.
 //
 //   CpuClaims claims;
-//   std::vector<int> cpus = claims.Take(AllowedCpus(), 2);
+//   absl::StatusOr<std::vector<int>> cpus = claims.Take(AllowedCpus(), 2);
 #pragma once
 
 #include <cstddef>
 #include <vector>
+
+#include "absl/status/statusor.h"
 
 #include "rdma/base/unique_fd.h"
 
@@ -20,8 +22,12 @@ namespace glaive::engine {
 
 class CpuClaims {
  public:
-  /// The first `count` of `cpus` that no process has claimed, claimed until this object goes; none if there are fewer.
-  std::vector<int> Take(const std::vector<int>& cpus, std::size_t count);
+  /// The first `count` of `cpus` that no process has claimed, claimed until Release or the end of this object.
+  /// ResourceExhausted if others have too many of them, FailedPrecondition if the system refuses a socket: then none is
+  /// claimed.
+  absl::StatusOr<std::vector<int>> Take(const std::vector<int>& cpus, std::size_t count);
+  /// Gives all back.
+  void Release() { sockets_.clear(); }
 
  private:
   std::vector<UniqueFd> sockets_;

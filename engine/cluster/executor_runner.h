@@ -3,6 +3,8 @@
 // Used by the node's main thread, which meanwhile watches for what could end the run (a lost peer, Ctrl-C).
 // ExecutorThreads is what every program has; a simulated node's executors take turns in one thread (tests/sim).
 //
+// `watch` is asked about every 20 ms while a phase waits. Its error ends the run.
+//
 //   1. When a phase returns an error, or the runner is gone, no executor runs any more.
 //   2. Executors start only in Run: every executor of the run must have been opened before.
 #pragma once
@@ -15,9 +17,6 @@ namespace glaive::engine {
 
 class ExecutorRunner {
  public:
-  /// Called about every 20 ms while a phase waits; not OK ends the run with that reason.
-  using Watch = glaive::Watch;
-
   virtual ~ExecutorRunner() = default;
 
   /// Opens the query's tasks; returns when all are open.

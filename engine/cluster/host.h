@@ -10,6 +10,7 @@
 #include <memory>
 #include <ostream>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,13 +32,17 @@ class Host {
   virtual void Sleep(absl::Duration time) = 0;
   /// What people are told of the run.
   virtual std::ostream& out() = 0;
+  /// Tells people that a wait takes long, and of whom it is for.
+  virtual void Tell(const std::string& message) = 0;
   /// Bytes of memory that the node may take.
   virtual std::uint64_t available_memory_bytes() = 0;
   /// The processors that executors may run on, ascending.
   virtual std::vector<int> allowed_cpus() = 0;
-  /// The first `count` of `cpus` that no other run has, kept from others as long as this host lives; none if there are
+  /// The first `count` of `cpus` that no other run has, kept from others until ReleaseCpus; an error says why there are
   /// fewer.
-  virtual std::vector<int> ClaimCpus(const std::vector<int>& cpus, std::size_t count) = 0;
+  virtual absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t count) = 0;
+  /// Gives all claimed processors back.
+  virtual void ReleaseCpus() = 0;
   /// The device that --device and --bind choose for verbs; null where the fabric makes do without one.
   virtual absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) = 0;
   /// Adds to an executor's configuration what this host has of its own: a fabric, a scheduler.

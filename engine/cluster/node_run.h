@@ -19,6 +19,7 @@
 #include "engine/cluster/executor_runner.h"
 #include "engine/cluster/host.h"
 #include "engine/executor/executor.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::engine {
 
@@ -31,8 +32,6 @@ struct NodeRunConfig {
 
 class NodeRun {
  public:
-  using Watch = ExecutorRunner::Watch;
-
   /// Makes the node's executors, with their segments and rings. `query` outlives the run.
   static absl::StatusOr<std::unique_ptr<NodeRun>> Create(const NodeRunConfig& config, const Query& query);
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -36,8 +37,8 @@ NodeSession::NodeSession(QueryProgram& program, const EngineOptions& options,
       environment_(environment),
       host_(&host) {}
 
-absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
-  const NodeRun::Watch watch = [&]() -> absl::Status {
+absl::Status NodeSession::Run(const Watch& interrupted) {
+  const Watch watch = [&]() -> absl::Status {
     if (const std::optional<absl::Status> failure = plane_->PollFailure()) {
       return *failure;
     }
@@ -53,6 +54,9 @@ absl::Status NodeSession::Run(const NodeRun::Watch& interrupted) {
     }
     return passed.ok() ? Conclude(watch, interrupted) : passed;
   });
+  if (!status.ok()) {
+    (void)TryGiveUpResults();
+  }
   std::optional<absl::Status> lost;
   if (absl::IsUnavailable(status) || absl::IsNotFound(status)) {  // a process that is gone has no shared memory
     lost = AwaitReason();
@@ -97,7 +101,7 @@ absl::Status NodeSession::Barrier(const char* phase) { return plane_->AllGather(
 
 // ---- run ----
 
-absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
+absl::Status NodeSession::Execute(const Watch& watch) {
   if (absl::Status status = Barrier("ready"); !status.ok()) {
     return status;
   }
@@ -111,7 +115,7 @@ absl::Status NodeSession::Execute(const NodeRun::Watch& watch) {
 
 // ---- conclusion ----
 
-absl::Status NodeSession::Conclude(const NodeRun::Watch& watch, const NodeRun::Watch& interrupted) {
+absl::Status NodeSession::Conclude(const Watch& watch, const Watch& interrupted) {
   if (absl::Status status = GatherMetrics(); !status.ok()) {
     return status;
   }
@@ -154,7 +158,7 @@ absl::Status NodeSession::GatherMetrics() {
   }
   plane_->WatchAlso([this] { return parts_.run->PollFailure(); });  // others may wait for the last writes of this node
   const absl::StatusOr<std::vector<std::string>> nodes = plane_->AllGather("metrics", EncodeNodeMetrics(mine));
-  plane_->WatchAlso(nullptr);
+  plane_->WatchAlso(GoOn);
   if (!nodes.ok()) {
     return nodes.status();
   }
@@ -182,7 +186,7 @@ absl::Status NodeSession::GatherMetrics() {
   return absl::OkStatus();
 }
 
-absl::Status NodeSession::Verify(const NodeRun::Watch& watch) {
+absl::Status NodeSession::Verify(const Watch& watch) {
   RunFacts facts{.records_read = std::vector<std::uint64_t>(options_->cluster.executor_count()),
                  .leaders = {},
                  .key_hash = state::KeyHash(plane_->run_token())};
@@ -233,19 +237,22 @@ absl::Status NodeSession::CommitResults() {
   if (!Move(Results::kOpen, Results::kBusy)) {
     return why_given_up();
   }
-  status = parts_.run->Commit();
-  results_ = Results::kNamed;
+  {
+    const absl::Cleanup named = [this] { results_ = Results::kNamed; };  // some are, also where memory has run out
+    status = parts_.run->Commit();
+  }
   if (status.ok()) {
     status = Barrier("committed");
   }
-  if (status.ok()) {
-    return Move(Results::kNamed, Results::kFinal) ? status : why_given_up();
+  if (!status.ok()) {
+    return status;  // some nodes have committed, others have not: Run gives the results up
   }
-  if (Move(Results::kNamed, Results::kBusy)) {  // some nodes have committed, others have not
-    Retract();
-    results_ = Results::kGivenUp;
-  }
-  return status;
+  return Move(Results::kNamed, Results::kFinal) ? status : why_given_up();
+}
+
+void NodeSession::EndExecutors() {
+  parts_.run.reset();
+  parts_.query.reset();
 }
 
 std::optional<bool> NodeSession::TryGiveUpResults() {
@@ -253,16 +260,21 @@ std::optional<bool> NodeSession::TryGiveUpResults() {
     return true;
   }
   if (Move(Results::kNamed, Results::kBusy)) {
+    const absl::Cleanup given_up = [this] { results_ = Results::kGivenUp; };
     Retract();
-    results_ = Results::kGivenUp;
   }
   const Results results = results_;
   return results == Results::kBusy ? std::nullopt : std::optional(results == Results::kGivenUp);
 }
 
 void NodeSession::Retract() {
-  for (const ResultPart& part : AllParts()) {  // also those of a node that was lost
-    host_->RemovePart(part, options_->cluster.executor_count());
+  for (const NodeMetrics& node : nodes_) {  // also those of a node that was lost
+    for (const ResultPart& part : node.parts) {
+      (void)CatchExhaustion([&] {
+        host_->RemovePart(part, options_->cluster.executor_count());
+        return absl::OkStatus();
+      });
+    }
   }
 }
 

@@ -39,12 +39,20 @@ class NodeSession {
               rdma::ControlPlane& plane, const RunEnvironment& environment, Host& host);
 
   /// The whole run. `interrupted` is asked now and then whether it has to end; it need not look at the control plane.
-  absl::Status Run(const NodeRun::Watch& interrupted);
+  absl::Status Run(const Watch& interrupted);
 
-  /// For another thread, before it ends the process: takes back results that only some nodes have made final, and sees
-  /// to it that no more get their names. False when all have: then there is nothing to give up. Empty while the main
-  /// thread gives files their names, or takes them back: ask again.
+  /// Takes back results that only some nodes have made final, and sees to it that no more get their names. False when
+  /// all have: then there is nothing to give up. Empty while a thread gives files their names, or takes them back: ask
+  /// again. For a run that has failed, and for another thread that is about to end the process.
   std::optional<bool> TryGiveUpResults();
+
+  /// For another thread, just before it ends a process that gives files their names for too long: removes those of them
+  /// that have their names.
+  void RetractBeforeExit() { Retract(); }
+
+  /// Waits for the writers of files that were not finished, and gives the executors' memory back. After Run, while the
+  /// control plane is there to end the process if this takes too long.
+  void EndExecutors();
 
   /// Whether all nodes have given their results their names: they stay, whatever comes.
   bool results_are_final() const { return results_ == Results::kFinal; }
@@ -52,16 +60,17 @@ class NodeSession {
   Verification verification() const { return verification_; }
 
  private:
-  absl::Status Execute(const NodeRun::Watch& watch);
-  absl::Status Conclude(const NodeRun::Watch& watch, const NodeRun::Watch& interrupted);
+  absl::Status Execute(const Watch& watch);
+  absl::Status Conclude(const Watch& watch, const Watch& interrupted);
   /// What the control plane says of a lost node, waiting a moment for it.
   std::optional<absl::Status> AwaitReason();
   /// Adds to that what this node was doing.
   absl::Status AddPosition(const absl::Status& status) const;
   absl::Status Barrier(const char* phase);
   absl::Status GatherMetrics();
-  absl::Status Verify(const NodeRun::Watch& watch);
+  absl::Status Verify(const Watch& watch);
   absl::Status CommitResults();
+  /// Removes the parts of all nodes, as far as there is memory to.
   void Retract();
   std::vector<ResultPart> AllParts() const;
   absl::Status Report(std::vector<FileReport> files);

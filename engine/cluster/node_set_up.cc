@@ -11,6 +11,8 @@
 #include "engine/cluster/input_comparison.h"
 #include "engine/cluster/protocol_error.h"
 #include "engine/cluster/transport_plan.h"
+#include "rdma/bootstrap/hello.h"
+#include "rdma/bootstrap/reminder.h"
 #include "state/store/fragment_geometry.h"
 
 namespace glaive::engine {
@@ -27,7 +29,7 @@ NodeSetUp::NodeSetUp(QueryProgram& program, const EngineOptions& options, rdma::
                      Host& host, NodeParts& parts)
     : program_(&program), options_(&options), plane_(&plane), clock_(&clock), host_(&host), parts_(&parts) {}
 
-absl::Status NodeSetUp::Run(const NodeRun::Watch& watch) {
+absl::Status NodeSetUp::Run(const Watch& watch) {
   absl::StatusOr<std::unique_ptr<Query>> query = program_->Build(*options_, options_->cluster.executor_count(), watch);
   if (!query.ok()) {
     return query.status();
@@ -44,8 +46,12 @@ absl::Status NodeSetUp::Run(const NodeRun::Watch& watch) {
   if (!plan.ok()) {
     return plan.status();
   }
+  const absl::StatusOr<std::vector<int>> cpus = ChooseCpus();
+  if (!cpus.ok()) {
+    return cpus.status();
+  }
   absl::StatusOr<std::unique_ptr<NodeRun>> run = NodeRun::Create(
-      {.executor = ConfigureExecutors(*mesh, *plan), .node = plane_->rank(), .cpus = ChooseCpus(), .host = host_},
+      {.executor = ConfigureExecutors(*mesh, *plan), .node = plane_->rank(), .cpus = *cpus, .host = host_},
       *parts_->query);
   if (!run.ok()) {
     return run.status();
@@ -134,22 +140,38 @@ absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& me
   return plan;
 }
 
-std::vector<int> NodeSetUp::ChooseCpus() const {
+absl::StatusOr<std::vector<int>> NodeSetUp::ChooseCpus() {
   std::vector<int> allowed = host_->allowed_cpus();
   const std::size_t executors = options_->cluster.executors;
-  const bool enough = nodes_on_host_ * executors <= allowed.size();
-  std::vector<int> cpus;
-  if (enough) {
+  absl::StatusOr<std::vector<int>> cpus = absl::ResourceExhaustedError(
+      absl::StrCat(nodes_on_host_ * executors, " executors on this host may run on ", allowed.size()));
+  if (nodes_on_host_ * executors <= allowed.size()) {
     // Each node of the run begins with a share of its own, so that they do not take each other's.
     std::ranges::rotate(allowed, allowed.begin() + static_cast<std::ptrdiff_t>(rank_on_host_ * executors));
     cpus = host_->ClaimCpus(allowed, executors);
   }
-  if (Value(plane_->rank()) == 0) {
+  const absl::StatusOr<std::vector<std::string>> obstacles =
+      plane_->AllGather("processors", cpus.ok() ? "" : std::string(cpus.status().message()));
+  if (!obstacles.ok()) {
+    return obstacles.status();
+  }
+  // The scheduler would put executors that are not pinned beside those of another node that are.
+  const auto& members = plane_->members();
+  const std::size_t own = Value(plane_->rank());
+  std::string obstacle;
+  for (std::size_t node = 0; node < members.size() && obstacle.empty(); ++node) {
+    if (members[node].host_id == members[own].host_id && !(*obstacles)[node].empty()) {
+      obstacle = absl::StrCat(node == own ? "" : absl::StrCat("node ", node, ": "), (*obstacles)[node]);
+    }
+  }
+  if (!obstacle.empty()) {
+    host_->ReleaseCpus();
+    cpus = std::vector<int>();
+  }
+  if (own == 0) {
     host_->out() << "processors: "
-                 << (!cpus.empty() ? absl::StrCat("node 0's executors are pinned to ", absl::StrJoin(cpus, ", "))
-                     : enough      ? "not pinned, other runs have pinned executors on this host"
-                                   : absl::StrCat("not pinned, ", nodes_on_host_ * executors,
-                                                  " executors on this host may run on ", allowed.size()))
+                 << (obstacle.empty() ? absl::StrCat("node 0's executors are pinned to ", absl::StrJoin(*cpus, ", "))
+                                      : absl::StrCat("not pinned, ", obstacle))
                  << "\n"
                  << std::flush;
   }
@@ -199,8 +221,10 @@ absl::Status NodeSetUp::ExchangeChannels() {
   return parts_->run->Connect(all);
 }
 
-absl::Status NodeSetUp::AwaitConnections(const NodeRun::Watch& watch) {
-  const std::int64_t deadline_ns = clock_->NowNanos() + absl::ToInt64Nanoseconds(options_->cluster.join_timeout);
+absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
+  const std::int64_t start_ns = clock_->NowNanos();
+  const std::int64_t deadline_ns = start_ns + absl::ToInt64Nanoseconds(options_->cluster.join_timeout);
+  rdma::Reminder reminder(start_ns);
   while (true) {
     const absl::StatusOr<std::optional<NodeId>> missing = parts_->run->PollConnecting();
     if (!missing.ok()) {
@@ -209,7 +233,8 @@ absl::Status NodeSetUp::AwaitConnections(const NodeRun::Watch& watch) {
     if (!missing->has_value()) {
       return absl::OkStatus();
     }
-    if (clock_->NowNanos() >= deadline_ns) {
+    const std::int64_t now_ns = clock_->NowNanos();
+    if (now_ns >= deadline_ns) {
       const auto& device = parts_->run->executors().front()->mesh().options().device;
       return absl::DeadlineExceededError(absl::StrCat(
           "node ", Value(**missing),
@@ -221,8 +246,18 @@ absl::Status NodeSetUp::AwaitConnections(const NodeRun::Watch& watch) {
     if (absl::Status status = watch(); !status.ok()) {
       return status;
     }
+    if (reminder.Due(now_ns)) {
+      host_->Tell(absl::StrCat("waits for a queue pair to ", Describe(**missing), ", for at most ",
+                               absl::FormatDuration(options_->cluster.join_timeout), " (--join-timeout)"));
+    }
     host_->Sleep(kConnectPollInterval);
   }
+}
+
+std::string NodeSetUp::Describe(NodeId node) const {
+  const std::vector<std::string>& devices = parts_->devices;
+  return absl::StrCat(rdma::NodeName(plane_->members()[Value(node)]), devices.empty() ? "" : " at ",
+                      devices.empty() ? "" : devices[Value(node)]);
 }
 
 }  // namespace glaive::engine

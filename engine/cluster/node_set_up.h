@@ -40,15 +40,18 @@ class NodeSetUp {
             Host& host, NodeParts& parts);
 
   /// Makes all parts, up to executors that can start. `watch` is asked now and then whether to give up.
-  absl::Status Run(const NodeRun::Watch& watch);
+  absl::Status Run(const Watch& watch);
 
  private:
   absl::StatusOr<rdma::MeshOptions> PlanMesh();
   absl::StatusOr<MemoryPlan> PlanNodeMemory(const rdma::MeshOptions& mesh) const;
-  std::vector<int> ChooseCpus() const;
+  /// The executors' processors; none unless all nodes on this host have found theirs.
+  absl::StatusOr<std::vector<int>> ChooseCpus();
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   absl::Status ExchangeChannels();
-  absl::Status AwaitConnections(const NodeRun::Watch& watch);
+  absl::Status AwaitConnections(const Watch& watch);
+  /// "node 1 (process 4711) at rxe0 port 1 ...".
+  std::string Describe(NodeId node) const;
 
   QueryProgram* program_;
   const EngineOptions* options_;

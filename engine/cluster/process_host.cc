@@ -20,9 +20,11 @@ std::uint64_t ProcessHost::available_memory_bytes() { return AvailableMemoryByte
 
 std::vector<int> ProcessHost::allowed_cpus() { return AllowedCpus(); }
 
-std::vector<int> ProcessHost::ClaimCpus(const std::vector<int>& cpus, std::size_t count) {
+absl::StatusOr<std::vector<int>> ProcessHost::ClaimCpus(const std::vector<int>& cpus, std::size_t count) {
   return claims_.Take(cpus, count);
 }
+
+void ProcessHost::ReleaseCpus() { claims_.Release(); }
 
 absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> ProcessHost::OpenDevice(const ClusterOptions& options) {
   return engine::OpenDevice(options);

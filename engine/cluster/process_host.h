@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/cluster/cpu_claims.h"
@@ -15,11 +18,16 @@ namespace glaive::engine {
 
 class ProcessHost final : public Host {
  public:
+  /// `tell` writes a line on standard error.
+  explicit ProcessHost(std::function<void(const std::string&)> tell) : tell_(std::move(tell)) {}
+
   void Sleep(absl::Duration time) override;
   std::ostream& out() override;
+  void Tell(const std::string& message) override { tell_(message); }
   std::uint64_t available_memory_bytes() override;
   std::vector<int> allowed_cpus() override;
-  std::vector<int> ClaimCpus(const std::vector<int>& cpus, std::size_t count) override;
+  absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t count) override;
+  void ReleaseCpus() override;
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) override;
   /// Nothing: executors use the system's fabric.
   void Equip(ExecutorConfig& /*config*/) override {}
@@ -28,6 +36,7 @@ class ProcessHost final : public Host {
                                              const std::vector<int>& cpus) override;
 
  private:
+  std::function<void(const std::string&)> tell_;
   CpuClaims claims_;
 };
 

@@ -83,11 +83,12 @@ class Process {
     }
     NodeSession session(*program_, *options_, flags_->AllSettings(), **plane, environment_, host_);
     session_.store(&session);
-    absl::Status status = session.Run([this] { return Watch(); });
+    absl::Status status = session.Run([this] { return CheckEnd(); });
     found_wrong_result_ = session.verification() == Verification::kFailed;
     if (session.results_are_final()) {
       TellOfLateLoss((*plane)->Leave(kGrace));
     }
+    session.EndExecutors();
     plane->reset();  // with its thread, which may look at the session
     return Explain(status);
   }
@@ -117,7 +118,7 @@ class Process {
   void Tell(const std::string& message) const { std::cerr << Line(message); }
 
  private:
-  absl::Status Watch() {
+  absl::Status CheckEnd() {
     if (interrupt_->Poll()) {
       return absl::CancelledError(interrupt_->Describe());
     }
@@ -134,10 +135,11 @@ class Process {
       return absl::UnavailableError(
           absl::StrCat("process ", interrupt_->parent(), ", which started this node, was lost"));
     }
-    return status.message() == "interrupted" ? absl::CancelledError(interrupt_->Describe()) : status;
+    return status == rdma::Interrupted() ? absl::CancelledError(interrupt_->Describe()) : status;
   }
 
-  /// Called by another thread when this process knows that the run has failed, and does not come to its end.
+  /// Called by another thread when this process knows that the run has failed, or was interrupted, and does not come to
+  /// its end.
   void EndAtOnce(const absl::Status& failure) {
     NodeSession* const session = session_.load();
     std::optional<bool> given_up = session == nullptr ? std::optional(true) : session->TryGiveUpResults();
@@ -145,11 +147,16 @@ class Process {
       host_.Sleep(kBusyLookInterval);
       given_up = session->TryGiveUpResults();
     }
-    if (given_up == false) {
-      return;  // they are final: it may take its time to report them
+    const bool is_final = given_up == false;
+    if (is_final && failure != rdma::Interrupted()) {
+      return;  // it may take its time to report them
+    }
+    if (!given_up.has_value()) {
+      session->RetractBeforeExit();
     }
     launcher_.KillAll();
-    const std::string words = Line(absl::StrCat(std::string(failure.message()), " (ended at once: it was busy)"));
+    const std::string words = Line(absl::StrCat(is_final ? "the results are complete, but " : "",
+                                                std::string(failure.message()), " (ended at once: it was busy)"));
     pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};  // it may be what the process waits for
     if (poll(&ready, 1, kLastWordsMillis) == 1) {
       (void)!write(STDERR_FILENO, words.data(), words.size());
@@ -242,7 +249,7 @@ class Process {
   const EngineOptions* options_;
   const FlagSet* flags_;
   RunEnvironment environment_;
-  ProcessHost host_;
+  ProcessHost host_{[this](const std::string& text) { Tell(text); }};
   Launcher launcher_;
   std::optional<Interrupt> interrupt_;
   std::atomic<NodeSession*> session_{nullptr};

@@ -23,11 +23,19 @@ void PrepareStandardStreams() {
 }
 
 absl::Status FlushStandardOutput(std::ostream& out) {
+  const bool has_lost = !out;
+  if (has_lost) {  // errno is another call's by now, so one more character finds the reason again
+    out.clear();
+    out << '\n';
+  }
+  errno = 0;
   out.flush();
   const int error = errno;
-  return out || error == EPIPE
-             ? absl::OkStatus()
-             : absl::FailedPreconditionError(absl::StrCat("cannot write standard output: ", std::strerror(error)));
+  if ((out && !has_lost) || error == EPIPE) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot write standard output: ", error == 0 ? "text was lost before" : std::strerror(error)));
 }
 
 }  // namespace glaive::engine

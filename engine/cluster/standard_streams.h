@@ -11,8 +11,8 @@ namespace glaive::engine {
 /// process (SIGPIPE); a stream that is closed becomes /dev/null, or the next file to be opened would take its place.
 void PrepareStandardStreams();
 
-/// Flushes standard output. FailedPrecondition if something that was written is lost; none if its reader has closed the
-/// pipe (EPIPE): it has read what it wanted.
+/// Flushes standard output. FailedPrecondition if something that was written is lost, before or now; none if its reader
+/// has closed the pipe (EPIPE): it has read what it wanted.
 absl::Status FlushStandardOutput(std::ostream& out);
 
 }  // namespace glaive::engine

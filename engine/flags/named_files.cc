@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <string_view>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -25,8 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Inode = std::pair<dev_t, ino_t>;
-
-constexpr std::string_view kPart = ".part-";  // begins what PartPath adds to a name
 
 absl::Status Wrong(const NamedFile& file, const std::string& text) {
   return absl::InvalidArgumentError(absl::StrCat("--", file.flag, "=", file.path, ": ", text));
@@ -66,7 +64,7 @@ std::vector<std::string> PathsOf(const NamedFile& file) {
   std::vector<std::string> paths = {file.path};
   if (file.use == FileUse::kWriteParts) {
     const std::string folder = FolderOf(file.path);
-    const std::string part = fs::path(file.path).filename().string() + std::string(kPart);
+    const std::string part = PartPrefix(fs::path(file.path).filename());
     for (const std::string& name : NamesIn(folder).value_or(std::vector<std::string>())) {
       if (name.starts_with(part)) {
         paths.push_back(fs::path(folder) / name);
@@ -134,7 +132,7 @@ class FileUses {
 
   /// The same for every name that the file's parts may have.
   absl::Status AddParts(const NamedFile& file) const {
-    const std::string part = NameOfParts(file) + std::string(kPart);
+    const std::string part = PartPrefix(NameOfParts(file));
     absl::Status status;
     for (auto other = by_path_.lower_bound(part); other != by_path_.end() && other->first.starts_with(part); ++other) {
       status.Update(Check(file, *other->second));
@@ -162,11 +160,9 @@ absl::Status CheckStandardStreams(const NamedFile& file) {
   if (lstat(file.path.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) {
     return absl::OkStatus();
   }
-  for (const auto& [stream, name] : {std::pair(STDOUT_FILENO, "standard output"), {STDERR_FILENO, "standard error"}}) {
-    struct stat goes_to{};
-    if (fstat(stream, &goes_to) == 0 && goes_to.st_dev == there.st_dev && goes_to.st_ino == there.st_ino) {
-      return Wrong(file, absl::StrCat(name, " goes to the same file; give each a file of its own"));
-    }
+  if (const std::optional<int> stream = StandardStreamOf(there)) {
+    return Wrong(file, absl::StrCat(*stream == STDOUT_FILENO ? "standard output" : "standard error",
+                                    " goes to the same file; give each a file of its own"));
   }
   return absl::OkStatus();
 }

@@ -3,8 +3,8 @@
 // A producer (a source's reader, or the trigger of a stage) hands it batches, in the producer's fiber, one call a
 // batch. Used by one executor's thread.
 //
-//   consumer.Take(fiber, batch, read_ns);     // any number of times, watermarks never go back
-//   consumer.End(fiber);                      // once, behind the last batch
+//   consumer.Take(fiber, batch, was_ready, read_ns);     // any number of times, watermarks never go back
+//   consumer.End(fiber);                                 // once, behind the last batch
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,10 @@ class FlowConsumer {
  public:
   virtual ~FlowConsumer() = default;
 
-  /// Takes what a batch has: records, a watermark, or neither, which says that the source is silent unless it was
-  /// ready. The records are used up when it returns; it may suspend the fiber. `read_ns` is when the batch was read.
-  virtual void Take(Fiber& fiber, const SourceBatch<R>& batch, std::int64_t read_ns) = 0;
+  /// Takes what a batch has: records, a watermark, or neither. `was_ready` is whether the producer had something to
+  /// read before it made the batch: an empty batch of a producer that had nothing is silence. The records are used up
+  /// when it returns; it may suspend the fiber. `read_ns` is when the batch was read.
+  virtual void Take(Fiber& fiber, const SourceBatch<R>& batch, bool was_ready, std::int64_t read_ns) = 0;
   /// Tells the other executors how far the stream has come, if they don't know it: the producer is going to wait.
   virtual void Settle(Fiber& /*fiber*/) {}
   /// All flows of the stage that the stream comes from are idle: other streams need not wait for this one.

@@ -34,7 +34,7 @@ class SinkWriter final : public Operator, public FlowConsumer<typename Chain::In
   SinkWriter(TaskContext& context, const Chain& chain, std::unique_ptr<Sink<Row>> sink)
       : context_(&context), chain_(&chain), sink_(std::move(sink)) {}
 
-  void Take(Fiber& fiber, const SourceBatch<In>& batch, std::int64_t /*read_ns*/) override {
+  void Take(Fiber& fiber, const SourceBatch<In>& batch, bool /*was_ready*/, std::int64_t /*read_ns*/) override {
     if constexpr (std::is_same_v<Chain, SourceStep<In>>) {
       Write(fiber, batch.records);
     } else {

@@ -69,13 +69,12 @@ class SourceReader final : public Producer<R>, public OrderedReader {
       WaitForSlowerFlows(fiber);
       WaitForTurn(fiber);
       const bool was_ready = source_->Ready();
-      SourceBatch<R> batch = source_->Poll();
-      batch.was_ready = was_ready;
+      const SourceBatch<R> batch = source_->Poll();
       const std::int64_t read_ns = context_->clock->NowNanos();
       metrics.records += batch.records.size();
       metrics.input_bytes += batch.records.size_bytes();
       for (FlowConsumer<R>* consumer : this->consumers()) {
-        consumer->Take(fiber, batch, read_ns);
+        consumer->Take(fiber, batch, was_ready, read_ns);
       }
       ended_ = batch.ended;
       ShowProgress();

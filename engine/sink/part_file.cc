@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include "rdma/base/check.h"
@@ -57,28 +56,6 @@ absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::strin
   }
 }
 
-/// "of-004" in "o.csv.part-002-of-004" as a number; 0 of a name that is no part of `output`.
-std::uint32_t ExecutorCountOf(std::string_view part, std::string_view output) {
-  if (!part.starts_with(output)) {
-    return 0;
-  }
-  part.remove_prefix(output.size());
-  constexpr std::string_view kPart = ".part-";
-  constexpr std::string_view kOf = "-of-";
-  const std::size_t of = part.find(kOf);
-  std::uint32_t executor = 0;
-  std::uint32_t count = 0;
-  const auto number = [&](std::size_t begin, std::size_t length) {
-    const std::string_view digits = part.substr(begin, length);
-    return absl::string_view(digits.data(), digits.size());
-  };
-  return part.starts_with(kPart) && of != std::string_view::npos &&
-                 absl::SimpleAtoi(number(kPart.size(), of - kPart.size()), &executor) &&
-                 absl::SimpleAtoi(number(of + kOf.size(), std::string_view::npos), &count)
-             ? count
-             : 0;
-}
-
 /// Refuses a path beside which there are parts, finished or being written, of another number of executors: parts are
 /// read together (`cat path.part-*`), so they have to be of one run.
 absl::Status CheckOtherParts(const std::string& path, std::uint32_t executor_count) {
@@ -99,9 +76,8 @@ absl::Status CheckOtherParts(const std::string& path, std::uint32_t executor_cou
           absl::StrCat("cannot write ", path, ": ", folder, "/", name, " is of an earlier result of ", count,
                        count == 1 ? " executor" : " executors", "; remove its parts, or write to another name"));
     }
-    if (IsBeingWritten(absl::StrCat(folder, "/", name))) {
-      return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": another run writes it, as ", folder,
-                                                        "/", name, "; wait for its end, or write to another name"));
+    if (const std::string taken = WhyTaken(absl::StrCat(folder, "/", name)); !taken.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", taken));
     }
   }
   return absl::OkStatus();

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "rdma/base/ids.h"
 
@@ -22,8 +23,14 @@ struct ResultPart {
   friend bool operator==(const ResultPart&, const ResultPart&) = default;
 };
 
+/// What the names of all parts of `output` begin with: "o.csv.part-".
+std::string PartPrefix(const std::string& output);
+
 /// The name of an executor's part of `output`: "o.csv.part-002-of-004".
 std::string PartPath(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
+
+/// The executor count in the name of a part of `output`: 4 for "o.csv.part-002-of-004". 0 for any other name.
+std::uint32_t ExecutorCountOf(std::string_view part, const std::string& output);
 
 /// Whether a file is the part.
 bool IsPart(const ResultPart& part, const struct stat& file);

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -30,17 +28,6 @@ constexpr int kStreamPollMillis = 100;
 
 absl::Status Unfit(const std::string& path, std::string_view why) {
   return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", std::string(why)));
-}
-
-/// The descriptor, standard output's or standard error's, that goes to this file already.
-std::optional<int> StandardStreamOf(const struct stat& file) {
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    struct stat open_already{};
-    if (fstat(stream, &open_already) == 0 && open_already.st_dev == file.st_dev && open_already.st_ino == file.st_ino) {
-      return stream;
-    }
-  }
-  return std::nullopt;
 }
 
 /// Whether a signal that asks the process to end is pending: the main thread blocks them and looks for them.
@@ -77,9 +64,9 @@ absl::Status CheckNobodyWrites(const std::string& path, const std::string& mine)
   const std::string name = fs::path(path).filename();
   for (const std::string& other : *names) {
     const std::string temporary = absl::StrCat(folder, "/", other);
-    if (NameBehind(other) == name && other != mine && IsBeingWritten(temporary)) {
-      return Unfit(path, absl::StrCat("another run writes it, as ", temporary,
-                                      "; wait for its end, or give this one another name"));
+    const std::string taken = NameBehind(other) == name && other != mine ? WhyTaken(temporary) : "";
+    if (!taken.empty()) {
+      return Unfit(path, taken);
     }
   }
   return absl::OkStatus();
@@ -91,6 +78,16 @@ absl::Status FileError(std::string_view what, std::string_view path) {
   const int error = errno;
   return absl::FailedPreconditionError(
       absl::StrCat("cannot ", std::string(what), " ", std::string(path), ": ", std::strerror(error)));
+}
+
+std::optional<int> StandardStreamOf(const struct stat& file) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat open_already{};
+    if (fstat(stream, &open_already) == 0 && open_already.st_dev == file.st_dev && open_already.st_ino == file.st_ino) {
+      return stream;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string FollowLinks(const std::string& path) {
@@ -143,13 +140,20 @@ std::string_view NameBehind(std::string_view temporary) {
   return fits ? temporary.substr(0, dot) : std::string_view();
 }
 
-bool IsBeingWritten(const std::string& temporary) {
+std::string WhyTaken(const std::string& temporary) {
   const UniqueFd fd(open(temporary.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid()) {
-    return errno == EACCES;  // another user's
+    return errno != EACCES
+               ? ""
+               : absl::StrCat("this user cannot read ", temporary,
+                              ": another user's run writes it, or has left it behind when it was killed; wait for "
+                              "the run's end, or remove the file if there is none, or write to another name");
   }
   struct flock lock{.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
-  return fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  const bool is_locked = fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return is_locked
+             ? absl::StrCat("another run writes it, as ", temporary, "; wait for its end, or write to another name")
+             : "";
 }
 
 absl::StatusOr<WholeFile> WholeFile::Create(const std::string& path) {

@@ -17,7 +17,10 @@
 //   status = file->Write(text);   ...   status = file->Commit();
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,8 +85,12 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder);
 
 /// "o.csv" for ".o.csv.4711-0.tmp"; empty for a name that is no WholeFile's temporary one.
 std::string_view NameBehind(std::string_view temporary);
-/// Whether a process is writing this temporary file, or none can tell.
-bool IsBeingWritten(const std::string& temporary);
+/// Why no other process may write the file that this temporary one is for, and what to do; empty if none writes it.
+/// One that this user cannot read may be written or left behind: only who can open it sees the lock.
+std::string WhyTaken(const std::string& temporary);
+
+/// The descriptor, standard output's or standard error's, that goes to this file; none if neither does.
+std::optional<int> StandardStreamOf(const struct stat& file);
 
 /// "cannot <what> <path>: <reason of errno>", as a FailedPrecondition: whoever asked for the file has to act.
 absl::Status FileError(std::string_view what, std::string_view path);

@@ -42,8 +42,6 @@ struct SourceBatch {
   /// Whether no record's event time, by the SourceSpec's EventTime, is below that of the one before it. A stage then
   /// looks at the times of the first and the last of some records, and takes those in between for granted.
   bool in_order = false;
-  /// Whether the source was Ready: then it is not silent, be the batch empty. Set by the engine.
-  bool was_ready = false;
 };
 
 /// What a source has met in its input besides records. What was skipped is in no batch.

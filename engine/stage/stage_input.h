@@ -80,14 +80,15 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
 
   // ---- as a consumer -----------------------------------------------------------------------------------------------
 
-  void Take(Fiber& fiber, const SourceBatch<typename Plan::Input>& taken, std::int64_t read_ns) override {
+  void Take(Fiber& fiber, const SourceBatch<typename Plan::Input>& taken, bool was_ready,
+            std::int64_t read_ns) override {
     SourceBatch<typename Plan::Input> batch = taken;
     batch.watermark_ms = HeldBack(taken.watermark_ms, plan_->allowed_lateness_ms);
     // Only End tells others of the flow's end: they take nothing behind that, and idle flows don't follow it.
     if (batch.watermark_ms == kMaxEventTimeMs) {
       batch.watermark_ms = taken.ended ? stream_watermark_ms_ : kMaxEventTimeMs - 1;
     }
-    if (!batch.records.empty() || batch.watermark_ms > stream_watermark_ms_ || batch.was_ready || batch.ended) {
+    if (!batch.records.empty() || batch.watermark_ms > stream_watermark_ms_ || was_ready || batch.ended) {
       stream_watermark_ms_ = batch.watermark_ms;
       progress_.OnActivity(read_ns);
     } else {

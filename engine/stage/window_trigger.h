@@ -228,7 +228,7 @@ class WindowTrigger {
     const SourceBatch<Row> batch{
         .records = rows, .event_time_shift_ms = 0, .watermark_ms = watermark_ms, .ended = false};
     for (FlowConsumer<Row>* consumer : *consumers_) {
-      consumer->Take(fiber, batch, context_->clock->NowNanos());
+      consumer->Take(fiber, batch, /*was_ready=*/false, context_->clock->NowNanos());
     }
   }
 

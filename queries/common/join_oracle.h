@@ -37,6 +37,7 @@
 #include "queries/common/oracle.h"
 #include "queries/common/row_check.h"
 #include "rdma/base/check.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::queries {
 
@@ -54,9 +55,6 @@ inline constexpr std::uint64_t kHeldRecordBytes = 128;
 template <typename L, typename KeptL, typename R, typename KeptR>
 class JoinOracle {
  public:
-  /// Asked some times a second; what it returns, if not OK, ends the check.
-  using Watch = std::function<absl::Status()>;
-
   /// `windows` are regular, with a size, or sessions.
   JoinOracle(std::string query, JoinKind kind, CheckedWindows windows, JoinSide<L, KeptL> left,
              JoinSide<R, KeptR> right)
@@ -64,9 +62,9 @@ class JoinOracle {
     GLAIVE_CHECK(windows.kind != CheckedWindows::Kind::kUnbounded && windows.size_ms > 0, "no windows of a join");
   }
 
-  /// Checks rows in any order; for `leads` see RowCheck.
+  /// Checks rows in any order; for `leads` see RowCheck. `watch` may end the check.
   Verdict Check(std::span<const ResultRow> emitted, const RowCheck::Leads& leads = nullptr,
-                const Watch& watch = nullptr) const {
+                const Watch& watch = GoOn) const {
     Records records;
     std::vector<ResultRow> rows;
     absl::Status status = Read(left_, &OfKey::left, watch, records);
@@ -113,7 +111,7 @@ class JoinOracle {
   using WindowsOfKey = std::map<std::int64_t, InWindow>;  // by their starts
 
   static absl::Status Ask(const Watch& watch, std::uint64_t done, std::uint64_t every) {
-    return done % every == 0 && watch ? watch() : absl::OkStatus();
+    return done % every == 0 ? watch() : absl::OkStatus();
   }
 
   template <typename Record, typename Kept>

@@ -29,6 +29,7 @@
 
 #include "queries/common/flow_reader.h"
 #include "queries/common/row_check.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::queries {
 
@@ -50,17 +51,15 @@ class Oracle {
  public:
   /// The key that a record counts for; none if the query drops it.
   using KeyOf = std::function<std::optional<std::uint64_t>(const R&)>;
-  /// Asked some times a second; what it returns, if not OK, ends the check.
-  using Watch = std::function<absl::Status()>;
 
   Oracle(std::string query, CheckedInput<R> input, CheckedWindows windows)
       : query_(std::move(query)), input_(std::move(input)), windows_(windows) {}
 
   /// Checks rows in any order; for `leads` see RowCheck. `Account` is what a key has in a window: Add(record), and
-  /// value(), which may be an optional: an empty one is no row.
+  /// value(), which may be an optional: an empty one is no row. `watch` may end the check.
   template <typename Account>
   Verdict Check(const KeyOf& key_of, std::span<const ResultRow> emitted, const RowCheck::Leads& leads = nullptr,
-                const Watch& watch = nullptr) const {
+                const Watch& watch = GoOn) const {
     using Value = std::remove_cvref_t<decltype(std::declval<const Account&>().value())>;
     constexpr bool kIsReal = std::floating_point<Value> || std::same_as<Value, std::optional<double>>;
     RowCheck check(query_, kIsReal ? ValueKind::kReal : ValueKind::kInteger, emitted, leads);
@@ -81,7 +80,7 @@ class Oracle {
         open.erase(open.begin());
       }
       Read<Account>(key_of, last, open);
-      if (absl::Status status = turn % kTurnsBetweenWatches == 0 && watch ? watch() : absl::OkStatus(); !status.ok()) {
+      if (absl::Status status = turn % kTurnsBetweenWatches == 0 ? watch() : absl::OkStatus(); !status.ok()) {
         return Finish(std::move(status), check);
       }
     }
@@ -113,8 +112,7 @@ class Oracle {
         if (const std::optional<std::uint64_t> key = key_of(flow.record())) {
           visit(*key, flow);
         }
-        if (absl::Status status = ++records % kRecordsBetweenWatches == 0 && watch ? watch() : absl::OkStatus();
-            !status.ok()) {
+        if (absl::Status status = ++records % kRecordsBetweenWatches == 0 ? watch() : absl::OkStatus(); !status.ok()) {
           return status;
         }
       }

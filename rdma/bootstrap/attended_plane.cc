@@ -1,5 +1,7 @@
 #include "rdma/bootstrap/attended_plane.h"
 
+#include <poll.h>
+
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -38,6 +40,7 @@ AttendedPlane::AttendedPlane(std::unique_ptr<ControlPlane> plane, const Bootstra
       plane_(std::move(plane)),
       overdue_(options.overdue),
       interval_(Pulse::LookInterval(options.peer_timeout)),
+      interrupt_fd_(options.interrupt_fd),
       clock_(&clock) {}
 
 AttendedPlane::~AttendedPlane() {
@@ -57,7 +60,7 @@ absl::StatusOr<std::vector<std::string>> AttendedPlane::AllGather(std::string_vi
   return all;
 }
 
-void AttendedPlane::WatchAlso(std::function<absl::Status()> watch) {
+void AttendedPlane::WatchAlso(Watch watch) {
   const std::lock_guard lock(plane_mutex_);
   plane_->WatchAlso(std::move(watch));
 }
@@ -101,6 +104,8 @@ void AttendedPlane::Attend() {
 }
 
 void AttendedPlane::Look() {
+  pollfd interrupt{.fd = interrupt_fd_, .events = POLLIN, .revents = 0};
+  if (::poll(&interrupt, 1, 0) > 0) Note(Interrupted());
   const std::unique_lock lock(plane_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;  // the owner is in a call that looks itself
   Note(plane_->PollFailure().value_or(absl::OkStatus()));

@@ -1,12 +1,13 @@
 // AttendedPlane: a control plane with a thread of its own that looks after the connections while the owner is busy
 // with something else: reads what has come, lets the others hear from this node, and notices who has fallen silent. So
-// a node that generates its input, or writes a file, for a minute is not taken for dead.
+// a node that generates its input, or writes a file, for a minute is not taken for dead. The thread also polls the
+// interrupt descriptor: a node whose owner waits for a disk ends all the same.
 //
-// Made by ControlPlane::Coordinate and Join. The owner's calls and the thread's exclude each other by a lock; while the
-// owner is in a call that waits, the call itself does what the thread would do.
+// Made by ControlPlane::Coordinate, Join and Alone. The owner's calls and the thread's exclude each other by a lock;
+// while the owner is in a call that waits, the call itself does what the thread would do.
 //
-//   1. When a failure is known and the plane still exists kFailureGrace later, BootstrapOptions::overdue is called,
-//   once.
+//   1. When a failure or an interrupt is known and the plane still exists kFailureGrace later,
+//      BootstrapOptions::overdue is called, once.
 //   2. The thread has ended when the destructor returns.
 //
 //   absl::StatusOr<std::unique_ptr<ControlPlane>> plane = AttendedPlane::Create(std::move(coordinator), options,
@@ -28,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "rdma/base/watch.h"
 #include "rdma/bootstrap/control_plane.h"
 
 namespace glaive::rdma {
@@ -43,7 +45,7 @@ class AttendedPlane final : public ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
-  void WatchAlso(std::function<absl::Status()> watch) override;
+  void WatchAlso(Watch watch) override;
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;
   absl::Status Leave(absl::Duration grace) override;
@@ -59,13 +61,14 @@ class AttendedPlane final : public ControlPlane {
   std::unique_ptr<ControlPlane> plane_;
   std::function<void(const absl::Status&)> overdue_;
   absl::Duration interval_;
+  int interrupt_fd_;
   const Clock* clock_;
 
   std::mutex plane_mutex_;  // guards *plane_; taken before the other
   std::mutex mutex_;        // guards what follows
   std::condition_variable changed_;
   bool stopped_ = false;
-  absl::Status failure_;        // the first that was seen
+  absl::Status failure_;        // the first that was seen; an interrupt is one, too
   std::int64_t failed_ns_ = 0;  // when
   std::thread thread_;          // uses all of the above
 };

@@ -19,6 +19,8 @@
 
 namespace glaive::rdma {
 
+absl::Status Interrupted() { return absl::CancelledError("interrupted"); }
+
 absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Coordinate(Listener listener, const Hello& hello,
                                                                        std::uint64_t run_token,
                                                                        const BootstrapOptions& options,
@@ -45,12 +47,14 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Join(const std::stri
   return AttendedPlane::Create(*std::move(plane), options, clock);
 }
 
-std::unique_ptr<ControlPlane> ControlPlane::Alone(const Hello& hello, std::uint64_t run_token,
-                                                  const BootstrapOptions& options, const Clock& clock) {
+absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Alone(const Hello& hello, std::uint64_t run_token,
+                                                                  const BootstrapOptions& options, const Clock& clock) {
   GLAIVE_CHECK(hello.nodes == 1, "a run of ", hello.nodes, " nodes needs connections");
   std::vector<MemberLink> links(1);
   links[0].member = MemberOf(hello);
-  return std::make_unique<Coordinator>(run_token, std::move(links), Waiter(options.interrupt_fd, options.watch, clock));
+  return AttendedPlane::Create(
+      std::make_unique<Coordinator>(run_token, std::move(links), Waiter(options.interrupt_fd, options.watch, clock)),
+      options, clock);
 }
 
 bool ControlPlane::one_host() const {

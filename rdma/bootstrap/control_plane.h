@@ -48,6 +48,7 @@
 #include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/random_bytes.h"
+#include "rdma/base/watch.h"
 #include "rdma/bootstrap/hello.h"
 #include "rdma/bootstrap/listener.h"
 #include "rdma/bootstrap/secret.h"
@@ -71,17 +72,20 @@ struct BootstrapOptions {
   int interrupt_fd = -1;
   /// Called about every 50 ms while a call blocks, except in Abort and Leave; an error ends the wait with that error.
   /// For example: "a node that this process started has already exited".
-  std::function<absl::Status()> watch = nullptr;
+  Watch watch = GoOn;
   /// Told of whom a wait is for when it takes seconds, and of connections that were turned away, at most about once a
   /// second; may be empty.
   std::function<void(const std::string&)> log = nullptr;
-  /// Called by another thread when a failure is known and the plane still exists kFailureGrace later: whatever the main
-  /// thread is busy with, the process should end now. May be empty.
+  /// Called by another thread when a failure is known, or the interrupt descriptor has been readable, and the plane
+  /// still exists kFailureGrace later: whatever the main thread is busy with, the process should end now. May be empty.
   std::function<void(const absl::Status&)> overdue = nullptr;
 };
 
 /// The time that a node has for an orderly end once a failure is known.
 inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1500);
+
+/// What ends a call, and a run, when BootstrapOptions::interrupt_fd is readable: a kCancelled.
+absl::Status Interrupted();
 
 class ControlPlane {
  public:
@@ -96,9 +100,10 @@ class ControlPlane {
   static absl::StatusOr<std::unique_ptr<ControlPlane>> Join(const std::string& address, const Hello& hello,
                                                             const BootstrapOptions& options, const Clock& clock);
 
-  /// A run of one node: no sockets, and AllGather returns at once what it is given.
-  static std::unique_ptr<ControlPlane> Alone(const Hello& hello, std::uint64_t run_token,
-                                             const BootstrapOptions& options, const Clock& clock);
+  /// A run of one node: no sockets, and AllGather returns at once what it is given. ResourceExhausted when the thread
+  /// that looks after interrupts cannot be had. `clock` must outlive the result.
+  static absl::StatusOr<std::unique_ptr<ControlPlane>> Alone(const Hello& hello, std::uint64_t run_token,
+                                                             const BootstrapOptions& options, const Clock& clock);
 
   /// Closes the connections. Without a Leave before, the others take it as this node's death.
   virtual ~ControlPlane() = default;
@@ -115,8 +120,8 @@ class ControlPlane {
   }
 
   /// From now on calls that block ask `watch` as well as BootstrapOptions::watch, and end with its error, too: an error
-  /// of that call alone. It must not call the plane. Null: no more.
-  virtual void WatchAlso(std::function<absl::Status()> watch) = 0;
+  /// of that call alone. It must not call the plane. GoOn: no more.
+  virtual void WatchAlso(Watch watch) = 0;
 
   /// Mid-run: what ended the run, if anything did. Never blocks; looks at the connections only, not at the
   /// interrupt descriptor. At the coordinator this also passes failures on to the members.

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "rdma/base/watch.h"
 #include "rdma/bootstrap/connection.h"
 #include "rdma/bootstrap/control_plane.h"
 #include "rdma/bootstrap/message.h"
@@ -36,7 +36,7 @@ class MemberPlane final : public ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
-  void WatchAlso(std::function<absl::Status()> watch) override { waiter_.WatchAlso(std::move(watch)); }
+  void WatchAlso(Watch watch) override { waiter_.WatchAlso(std::move(watch)); }
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;
   absl::Status Leave(absl::Duration grace) override;

@@ -12,6 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
+#include "rdma/bootstrap/control_plane.h"
+
 namespace glaive::rdma {
 namespace {
 
@@ -39,12 +41,12 @@ absl::Status Waiter::Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns) {
   all.insert(all.end(), fds.begin(), fds.end());
   (void)::poll(all.data(), all.size(), static_cast<int>(std::min(left_ms, kTickMillis)));
   std::copy(all.begin() + 1, all.end(), fds.begin());
-  if (all.front().revents != 0) return absl::CancelledError("interrupted");
+  if (all.front().revents != 0) return Interrupted();
   const bool quiet = std::all_of(fds.begin(), fds.end(), [](const pollfd& entry) { return entry.revents == 0; });
   if (!quiet && clock_->NowNanos() < next_watch_ns_) return absl::OkStatus();
   next_watch_ns_ = DeadlineIn(kLongestUnwatched);
-  absl::Status status = watch_ ? watch_() : absl::OkStatus();
-  status.Update(second_watch_ ? second_watch_() : absl::OkStatus());
+  absl::Status status = watch_();
+  status.Update(second_watch_());
   return status;
 }
 
@@ -56,7 +58,7 @@ void Waiter::PartFrom(const std::vector<Connection*>& connections, const std::sh
     for (Connection* connection : open) connection->Send(frame);
   }
   std::vector<Connection*> unsaid = open;  // those that have not been told that nothing follows
-  Waiter patient(/*interrupt_fd=*/-1, /*watch=*/nullptr, *clock_);
+  Waiter patient(/*interrupt_fd=*/-1, /*watch=*/GoOn, *clock_);
   while (true) {
     std::erase_if(unsaid, [](Connection* connection) {
       if (connection->wants_write()) return false;

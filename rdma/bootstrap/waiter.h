@@ -10,7 +10,6 @@
 #include <poll.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "absl/time/time.h"
 
 #include "rdma/base/clock.h"
+#include "rdma/base/watch.h"
 #include "rdma/bootstrap/connection.h"
 
 namespace glaive::rdma {
@@ -30,7 +30,7 @@ inline constexpr absl::Duration kPartingTimeout = absl::Milliseconds(500);
 class Waiter {
  public:
   /// `interrupt_fd` and `watch` as in BootstrapOptions. `clock` must outlive the waiter.
-  Waiter(int interrupt_fd, std::function<absl::Status()> watch, const Clock& clock)
+  Waiter(int interrupt_fd, Watch watch, const Clock& clock)
       : interrupt_fd_(interrupt_fd), watch_(std::move(watch)), clock_(&clock) {}
 
   std::int64_t NowNanos() const { return clock_->NowNanos(); }
@@ -43,10 +43,10 @@ class Waiter {
   /// when it has not been asked for half a second.
   absl::Status Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns);
 
-  /// From now on this is asked as well as the caller's watch; null: no more.
-  void WatchAlso(std::function<absl::Status()> watch) { second_watch_ = std::move(watch); }
+  /// From now on this is asked as well as the caller's watch, in place of the one before.
+  void WatchAlso(Watch watch) { second_watch_ = std::move(watch); }
   /// From now on only the sockets, the deadline and the interrupt count.
-  void DropWatch() { watch_ = second_watch_ = nullptr; }
+  void DropWatch() { watch_ = second_watch_ = GoOn; }
 
   /// Parting: sends `frame` to all, says that nothing will follow, and reads until each peer has closed or `patience`
   /// is over. A socket that is closed with something unread in it takes the peer's unread messages along.
@@ -56,8 +56,8 @@ class Waiter {
 
  private:
   int interrupt_fd_;
-  std::function<absl::Status()> watch_;
-  std::function<absl::Status()> second_watch_;
+  Watch watch_;
+  Watch second_watch_ = GoOn;
   const Clock* clock_;
   std::int64_t next_watch_ns_ = 0;  // then it is asked also beside busy sockets
 };

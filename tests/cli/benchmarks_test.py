@@ -26,6 +26,18 @@ class BenchmarksTest(unittest.TestCase):
         for name in ["channel_B/s", "copy_B/s"]:
             self.assertRegex(channel[name], r"^[\d.]+[MG]$")
 
+    def test_a_full_standard_output_is_told(self):
+        channel = ["channel", "--transport=local", "--slots=4096", "--credits=8", "--channels=1",
+                   "--benchmark_filter=^Throughput", "--benchmark_min_time=0.001"]
+        for code, program, *flags in ((1, *channel), (1, "channel", "--help"),
+                                      (3, "write_order", "--self-test", "--seconds=0.1"), (3, "write_order", "--help")):
+            with self.subTest(program=program, flags=flags), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([BIN / program, *flags], stdin=subprocess.DEVNULL, stdout=full,
+                                      stderr=subprocess.PIPE, text=True, timeout=PATIENCE_SECONDS, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertTrue(done.stderr.endswith(
+                    f"{program}: cannot write standard output: No space left on device\n"), done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

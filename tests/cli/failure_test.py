@@ -4,15 +4,29 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import time
 import unittest
 import unittest.mock
 
-from ysb_process import END_SECONDS, CliTest, free_port
+from ysb_process import END_SECONDS, PATIENCE_SECONDS, SANITIZED, CliTest, free_port
 
 SMALL = ["--records=20000", "--keys=500"]
 # Well below the time that the verification of start_verifying takes: the end must not wait for its end.
 VERIFICATION_END_SECONDS = 0.25 * END_SECONDS
+# A disk that does not answer, from one call of fsync on; it says when.
+FSYNC_THAT_HANGS = """
+#include <fcntl.h>
+#include <unistd.h>
+#include <atomic>
+#include <cstdlib>
+extern "C" int fsync(int) {
+  static std::atomic<int> calls{0};
+  if (++calls < std::atoi(std::getenv("FIRST_THAT_HANGS"))) return 0;
+  close(open(std::getenv("HANGS"), O_CREAT | O_WRONLY, 0666));
+  while (true) pause();
+}
+"""
 
 
 class FailureTest(CliTest):
@@ -118,6 +132,23 @@ class FailureTest(CliTest):
                 self.assertEqual(self.expect_end(ysb, "interrupted by", seconds=VERIFICATION_END_SECONDS), 130)
                 self.assertEqual(self.wait_until_gone(), [])
                 self.assertEqual(self.files(), [])
+
+    @unittest.skipIf(SANITIZED, "a sanitizer's library has to be loaded first")
+    def test_an_interrupt_ends_a_node_whose_disk_does_not_answer(self):
+        library = self.folder / "no_disk.so"
+        subprocess.run([os.environ.get("GLAIVE_CXX", "c++"), "-shared", "-fPIC", "-o", library, "-x", "c++", "-"],
+                       input=FSYNC_THAT_HANGS, text=True, check=True, timeout=PATIENCE_SECONDS)
+        # The part is synced, synced once more before it gets its name, and its folder after that.
+        for first in (1, 2, 3):
+            with self.subTest(first_that_hangs=first):
+                hung = self.folder / f"hung{first}"
+                with unittest.mock.patch.dict(os.environ, {"LD_PRELOAD": str(library), "FIRST_THAT_HANGS": str(first),
+                                                           "HANGS": str(hung)}):
+                    ysb = self.start("--output=counts.csv", *SMALL)
+                self.wait_until(hung.exists)
+                ysb.send(signal.SIGINT)
+                self.assertEqual(self.expect_end(ysb, "interrupted", "(ended at once: it was busy)"), 130)
+                self.assertEqual([name for name in self.files() if name.startswith("counts.csv")], [])
 
     def wait_until_it_handles_signals(self, pid):
         deadline = time.monotonic() + END_SECONDS

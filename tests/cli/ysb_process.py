@@ -34,7 +34,7 @@ SECRET = {"GLAIVE_SECRET": "a secret for tests, known to everybody"}
 # What a slow machine says in the middle of a start: nothing is wrong.
 # How a message begins: time, host, query and rank.
 FORM = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \S+ ysb: rank \d+: \S"
-WAITS = re.compile(r"^.* ysb: rank \d+: (waits at|looks for the coordinator at) .*\n", re.MULTILINE)
+WAITS = re.compile(r"^.* ysb: rank \d+: (waits at|waits for a queue pair to|looks for the coordinator at) .*\n", re.MULTILINE)
 
 
 class Output:

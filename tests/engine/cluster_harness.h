@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -95,9 +96,16 @@ inline TestRecord MakeRecord(const Workload& workload, std::uint32_t executor, s
 
 inline constexpr auto kTestEventTime = [](const TestRecord& record) { return record.event_time_ms; };
 
+/// How fast a source gives its records, and when it stops giving any.
+struct Pace {
+  double records_per_second = 0;                                           // 0: as fast as they are read
+  std::uint64_t silent_after = std::numeric_limits<std::uint64_t>::max();  // records of an executor
+  std::int64_t silent_ns = 0;                                              // the stream ends behind the silence
+};
+
 /// The workload's records, for From().
-inline auto TestSource(const Workload& workload) {
-  const auto open = [workload](const SourceContext& context) {
+inline auto TestSource(const Workload& workload, const Pace& pace = {}) {
+  const auto open = [workload, pace](const SourceContext& context) {
     const auto generate = [&](std::uint64_t first, std::span<TestRecord> records) {
       for (std::size_t i = 0; i < records.size(); ++i) {
         records[i] = MakeRecord(workload, Value(context.executor), first + i);
@@ -106,7 +114,10 @@ inline auto TestSource(const Workload& workload) {
     return BlockSource<TestRecord, decltype(kTestEventTime)>::Create({.block_records = workload.records,
                                                                       .total_records = workload.records,
                                                                       .span_ms = workload.span_ms,
-                                                                      .batch_records = workload.batch_records},
+                                                                      .records_per_second = pace.records_per_second,
+                                                                      .batch_records = workload.batch_records,
+                                                                      .silent_after_records = pace.silent_after,
+                                                                      .silent_ns = pace.silent_ns},
                                                                      *context.clock, generate, kTestEventTime);
   };
   return SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime};
@@ -165,7 +176,6 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
     }
     nodes.push_back(*std::move(run));
   }
-  const NodeRun::Watch never = [] { return absl::OkStatus(); };
   absl::Status status;
   for (auto& node : nodes) {
     status.Update(node->Connect(descriptors));
@@ -179,7 +189,7 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
     }
   }
   for (auto& node : nodes) {
-    status.Update(status.ok() ? node->Open(never) : status);
+    status.Update(status.ok() ? node->Open(GoOn) : status);
   }
   std::optional<rdma::ExpectDeviceTraffic> traffic;
   if (workload.over_verbs && status.ok()) {
@@ -190,7 +200,7 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
   std::vector<absl::Status> ends(nodes.size());
   std::vector<std::thread> mains;
   for (std::size_t i = 0; i < nodes.size() && status.ok(); ++i) {
-    mains.emplace_back([&, i] { ends[i] = nodes[i]->Run(never); });
+    mains.emplace_back([&, i] { ends[i] = nodes[i]->Run(GoOn); });
   }
   for (std::thread& main : mains) {
     main.join();

@@ -289,10 +289,9 @@ TEST(Failure, AStateBudgetThatIsTooSmallEndsTheRunWithItsName) {
   config.state_limit_bytes = 2 << 20;
   auto run = NodeRun::Create({.executor = config, .node = NodeId{0}, .cpus = {}}, *query);
   ASSERT_TRUE(run.ok()) << run.status();
-  const NodeRun::Watch never = [] { return absl::OkStatus(); };
   ASSERT_TRUE((*run)->Connect((*run)->descriptors()).ok());
-  ASSERT_TRUE((*run)->Open(never).ok());
-  const absl::Status status = (*run)->Run(never);
+  ASSERT_TRUE((*run)->Open(GoOn).ok());
+  const absl::Status status = (*run)->Run(GoOn);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
   EXPECT_NE(status.message().find("--memory-limit"), absl::string_view::npos) << status;
   EXPECT_NE(status.message().find("epoch"), absl::string_view::npos) << status;
@@ -319,8 +318,7 @@ TEST(Failure, TheWatchEndsARunInTheMiddle) {
     nodes.push_back(*std::move(run));
   }
   ASSERT_TRUE(nodes[0]->Connect(descriptors).ok());
-  const NodeRun::Watch never = [] { return absl::OkStatus(); };
-  ASSERT_TRUE(nodes[0]->Open(never).ok());
+  ASSERT_TRUE(nodes[0]->Open(GoOn).ok());
   int asked = 0;
   const absl::Status status =
       nodes[0]->Run([&] { return ++asked < 3 ? absl::OkStatus() : absl::UnavailableError("rank 1 is gone"); });

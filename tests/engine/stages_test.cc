@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -280,48 +279,28 @@ TEST(Stages, ASourceIsJoinedWithResultsOfItself) {
       });
 }
 
-constexpr std::uint64_t kNeverSilent = ~std::uint64_t{0};
 constexpr std::uint64_t kSilentAfter = 500;  // records
+constexpr std::int64_t kSilentNs = 3'000'000'000;
 
 /// A join's streams may be far apart, and a flow is idle after 50 ms.
 Workload MakeIdleWorkload() {
-  Workload workload{.nodes = 2, .records = 2'000, .keys = 20, .span_ms = 10'000, .max_lead_ms = 40'000};
+  Workload workload{
+      .nodes = 2, .records = 2'000, .keys = 20, .span_ms = 10'000, .batch_records = 20, .max_lead_ms = 40'000};
   workload.idle_timeout_ns = 50'000'000;
   return workload;
-}
-
-/// The workload's records, at a rate (0: as fast as they are read); or the first of them, with 3 s of silence behind
-/// them.
-auto PausingSource(const Workload& workload, double records_per_second, std::uint64_t silent_after) {
-  auto spec = TestSource(workload);
-  spec.open = [workload, records_per_second, silent_after](const SourceContext& context) {
-    const auto generate = [&](std::uint64_t first, std::span<TestRecord> records) {
-      for (std::size_t i = 0; i < records.size(); ++i) {
-        records[i] = MakeRecord(workload, Value(context.executor), first + i);
-      }
-    };
-    return BlockSource<TestRecord, decltype(kTestEventTime)>::Create({.block_records = workload.records,
-                                                                      .total_records = workload.records,
-                                                                      .span_ms = workload.span_ms,
-                                                                      .records_per_second = records_per_second,
-                                                                      .batch_records = 20,
-                                                                      .silent_after_records = silent_after,
-                                                                      .silent_ns = 3'000'000'000},
-                                                                     *context.clock, generate, kTestEventTime);
-  };
-  return spec;
 }
 
 TEST(Stages, AnIdleSourceBehindAnAggregationHoldsAJoinUpNoLonger) {
   const Workload workload = MakeIdleWorkload();
   using Joined = WindowResult<std::uint64_t, std::tuple<std::uint64_t, std::optional<std::uint64_t>>>;
   std::vector<std::vector<Joined>> rows(2);
-  const auto query = LeftJoin(From(PausingSource(workload, 2'000, kNeverSilent)),
-                              CountsOf(From(PausingSource(workload, 0, kSilentAfter)), 1000))
-                         .On(&TestRecord::key, &Row::key)
-                         .Window(Tumbling{absl::Seconds(1)})
-                         .Keep(&TestRecord::kind, &Row::value)
-                         .To(Collect(rows));
+  const auto query =
+      LeftJoin(From(TestSource(workload, {.records_per_second = 2'000})),
+               CountsOf(From(TestSource(workload, {.silent_after = kSilentAfter, .silent_ns = kSilentNs})), 1000))
+          .On(&TestRecord::key, &Row::key)
+          .Window(Tumbling{absl::Seconds(1)})
+          .Keep(&TestRecord::kind, &Row::value)
+          .To(Collect(rows));
   ClusterOutcome outcome;
   outcome.status = RunNodes(workload, *query, outcome.metrics);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
@@ -337,13 +316,14 @@ TEST(Stages, ResultsThatAJoinDidNotWaitForGoToLateTo) {
   using Joined = WindowResult<std::uint64_t, std::tuple<std::optional<std::uint64_t>, std::optional<std::uint64_t>>>;
   std::vector<std::vector<Joined>> rows(2);
   std::vector<std::vector<LateRecord<Row>>> late(2);
-  const auto query = FullJoin(From(PausingSource(workload, 2'000, kNeverSilent)),
-                              CountsOf(From(PausingSource(workload, 0, kSilentAfter)), 1000))
-                         .On(&TestRecord::key, &Row::key)
-                         .Window(Tumbling{absl::Seconds(1)})
-                         .LateTo(Discard{}, Collect(late))
-                         .Keep(&TestRecord::kind, &Row::value)
-                         .To(Collect(rows));
+  const auto query =
+      FullJoin(From(TestSource(workload, {.records_per_second = 2'000})),
+               CountsOf(From(TestSource(workload, {.silent_after = kSilentAfter, .silent_ns = kSilentNs})), 1000))
+          .On(&TestRecord::key, &Row::key)
+          .Window(Tumbling{absl::Seconds(1)})
+          .LateTo(Discard{}, Collect(late))
+          .Keep(&TestRecord::kind, &Row::value)
+          .To(Collect(rows));
   ClusterOutcome outcome;
   outcome.status = RunNodes(workload, *query, outcome.metrics);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;

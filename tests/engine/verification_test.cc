@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <random>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include "engine/api/stream.h"
 #include "engine/cluster/run_program.h"
+#include "engine/sink/all_of.h"
 #include "engine/sink/csv.h"
 #include "engine/source/block_source.h"
 #include "rdma/base/steady_clock.h"
@@ -43,6 +45,28 @@ struct KeyedTick {
 struct Opinion {
   absl::Status of_node = {};
   absl::Status of_run = {};
+  bool runs_out_of_memory = false;  // the node, behind the naming of its files
+};
+
+using TickCount = WindowResult<std::uint64_t, std::uint64_t>;
+
+/// A sink for whose Commit there is no memory.
+class NoMemory {
+ public:
+  template <typename Row>
+  SinkFactory<Row> Factory() const {
+    return [](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
+      return std::make_unique<NoMemorySink<Row>>();
+    };
+  }
+
+ private:
+  template <typename Row>
+  class NoMemorySink final : public Sink<Row> {
+   public:
+    absl::Status Write(std::span<const Row>) override { return absl::OkStatus(); }
+    absl::Status Commit() override { throw std::bad_alloc(); }
+  };
 };
 
 /// Counts ticks, and checks nothing: its verdict is planted.
@@ -68,15 +92,23 @@ class PlantedProgram final : public QueryProgram {
         .KeyBy(&KeyedTick::key)
         .Window(Tumbling{absl::Milliseconds(100)})
         .Aggregate(Count{})
-        .To(Csv{options.output.output});
+        .To(engine::AllOf<TickCount>(SinksFor(options.output.output)));
   }
   std::uint64_t verify_memory_bytes(std::uint32_t) const override { return 0; }
-  absl::StatusOr<std::string> CheckNode(const RunFacts&, const std::function<absl::Status()>&) override {
+  absl::StatusOr<std::string> CheckNode(const RunFacts&, const Watch&) override {
     return opinion_.of_node.ok() ? absl::StatusOr<std::string>("fine") : opinion_.of_node;
   }
   absl::Status CheckRun(std::span<const std::string>) override { return opinion_.of_run; }
 
  private:
+  std::vector<SinkFactory<TickCount>> SinksFor(const std::string& path) const {
+    std::vector<SinkFactory<TickCount>> sinks = {Csv{path}.Factory<TickCount>()};
+    if (opinion_.runs_out_of_memory) {
+      sinks.push_back(NoMemory().Factory<TickCount>());
+    }
+    return sinks;
+  }
+
   Opinion opinion_;
 };
 
@@ -181,6 +213,14 @@ TEST_F(VerificationTest, ACheckWithoutAVerdictIsAFailedRunAndNoWrongResult) {
   EXPECT_THAT(Run({{}, opinion}), Each(static_cast<int>(ExitCode::kFailed))) << complaints_;
   EXPECT_THAT(Files(), ::testing::IsEmpty());
   EXPECT_THAT(complaints_, AllOf(HasSubstr("too many rows to check"), Not(HasSubstr("wrong result"))));
+}
+
+TEST_F(VerificationTest, ResultsAreTakenBackWhereANodeRunsOutOfMemoryWhileItNamesThem) {
+  EXPECT_THAT(Run({{}, {.runs_out_of_memory = true}}), Each(static_cast<int>(ExitCode::kFailed))) << complaints_;
+  EXPECT_THAT(Files(), ::testing::IsEmpty());
+  EXPECT_THAT(complaints_,
+              AllOf(HasSubstr("rank 1: out of memory"), HasSubstr("rank 0: node 1 ended the run: out of memory"),
+                    Not(HasSubstr("ended at once"))));
 }
 
 }  // namespace

@@ -96,6 +96,22 @@ TEST_F(WholeFileTest, AFileThatIsBeingWrittenIsRefusedToOthersAndStaysWhole) {
   EXPECT_EQ(Text("o"), "third");
 }
 
+TEST_F(WholeFileTest, ATemporaryFileThatThisUserCannotReadIsRefusedAsWhatItIs) {
+  WriteText(Path(".o.1-0.tmp"), "half");
+  fs::permissions(Path(".o.1-0.tmp"), fs::perms::none);
+  fs::permissions(folder_.path(), fs::perms::all);
+  const bool is_root = geteuid() == 0;  // who reads everything
+  constexpr uid_t kNobody = 65534;
+  ASSERT_TRUE(!is_root || seteuid(kNobody) == 0);
+  const absl::Status refused = WholeFile::Create(Path("o")).status();
+  ASSERT_TRUE(!is_root || seteuid(0) == 0);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("this user cannot read " + Path(".o.1-0.tmp")),
+                                       HasSubstr("has left it behind when it was killed"),
+                                       ::testing::Not(HasSubstr("another run writes it"))));
+  EXPECT_THAT(Names(), ElementsAre(".o.1-0.tmp"));
+}
+
 TEST_F(WholeFileTest, WhatAKilledProcessHasLeftIsNoHindranceAndStays) {
   WriteText(Path(".o.1-0.tmp"), "half");
   ASSERT_TRUE(WriteWholeFile(Path("o"), "new").ok());

@@ -71,7 +71,7 @@ class StoppedClock final : public Clock {
 /// Writes down what it is told.
 class Listener final : public FlowConsumer<CountRow> {
  public:
-  void Take(Fiber& fiber, const SourceBatch<CountRow>& batch, std::int64_t /*read_ns*/) override {
+  void Take(Fiber& fiber, const SourceBatch<CountRow>& batch, bool /*was_ready*/, std::int64_t /*read_ns*/) override {
     if (batch.watermark_ms > watermark_ms_) {
       watermark_ms_ = batch.watermark_ms;
       told_.push_back(absl::StrCat("until ", watermark_ms_));

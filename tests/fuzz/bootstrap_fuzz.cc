@@ -186,7 +186,7 @@ void FuzzCoordinator(FuzzedDataProvider& input) {
     links[rank].connection = wires[rank - 1].TakeTested();
     links[rank].connection->StartPulse(absl::Seconds(5), 0);
   }
-  Coordinator coordinator(1, std::move(links), Waiter(-1, nullptr, clock));
+  Coordinator coordinator(1, std::move(links), Waiter(-1, GoOn, clock));
   FuzzPlane(input, coordinator, clock, wires);
 }
 
@@ -195,7 +195,7 @@ void FuzzMember(FuzzedDataProvider& input) {
   std::vector<Wire> wires(1);
   WelcomeMessage welcome{.run_token = 1, .members = {}};
   for (std::uint32_t rank = 0; rank < kNodes; ++rank) welcome.members.push_back({.rank = NodeId{rank}, .host_id = "h"});
-  MemberPlane member(NodeId{1}, std::move(welcome), wires[0].TakeTested(), Waiter(-1, nullptr, clock));
+  MemberPlane member(NodeId{1}, std::move(welcome), wires[0].TakeTested(), Waiter(-1, GoOn, clock));
   FuzzPlane(input, member, clock, wires);
 }
 
@@ -224,7 +224,7 @@ void FuzzAdmission(FuzzedDataProvider& input) {
   absl::StatusOr<Listener> listener = Listener::Bind("127.0.0.1", 0);
   Require(listener.ok());
   const SocketAddress address = ResolveAddress("127.0.0.1", listener->port())->front();
-  Waiter waiter(-1, nullptr, clock);
+  Waiter waiter(-1, GoOn, clock);
   Admission admission(*listener, hello, options, waiter);
   std::vector<Client> clients;
   const auto connect = [&] {

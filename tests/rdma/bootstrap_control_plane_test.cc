@@ -69,10 +69,11 @@ TEST(ControlPlane, AllGatherCarriesTheLargestContributionAndRefusesALargerOne) {
 TEST(ControlPlane, ARunOfOneNodeNeedsNoConnections) {
   const SteadyClock clock;
   const auto plane = ControlPlane::Alone(HelloOf(0, 1), kRunToken, Patience(), clock);
-  EXPECT_EQ(*plane->AllGather("phase", "mine"), std::vector<std::string>{"mine"});
-  EXPECT_EQ(plane->PollFailure(), std::nullopt);
-  EXPECT_TRUE(plane->Leave(absl::Seconds(1)).ok());
-  EXPECT_TRUE(plane->one_host());
+  ASSERT_TRUE(plane.ok()) << plane.status();
+  EXPECT_EQ(*(*plane)->AllGather("phase", "mine"), std::vector<std::string>{"mine"});
+  EXPECT_EQ((*plane)->PollFailure(), std::nullopt);
+  EXPECT_TRUE((*plane)->Leave(absl::Seconds(1)).ok());
+  EXPECT_TRUE((*plane)->one_host());
 }
 
 TEST(ControlPlane, ACoordinatorOfOneNodeWaitsForNobody) {

@@ -220,7 +220,7 @@ TEST(ControlPlaneFailure, WhatANodeHasWatchedNoMoreEndsNothing) {
   Planes planes = StartCluster(2, clock);
   for (auto& plane : planes) {
     plane->WatchAlso([] { return absl::UnavailableError("the queue pair is broken"); });
-    plane->WatchAlso(nullptr);
+    plane->WatchAlso(GoOn);
   }
   std::thread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

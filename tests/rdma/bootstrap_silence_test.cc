@@ -1,6 +1,8 @@
 // Nodes that are alive but silent, and nodes that are busy.
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -176,6 +178,24 @@ TEST(ControlPlaneSilence, ANodeThatDoesNotEndAfterAFailureIsOverdue) {
   EXPECT_GE(clock.NowNanos() - start_ns, absl::ToInt64Nanoseconds(kFailureGrace));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(overdue, 1);
+}
+
+TEST(ControlPlaneSilence, ANodeAloneThatDoesNotEndAfterAnInterruptIsOverdue) {
+  const SteadyClock clock;
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd interrupt(ends[0]);
+  const UniqueFd user(ends[1]);
+  std::promise<absl::Status> overdue;
+  BootstrapOptions options = Impatience(absl::Milliseconds(500));
+  options.interrupt_fd = interrupt.get();
+  options.overdue = [&](const absl::Status& failure) { overdue.set_value(failure); };
+  const PlaneOr plane = ControlPlane::Alone(HelloOf(0, 1), kRunToken, options, clock);
+  ASSERT_TRUE(plane.ok()) << plane.status();
+  const std::int64_t start_ns = clock.NowNanos();
+  ASSERT_EQ(::write(user.get(), "x", 1), 1);
+  EXPECT_EQ(overdue.get_future().get(), Interrupted());  // nobody calls the plane
+  EXPECT_GE(clock.NowNanos() - start_ns, absl::ToInt64Nanoseconds(kFailureGrace));
 }
 
 TEST(ControlPlaneSilence, TheCoordinatorSaysWhomItWaitsForAndWhere) {

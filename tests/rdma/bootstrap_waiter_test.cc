@@ -31,7 +31,7 @@ class WaiterTest : public ::testing::Test {
 };
 
 TEST_F(WaiterTest, ReturnsWhenADescriptorHasAnEvent) {
-  Waiter waiter(-1, nullptr, clock_);
+  Waiter waiter(-1, GoOn, clock_);
   MakeReadable();
   std::vector<pollfd> fds = PipeEntry();
   EXPECT_EQ(waiter.Wait(fds, waiter.DeadlineIn(absl::InfiniteDuration())), absl::OkStatus());
@@ -39,7 +39,7 @@ TEST_F(WaiterTest, ReturnsWhenADescriptorHasAnEvent) {
 }
 
 TEST_F(WaiterTest, TheDeadlineIsByTheClockItWasGiven) {
-  Waiter waiter(-1, nullptr, clock_);
+  Waiter waiter(-1, GoOn, clock_);
   std::vector<pollfd> fds = PipeEntry();
   const std::int64_t deadline_ns = waiter.DeadlineIn(absl::Seconds(5));
   EXPECT_EQ(waiter.Wait(fds, deadline_ns), absl::OkStatus());
@@ -48,7 +48,7 @@ TEST_F(WaiterTest, TheDeadlineIsByTheClockItWasGiven) {
 }
 
 TEST_F(WaiterTest, AReadableInterruptIsACancellation) {
-  Waiter waiter(read_end_.get(), nullptr, clock_);
+  Waiter waiter(read_end_.get(), GoOn, clock_);
   MakeReadable();
   std::vector<pollfd> fds;
   EXPECT_EQ(waiter.Wait(fds, waiter.DeadlineIn(absl::Seconds(5))).code(), absl::StatusCode::kCancelled);

@@ -109,7 +109,7 @@ absl::StatusOr<std::vector<std::string>> SimControlPlane::AllGather(std::string_
   absl::Status seen;
   const auto is_over_or_seen = [&] {
     if (is_over()) return true;
-    seen = watch_ ? watch_() : absl::OkStatus();
+    seen = watch_();
     return !seen.ok();
   };
   if (!is_over_or_seen()) wait_(is_over_or_seen);

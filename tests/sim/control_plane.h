@@ -93,7 +93,7 @@ class SimControlPlane final : public rdma::ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
-  void WatchAlso(std::function<absl::Status()> watch) override { watch_ = std::move(watch); }
+  void WatchAlso(Watch watch) override { watch_ = std::move(watch); }
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;
   absl::Status Leave(absl::Duration grace) override;
@@ -119,7 +119,7 @@ class SimControlPlane final : public rdma::ControlPlane {
   const VirtualTime* time_;
   WaitUntil wait_;
   std::function<void(std::string_view)> at_phase_;
-  std::function<absl::Status()> watch_;
+  Watch watch_ = GoOn;
   absl::Status failure_;
   std::size_t gathers_begun_ = 0;
   std::map<std::size_t, Gather> open_;                       // at the coordinator

@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 /// A host of one simulated network, where whoever runs executors is told how.
 class TestHost final : public SimHost {
  public:
-  using Drive = std::function<absl::Status(const engine::ExecutorRunner::Watch&)>;
+  using Drive = std::function<absl::Status(const Watch&)>;
 
   TestHost(Network& network, Drive drive) : network_(&network), drive_(std::move(drive)) {}
 
@@ -98,7 +98,7 @@ class EndedExecutorTest : public ::testing::Test, NetworkObserver, SourceListene
   absl::Status OnBatch(std::size_t /*source*/, ExecutorId /*executor*/) override { return absl::OkStatus(); }
 
   /// Lets the network and all executors go on until that of node 0 has ended.
-  absl::Status EndAndBreak(const engine::ExecutorRunner::Watch& watch) {
+  absl::Status EndAndBreak(const Watch& watch) {
     for (int round = 0; round < 100'000 && !runs_[0]->executors().front()->done(); ++round) {
       time_.Advance(10'000);
       while (network_.Deliver()) {
@@ -116,7 +116,7 @@ class EndedExecutorTest : public ::testing::Test, NetworkObserver, SourceListene
   VirtualTime time_;
   SkewedClock clock_{time_, 0};
   Network network_{{}, time_, Random(1, Purpose::kNetwork), *this};
-  TestHost host_{network_, [this](const engine::ExecutorRunner::Watch& watch) { return EndAndBreak(watch); }};
+  TestHost host_{network_, [this](const Watch& watch) { return EndAndBreak(watch); }};
   Input input_{.sources = {std::vector<Flow>(2, Flow{{.events = {{.key = 1}, {.key = 2}}, .watermark_ms = 10}})}};
   FlowTruth truth_{1, 2, time_};
   std::unique_ptr<engine::Query> query_ = engine::From(FlowsOf{&input_, &truth_, this}.Source(0))

@@ -39,8 +39,7 @@ class SimNode::Program final : public engine::QueryProgram {
                                .lateness_ms = world.scenario->lateness_ms});
   }
   std::uint64_t verify_memory_bytes(std::uint32_t /*executor_count*/) const override { return 0; }
-  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& /*facts*/,
-                                        const std::function<absl::Status()>& /*watch*/) override {
+  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& /*facts*/, const Watch& /*watch*/) override {
     return "";
   }
   absl::Status CheckRun(std::span<const std::string> /*nodes*/) override { return absl::OkStatus(); }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <ostream>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,9 +22,13 @@ namespace glaive::sim {
 class SimHost : public engine::Host, public rdma::Fabric {
  public:
   std::ostream& out() override { return nowhere_; }
+  void Tell(const std::string& /*message*/) override {}
   std::uint64_t available_memory_bytes() override { return std::uint64_t{64} << 30; }
   std::vector<int> allowed_cpus() override { return {}; }
-  std::vector<int> ClaimCpus(const std::vector<int>& /*cpus*/, std::size_t /*count*/) override { return {}; }
+  absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& /*cpus*/, std::size_t /*count*/) override {
+    return absl::ResourceExhaustedError("simulated: no processors");
+  }
+  void ReleaseCpus() override {}
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
     return nullptr;
   }
