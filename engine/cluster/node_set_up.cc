@@ -189,6 +189,7 @@ ExecutorConfig NodeSetUp::ConfigureExecutors(const rdma::MeshOptions& mesh, cons
                         .idle_timeout_ns = absl::ToInt64Nanoseconds(epoch.idle_timeout),
                         .fragment_bytes = options_->state.fragment_bytes,
                         .fold = {.records_per_saved = options_->cluster.nodes > 1 ? 4U : 2U},
+                        .thresholds = {},
                         .state_limit_bytes = plan.state_bytes_per_executor,
                         .state_prefault_bytes = options_->state.prefault_bytes,
                         .clock = clock_,

@@ -31,7 +31,7 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector
                    std::unique_ptr<rdma::ExecutorMesh> mesh)
     : query_(&query),
       mesh_(std::move(mesh)),
-      memory_(config.state_limit_bytes, config.mesh.run_token),
+      memory_(config.state_limit_bytes, config.mesh.run_token, config.thresholds),
       state_prefault_bytes_(config.state_prefault_bytes),
       scheduler_(config.scheduler) {
   metrics_.executor = Value(config.mesh.self);

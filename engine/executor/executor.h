@@ -29,6 +29,7 @@
 #include "rdma/mesh/executor_mesh.h"
 #include "state/epoch/delta_observer.h"
 #include "state/log/state_memory.h"
+#include "state/log/state_thresholds.h"
 #include "state/store/fold_policy.h"
 
 namespace glaive::engine {
@@ -43,6 +44,7 @@ struct ExecutorConfig {
   std::uint64_t fragment_bytes = 0;
   state::FoldOptions fold;
   std::size_t rows_per_turn = 4096;  // that a trigger hands on at most: a turn ends then
+  state::StateThresholds thresholds;
   std::uint64_t state_limit_bytes = 0;
   std::uint64_t state_prefault_bytes = 0;          // of those, how many Open takes from the system
   const Clock* clock = nullptr;                    // outlives the executor

@@ -109,6 +109,11 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   Line(out, "memory",
        absl::StrFormat("peak %s, state %s, index grown %s times", FormatBytes(report.peak_memory_bytes),
                        FormatBytes(total.state_bytes), Grouped(total.index_growths)));
+  if (total.slot_slices + total.slot_moves > 0) {
+    Line(out, "slots",
+         absl::StrFormat("%s slices opened with slots, %s moved to them, %s gave them up", Grouped(total.slot_slices),
+                         Grouped(total.slot_moves), Grouped(total.unfit_slots)));
+  }
   if (total.kept_tuples > 0) {
     Line(out, "kept tuples",
          absl::StrFormat("at most %s at one time, %.1f bytes of state each", Grouped(total.kept_tuples),

@@ -19,6 +19,7 @@
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/window/windows.h"
+#include "rdma/base/every.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
 
@@ -28,7 +29,9 @@ template <typename Plan, typename Elements>
 class DistinctResults {
  public:
   DistinctResults(TaskContext& context, const Windows& windows, typename Plan::Store& store)
-      : memory_(context.memory), elements_(context, windows, store) {}
+      : memory_(context.memory),
+        elements_(context, windows, store),
+        turn_(std::min(kMostPerTurn, context.memory->thresholds().entries_per_turn)) {}
 
   bool has_more(std::int64_t fired) const { return elements_.has_more(fired); }
 
@@ -40,11 +43,10 @@ class DistinctResults {
     }
     std::int64_t start_ms = 0;
     std::int64_t end_ms = 0;
-    std::uint64_t added = 0;
     const auto add = [&](std::int64_t start, std::int64_t end, const typename Plan::Key& key, const Part& part) {
       start_ms = start;
       end_ms = end;
-      if (++added % kStep == 0) {
+      if (turn_.Step()) {
         fiber.Yield();
       }
       const GroupKey group = key.group();
@@ -78,7 +80,7 @@ class DistinctResults {
   };
 
   /// Elements added in a turn: fewer where large values stand beside them.
-  static constexpr std::uint64_t kStep = std::clamp<std::uint64_t>((std::uint64_t{64} << 10) / sizeof(Part), 64, 4096);
+  static constexpr std::uint64_t kMostPerTurn = std::max<std::uint64_t>((std::uint64_t{64} << 10) / sizeof(Part), 64);
 
   absl::Status AddStaged(Table& totals) {
     const std::span<const Item> items(staged_.data(), staged_count_);
@@ -89,6 +91,7 @@ class DistinctResults {
 
   state::StateMemory* memory_;
   Elements elements_;
+  Every turn_;  // elements added
   std::uint64_t last_keys_ = 0;
   std::size_t staged_count_ = 0;
   std::array<Item, state::kGroupSize> staged_;

@@ -1,8 +1,6 @@
 // ReadSlice: goes through the keys of a slice that is complete, some a turn.
 #pragma once
 
-#include <cstddef>
-
 #include "absl/status/status.h"
 
 #include "engine/fiber/fiber.h"
@@ -15,10 +13,9 @@ namespace glaive::engine {
 /// the budget.
 template <typename Table, typename Visit>
 absl::Status ReadSlice(Fiber& fiber, state::StateMemory& memory, Table& table, const Visit& visit) {
-  constexpr std::size_t kMovedAtOnce = 4096;
   if constexpr (requires { table.moving(); }) {
     while (table.moving()) {
-      if (absl::Status status = table.MoveSome(memory, kMovedAtOnce); !status.ok()) {
+      if (absl::Status status = table.MoveSome(memory, memory.thresholds().entries_per_turn); !status.ok()) {
         return status;
       }
       fiber.Yield();

@@ -66,7 +66,9 @@ class RecordStage {
     bool in_order = false;                 // whether none's event time is below that of the one before it
   };
 
-  RecordStage(const Plan& plan, const Windows& windows) : plan_(&plan), windows_(windows) {}
+  /// Hands `most_staged` records over at a time, or fewer where they are large.
+  RecordStage(const Plan& plan, const Windows& windows, std::uint64_t most_staged = kHandOver)
+      : plan_(&plan), windows_(windows), hand_over_(std::min<std::uint64_t>(most_staged, kHandOver)) {}
 
   /// Takes note of the flow's watermark, by which lateness is judged from here on.
   void BeginBatch(std::int64_t watermark_ms) {
@@ -95,7 +97,7 @@ class RecordStage {
         records = {};
       }
     }
-    if (staged_.used() >= kHandOver) {
+    if (staged_.used() >= hand_over_) {
       Flush(host);
     }
     if (aside_count_ > 0) {
@@ -323,6 +325,7 @@ class RecordStage {
 
   const Plan* plan_;
   Windows windows_;
+  std::size_t hand_over_;            // staged updates
   Windows::Place place_ = kNowhere;  // the current one, and that of what is staged
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   std::uint64_t kept_ = 0;
@@ -331,7 +334,7 @@ class RecordStage {
   std::uint64_t here_count_ = 0;                           // records since the current place was judged last
   std::uint64_t elsewhere_count_ = 0;                      // records set aside since then
   std::size_t aside_count_ = 0;                            // 0 between calls
-  StagedUpdates<Update, kHandOver + kMaxRecords> staged_;  // used below kHandOver between calls
+  StagedUpdates<Update, kHandOver + kMaxRecords> staged_;  // used below hand_over_ between calls
   std::array<Aside, kMaxRecords> aside_;
   std::array<Update, kMaxRecords> sorted_;  // those of one piece
 };

@@ -31,6 +31,8 @@
 #include "engine/stage/session_share.h"
 #include "engine/stage/slice_times.h"
 #include "engine/window/windows.h"
+#include "rdma/base/every.h"
+#include "state/store/append_table.h"
 
 namespace glaive::engine {
 
@@ -41,7 +43,12 @@ class SessionJoinResults {
   using RightStore = typename Plan::Right::Store;
 
   SessionJoinResults(TaskContext& context, const Windows& windows, LeftStore& left, RightStore& right)
-      : windows_(windows), memory_(context.memory), left_(&left), right_(&right), shares_(1) {}
+      : windows_(windows),
+        memory_(context.memory),
+        left_(&left),
+        right_(&right),
+        shares_(1),
+        turn_(context.memory->thresholds().entries_per_turn) {}
 
   /// Whether sessions are open, which the next slice continues or completes.
   bool has_more(std::int64_t /*fired*/) const { return has_open_; }
@@ -89,7 +96,6 @@ class SessionJoinResults {
   using LeftTable = typename LeftStore::Table;
   using RightTable = typename RightStore::Table;
 
-  static constexpr std::uint64_t kStep = 4096;       // tuples, sessions or pairs looked at in a turn
   static constexpr std::size_t kTuplesAtOnce = 128;  // that a share takes
 
   /// The slice's table, if the store has one.
@@ -106,10 +112,10 @@ class SessionJoinResults {
   absl::Status Split(Fiber& fiber, std::optional<LeftTable>& left, std::optional<RightTable>& right) {
     absl::Status status;
     if (shares_.size() == 1 && ((left && left->split()) || (right && right->split()))) {
-      std::vector<Share> shares(LeftTable::kSplitLogs);
+      std::vector<Share> shares(memory_->thresholds().split_logs());
+      const state::SplitLogOf log_of(*memory_);
       status = shares_.front().MoveTo(
-          *memory_, [&](std::uint64_t hash) -> Share& { return shares[LeftTable::PartOf(hash)]; },
-          [&] { Look(fiber, 1); });
+          *memory_, [&](std::uint64_t hash) -> Share& { return shares[log_of(hash)]; }, [&] { Look(fiber, 1); });
       shares_ = std::move(shares);
     }
     if (shares_.size() > 1) {
@@ -188,9 +194,7 @@ class SessionJoinResults {
 
   /// Yields now and then.
   void Look(Fiber& fiber, std::uint64_t things) {
-    looked_at_ += things;
-    if (looked_at_ >= kStep) {
-      looked_at_ = 0;
+    if (turn_.Step(things)) {
       fiber.Yield();
     }
   }
@@ -199,9 +203,9 @@ class SessionJoinResults {
   state::StateMemory* memory_;
   LeftStore* left_;
   RightStore* right_;
-  std::vector<Share> shares_;    // of the sessions with records in the slice that fired last
-  bool has_open_ = false;        // whether there is one
-  std::uint64_t looked_at_ = 0;  // in this turn
+  std::vector<Share> shares_;  // of the sessions with records in the slice that fired last
+  bool has_open_ = false;      // whether there is one
+  Every turn_;                 // tuples, sessions or pairs looked at
   std::uint64_t merges_ = 0;
   KeptTuples kept_;
 };

@@ -30,6 +30,7 @@
 #include "engine/stage/read_slice.h"
 #include "engine/stage/slice_times.h"
 #include "engine/window/windows.h"
+#include "rdma/base/every.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
 
@@ -39,7 +40,10 @@ template <typename Plan>
 class SessionResults {
  public:
   SessionResults(TaskContext& context, const Windows& windows, typename Plan::Store& store)
-      : windows_(windows), memory_(context.memory), store_(&store) {}
+      : windows_(windows),
+        memory_(context.memory),
+        store_(&store),
+        turn_(context.memory->thresholds().entries_per_turn) {}
 
   /// Whether sessions are open, which the next slice continues or completes.
   bool has_more(std::int64_t /*fired*/) const { return open_count_ > 0; }
@@ -73,7 +77,6 @@ class SessionResults {
     Part part;
   };
 
-  static constexpr std::uint32_t kStep = 4096;        // entries looked at in a turn
   static constexpr std::uint32_t kFewestClosed = 64;  // that are worth the work to be dropped
 
   /// The part of a log's entry, or of a slot's form.
@@ -194,9 +197,7 @@ class SessionResults {
 
   /// Yields now and then.
   void Look(Fiber& fiber, std::uint32_t entries) {
-    looked_at_ += entries;
-    if (looked_at_ >= kStep) {
-      looked_at_ = 0;
+    if (turn_.Step(entries)) {
       fiber.Yield();
     }
   }
@@ -206,7 +207,7 @@ class SessionResults {
   typename Plan::Store* store_;
   std::optional<Table> sessions_;  // by key; empty ones of keys that have none now
   std::uint64_t open_count_ = 0;   // sessions that are not empty: with records in the slice that fired last
-  std::uint32_t looked_at_ = 0;    // in this turn
+  Every turn_;                     // entries looked at
   std::uint64_t merges_ = 0;
   std::size_t staged_count_ = 0;
   std::array<Item, 2 * state::kGroupSize> staged_;

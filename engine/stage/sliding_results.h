@@ -13,6 +13,7 @@
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/window/windows.h"
+#include "rdma/base/every.h"
 #include "state/store/two_stacks.h"
 
 namespace glaive::engine {
@@ -21,7 +22,10 @@ template <typename Plan>
 class SlidingResults {
  public:
   SlidingResults(TaskContext& context, const Windows& windows, typename Plan::Store& store)
-      : windows_(windows), store_(&store), stacks_(*context.memory) {}
+      : windows_(windows),
+        entries_per_turn_(context.memory->thresholds().entries_per_turn),
+        store_(&store),
+        stacks_(*context.memory) {}
 
   /// Whether pieces that have fired count for the next window, too.
   bool has_more(std::int64_t fired) const { return stacks_.until() > fired; }
@@ -31,11 +35,11 @@ class SlidingResults {
     if (absl::Status status = Combine(fiber, window); !status.ok()) {
       return status;
     }
-    std::uint64_t looked_at = 0;
+    Every turn(entries_per_turn_);
     for (std::uint32_t first = 0; !stacks_.Run(first).empty();) {
       const auto run = stacks_.Run(first);
       for (const auto& entry : run) {
-        if (++looked_at % kStep == 0) {
+        if (turn.Step()) {
           fiber.Yield();
         }
         if (!stacks_.Holds(entry)) {
@@ -55,8 +59,6 @@ class SlidingResults {
   std::uint64_t merges() const { return stacks_.merges(); }
 
  private:
-  static constexpr std::size_t kStep = 4096;  // entries merged or looked at in a turn
-
   absl::Status Combine(Fiber& fiber, std::int64_t window) {
     stacks_.Advance(window);
     auto& primary = store_->primary();
@@ -65,14 +67,15 @@ class SlidingResults {
       const std::int64_t last = windows_.LastWindowOf(oldest->first);
       stacks_.Push(primary.TakeOldest(), last);
     }
-    absl::StatusOr<bool> done = stacks_.Work(kStep);
-    for (; done.ok() && !*done; done = stacks_.Work(kStep)) {
+    absl::StatusOr<bool> done = stacks_.Work(entries_per_turn_);
+    for (; done.ok() && !*done; done = stacks_.Work(entries_per_turn_)) {
       fiber.Yield();
     }
     return done.status();
   }
 
   Windows windows_;
+  std::uint64_t entries_per_turn_;  // merged or looked at
   typename Plan::Store* store_;
   state::TwoStacks<typename Plan::Key, typename Plan::Value> stacks_;
 };

@@ -33,6 +33,7 @@
 #include "engine/stage/read_ahead.h"
 #include "engine/stage/record_stage.h"
 #include "engine/window/windows.h"
+#include "rdma/base/every.h"
 #include "state/epoch/delta_reader.h"
 
 namespace glaive::engine {
@@ -134,13 +135,15 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   void Merge(Fiber& fiber, state::DeltaReader& reader, std::int64_t sent_watermark_ms,
              const state::DeltaChunk& chunk) override {
     const state::SliceRange open = windows_.OpenAt(sent_watermark_ms);
+    const std::size_t most_in_turn =
+        std::min<std::uint64_t>(state::kMostEntries, context_->memory->thresholds().entries_per_turn);
     std::size_t merged_in_turn = 0;
     for (std::span<const std::byte> rest = chunk.runs; !rest.empty();) {
       const absl::StatusOr<state::DeltaRun> run = reader.TakeRun(rest);
       context_->Require(fiber, run.status());
       context_->Require(fiber, store_.CheckRun(reader, *run, open));
       for (std::size_t merged = 0; merged < run->entry_count;) {
-        if (merged_in_turn >= state::kMostEntries) {
+        if (merged_in_turn >= most_in_turn) {
           fiber.Yield();
           merged_in_turn = 0;
         }
@@ -151,7 +154,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
       }
     }
     if (context_->delta_observer != nullptr) {
-      context_->delta_observer->OnMerged(reader.sender(), chunk.tag, chunk.runs);
+      context_->delta_observer->OnMerged(reader.sender(), chunk.tag, chunk.runs, chunk.marker);
     }
     if (chunk.marker) {
       progress_.OnMarker(reader.sender(), *chunk.marker);
@@ -171,7 +174,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     metrics.partly_late_records += stage_.partly_late();
     metrics.epochs += progress_.epochs_ended();
     metrics.merges += store_.merged_entries();
-    metrics.index_growths += store_.primary().index_growths();
+    AddTableCounts(store_.primary().counts());
     metrics.folded_records += store_.fold_policy().folded_records();
     metrics.appended_records += store_.fold_policy().appended_records();
     metrics.fold_switches += store_.fold_policy().switches();
@@ -221,8 +224,6 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   static constexpr std::size_t kSelectStep =
       std::clamp<std::size_t>((std::size_t{64} << 10) / sizeof(typename Plan::Input), 1, 1024);
 
-  static constexpr std::size_t kReadOutSteps = 8;  // in a turn
-
   StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
              const DescribedStage& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
       : plan_(&plan),
@@ -232,7 +233,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
         windows_(windows),
         late_(std::move(late_sink)),
         store_(std::move(store)),
-        stage_(plan, windows_),
+        stage_(plan, windows_, context_->memory->thresholds().most_staged),
         progress_({.self = context_->self,
                    .input = stage_input,
                    .of_results = !Plan::kFromSource,
@@ -242,6 +243,19 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
                    // Less than the timeout: who wakes may soon be idle again, and should be followed before.
                    .patience_ns = context_->idle_timeout_ns / 4},
                   windows_, stage_progress) {}
+
+  void AddTableCounts(const state::TableCounts& counts) const {
+    ExecutorMetrics& metrics = *context_->metrics;
+    metrics.index_growths += counts.index_growths;
+    metrics.slot_slices += counts.slot_slices;
+    metrics.slot_moves += counts.slot_moves;
+    metrics.unfit_slots += counts.unfit_slots;
+    metrics.slot_overflows += counts.slot_overflows;
+    metrics.replaced_forms += counts.replaced_forms;
+    metrics.prefetched_entries += counts.prefetched_entries;
+    metrics.folded_ahead += counts.folded_ahead;
+    metrics.split_slices += counts.split_slices;
+  }
 
   void Process(Fiber& fiber, const SourceBatch<typename Plan::Input>& batch, std::int64_t read_ns) {
     Host host(*this, fiber);
@@ -306,10 +320,10 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
 
   /// Hands over the records that the store holds back.
   void ReadOut(Fiber& fiber) {
-    for (std::size_t steps = 1; store_.holds_back(); ++steps) {
+    for (Every turn(context_->memory->thresholds().entries_per_turn); store_.holds_back();) {
       WaitForRoom(fiber, state::kMostEntries);
       context_->Require(fiber, described_->Explain(store_.ReadOutSome()));
-      if (steps % kReadOutSteps == 0) {
+      if (turn.Step(state::kMostEntries)) {
         fiber.Yield();
       }
     }

@@ -18,6 +18,7 @@
 #include "engine/fiber/fiber.h"
 #include "engine/progress/event_time.h"
 #include "engine/window/windows.h"
+#include "rdma/base/every.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
 
@@ -27,7 +28,10 @@ template <typename Plan>
 class UnboundedResults {
  public:
   UnboundedResults(TaskContext& context, const Windows& windows, typename Plan::Store& store)
-      : windows_(windows), memory_(context.memory), store_(&store) {}
+      : windows_(windows),
+        memory_(context.memory),
+        store_(&store),
+        turn_(context.memory->thresholds().entries_per_turn) {}
 
   bool has_more(std::int64_t /*fired*/) const { return false; }
 
@@ -44,7 +48,7 @@ class UnboundedResults {
     absl::Status status;
     for (std::uint32_t first = 0; status.ok() && first < changed.size(); first += state::kGroupSize) {
       status = MergeGroup(changed, first, emit_until);
-      if (first % kStep == 0) {
+      if (turn_.Step(state::kGroupSize)) {
         fiber.Yield();
       }
     }
@@ -64,13 +68,10 @@ class UnboundedResults {
     const Value* value;
   };
 
-  static constexpr std::uint32_t kStep = 4096;  // entries merged or looked at in a turn
-  static_assert(kStep % state::kGroupSize == 0);
-
   template <typename EmitUntil>
   absl::Status EmitAll(Fiber& fiber, const EmitUntil& emit_until) {
     for (std::uint32_t i = 0; i < total_->size(); ++i) {
-      if (i % kStep == kStep - 1) {
+      if (turn_.Step()) {
         fiber.Yield();
       }
       const auto& [key, value] = total_->At(i);
@@ -110,6 +111,7 @@ class UnboundedResults {
   typename Plan::Store* store_;
   std::optional<Table> total_;  // of all slices that have fired
   std::uint64_t merges_ = 0;
+  Every turn_;  // entries merged or looked at
 };
 
 }  // namespace glaive::engine

@@ -24,6 +24,7 @@
 #include "engine/progress/event_time.h"
 #include "engine/stage/kept_tuples.h"
 #include "engine/window/windows.h"
+#include "rdma/base/every.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
 #include "state/store/tuple_lists.h"
@@ -37,7 +38,7 @@ class UnwindowedJoinResults {
   using RightStore = typename Plan::Right::Store;
 
   UnwindowedJoinResults(TaskContext& context, const Windows& /*windows*/, LeftStore& left, RightStore& right)
-      : memory_(context.memory), left_(&left), right_(&right) {}
+      : memory_(context.memory), left_(&left), right_(&right), turn_(context.memory->thresholds().entries_per_turn) {}
 
   /// Whether tuples have come.
   bool has_early() const { return left_->primary().Oldest() != nullptr || right_->primary().Oldest() != nullptr; }
@@ -106,10 +107,8 @@ class UnwindowedJoinResults {
     const Tuple* tuple;
   };
 
-  static constexpr std::uint64_t kStep = 4096;  // tuples or pairs looked at in a turn
-
-  void Look(Fiber& fiber) {
-    if (++looked_at_ % kStep == 0) {
+  void Look(Fiber& fiber, std::uint64_t things = 1) {
+    if (turn_.Step(things)) {
       fiber.Yield();
     }
   }
@@ -140,9 +139,7 @@ class UnwindowedJoinResults {
       for (std::size_t run = 0; run < log.run_count(); ++run) {
         for (auto entries = log.Run(run); !entries.empty() && status.ok();
              entries = entries.subspan(std::min(state::kGroupSize, entries.size()))) {
-          if (++groups_ % (kStep / state::kGroupSize) == 0) {
-            fiber.Yield();
-          }
+          Look(fiber, state::kGroupSize);
           status = TakeGroup(entries.first(std::min(state::kGroupSize, entries.size())), tuples, meet);
         }
       }
@@ -178,8 +175,7 @@ class UnwindowedJoinResults {
   std::optional<Table> table_;
   state::TupleLists<LeftTuple> left_tuples_;
   state::TupleLists<RightTuple> right_tuples_;
-  std::uint64_t looked_at_ = 0;  // pairs
-  std::uint64_t groups_ = 0;
+  Every turn_;  // tuples and pairs looked at
   KeptTuples kept_;
 };
 

@@ -22,10 +22,12 @@
 #include "engine/fiber/fiber.h"
 #include "engine/stage/kept_tuples.h"
 #include "engine/window/windows.h"
+#include "rdma/base/every.h"
 #include "state/index/group_index.h"
 #include "state/log/append_log.h"
 #include "state/log/entry_log.h"
 #include "state/log/state_memory.h"
+#include "state/store/append_table.h"
 
 namespace glaive::engine {
 
@@ -36,7 +38,11 @@ class WindowJoinResults {
   using RightStore = typename Plan::Right::Store;
 
   WindowJoinResults(TaskContext& context, const Windows& windows, LeftStore& left, RightStore& right)
-      : windows_(windows), memory_(context.memory), left_(left), right_(right) {}
+      : windows_(windows),
+        memory_(context.memory),
+        left_(left),
+        right_(right),
+        turn_(context.memory->thresholds().entries_per_turn) {}
 
   /// Whether pieces that have fired count for the next window, too.
   bool has_more(std::int64_t /*fired*/) const { return !left_.pieces.empty() || !right_.pieces.empty(); }
@@ -47,7 +53,7 @@ class WindowJoinResults {
     right_.TakePieces(windows_, window);
     kept_.Note(left_.tuples() + left_.store->primary().entries() + right_.tuples() + right_.store->primary().entries(),
                memory_->used_bytes());
-    const std::size_t logs = left_.split() || right_.split() ? LeftTable::kSplitLogs : 1;
+    const std::size_t logs = left_.split() || right_.split() ? memory_->thresholds().split_logs() : 1;
     absl::Status status = left_.Arrange(*memory_, logs, [&] { Look(fiber); });
     status.Update(right_.Arrange(*memory_, logs, [&] { Look(fiber); }));
     const auto emit_pair = [&](const auto* left, const auto* right) {
@@ -71,10 +77,6 @@ class WindowJoinResults {
   std::pair<std::uint64_t, std::uint64_t> kept_now() const { return {left_.tuples(), right_.tuples()}; }
 
  private:
-  using LeftTable = typename LeftStore::Table;
-
-  static constexpr std::uint64_t kStep = 4096;  // tuples looked at in a turn
-
   /// The pieces of one side that still count.
   template <typename Store>
   struct Side {
@@ -116,11 +118,12 @@ class WindowJoinResults {
       }
       return tuples;
     }
-    /// Says which tuples are joined together: all, or, in kSplitLogs parts, those with the same bits of their hashes.
-    /// Small pieces beside split ones are not copied for that, only pointed into. Calls `look` for each of their
-    /// tuples, and for each log. Drop gives the memory back; ResourceExhausted past the budget.
+    /// Says which tuples are joined together: all, or, in as many parts as a split table has logs, those with the same
+    /// bits of their hashes. Small pieces beside split ones are not copied for that, only pointed into. Calls `look`
+    /// for each of their tuples, and for each log. Drop gives the memory back; ResourceExhausted past the budget.
     template <typename LookFn>
     absl::Status Arrange(state::StateMemory& memory, std::size_t logs, const LookFn& look) {
+      const state::SplitLogOf log_of(memory);
       arranged.resize(logs);
       for (const Piece& piece : pieces) {
         if (piece.table.logs().size() == logs) {
@@ -135,7 +138,7 @@ class WindowJoinResults {
         for (std::size_t run = 0; run < all.run_count(); ++run) {
           for (const Entry& entry : all.Run(run)) {
             look();
-            Arranged& part = arranged[Table::PartOf(memory.key_hash()(entry.key))];
+            Arranged& part = arranged[log_of(memory.key_hash()(entry.key))];
             if (absl::Status status = part.entries.MakeRoom(memory); !status.ok()) {
               return status;
             }
@@ -187,7 +190,7 @@ class WindowJoinResults {
 
   /// Yields now and then.
   void Look(Fiber& fiber) {
-    if (++looked_at_ % kStep == 0) {
+    if (turn_.Step()) {
       fiber.Yield();
     }
   }
@@ -270,7 +273,7 @@ class WindowJoinResults {
   Side<LeftStore> left_;
   Side<RightStore> right_;
   state::EntryLog<bool> matched_;  // of the index that is probed: first entries of their keys that have met a partner
-  std::uint64_t looked_at_ = 0;
+  Every turn_;                     // tuples looked at
   KeptTuples kept_;
 };
 

@@ -79,9 +79,8 @@ class WindowTrigger {
   /// Rows handed on at a time: fewer of large values, whose results take longer to make.
   static constexpr std::size_t kMostRows = 4096;
   static constexpr std::size_t kRows = std::clamp<std::size_t>((std::size_t{64} << 10) / Plan::kRowWork, 64, kMostRows);
-  static constexpr std::size_t kWorkOfRow = kMostRows / kRows;            // in rows of small values
-  static constexpr std::size_t kWorkOfWindow = 64;                        // besides its rows
-  static constexpr std::size_t kCleanStepBytes = std::size_t{256} << 10;  // memory cleaned in one turn
+  static constexpr std::size_t kWorkOfRow = kMostRows / kRows;  // in rows of small values
+  static constexpr std::size_t kWorkOfWindow = 64;              // besides its rows
 
   void Run(Fiber& fiber) {
     while (true) {
@@ -144,7 +143,7 @@ class WindowTrigger {
       Fire(fiber, *window);
       AddWork(fiber, kWorkOfWindow);
       EndLongTurn(fiber);
-      while (context_->memory->CleanSome(kCleanStepBytes)) {
+      while (context_->memory->CleanSome(context_->memory->thresholds().cleaned_bytes_per_turn)) {
         fiber.Yield();
       }
     }

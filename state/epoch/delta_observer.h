@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "rdma/base/ids.h"
@@ -20,7 +21,8 @@ class DeltaObserver {
   /// A chunk is the last in the outbox's queue for `leader` now.
   virtual void OnQueued(ExecutorId leader, const DeltaTag& tag, std::span<const std::byte> runs) = 0;
   /// The runs of a chunk of `sender` have been merged; its marker, if it has one, is applied next.
-  virtual void OnMerged(ExecutorId sender, const DeltaTag& tag, std::span<const std::byte> runs) = 0;
+  virtual void OnMerged(ExecutorId sender, const DeltaTag& tag, std::span<const std::byte> runs,
+                        const std::optional<EpochMarker>& marker) = 0;
 };
 
 }  // namespace glaive::state

@@ -42,13 +42,13 @@ class GroupIndex {
     if (!block.ok()) {
       return block.status();
     }
-    return GroupIndex(*block, buckets, memory.key_hash());
+    return GroupIndex(*block, buckets, memory);
   }
 
   /// Clears some of the buckets. To be called until it returns false, which says that all are clear, before the first
   /// Insert.
   bool ClearSome() {
-    const std::uint64_t end = std::min(cleared_ + kClearedAtOnce, mask_ + 1);
+    const std::uint64_t end = std::min(cleared_ + cleared_at_once_, mask_ + 1);
     std::fill(buckets_ + cleared_, buckets_ + end, kNone);
     cleared_ = end;
     return cleared_ <= mask_;
@@ -90,7 +90,6 @@ class GroupIndex {
 
  private:
   static constexpr std::uint64_t kFewestBuckets = 64;
-  static constexpr std::uint64_t kClearedAtOnce = std::uint64_t{1} << 16;
   static constexpr std::uint32_t kNotFirst = 0xFFFFFFFE;
 
   struct Node {
@@ -99,12 +98,13 @@ class GroupIndex {
     std::uint32_t next_same;  // of the same key
   };
 
-  GroupIndex(Block block, std::uint64_t buckets, const KeyHash& hash)
-      : hash_(hash),
+  GroupIndex(Block block, std::uint64_t buckets, const StateMemory& memory)
+      : hash_(memory.key_hash()),
         block_(block),
         nodes_(reinterpret_cast<Node*>(block.data)),
         buckets_(reinterpret_cast<std::uint32_t*>(block.data + buckets * sizeof(Node))),
-        mask_(buckets - 1) {}
+        mask_(buckets - 1),
+        cleared_at_once_(memory.thresholds().slots_per_turn) {}
 
   template <typename K>
   std::uint32_t& BucketOf(const K& key) const {
@@ -116,6 +116,7 @@ class GroupIndex {
   Node* nodes_;
   std::uint32_t* buckets_;
   std::uint64_t mask_;
+  std::uint64_t cleared_at_once_;
   std::uint64_t cleared_ = 0;  // buckets
   std::uint32_t size_ = 0;
 };

@@ -23,8 +23,8 @@ std::size_t WholeRegions(std::size_t size_bytes) {
 
 }  // namespace
 
-StateMemory::StateMemory(std::uint64_t limit_bytes, std::uint64_t hash_seed)
-    : limit_bytes_(limit_bytes), key_hash_(hash_seed) {}
+StateMemory::StateMemory(std::uint64_t limit_bytes, std::uint64_t hash_seed, const StateThresholds& thresholds)
+    : limit_bytes_(limit_bytes), key_hash_(hash_seed), thresholds_(thresholds) {}
 
 absl::StatusOr<Block> StateMemory::Acquire(std::size_t size_bytes, Contents contents) {
   size_bytes = WholeLines(size_bytes);

@@ -1,5 +1,5 @@
 // StateMemory: what the tables of one executor's state share: the memory budget, the blocks that windows and stages
-// return, and the hash of keys.
+// return, the hash of keys, and the thresholds of the tables.
 //
 // Owned by one executor and used by its thread alone. Blocks are cut from page regions. A block that comes back is
 // merged with its neighbours, so that blocks of any size can be cut from it: the windows of a steady stream live on
@@ -32,6 +32,7 @@
 #include "rdma/memory/page_region.h"
 #include "state/index/key_hash.h"
 #include "state/log/free_extents.h"
+#include "state/log/state_thresholds.h"
 
 namespace glaive::state {
 
@@ -44,8 +45,8 @@ enum class Contents : std::uint8_t {
 class StateMemory {
  public:
   /// At most `limit_bytes` will ever be mapped. `hash_seed` is the run's: the tables in this memory place their keys by
-  /// it.
-  explicit StateMemory(std::uint64_t limit_bytes, std::uint64_t hash_seed = 0);
+  /// it, and change how they work at `thresholds`.
+  explicit StateMemory(std::uint64_t limit_bytes, std::uint64_t hash_seed = 0, const StateThresholds& thresholds = {});
 
   StateMemory(const StateMemory&) = delete;
   StateMemory& operator=(const StateMemory&) = delete;
@@ -68,6 +69,7 @@ class StateMemory {
   std::uint64_t limit_bytes() const { return limit_bytes_; }
   /// The hash of the keys in this memory's tables, the same on all executors of a run.
   const KeyHash& key_hash() const { return key_hash_; }
+  const StateThresholds& thresholds() const { return thresholds_; }
   /// Bytes taken from the system and not given back.
   std::uint64_t mapped_bytes() const { return mapped_bytes_; }
   /// Of those, bytes of blocks that were acquired and not released; and the most there have been.
@@ -87,6 +89,7 @@ class StateMemory {
 
   const std::uint64_t limit_bytes_;
   const KeyHash key_hash_;
+  const StateThresholds thresholds_;
   std::uint64_t mapped_bytes_ = 0;
   std::uint64_t most_used_bytes_ = 0;
   std::vector<rdma::PageRegion> regions_;

@@ -1,8 +1,8 @@
 // AppendTable: an executor's primary state for one window slice of an append set: its tuples, in the order they came.
 //
-// Adding a tuple looks nothing up, so it costs a sequential write. What has grown beyond the cache is split by 8 bits
-// of the keys' hashes into 256 logs, so that whoever puts equal keys together later, when a window fires, can do it a
-// log at a time, in the cache (a radix join: Manegold, Boncz and Kersten, VLDB 2000).
+// Adding a tuple looks nothing up, so it costs a sequential write. What has grown beyond the cache is split by some
+// bits of the keys' hashes into as many logs (StateThresholds), so that whoever puts equal keys together later, when a
+// window fires, can do it a log at a time, in the cache (a radix join: Manegold, Boncz and Kersten, VLDB 2000).
 //
 // Owned by one executor, used by its thread alone.
 //
@@ -24,8 +24,20 @@
 #include "state/index/hash_index.h"
 #include "state/index/key_hash.h"
 #include "state/log/append_log.h"
+#include "state/log/state_memory.h"
+#include "state/store/table_counts.h"
 
 namespace glaive::state {
+
+/// The log, of a table that is split, of a key with a given hash: by bits that no leader is chosen by (key_hash.h).
+class SplitLogOf {
+ public:
+  explicit SplitLogOf(const StateMemory& memory) : shift_(64 - memory.thresholds().split_bits) {}
+  std::size_t operator()(std::uint64_t hash) const { return hash >> shift_; }
+
+ private:
+  std::uint32_t shift_;
+};
 
 template <StateKey K, typename V>
 class AppendTable {
@@ -37,10 +49,6 @@ class AppendTable {
   using Log = AppendLog<Entry>;
   using Forecast = std::uint64_t;  // of no use
   static Forecast Both(Forecast /*a*/, Forecast /*b*/) { return 0; }
-  /// Logs of a table that is split.
-  static constexpr std::size_t kSplitLogs = 256;
-  /// From here on a table is split: half of a usual second-level cache.
-  static constexpr std::uint64_t kSplitBytes = std::uint64_t{1} << 20;
 
   /// An empty slice. What is to be split can be split when it has become so large: that copies no more than that.
   static absl::StatusOr<AppendTable> Create(StateMemory& /*memory*/, std::uint64_t /*expected_entries*/) {
@@ -51,8 +59,9 @@ class AppendTable {
   template <typename E>
   absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
     const KeyHash hash = memory.key_hash();
+    const SplitLogOf log_of(memory);
     for (const E& update : run) {
-      Log& log = logs_[split() ? PartOf(hash(update.key)) : 0];
+      Log& log = logs_[split() ? log_of(hash(update.key)) : 0];
       if (!log.has_room()) [[unlikely]] {
         if (absl::Status status = log.MakeRoom(memory); !status.ok()) {
           return status;
@@ -61,17 +70,18 @@ class AppendTable {
       log.Append({.key = update.key, .value = {update.input}});
     }
     size_ += run.size();
-    return !split() && size_ * sizeof(Entry) > kSplitBytes ? Split(memory) : absl::OkStatus();
+    return !split() && size_ * sizeof(Entry) > memory.thresholds().split_bytes ? Split(memory) : absl::OkStatus();
   }
 
   bool split() const { return logs_.size() > 1; }
   /// Splits a table that is not, whatever its size. ResourceExhausted past the budget.
   absl::Status Split(StateMemory& memory) {
-    std::vector<Log> parts(kSplitLogs);
+    const SplitLogOf log_of(memory);
+    std::vector<Log> parts(memory.thresholds().split_logs());
     Log& all = logs_.front();
     for (std::size_t run = 0; run < all.run_count(); ++run) {
       for (const Entry& entry : all.Run(run)) {
-        Log& part = parts[PartOf(memory.key_hash()(entry.key))];
+        Log& part = parts[log_of(memory.key_hash()(entry.key))];
         if (absl::Status status = part.MakeRoom(memory); !status.ok()) {
           return status;
         }
@@ -83,10 +93,8 @@ class AppendTable {
     return absl::OkStatus();
   }
 
-  /// One log, or kSplitLogs.
+  /// One log, or those of StateThresholds::split_logs().
   std::span<const Log> logs() const { return logs_; }
-  /// The log, of a table that is split, of a key with that hash: by bits that no leader is chosen by (key_hash.h).
-  static std::size_t PartOf(std::uint64_t hash) { return hash >> 56; }
 
   /// Gives all memory back.
   void Release(StateMemory& memory) {
@@ -100,7 +108,7 @@ class AppendTable {
   std::uint64_t size() const { return size_; }
 
   // There is no index to grow or to prefetch from, and nothing to plan.
-  std::uint64_t index_growths() const { return 0; }
+  TableCounts counts() const { return {.split_slices = split() ? std::uint64_t{1} : 0}; }
   Forecast forecast() const { return 0; }
 
  private:

@@ -20,6 +20,7 @@
 #include "state/epoch/slice_id.h"
 #include "state/log/state_memory.h"
 #include "state/store/state_kind.h"
+#include "state/store/table_counts.h"
 
 namespace glaive::state {
 
@@ -65,7 +66,7 @@ class PrimaryPartition {
     GLAIVE_CHECK(!slices_.empty(), "no slice is open");
     const auto oldest = slices_.begin();
     last_forecast_ = oldest->second.forecast();
-    index_growths_ += oldest->second.index_growths();
+    counts_ += oldest->second.counts();
     if (oldest->first == last_opened_) {
       last_table_ = nullptr;
     }
@@ -93,13 +94,13 @@ class PrimaryPartition {
     return entries;
   }
 
-  /// How often an index has grown, in the slices that are open and those that were dropped.
-  std::uint64_t index_growths() const {
-    std::uint64_t growths = index_growths_;
+  /// Of the slices that are open and of those that were dropped.
+  TableCounts counts() const {
+    TableCounts counts = counts_;
     for (const auto& [slice, table] : slices_) {
-      growths += table.index_growths();
+      counts += table.counts();
     }
-    return growths;
+    return counts;
   }
 
  private:
@@ -122,7 +123,7 @@ class PrimaryPartition {
   SliceId last_opened_ = kFirstSlice;
   Table* last_table_ = nullptr;  // of last_opened_, null if that was dropped
   Forecast last_forecast_{};
-  std::uint64_t index_growths_ = 0;
+  TableCounts counts_;  // of slices that were dropped
 };
 
 }  // namespace glaive::state

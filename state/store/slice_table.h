@@ -29,6 +29,7 @@
 #include "state/index/key_hash.h"
 #include "state/log/entry_log.h"
 #include "state/store/run_groups.h"
+#include "state/store/table_counts.h"
 
 namespace glaive::state {
 
@@ -50,6 +51,7 @@ class SliceTable {
     }
     SliceTable table;
     table.index_ = *index;
+    table.cached_bytes_ = memory.thresholds().cached_log_bytes;
     return table;
   }
 
@@ -75,8 +77,11 @@ class SliceTable {
     if (absl::Status status = Prepare(memory, items.size()); !status.ok()) {
       return status;
     }
-    return IsLarge() ? ApplyGroup<true, !kPrefetched>(memory, items, apply)
-                     : ApplyGroup<false, false>(memory, items, apply);
+    if (!IsLarge()) {
+      return ApplyGroup<false, false>(memory, items, apply);
+    }
+    prefetched_ += items.size();
+    return ApplyGroup<true, !kPrefetched>(memory, items, apply);
   }
 
   /// Starts loading what an update of a key with a given hash will need; of a table that nothing changes meanwhile.
@@ -135,11 +140,9 @@ class SliceTable {
   std::uint32_t size() const { return log_.size(); }
   Forecast forecast() const { return size(); }
   std::size_t size_bytes() const { return index_.size_bytes() + std::size_t{log_.size()} * sizeof(Entry); }
-  std::uint64_t index_growths() const { return index_.growths(); }
+  TableCounts counts() const { return {.index_growths = index_.growths(), .prefetched_entries = prefetched_}; }
 
  private:
-  /// Below this the state stays in the second-level cache, and prefetching costs more than it hides.
-  static constexpr std::size_t kPrefetchThresholdBytes = std::size_t{1} << 20;
   /// Where seven of eight updates since the last growth brought a new key, there are several times as many keys in all,
   /// if they are equally frequent.
   static constexpr std::uint64_t kManyMoreKeys = 8;
@@ -148,7 +151,8 @@ class SliceTable {
     return index_.Find(hash, [&](std::uint32_t entry) { return log_.At(entry).key == key; });
   }
 
-  bool IsLarge() const { return size_bytes() > kPrefetchThresholdBytes; }
+  /// Whether it has outgrown the second-level cache; before that, prefetching costs more than it hides.
+  bool IsLarge() const { return size_bytes() > cached_bytes_; }
 
   absl::Status Prepare(StateMemory& memory, std::size_t items) {
     if (absl::Status status = log_.MakeRoom(memory, static_cast<std::uint32_t>(items)); !status.ok()) {
@@ -244,6 +248,8 @@ class SliceTable {
   EntryLog<Entry> log_;
   std::uint64_t updates_ = 0;         // since the last growth
   std::uint32_t size_at_growth_ = 0;  // the last one
+  std::uint64_t cached_bytes_ = 0;    // up to which it does without prefetching
+  std::uint64_t prefetched_ = 0;      // items, whose buckets and entries were prefetched
 };
 
 }  // namespace glaive::state

@@ -28,6 +28,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "rdma/base/every.h"
 #include "rdma/base/prefetch.h"
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
@@ -78,7 +79,6 @@ class SlotTable {
   /// Slots that are looked at for a key, behind each other.
   static constexpr std::size_t kMostProbes = 32;
   static constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 31;
-  static constexpr std::size_t kSlotsBetweenPauses = std::size_t{1} << 16;
 
   /// Without slots.
   SlotTable() = default;
@@ -93,7 +93,7 @@ class SlotTable {
     if (!block.ok()) {
       return block.status();
     }
-    return SlotTable(*block, HomesFor(keys), memory.key_hash());
+    return SlotTable(*block, HomesFor(keys), memory);
   }
 
   /// Gives the memory back; the table is then without slots.
@@ -121,9 +121,9 @@ class SlotTable {
   bool full() const { return size_ >= limit(); }
   std::size_t size_bytes() const { return block_.size_bytes; }
   /// Whether it is larger than a usual second-level cache, so that it helps to prefetch.
-  bool exceeds_cache() const { return size_bytes() > kCachedBytes; }
+  bool exceeds_cache() const { return exceeds_cache_; }
   /// Whether it is so much larger than a usual first-level cache that prefetching helps a run of updates.
-  bool exceeds_first_level_cache() const { return size_bytes() > kFirstLevelBytes; }
+  bool exceeds_first_level_cache() const { return exceeds_first_level_cache_; }
 
   /// Where a key is looked for.
   [[gnu::always_inline]] SlotHome HomeOf(const K& key) const {
@@ -172,13 +172,13 @@ class SlotTable {
   }
 
   /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. Calls `pause()`
-  /// once in kSlotsBetweenPauses slots, whether they are used or not.
+  /// once in StateThresholds::slots_per_turn slots, whether they are used or not.
   template <typename Visit, typename Pause = NoPause>
   absl::Status ForEach(Visit&& visit, Pause&& pause = {}) const {
     std::span<const Entry> rest(slots_, empty() ? 0 : homes_ + kMostProbes);
     std::array<const Entry*, 128> used;
-    for (std::size_t chunk = 1; !rest.empty(); ++chunk) {
-      if (chunk % (kSlotsBetweenPauses / used.size()) == 0) {
+    for (Every turn(std::max<std::uint64_t>(slots_per_turn_ / used.size(), 1)); !rest.empty();) {
+      if (turn.Step()) {
         pause();
       }
       // Every pointer is written and those of used slots stay: a branch for each would be mispredicted.
@@ -225,11 +225,15 @@ class SlotTable {
   /// While a window's results are made, the processor's own prefetchers lose the array.
   static constexpr std::size_t kScannedAhead = 4096 / sizeof(Entry);
   static constexpr std::uint64_t kFewestHomes = 64;
-  static constexpr std::size_t kCachedBytes = std::size_t{2} << 20;
-  static constexpr std::size_t kFirstLevelBytes = std::size_t{128} << 10;
 
-  SlotTable(const Block& block, std::uint64_t homes, const KeyHash& hash)
-      : block_(block), slots_(reinterpret_cast<Entry*>(block.data)), homes_(homes), hash_(hash) {}
+  SlotTable(const Block& block, std::uint64_t homes, const StateMemory& memory)
+      : block_(block),
+        slots_(reinterpret_cast<Entry*>(block.data)),
+        homes_(homes),
+        hash_(memory.key_hash()),
+        slots_per_turn_(memory.thresholds().slots_per_turn),
+        exceeds_cache_(block.size_bytes > memory.thresholds().cached_slots_bytes),
+        exceeds_first_level_cache_(block.size_bytes > memory.thresholds().first_level_slots_bytes) {}
 
   static std::uint64_t HomesFor(std::uint64_t keys) {
     const std::uint64_t fewest = std::max(keys + keys / 2, kFewestHomes);
@@ -274,8 +278,11 @@ class SlotTable {
   Entry* slots_ = nullptr;
   std::uint64_t homes_ = 0;  // slots that hashes point to; behind the last one are kMostProbes more
   KeyHash hash_;             // the run's, once there are slots
+  std::uint64_t slots_per_turn_ = 1;
   std::uint32_t size_ = 0;
   bool has_zero_ = false;
+  bool exceeds_cache_ = false;
+  bool exceeds_first_level_cache_ = false;
 };
 
 }  // namespace glaive::state

@@ -26,6 +26,7 @@
 #include "absl/status/statusor.h"
 
 #include "rdma/base/check.h"
+#include "rdma/base/every.h"
 #include "state/crdt/compact_form.h"
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
@@ -34,6 +35,7 @@
 #include "state/store/run_groups.h"
 #include "state/store/slice_table.h"
 #include "state/store/slot_table.h"
+#include "state/store/table_counts.h"
 
 namespace glaive::state {
 
@@ -63,12 +65,13 @@ class WindowTable {
 
   /// An empty slice for what is expected of it. ResourceExhausted past the budget.
   static absl::StatusOr<WindowTable> Create(StateMemory& memory, const Forecast& expected) {
-    WindowTable table;
+    WindowTable table(memory.thresholds());
     table.unfit_ = expected.unfit;
     if (expected.recurring && !expected.unfit && IsWorthSlots(memory, expected.keys)) {
       // Without memory for them, the log may still live on what earlier slices have given back.
       if (absl::StatusOr<Slots> slots = Slots::Create(memory, expected.keys); slots.ok()) {
         table.slots_ = *slots;
+        table.counts_.slot_slices = 1;
       }
     }
     absl::StatusOr<Log> log = Log::Create(memory, table.slots_.empty() ? expected.keys : 0);
@@ -87,7 +90,8 @@ class WindowTable {
     updates_ += run.size();
     deltas_ += kIsUpdate<E> ? 0 : run.size();
     if (moving()) {
-      if (absl::Status status = MoveSome(memory, std::max(2 * run.size(), kFewestMoved)); !status.ok()) {
+      if (absl::Status status = MoveSome(memory, std::max<std::uint64_t>(2 * run.size(), thresholds_->fewest_moved));
+          !status.ok()) {
         return status;
       }
     }
@@ -121,6 +125,7 @@ class WindowTable {
       const auto folder = use(SlotFolder<K, V, /*kOutsideCache=*/true>(slots_));
       slots_ = folder.slots();
       updates_ += folder.folded();
+      counts_.folded_ahead += folder.folded();
     } else {
       updates_ += FoldIntoSlots<K, V>(slots_, use);
     }
@@ -136,12 +141,12 @@ class WindowTable {
     GLAIVE_CHECK(!moving(), moving_.size() - moved_, " entries have not been moved");
     absl::Status status =
         slots_.ForEach([&](const auto& slot) { return shared_ == 0 ? visit(slot) : visit(WholeOf(slot)); }, pause);
-    std::uint64_t passed_over = 0;
+    Every turn(thresholds_->entries_per_turn);
     return !status.ok() ? status : log_.ForEach([&](const Entry& entry) {
       if (!HasSlotAsWell(entry.key)) {
         return visit(entry);
       }
-      if (++passed_over % kEntriesBetweenPauses == 0) {
+      if (turn.Step()) {
         pause();
       }
       return absl::OkStatus();
@@ -158,14 +163,19 @@ class WindowTable {
   Forecast forecast() const {
     return {.keys = size(),
             .recurring = size() > 0 && 2 * updates_ >= kUpdatesOfTwo * size(),
-            .unfit = unfit_ || refused_records_ > kFewestOfUnfit + (updates_ - deltas_) / kItemsOfUnfit};
+            .unfit = unfit_ || SlotsAreUnfit()};
   }
   /// Keys. While entries move, those that have a slot already count twice until they are moved.
   std::uint64_t size() const {
     return std::uint64_t{slots_.size()} + log_.size() - shared_ + (moving() ? moving_.size() - moved_ : 0);
   }
   std::size_t size_bytes() const { return slots_.size_bytes() + log_.size_bytes() + moving_.size_bytes(); }
-  std::uint64_t index_growths() const { return earlier_growths_ + log_.index_growths(); }
+  TableCounts counts() const {
+    TableCounts counts = counts_;
+    counts += log_.counts();
+    counts.unfit_slots += !unfit_ && SlotsAreUnfit() ? 1 : 0;
+    return counts;
+  }
 
  private:
   /// From so many updates of two keys on, clearing and scanning an array that is a third to a half empty costs less
@@ -175,14 +185,9 @@ class WindowTable {
   /// most one key in so many is new since the last look: slots do not grow.
   static constexpr std::uint64_t kUpdatesOfMove = 2;
   static constexpr std::uint64_t kKeysOfNewKey = 16;
-  static constexpr std::uint64_t kUpdatesBetweenLooks = 4096;
-  static constexpr std::size_t kFewestMoved = 128;  // with a run of updates
-  static constexpr std::uint64_t kEntriesBetweenPauses = 4096;
   /// Slots are unfit if they refuse more than one in so many: of the executor's own records, since deltas are sums of
   /// many; before a move, of the log's first values.
   static constexpr std::uint64_t kItemsOfUnfit = 64;
-  static constexpr std::uint64_t kValuesTried = 1024;
-  static constexpr std::uint64_t kFewestOfUnfit = 1000;  // a few odd numbers say nothing
   /// Slots come beside the memory that earlier slices have taken for their logs, so they may take this part of what is
   /// left. Nor may they be so large that zeroing them in one go would hold up the executor for long.
   static constexpr std::uint64_t kPartOfMemory = 16;
@@ -198,7 +203,7 @@ class WindowTable {
   /// What the log was like when it was last considered to move it to slots.
   struct Look {
     std::uint64_t keys = 0;
-    std::uint64_t next_updates = kUpdatesBetweenLooks;  // after how many it is to be considered again
+    std::uint64_t next_updates = 0;  // after how many it is to be considered again
   };
 
   /// A value on its way to another place of its key.
@@ -208,12 +213,21 @@ class WindowTable {
     V value;
   };
 
+  /// `thresholds` outlive the table.
+  explicit WindowTable(const StateThresholds& thresholds)
+      : look_({.next_updates = thresholds.updates_between_looks}), thresholds_(&thresholds) {}
+
+  bool SlotsAreUnfit() const {
+    return refused_records_ > thresholds_->refused_records_allowed + (updates_ - deltas_) / kItemsOfUnfit;
+  }
+
   template <bool kPrefetches, typename E>
   absl::Status ApplyToSlots(StateMemory& memory, std::span<const E> run) {
     std::array<SlotHome, kSlotsAhead + kSlotChunk> homes;  // a ring
     std::array<const E*, kGroupSize> refused;
     std::size_t refused_count = 0;
     Slots slots = slots_;  // a copy: its fields need not be read again after each update
+    counts_.prefetched_entries += kPrefetches ? run.size() : 0;
     absl::Status status;
     const auto locate = [&](std::size_t first) {
       for (std::size_t i = first; i < std::min(first + kSlotChunk, run.size()); ++i) {
@@ -262,6 +276,7 @@ class WindowTable {
       }
     }
     if (for_log_count > 0) {
+      counts_.slot_overflows += for_log_count;
       status.Update(log_.Apply(memory, std::span<const RunItem<E>>(for_log).first(for_log_count), ApplyRunItem{}));
     }
     return status;
@@ -280,8 +295,10 @@ class WindowTable {
     if (Form anew; ApplyEntry{}(anew, *item.entry)) {
       const Moved had{.hash = item.hash, .key = item.key, .value = form.Expanded()};
       form = anew;
+      ++counts_.replaced_forms;
       status = log_.Apply(memory, std::span(&had, 1), [](V& value, const Moved& moved) { value.Merge(moved.value); });
     } else {
+      ++counts_.slot_overflows;
       status = log_.Apply(memory, std::span(&item, 1), ApplyRunItem{});
     }
     shared_ += log_.size() - entries;
@@ -292,7 +309,7 @@ class WindowTable {
   [[gnu::noinline]] absl::Status ConsiderSlots(StateMemory& memory) {
     const std::uint64_t keys = log_.size();
     const std::uint64_t new_keys = keys - look_.keys;
-    look_ = {.keys = keys, .next_updates = updates_ + std::max(updates_ / 4, kUpdatesBetweenLooks)};
+    look_ = {.keys = keys, .next_updates = updates_ + std::max(updates_ / 4, thresholds_->updates_between_looks)};
     const std::uint64_t expected_keys = keys + keys / 8;  // some more will come
     if (unfit_ || updates_ < kUpdatesOfMove * keys || kKeysOfNewKey * new_keys > keys ||
         !IsWorthSlots(memory, expected_keys) || !LogFitsSlots()) {
@@ -308,7 +325,8 @@ class WindowTable {
     }
     slots_ = *slots;
     moving_ = std::exchange(log_, *std::move(log));
-    earlier_growths_ = moving_.index_growths();
+    counts_ += moving_.counts();
+    ++counts_.slot_moves;
     return absl::OkStatus();
   }
 
@@ -319,7 +337,7 @@ class WindowTable {
     const absl::Status enough = absl::CancelledError("enough values were tried");
     log_.ForEach([&](const Entry& entry) {
           refused += Form().TryMerge(entry.value) ? 0 : 1;
-          return ++tried < kValuesTried ? absl::OkStatus() : enough;
+          return ++tried < thresholds_->values_tried ? absl::OkStatus() : enough;
         })
         .IgnoreError();
     return refused <= tried / kItemsOfUnfit;
@@ -332,6 +350,7 @@ class WindowTable {
     if (form != nullptr && form->TryMerge(moved.value)) [[likely]] {
       return absl::OkStatus();
     }
+    ++counts_.slot_overflows;
     const std::uint64_t entries = log_.size();
     absl::Status status =
         log_.Apply(memory, std::span(&moved, 1), [](V& value, const Moved& item) { value.Merge(item.value); });
@@ -358,10 +377,11 @@ class WindowTable {
   Look look_;                          // the last one
   Log moving_;                         // entries on their way to slots
   std::uint32_t moved_ = 0;            // of these
-  std::uint64_t earlier_growths_ = 0;  // of the log that was moved to slots
   std::uint64_t refused_records_ = 0;  // of this executor, by slots
   std::uint64_t shared_ = 0;           // keys that have a slot and an entry of the log
   bool unfit_ = false;                 // in an earlier slice
+  TableCounts counts_;                 // without those of the log that it has now
+  const StateThresholds* thresholds_;
 };
 
 }  // namespace glaive::state

@@ -52,6 +52,7 @@ struct Workload {
   std::uint32_t credits = 8;
   std::uint64_t fragment_bytes = 1 << 20;
   state::FoldOptions fold{};
+  state::StateThresholds thresholds{};
   std::uint64_t state_limit_bytes = 1 << 30;  // of an executor
   std::uint64_t state_prefault_bytes = 0;
   EpochPolicy epochs{};
@@ -143,6 +144,7 @@ inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& 
   config.idle_timeout_ns = workload.idle_timeout_ns;
   config.fragment_bytes = workload.fragment_bytes;
   config.fold = workload.fold;
+  config.thresholds = workload.thresholds;
   config.state_limit_bytes = workload.state_limit_bytes;
   config.state_prefault_bytes = workload.state_prefault_bytes;
   config.scheduler.observer = workload.observer;

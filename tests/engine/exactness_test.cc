@@ -154,6 +154,22 @@ TEST(HardStates, SmallRingsStallAndLapMoreThan256TimesAndStayExact) {
   }
 }
 
+TEST(HardStates, LogsMoveToSlotsAndLaterSlicesOpenWithThem) {
+  for (const std::uint32_t executors : {1U, 2U}) {
+    Workload workload{.executors = executors, .records = 20'000, .keys = 200};
+    workload.thresholds = {.cached_slots_bytes = 1000, .first_level_slots_bytes = 1000, .updates_between_looks = 100};
+    const ClusterOutcome outcome = RunCluster(workload);
+    ExpectExact(workload, outcome);
+    for (const ExecutorMetrics& metrics : outcome.metrics) {
+      EXPECT_GT(metrics.slot_moves, 0U);
+      EXPECT_GT(metrics.slot_slices, 0U);
+      EXPECT_GT(metrics.prefetched_entries, 0U);
+      EXPECT_EQ(metrics.folded_ahead > 0, executors == 1);
+      EXPECT_EQ(metrics.unfit_slots, 0U);
+    }
+  }
+}
+
 TEST(HardStates, ManyKeysGrowTheIndexInMidWindowAndStayExact) {
   const Workload workload{.nodes = 2, .executors = 2, .records = 100'000, .keys = 1'000'000, .span_ms = 2'000};
   const ClusterOutcome outcome = RunCluster(workload);

@@ -125,8 +125,7 @@ class Worker {
   [[noreturn]] void Work(int fd) const {
     for (std::uint64_t seed = next_; seed < end_; seed += stride_) {
       alarm(kSecondsASeed);
-      const Outcome outcome =
-          Simulate(DrawScenario(seed, static_cast<std::int64_t>(catalogue_.size())), catalogue_, nullptr);
+      const Outcome outcome = Simulate(DrawScenario(seed, catalogue_), catalogue_, nullptr);
       const Measures& measures = outcome;
       const Report report{.seed = seed, .problem_bytes = outcome.problem.size(), .measures = measures};
       WriteAll(fd, &report, sizeof(report));
@@ -163,7 +162,7 @@ BatchResult RunBatch(const BatchOptions& options, std::span<const CatalogueEntry
       auto [seed, outcome] = workers[i]->Take(is_report);
       if (!is_report) continue;
       ++result.done;
-      coverage.Add(DrawScenario(seed, static_cast<std::int64_t>(catalogue.size())), outcome);
+      coverage.Add(DrawScenario(seed, catalogue), outcome);
       if (!outcome.problem.empty()) result.failures.push_back({seed, outcome.problem});
       if (options.is_terminal && result.done % 20 == 0) {
         progress << "\r" << result.done << " of " << options.count << " simulations, " << result.failures.size()

@@ -39,9 +39,10 @@ struct CatalogueEntry {
   std::string_view aggregate;  ///< "count", ... or "" for a join
   std::string_view join;       ///< "inner", "left", "full", "static" or ""
   std::int64_t sources = 1;
-  /// Whether one stage takes in all sources. A source waits for the slower flows of its own stage alone (I7).
-  bool sources_share_a_stage = true;
+  std::int64_t share = 1;  ///< how often it is drawn, beside the others
   RowsWaitFor rows_wait_for = RowsWaitFor::kInput;
+  /// By how much results of the first source that others are joined with stay behind it, without the lateness.
+  std::int64_t results_delay_ms = 0;
   /// Whether the rows say of each record only that it was counted once, as a result or as late, so that they are right
   /// whichever records are late: then the whole of the first source may fall silent.
   bool counts_records = false;

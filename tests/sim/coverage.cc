@@ -48,6 +48,15 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["folded records"] += outcome.folded_records > 0 ? 1 : 0;
   states_["appended records"] += outcome.appended_records > 0 ? 1 : 0;
   states_["switches to and from folding"] += outcome.fold_switches > 1 ? 1 : 0;
+  states_["indexes that grow"] += outcome.index_growths > 0 ? 1 : 0;
+  states_["slices opened with slots"] += outcome.slot_slices > 0 ? 1 : 0;
+  states_["logs moved to slots"] += outcome.slot_moves > 0 ? 1 : 0;
+  states_["slots given up"] += outcome.unfit_slots > 0 ? 1 : 0;
+  states_["entries without a slot"] += outcome.slot_overflows > 0 ? 1 : 0;
+  states_["replaced forms"] += outcome.replaced_forms > 0 ? 1 : 0;
+  states_["prefetched entries"] += outcome.prefetched_entries > 0 ? 1 : 0;
+  states_["records folded ahead"] += outcome.folded_ahead > 0 ? 1 : 0;
+  states_["split joins"] += outcome.split_slices > 0 ? 1 : 0;
   states_["rows past idle flows"] += outcome.rows_past_idle_flows > 0 ? 1 : 0;
   states_["idle flows"] += outcome.idle_periods > 0 ? 1 : 0;
   states_["laps beyond 255"] += outcome.most_laps > 255 ? 1 : 0;

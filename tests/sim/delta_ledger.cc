@@ -33,8 +33,8 @@ void DeltaLedger::OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag
   inputs_ = std::max(inputs_, tag.input + 1);
 }
 
-void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag,
-                           std::span<const std::byte> runs) {
+void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs,
+                           const std::optional<state::EpochMarker>& marker) {
   Ring& ring = rings_[{from, to}];
   if (ring.under_way.empty() || ring.under_way.front().tag != tag) {
     if (!broken_) {
@@ -47,6 +47,10 @@ void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag
   if (ring.under_way.front().runs_hash != HashOf(runs) && !broken_) {
     broken_ = absl::StrCat("I2: executor ", Value(to), " has merged ", Show(tag), " of executor ", Value(from),
                            ", but other entries than were queued");
+  }
+  if (marker && options_.inputs_are_sources && marker->watermark_ms > ring.under_way.front().covers_ms && !broken_) {
+    broken_ = absl::StrCat("I3: executor ", Value(from), " tells of ", marker->watermark_ms, " ms in ", Show(tag),
+                           ", and its flow is at ", ring.under_way.front().covers_ms, " ms");
   }
   if (tag.has_marker == 1) ring.merged_ms[tag.input] = ring.under_way.front().covers_ms;
   ring.under_way.pop_front();

@@ -5,9 +5,9 @@
 //   I3 A watermark is seen only behind all that it covers: a row of a window comes once the chunks of all others up to
 //      the window's end have been merged where it comes from; at every row. How far chunks go at most is told by the
 //      flows themselves, when they are queued. (A marker that runs ahead of the records of its own batch shows in the
-//      results only.)
+//      results only.) A marker of a source says no more than its flow has come to, or may follow while it is idle.
 //
-//   ledger.OnQueued(from, to, tag, runs); ... ledger.OnMerged(from, to, tag, runs); problem = ledger.broken();
+//   ledger.OnQueued(from, to, tag, runs); ... ledger.OnMerged(from, to, tag, runs, marker); problem = ledger.broken();
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,8 @@ class DeltaLedger {
   DeltaLedger(const Options& options, const FlowTruth& truth) : options_(options), truth_(&truth) {}
 
   void OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs);
-  void OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs);
+  void OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs,
+                const std::optional<state::EpochMarker>& marker);
   /// What merges have broken first.
   const std::optional<std::string>& broken() const { return broken_; }
   /// `leader` writes a row. What is broken.

@@ -29,13 +29,17 @@ class DeltaLedgerTest : public ::testing::Test {
     ledger_.OnQueued(kHelper, kLeader, tag, std::as_bytes(std::span(runs)));
   }
   void Merge(const state::DeltaTag& tag, std::string_view runs = "runs") {
-    ledger_.OnMerged(kHelper, kLeader, tag, std::as_bytes(std::span(runs)));
+    ledger_.OnMerged(kHelper, kLeader, tag, std::as_bytes(std::span(runs)), std::nullopt);
+  }
+  void MergeMarker(const state::DeltaTag& tag, std::int64_t watermark_ms) {
+    ledger_.OnMerged(kHelper, kLeader, tag, std::as_bytes(std::span(std::string_view("runs"))),
+                     state::EpochMarker{.watermark_ms = watermark_ms});
   }
   std::string Broken() const { return ledger_.broken().value_or(""); }
   std::string AtRow(std::int64_t window_end_ms) const { return ledger_.AtRow(kLeader, window_end_ms).value_or(""); }
 
   VirtualTime time_;
-  FlowTruth truth_{1, 2, time_};
+  FlowTruth truth_{1, 3, time_, /*one_is_silent=*/true};
   DeltaLedger ledger_{{.executors = 2, .inputs_are_sources = true, .lateness_ms = 10}, truth_};
 };
 
@@ -46,6 +50,41 @@ TEST_F(DeltaLedgerTest, ChunksInTheirOrderAreRight) {
   Merge(Tag(1, 40));
   EXPECT_EQ(Broken(), "");
   EXPECT_EQ(ledger_.AtEnd(), std::nullopt);
+}
+
+TEST_F(DeltaLedgerTest, AMarkerThatIsAheadOfItsFlowIsNoticed) {
+  ReadUntil(100);
+  Queue(Tag(1, 56));
+  MergeMarker(Tag(1, 56), 90);  // held back by the lateness
+  EXPECT_EQ(Broken(), "");
+  Queue(Tag(2, 56));
+  ReadUntil(200);
+  MergeMarker(Tag(2, 56), 91);
+  EXPECT_THAT(Broken(), HasSubstr("I3: executor 0 tells of 91 ms in 56 bytes of entries and the marker of epoch 2 of "
+                                  "input 0, and its flow is at 90 ms"));
+}
+
+TEST_F(DeltaLedgerTest, AMarkerOfAnIdleFlowThatIsAheadOfTheSlowestOtherIsNoticed) {
+  ReadUntil(100);
+  truth_.Of(0, kHelper).idle_from_ns = 0;
+  truth_.Of(0, kLeader).watermark_ms = 5'000;
+  truth_.Of(0, ExecutorId{2}).watermark_ms = 1'000;
+  Queue(Tag(1, 56));
+  MergeMarker(Tag(1, 56), 990);
+  EXPECT_EQ(Broken(), "");
+  Queue(Tag(2, 56));
+  MergeMarker(Tag(2, 56), 991);
+  EXPECT_THAT(Broken(), HasSubstr("I3: executor 0 tells of 991 ms"));
+}
+
+TEST_F(DeltaLedgerTest, AnIdleFlowMayHaveFollowedTheLastThatHasEnded) {
+  ReadUntil(100);
+  truth_.Of(0, kHelper).idle_from_ns = 0;
+  truth_.Of(0, kLeader) = {.watermark_ms = kEndMs, .last_watermark_ms = 5'000};
+  truth_.Of(0, ExecutorId{2}) = {.watermark_ms = kEndMs, .last_watermark_ms = 1'000};
+  Queue(Tag(1, 56));
+  MergeMarker(Tag(1, 56), 4'990);
+  EXPECT_EQ(Broken(), "");
 }
 
 TEST_F(DeltaLedgerTest, AChunkMergedTwiceIsNoticed) {
@@ -98,9 +137,21 @@ TEST_F(DeltaLedgerTest, ARowWaitsForTheMarkerThatCoversItsWindow) {
 TEST_F(DeltaLedgerTest, AFlowThatIsIdleHoldsNoRowBack) {
   ReadUntil(100);
   truth_.Of(0, kHelper).idle_from_ns = time_.now_ns();
+  truth_.Of(0, kLeader).watermark_ms = 2'000;
+  truth_.Of(0, ExecutorId{2}).watermark_ms = 1'010;
   Queue(Tag(1, 0));
   Merge(Tag(1, 0));
   EXPECT_EQ(AtRow(1'000), "");
+}
+
+TEST_F(DeltaLedgerTest, WhereSeveralFlowsFallSilentAnIdleOneMayHaveFollowedAnyOther) {
+  FlowTruth truth(1, 2, time_, /*one_is_silent=*/false);
+  DeltaLedger ledger({.executors = 2, .inputs_are_sources = true, .lateness_ms = 10}, truth);
+  truth.Of(0, kHelper) = {.watermark_ms = 100, .idle_from_ns = time_.now_ns()};
+  ledger.OnQueued(kHelper, kLeader, Tag(1, 0), {});
+  ledger.OnMerged(kHelper, kLeader, Tag(1, 0), {}, state::EpochMarker{.watermark_ms = 5'000});
+  EXPECT_EQ(ledger.broken(), std::nullopt);
+  EXPECT_EQ(ledger.AtRow(kLeader, 1'000), std::nullopt);
 }
 
 TEST_F(DeltaLedgerTest, AnEndedFlowHoldsNoRowBack) {
@@ -112,7 +163,7 @@ TEST_F(DeltaLedgerTest, AnEndedFlowHoldsNoRowBack) {
 
 TEST(DeltaLedger, EachInputGoesByItsOwnSource) {
   VirtualTime time;
-  FlowTruth truth(2, 2, time);
+  FlowTruth truth(2, 2, time, /*one_is_silent=*/true);
   truth.Of(0, kHelper).watermark_ms = 500;
   truth.Of(1, kHelper).watermark_ms = 900;
   for (const bool inputs_are_sources : {true, false}) {
@@ -121,7 +172,7 @@ TEST(DeltaLedger, EachInputGoesByItsOwnSource) {
       state::DeltaTag tag = Tag(1, 0);
       tag.input = input;
       ledger.OnQueued(kHelper, kLeader, tag, {});
-      ledger.OnMerged(kHelper, kLeader, tag, {});
+      ledger.OnMerged(kHelper, kLeader, tag, {}, std::nullopt);
     }
     EXPECT_EQ(ledger.AtRow(kLeader, 500), std::nullopt);
     EXPECT_EQ(ledger.AtRow(kLeader, 501).has_value(), inputs_are_sources);

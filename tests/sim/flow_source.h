@@ -23,6 +23,7 @@ struct FlowPosition {
   std::int64_t watermark_ms = kBeginningMs;
   std::int64_t first_watermark_ms = kBeginningMs;  ///< behind the first batch
   std::int64_t followed_ms = kBeginningMs;         ///< how far it may have followed others while it was idle
+  std::int64_t last_watermark_ms = kBeginningMs;   ///< before its end
   std::int64_t idle_from_ns = kNever;              ///< virtual time, until it is read again
 
   /// How far it may be said to have come.
@@ -31,41 +32,49 @@ struct FlowPosition {
 
 class FlowTruth {
  public:
-  FlowTruth(std::size_t sources, std::size_t executors, const VirtualTime& time)
-      : positions_(sources, std::vector<FlowPosition>(executors)), time_(&time) {}
+  /// `one_is_silent`: at most one flow falls silent. An executor may take a flow for idle that is not any more; without
+  /// such flows it is known how far others follow at most.
+  FlowTruth(std::size_t sources, std::size_t executors, const VirtualTime& time, bool one_is_silent)
+      : positions_(sources, std::vector<FlowPosition>(executors)), time_(&time), one_is_silent_(one_is_silent) {}
 
   FlowPosition& Of(std::size_t source, ExecutorId executor) { return positions_[source][Value(executor)]; }
   const FlowPosition& Of(std::size_t source, ExecutorId executor) const { return positions_[source][Value(executor)]; }
   const VirtualTime& time() const { return *time_; }
 
   /// How far the slowest of the flows that are not idle has come, each counted as no less than `at_least_ms`.
-  std::int64_t SlowestMs(std::int64_t at_least_ms) const {
+  std::int64_t SlowestMs(std::int64_t at_least_ms) const { return SlowestOfFirstMs(sources(), at_least_ms); }
+  /// Likewise of the first `sources` alone.
+  std::int64_t SlowestOfFirstMs(std::size_t sources, std::int64_t at_least_ms) const {
     std::int64_t slowest_ms = kEndMs;
-    for (std::size_t source = 0; source < sources(); ++source) {
-      slowest_ms = std::min(slowest_ms, SlowestMsOf(source, at_least_ms));
+    for (const auto& of_source : std::span(positions_).first(sources)) {
+      for (const FlowPosition& each : of_source) {
+        if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.told_ms(), at_least_ms));
+      }
     }
     return slowest_ms;
   }
-  /// The same for the flows of one source.
-  std::int64_t SlowestMsOf(std::size_t source, std::int64_t at_least_ms) const {
-    std::int64_t slowest_ms = kEndMs;
-    for (const FlowPosition& each : positions_[source]) {
-      if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.told_ms(), at_least_ms));
+  /// Before a flow is read: idle flows may have followed until now.
+  void BeforeRead() {
+    for (auto& of_source : positions_) {
+      for (FlowPosition& each : of_source) each.followed_ms = one_is_silent_ ? FollowedMs(each) : each.followed_ms;
     }
-    return slowest_ms;
   }
-  /// How far a flow may be said to have come: an idle one as far as any other.
+  /// How far a flow may be said to have come.
   std::int64_t ToldMs(std::size_t source, ExecutorId executor) const {
     const FlowPosition& position = positions_[source][Value(executor)];
-    return IsIdle(position) ? kEndMs : position.told_ms();
+    if (!IsIdle(position)) return position.told_ms();
+    return one_is_silent_ ? std::max(position.watermark_ms, FollowedMs(position)) : kEndMs;
   }
-  /// How far a flow has followed others at most when it is read again: as far as the fastest has come, if it was idle.
+  /// How far a flow has followed others at most: while it is idle, as far as the slowest of the others has come if
+  /// these are never silent, or the fastest.
   std::int64_t FollowedMs(const FlowPosition& position) const {
+    if (!IsIdle(position)) return position.followed_ms;
+    if (one_is_silent_) return std::max(position.followed_ms, SlowestBesideMs(position));
     std::int64_t fastest_ms = position.followed_ms;
     for (const auto& of_source : positions_) {
       for (const FlowPosition& each : of_source) fastest_ms = std::max(fastest_ms, each.watermark_ms);
     }
-    return IsIdle(position) ? fastest_ms : position.followed_ms;
+    return fastest_ms;
   }
   std::size_t sources() const { return positions_.size(); }
   /// Whether an idle flow is behind `window_end_ms`: the window is complete only for those who go on without it.
@@ -77,10 +86,25 @@ class FlowTruth {
   }
 
  private:
+  /// The slowest of the other flows. Of their ends an executor hears in any order: once all have ended, it may have
+  /// heard last of any.
+  std::int64_t SlowestBesideMs(const FlowPosition& position) const {
+    std::int64_t slowest_ms = kEndMs;
+    std::int64_t last_ms = kBeginningMs;
+    for (const auto& of_source : positions_) {
+      for (const FlowPosition& each : of_source) {
+        if (&each == &position) continue;
+        slowest_ms = std::min(slowest_ms, each.watermark_ms);
+        last_ms = std::max(last_ms, each.last_watermark_ms);
+      }
+    }
+    return slowest_ms == kEndMs ? last_ms : slowest_ms;
+  }
   bool IsIdle(const FlowPosition& position) const { return position.idle_from_ns <= time_->now_ns(); }
 
   std::vector<std::vector<FlowPosition>> positions_;
   const VirtualTime* time_;
+  bool one_is_silent_;
 };
 
 /// Told of every batch, before it is read; an error ends the stream.
@@ -100,8 +124,12 @@ class FlowSource final : public engine::Source<Event> {
   engine::SourceBatch<Event> Poll() override {
     FlowPosition& position = truth_->Of(source_, context_.executor);
     if (!Ready()) return {.records = {}, .watermark_ms = position.watermark_ms};
+    truth_->BeforeRead();
     if (status_ = listener_->OnBatch(source_, context_.executor); !status_.ok() || next_ == flow_->size()) {
-      if (status_.ok()) position.watermark_ms = kEndMs;
+      if (status_.ok()) {
+        position.last_watermark_ms = position.watermark_ms;
+        position.watermark_ms = kEndMs;
+      }
       return {.records = {}, .watermark_ms = position.watermark_ms, .ended = true};
     }
     const Batch& batch = (*flow_)[next_++];

@@ -119,8 +119,9 @@ class SimNode::Observer final : public engine::TurnObserver, public state::Delta
   void OnQueued(ExecutorId leader, const state::DeltaTag& tag, std::span<const std::byte> entries) override {
     node_->world_.ledger->OnQueued(executor_, leader, tag, entries);
   }
-  void OnMerged(ExecutorId sender, const state::DeltaTag& tag, std::span<const std::byte> entries) override {
-    node_->world_.ledger->OnMerged(sender, executor_, tag, entries);
+  void OnMerged(ExecutorId sender, const state::DeltaTag& tag, std::span<const std::byte> entries,
+                const std::optional<state::EpochMarker>& marker) override {
+    node_->world_.ledger->OnMerged(sender, executor_, tag, entries, marker);
   }
 
  private:
@@ -241,6 +242,7 @@ void SimNode::Equip(engine::ExecutorConfig& config) {
                  .trials_between = static_cast<std::uint64_t>(world_.scenario->trials_between),
                  .records_per_saved = static_cast<std::uint64_t>(world_.scenario->records_per_saved),
                  .combiner_bytes = static_cast<std::uint64_t>(world_.scenario->combiner_bytes)};
+  config.thresholds = world_.scenario->thresholds();
   if (HasFault(FaultKind::kNoState)) {
     config.state_limit_bytes = static_cast<std::uint64_t>(world_.scenario->occurrence) << 10;
   }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
+#include "tests/sim/catalogue.h"
 #include "tests/sim/random.h"
 
 namespace glaive::sim {
@@ -30,6 +31,18 @@ std::int64_t Scaled(Random& random, std::int64_t least, std::int64_t most) {
   return random.Between(least, std::min(std::max(bound, least), most));
 }
 
+/// Each as often as its share says.
+std::int64_t DrawQuery(Random& random, std::span<const CatalogueEntry> catalogue) {
+  std::int64_t shares = 0;
+  for (const CatalogueEntry& entry : catalogue) shares += entry.share;
+  std::int64_t drawn = random.Between(0, shares - 1);
+  std::int64_t query = 0;
+  for (; drawn >= catalogue[static_cast<std::size_t>(query)].share; ++query) {
+    drawn -= catalogue[static_cast<std::size_t>(query)].share;
+  }
+  return query;
+}
+
 void DrawFault(Random& random, Scenario& scenario) {
   if (random.Chance(0.35)) return;
   scenario.fault = random.Between(1, kFaultKinds - 1);
@@ -47,27 +60,52 @@ void DrawFault(Random& random, Scenario& scenario) {
       scenario.nodes == 1 ? 0 : (scenario.victim + random.Between(1, scenario.nodes - 1)) % scenario.nodes;
 }
 
+/// Low ones, which the few records and keys of a scenario reach, about as often as the defaults.
+void DrawThresholds(Random& random, Scenario& scenario) {
+  scenario.cached_slots_bytes = OneOf<4>(random, {0, 0, 4'000, 2 << 20});
+  scenario.first_level_slots_bytes = OneOf<3>(random, {0, 4'000, 128 << 10});
+  scenario.cached_log_bytes = OneOf<3>(random, {0, 4'000, 1 << 20});
+  scenario.split_bytes = OneOf<4>(random, {0, 300, 2'000, 1 << 20});
+  scenario.split_bits = OneOf<4>(random, {1, 2, 4, 8});
+  scenario.updates_between_looks = OneOf<4>(random, {1, 10, 40, 4'096});
+  scenario.fewest_moved = OneOf<3>(random, {0, 10, 128});
+  scenario.values_tried = OneOf<3>(random, {1, 20, 1'024});
+  scenario.refused_records_allowed = OneOf<4>(random, {0, 1, 10, 1'000});
+  scenario.entries_per_turn = OneOf<4>(random, {1, 7, 50, 4'096});
+  scenario.slots_per_turn = OneOf<2>(random, {100, 1 << 16});
+  scenario.cleaned_bytes_per_turn = OneOf<2>(random, {4'096, 256 << 10});
+  scenario.most_staged = OneOf<3>(random, {1, 50, 1'024});
+}
+
 Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, std::int64_t records) {
   Event event;
-  event.key =
-      static_cast<std::int64_t>(random.Below(100)) < scenario.hot_percent
-          ? 0
-          : random.Below(static_cast<std::uint64_t>(scenario.keys)) * static_cast<std::uint64_t>(scenario.key_stride);
+  const std::int64_t keys =
+      scenario.keys_grow == 1 ? std::max<std::int64_t>(scenario.keys * number / records, 1) : scenario.keys;
+  event.key = static_cast<std::int64_t>(random.Below(100)) < scenario.hot_percent
+                  ? 0
+                  : random.Below(static_cast<std::uint64_t>(keys)) * static_cast<std::uint64_t>(scenario.key_stride);
   event.time_ms = number * scenario.span_ms / std::max<std::int64_t>(records, 1);
   event.time_ms -= scenario.disorder_ms == 0 ? 0 : random.Between(0, scenario.disorder_ms);
   event.amount = random.Between(-1'000, 1'000);
   constexpr float kLarge = 0x1p60F;
-  constexpr std::uint64_t kOneInSoManyIsLarge = 16;
   event.weight = static_cast<float>(random.Between(-4'096, 4'096)) / 256;
-  event.weight *= random.Below(kOneInSoManyIsLarge) == 0 ? kLarge : 1;
+  event.weight *= static_cast<std::int64_t>(random.Below(100)) < scenario.large_percent ? kLarge : 1;
   event.kind = random.Below(3);
   return event;
 }
 
-enum class Silence : std::uint8_t { kNone, kBeforeFarTimes, kBeforeNextTimes };
+enum class Silence : std::uint8_t {
+  kNone,
+  kBeforeFarTimes,
+  kBeforeNextTimes,
+  kPauses,  ///< shorter than the idle timeout, between some batches that have all records
+};
 
 Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Silence silence, std::int64_t skips) {
-  const bool is_silent = silence != Silence::kNone && records >= 4;
+  const bool is_silent = (silence == Silence::kBeforeFarTimes || silence == Silence::kBeforeNextTimes) && records >= 4;
+  const bool pauses = silence == Silence::kPauses;
+  constexpr std::int64_t kBatchesWithPauses = 16;
+  const std::int64_t batch_records = pauses ? std::max<std::int64_t>(records / kBatchesWithPauses, 1) : scenario.batch;
   Flow flow;
   std::int64_t watermark_ms = kBeginningMs;
   const std::int64_t speaks_again = records / 2;
@@ -79,8 +117,9 @@ Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Si
       flow.insert(flow.end(), static_cast<std::size_t>(std::exchange(skips, 0)), skip);
     }
     const bool is_behind = is_silent && number >= speaks_again;
+    if (pauses) batch.silence_ns = kIdleTimeoutNs / 4;
     if (is_behind && number < speaks_again + scenario.batch) batch.silence_ns = 4 * kIdleTimeoutNs;
-    for (std::int64_t i = 0; i < scenario.batch && number < records; ++i, ++number) {
+    for (std::int64_t i = 0; i < batch_records && number < records; ++i, ++number) {
       Event event = MakeEvent(scenario, random, number, records);
       if (is_behind && silence == Silence::kBeforeFarTimes)
         event.time_ms += 3 * scenario.span_ms + scenario.disorder_ms + scenario.bound_ms;
@@ -106,14 +145,17 @@ std::vector<Knob> Knobs() {
           {"executors", &Scenario::executors, 1, 1, 16},
           {"records", &Scenario::records, 1, 0, kMost},
           {"keys", &Scenario::keys, 1, 1, kMost},
+          {"keys-grow", &Scenario::keys_grow, 0, 0, 1},
           {"key-stride", &Scenario::key_stride, 1, 1, kMost},
           {"hot-percent", &Scenario::hot_percent, 0, 0, 100},
+          {"large-percent", &Scenario::large_percent, 0, 0, 100},
           {"disorder-ms", &Scenario::disorder_ms, 0, 0, kMost},
           {"bound-ms", &Scenario::bound_ms, 0, 0, kMost},
           {"lateness-ms", &Scenario::lateness_ms, 0, 0, kMost},
           {"batch", &Scenario::batch, 1, 1, kMost},
           {"silent", &Scenario::silent, 0, 0, 1},
           {"silent-source", &Scenario::silent_source, 0, 0, 1},
+          {"others-last", &Scenario::others_last, 0, 0, 1},
           {"skips", &Scenario::skips, 0, 0, 20},
           {"skew-ms", &Scenario::skew_ms, 0, 0, kMost},
           {"one-host", &Scenario::one_host, 1, 0, 1},
@@ -137,6 +179,19 @@ std::vector<Knob> Knobs() {
           {"epoch-min-bytes", &Scenario::epoch_min_bytes, 1, 1, kMost},
           {"epoch-interval-us", &Scenario::epoch_interval_us, 1'000, 1, kMost},
           {"max-lead-ms", &Scenario::max_lead_ms, 0, 0, kMost},
+          {"cached-slots-bytes", &Scenario::cached_slots_bytes, 2 << 20, 0, kMost},
+          {"first-level-slots-bytes", &Scenario::first_level_slots_bytes, 128 << 10, 0, kMost},
+          {"cached-log-bytes", &Scenario::cached_log_bytes, 1 << 20, 0, kMost},
+          {"split-bytes", &Scenario::split_bytes, 1 << 20, 0, kMost},
+          {"split-bits", &Scenario::split_bits, 8, 1, 8},
+          {"updates-between-looks", &Scenario::updates_between_looks, 4'096, 1, kMost},
+          {"fewest-moved", &Scenario::fewest_moved, 128, 0, kMost},
+          {"values-tried", &Scenario::values_tried, 1'024, 1, kMost},
+          {"refused-records-allowed", &Scenario::refused_records_allowed, 1'000, 0, kMost},
+          {"entries-per-turn", &Scenario::entries_per_turn, 4'096, 1, kMost},
+          {"slots-per-turn", &Scenario::slots_per_turn, 1 << 16, 1, kMost},
+          {"cleaned-bytes-per-turn", &Scenario::cleaned_bytes_per_turn, 256 << 10, 64, kMost},
+          {"most-staged", &Scenario::most_staged, 1'024, 1, kMost},
           {"span-ms", &Scenario::span_ms, 10'000, 1, kMost},
           {"occurrence", &Scenario::occurrence, 1, 1, kMost},
           {"step", &Scenario::step, 0, 0, kSteps - 1},
@@ -167,6 +222,23 @@ absl::Status Scenario::Set(std::string_view settings) {
   return absl::OkStatus();
 }
 
+state::StateThresholds Scenario::thresholds() const {
+  const auto of = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
+  return {.cached_slots_bytes = of(cached_slots_bytes),
+          .first_level_slots_bytes = of(first_level_slots_bytes),
+          .cached_log_bytes = of(cached_log_bytes),
+          .split_bytes = of(split_bytes),
+          .updates_between_looks = of(updates_between_looks),
+          .fewest_moved = of(fewest_moved),
+          .values_tried = of(values_tried),
+          .refused_records_allowed = of(refused_records_allowed),
+          .entries_per_turn = of(entries_per_turn),
+          .slots_per_turn = of(slots_per_turn),
+          .cleaned_bytes_per_turn = of(cleaned_bytes_per_turn),
+          .most_staged = of(most_staged),
+          .split_bits = static_cast<std::uint32_t>(split_bits)};
+}
+
 void Scenario::Fit() {
   victim %= nodes;
   if (nodes > 1 && other_victim % nodes == victim) ++other_victim;
@@ -188,11 +260,11 @@ std::string Scenario::DifferenceTo(const Scenario& other) const {
   return absl::StrJoin(settings, ",");
 }
 
-Scenario DrawScenario(std::uint64_t seed, std::int64_t queries) {
+Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalogue) {
   Random random(seed, Purpose::kScenario);
   Scenario scenario;
   scenario.seed = seed;
-  scenario.query = random.Between(0, queries - 1);
+  scenario.query = DrawQuery(random, catalogue);
   scenario.nodes = OneOf<8>(random, {1, 2, 2, 2, 2, 3, 3, 4});
   scenario.executors = OneOf<6>(random, {1, 1, 1, 2, 2, 3});
   scenario.one_host = OneOf<2>(random, {0, 1});
@@ -200,10 +272,10 @@ Scenario DrawScenario(std::uint64_t seed, std::int64_t queries) {
   scenario.keys = Scaled(random, 1, 400);
   scenario.hot_percent = OneOf<4>(random, {0, 0, 30, 90});
   scenario.span_ms = OneOf<4>(random, {500, 3'000, 10'000, 40'000});
-  scenario.disorder_ms = OneOf<6>(random, {0, 0, 0, 50, 1'000, 6'000});
+  scenario.disorder_ms = OneOf<6>(random, {0, 0, 50, 500, 1'000, 6'000});
   scenario.bound_ms = random.Chance(0.3) ? scenario.disorder_ms : random.Between(0, scenario.disorder_ms);
   scenario.lateness_ms = random.Chance(0.6) ? 0 : random.Between(1, 2'000);
-  scenario.batch = OneOf<5>(random, {1, 3, 10, 37, 100});
+  scenario.batch = OneOf<6>(random, {1, 3, 10, 37, 100, 400});
   scenario.silent = random.Chance(0.15) ? 1 : 0;
   scenario.slot_bytes = OneOf<4>(random, {512, 1'024, 4'096, 16'384});
   scenario.credits = OneOf<5>(random, {2, 2, 3, 4, 8});
@@ -239,10 +311,23 @@ Scenario DrawScenario(std::uint64_t seed, std::int64_t queries) {
   scenario.trials_between = OneOf<3>(random, {1, 2, 16});
   scenario.records_per_saved = OneOf<4>(random, {1, 2, 4, 8});
   scenario.rows_per_turn = OneOf<4>(random, {1, 3, 20, 4'096});
-  scenario.silent_source = random.Chance(0.7) ? 1 : 0;
+  scenario.silent_source = random.Chance(0.8) ? 1 : 0;
+  scenario.others_last = random.Chance(0.8) ? 1 : 0;
   scenario.skips = random.Chance(0.9) ? 0 : random.Between(3, 8);
   // Fibonacci numbers among them: by multiplication with the golden ratio their multiples fall together.
   scenario.key_stride = OneOf<6>(random, {1, 1, 1'000, 2'971'215'073, std::int64_t{1} << 32, 12'586'269'025});
+  scenario.keys_grow = random.Chance(0.25) ? 1 : 0;
+  scenario.large_percent = OneOf<3>(random, {2, 6, 25});
+  DrawThresholds(random, scenario);
+  if (random.Chance(0.03)) {  // slots of one executor, which are updated behind the loop of the pipeline
+    scenario.nodes = scenario.executors = 1;
+    scenario.records = 1'500;
+    scenario.keys = OneOf<3>(random, {5, 50, 200});
+    scenario.span_ms = OneOf<2>(random, {3'000, 10'000});
+    scenario.batch = 400;
+    scenario.disorder_ms = scenario.bound_ms = 0;
+    scenario.cached_slots_bytes = 0;
+  }
   scenario.Fit();
   return scenario;
 }
@@ -259,6 +344,8 @@ Input MakeInput(const Scenario& scenario, std::int64_t sources, bool may_be_sile
       Silence silence = Silence::kNone;
       if (source == 0 && source_is_silent) {
         silence = Silence::kBeforeNextTimes;
+      } else if (source_is_silent && scenario.others_last == 1) {
+        silence = Silence::kPauses;
       } else if (source == 0 && executor == 1 && scenario.silent == 1) {
         // One alone: two would follow each other, and which records are late would depend on who speaks first.
         silence = Silence::kBeforeFarTimes;

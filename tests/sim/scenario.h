@@ -8,16 +8,20 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 
+#include "state/log/state_thresholds.h"
 #include "tests/sim/event.h"
 #include "tests/sim/fault.h"
 
 namespace glaive::sim {
+
+struct CatalogueEntry;
 
 struct Scenario {
   std::uint64_t seed = 0;
@@ -31,7 +35,9 @@ struct Scenario {
   std::int64_t records = 100;  ///< of each flow
   std::int64_t keys = 10;
   std::int64_t key_stride = 1;     ///< between neighbouring keys
+  std::int64_t keys_grow = 0;      ///< 1: a flow's first records have few of them, its last ones all
   std::int64_t hot_percent = 0;    ///< of the records, that carry key 0
+  std::int64_t large_percent = 6;  ///< of the records, whose weights a double cannot add to others without rounding
   std::int64_t span_ms = 10'000;   ///< of event time
   std::int64_t disorder_ms = 0;    ///< that a record may be behind its time
   std::int64_t bound_ms = 0;       ///< that the watermark is
@@ -39,6 +45,7 @@ struct Scenario {
   std::int64_t batch = 10;         ///< records
   std::int64_t silent = 0;         ///< 1: a flow falls silent for longer than the idle timeout
   std::int64_t silent_source = 0;  ///< 1: all flows of the first source do, where the query can tell what is right then
+  std::int64_t others_last = 0;    ///< 1: the other sources' records come over about as long a time then
   std::int64_t skips = 0;          ///< times that a flow's source reads what has no record in it, amid the others
 
   std::int64_t slot_bytes = 1024;
@@ -53,6 +60,21 @@ struct Scenario {
   std::int64_t epoch_min_bytes = 1;
   std::int64_t epoch_interval_us = 1'000;
   std::int64_t max_lead_ms = 0;  ///< 0: the default
+
+  // state::StateThresholds; the simplest values are those of small tables without slots.
+  std::int64_t cached_slots_bytes = 2 << 20;
+  std::int64_t first_level_slots_bytes = 128 << 10;
+  std::int64_t cached_log_bytes = 1 << 20;
+  std::int64_t split_bytes = 1 << 20;
+  std::int64_t split_bits = 8;
+  std::int64_t updates_between_looks = 4'096;
+  std::int64_t fewest_moved = 128;
+  std::int64_t values_tried = 1'024;
+  std::int64_t refused_records_allowed = 1'000;
+  std::int64_t entries_per_turn = 4'096;
+  std::int64_t slots_per_turn = 1 << 16;
+  std::int64_t cleaned_bytes_per_turn = 256 << 10;
+  std::int64_t most_staged = 1'024;
 
   std::int64_t latency_us = 10;
   std::int64_t jitter_us = 5;
@@ -73,6 +95,7 @@ struct Scenario {
   FaultKind fault_kind() const { return static_cast<FaultKind>(fault); }
   Step fault_step() const { return static_cast<Step>(step); }
   std::int64_t executor_count() const { return nodes * executors; }
+  state::StateThresholds thresholds() const;
 
   /// "nodes=2,records=50". InvalidArgument names what is no knob or no number.
   absl::Status Set(std::string_view settings);
@@ -92,8 +115,8 @@ struct Knob {
 };
 std::vector<Knob> Knobs();
 
-/// The scenario of a seed; `queries`: how many the catalogue has.
-Scenario DrawScenario(std::uint64_t seed, std::int64_t queries);
+/// The scenario of a seed.
+Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalogue);
 
 /// The input that a scenario's flows have. A silent flow goes on with records of a time that no other flow reaches, so
 /// that none of them is late. A silent source goes on with the next records, some of which may be late; it falls silent

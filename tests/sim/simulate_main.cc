@@ -41,7 +41,7 @@ std::string Reproduction(const Scenario& scenario, const Scenario& drawn) {
 }
 
 int RunOne(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
-  Scenario scenario = DrawScenario(flags.seed, static_cast<std::int64_t>(catalogue.size()));
+  Scenario scenario = DrawScenario(flags.seed, catalogue);
   if (absl::Status status = scenario.Set(flags.set); !status.ok()) {
     std::cerr << "simulate: " << status.message() << "\n";
     return 2;
@@ -72,7 +72,7 @@ int RunMany(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
                                       catalogue, coverage, std::cerr);
   coverage.Print(std::cout);
   for (const FailedSeed& failure : result.failures) {
-    const Scenario drawn = DrawScenario(failure.seed, static_cast<std::int64_t>(catalogue.size()));
+    const Scenario drawn = DrawScenario(failure.seed, catalogue);
     std::cout << "FAILED seed " << failure.seed << ": " << failure.problem << "\n" << std::flush;
     if (!flags.shrink) continue;
     const Scenario smallest = Shrink(drawn, [&](const Scenario& tried) { return !RunApart(tried, catalogue).empty(); });

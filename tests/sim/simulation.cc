@@ -44,13 +44,14 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         trace_(time_, trace),
         random_(scenario.seed, Purpose::kSchedule),
         input_(MakeInput(scenario, entry.sources, entry.counts_records)),
-        truth_(static_cast<std::size_t>(entry.sources), static_cast<std::size_t>(scenario.executor_count()), time_),
+        truth_(static_cast<std::size_t>(entry.sources), static_cast<std::size_t>(scenario.executor_count()), time_,
+               scenario.silent_source == 0 || !entry.counts_records),
         network_(OptionsOf(scenario), time_, Random(scenario.seed, Purpose::kNetwork), *this),
         wire_(static_cast<std::uint32_t>(scenario.nodes), time_, Random(scenario.seed, Purpose::kControl)),
         invariants_(scenario_, entry, truth_),
         ledger_({.executors = static_cast<std::uint32_t>(scenario.executor_count()),
                  .inputs_are_sources = entry.rows_wait_for != RowsWaitFor::kStages,
-                 .lateness_ms = scenario.lateness_ms},
+                 .lateness_ms = entry.rows_wait_for == RowsWaitFor::kNothing ? 0 : scenario.lateness_ms},
                 truth_) {
     const World world{.scenario = &scenario_,
                       .entry = entry_,
@@ -307,6 +308,15 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         outcome_.folded_records += metrics.folded_records;
         outcome_.appended_records += metrics.appended_records;
         outcome_.fold_switches += metrics.fold_switches;
+        outcome_.index_growths += metrics.index_growths;
+        outcome_.slot_slices += metrics.slot_slices;
+        outcome_.slot_moves += metrics.slot_moves;
+        outcome_.unfit_slots += metrics.unfit_slots;
+        outcome_.slot_overflows += metrics.slot_overflows;
+        outcome_.replaced_forms += metrics.replaced_forms;
+        outcome_.prefetched_entries += metrics.prefetched_entries;
+        outcome_.folded_ahead += metrics.folded_ahead;
+        outcome_.split_slices += metrics.split_slices;
         outcome_.idle_periods += metrics.idle_periods;
         outcome_.most_laps = std::max(outcome_.most_laps, metrics.max_ring_laps);
         delta_entries += metrics.delta_entries;

@@ -36,6 +36,15 @@ struct Measures {
   std::uint64_t folded_records = 0;
   std::uint64_t appended_records = 0;
   std::uint64_t fold_switches = 0;
+  std::uint64_t index_growths = 0;
+  std::uint64_t slot_slices = 0;
+  std::uint64_t slot_moves = 0;
+  std::uint64_t unfit_slots = 0;
+  std::uint64_t slot_overflows = 0;
+  std::uint64_t replaced_forms = 0;
+  std::uint64_t prefetched_entries = 0;
+  std::uint64_t folded_ahead = 0;
+  std::uint64_t split_slices = 0;
   std::uint64_t idle_periods = 0;
   std::uint64_t rows_past_idle_flows = 0;  ///< of windows that an idle flow was behind
   std::uint64_t most_laps = 0;

@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Simulation, ASeedsRunIsTheSameEachTime) {
   const std::vector<CatalogueEntry> catalogue = Catalogue();
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Scenario scenario = DrawScenario(seed, static_cast<std::int64_t>(catalogue.size()));
+    const Scenario scenario = DrawScenario(seed, catalogue);
     const Outcome first = Simulate(scenario, catalogue, nullptr);
     const Outcome second = Simulate(scenario, catalogue, nullptr);
     EXPECT_EQ(first.fingerprint, second.fingerprint) << "seed " << seed;
@@ -125,7 +125,7 @@ TEST(Simulation, ASeedsRunIsTheSameEachTime) {
 }
 
 TEST(ScenarioTest, SettingsOverrideWhatTheSeedDraws) {
-  Scenario scenario = DrawScenario(1, 40);
+  Scenario scenario = DrawScenario(1, Catalogue());
   const Scenario drawn = scenario;
   ASSERT_EQ(scenario.Set("nodes=4,records=77"), absl::OkStatus());
   EXPECT_EQ(scenario.nodes, 4);
@@ -137,7 +137,7 @@ TEST(ScenarioTest, SettingsOverrideWhatTheSeedDraws) {
 }
 
 TEST(ShrinkTest, FindsTheSmallestScenarioThatStillFails) {
-  Scenario scenario = DrawScenario(3, 40);
+  Scenario scenario = DrawScenario(3, Catalogue());
   ASSERT_EQ(scenario.Set("nodes=4,records=500,keys=300,fault=3,victim=2"), absl::OkStatus());
   const Scenario smallest =
       Shrink(scenario, [](const Scenario& tried) { return tried.nodes >= 2 && tried.records >= 100; });

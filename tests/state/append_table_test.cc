@@ -69,28 +69,43 @@ TEST(AppendTable, KeepsEveryTupleOfAKey) {
 }
 
 TEST(AppendTable, IsSplitWhenItGrowsBeyondTheCacheAndLosesNothing) {
+  for (const std::uint32_t bits : {1U, 3U, 8U}) {
+    SCOPED_TRACE(testing::Message() << bits << " bits of the hash choose a log");
+    StateMemory memory(64 << 20, 0, {.split_bytes = 1000 * sizeof(Table::Entry), .split_bits = bits});
+    Table table = Table::Create(memory, 0).value();
+    Append(memory, table, 0, 1000, 500);
+    EXPECT_FALSE(table.split());
+    EXPECT_EQ(table.counts().split_slices, 0U);
+    Append(memory, table, 1000, 1, 500);
+    EXPECT_TRUE(table.split());
+    EXPECT_EQ(table.counts().split_slices, 1U);
+    EXPECT_EQ(table.logs().size(), std::size_t{1} << bits);
+    ExpectTuples(table, 1001, 500);
+    Append(memory, table, 1001, 10'000, 500);
+    ExpectTuples(table, 11'001, 500);
+  }
+}
+
+TEST(AppendTable, IsSplitBeyondHalfOfASecondLevelCacheByDefault) {
   StateMemory memory(64 << 20);
   Table table = Table::Create(memory, 0).value();
-  const std::uint64_t fits = Table::kSplitBytes / sizeof(Table::Entry);
+  const std::uint64_t fits = (std::uint64_t{1} << 20) / sizeof(Table::Entry);
   Append(memory, table, 0, fits, 5000);
   EXPECT_FALSE(table.split());
   Append(memory, table, fits, 1, 5000);
-  EXPECT_TRUE(table.split());
-  ExpectTuples(table, fits + 1, 5000);
-  Append(memory, table, fits + 1, 10'000, 5000);
-  ExpectTuples(table, fits + 10'001, 5000);
+  EXPECT_EQ(table.logs().size(), 256U);
 }
 
 TEST(AppendTable, LogsOfSplitTablesHaveTheSameKeys) {
-  StateMemory memory(64 << 20);
-  const std::uint64_t tuples = Table::kSplitBytes / sizeof(Table::Entry) + 1;
+  StateMemory memory(64 << 20, 0, {.split_bytes = 10'000});
+  const SplitLogOf log_of(memory);
   Table table = Table::Create(memory, 0).value();
-  Append(memory, table, 0, tuples, 500);
+  Append(memory, table, 0, 2000, 500);
   ASSERT_TRUE(table.split());
   for (std::size_t log = 0; log < table.logs().size(); ++log) {
     for (std::size_t run = 0; run < table.logs()[log].run_count(); ++run) {
       for (const Table::Entry& entry : table.logs()[log].Run(run)) {
-        ASSERT_EQ(Table::PartOf(kTestHash(entry.key)), log);
+        ASSERT_EQ(log_of(kTestHash(entry.key)), log);
       }
     }
   }

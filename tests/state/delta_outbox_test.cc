@@ -54,7 +54,8 @@ TEST(DeltaOutbox, AnObserverSeesWhatIsQueued) {
       ASSERT_EQ(runs.size(), sizeof(number));
       std::memcpy(&number, runs.data(), sizeof(number));
     }
-    void OnMerged(ExecutorId /*sender*/, const DeltaTag& /*tag*/, std::span<const std::byte> /*runs*/) override {}
+    void OnMerged(ExecutorId /*sender*/, const DeltaTag& /*tag*/, std::span<const std::byte> /*runs*/,
+                  const std::optional<EpochMarker>& /*marker*/) override {}
     ExecutorId leader{};
     std::uint64_t epoch = 0;
     std::uint64_t number = 0;

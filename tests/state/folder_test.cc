@@ -33,8 +33,9 @@ class OfExecutors {
   using Record = typename Store::Update;
   using Input = typename V::Input;
 
-  explicit OfExecutors(std::uint32_t executors, const FoldOptions& fold = {})
-      : geometry_(FragmentGeometry::Plan(executors, 4096, Store::kMostEntryBytes, 1 << 20).value()),
+  explicit OfExecutors(std::uint32_t executors, const FoldOptions& fold = {}, const StateThresholds& thresholds = {})
+      : memory_(std::uint64_t{1} << 30, 0, thresholds),
+        geometry_(FragmentGeometry::Plan(executors, 4096, Store::kMostEntryBytes, 1 << 20).value()),
         pool_(rdma::SegmentPool::Create(4096, geometry_.pool_segments).value()),
         outbox_(executors, pool_),
         store_(Store::Create({.memory = &memory_,
@@ -90,7 +91,7 @@ class OfExecutors {
   Store& store() { return store_; }
 
  private:
-  StateMemory memory_{std::uint64_t{1} << 30};
+  StateMemory memory_;
   FragmentGeometry geometry_;
   rdma::SegmentPool pool_;
   DeltaOutbox outbox_;
@@ -121,8 +122,8 @@ TEST(FolderOfOneExecutor, TakesNoNewKeyInTheCache) {
 }
 
 TEST(FolderOfOneExecutor, GivesNewKeysSlotsOutsideTheCache) {
-  OfExecutors<Sum> one(1);
-  one.TakeOften(100'000);
+  OfExecutors<Sum> one(1, {}, {.cached_slots_bytes = 1000});
+  one.TakeOften(100);
   one.Take(kSecond, {Of(1, 10)});
   ASSERT_TRUE(one.table(kSecond)->slots().exceeds_cache());
   ASSERT_EQ(one.table(kSecond)->slots().size(), 1U);
@@ -135,11 +136,12 @@ TEST(FolderOfOneExecutor, GivesNewKeysSlotsOutsideTheCache) {
   EXPECT_EQ(one.ResultOf(kSecond, 1), 15);
   EXPECT_EQ(one.ResultOf(kSecond, 2), 8);
   EXPECT_EQ(one.table(kSecond)->forecast().keys, 3U);
+  EXPECT_EQ(one.store().primary().counts().folded_ahead, 3U);
 }
 
 TEST(FolderOfOneExecutor, FoldsAheadOutsideTheCacheOnly) {
-  const auto folds_ahead = [](std::uint64_t keys) {
-    OfExecutors<Sum> one(1);
+  const auto folds_ahead = [](const StateThresholds& thresholds, std::uint64_t keys) {
+    OfExecutors<Sum> one(1, {}, thresholds);
     one.TakeOften(keys);
     one.Take(kSecond, {Of(1, 10)});
     bool ahead = false;
@@ -149,8 +151,10 @@ TEST(FolderOfOneExecutor, FoldsAheadOutsideTheCacheOnly) {
     });
     return ahead;
   };
-  EXPECT_FALSE(folds_ahead(1'000));
-  EXPECT_TRUE(folds_ahead(100'000));
+  EXPECT_FALSE(folds_ahead({.cached_slots_bytes = 10'000}, 100));
+  EXPECT_TRUE(folds_ahead({.cached_slots_bytes = 10'000}, 1'000));
+  EXPECT_FALSE(folds_ahead({}, 30'000)) << "up to 2 MiB by default";
+  EXPECT_TRUE(folds_ahead({}, 100'000));
 }
 
 TEST(FolderOfOneExecutor, TakesNoKeyThatHasFoundNoSlot) {

@@ -82,14 +82,14 @@ TEST(PrimaryPartition, ANewSliceIsPlannedForAsManyKeysAsTheLast) {
   StateMemory memory(kLimitBytes);
   Partition partition(memory);
   Count(partition, memory, SliceId{1}, 5000);
-  const std::uint64_t growths = partition.index_growths();
+  const std::uint64_t growths = partition.counts().index_growths;
   EXPECT_GT(growths, 0U);
   Count(partition, memory, SliceId{2}, 5000);  // beside an open one
-  EXPECT_EQ(partition.index_growths(), growths);
+  EXPECT_EQ(partition.counts().index_growths, growths);
   partition.DropBefore(SliceId{3});
-  EXPECT_EQ(partition.index_growths(), growths) << "dropped slices count on";
+  EXPECT_EQ(partition.counts().index_growths, growths) << "dropped slices count on";
   Count(partition, memory, SliceId{3}, 5000);  // after all were dropped
-  EXPECT_EQ(partition.index_growths(), growths);
+  EXPECT_EQ(partition.counts().index_growths, growths);
 }
 
 TEST(PrimaryPartition, AStreamOfWindowsLivesOnEachOthersMemory) {

@@ -32,8 +32,10 @@ TEST(WindowTable, ForetellsSlotsWhereKeysRecur) {
   Repeat(table, memory, 500, 1, 1);
   EXPECT_EQ(table.forecast(), (Table::Forecast{.keys = 1000, .recurring = true}));
 
+  EXPECT_EQ(table.counts().slot_slices, 0U);
   Table next = Table::Create(memory, table.forecast()).value();
   EXPECT_FALSE(next.slots().empty());
+  EXPECT_EQ(next.counts().slot_slices, 1U);
   Repeat(next, memory, 1, 2000, 1);
   EXPECT_EQ(next.forecast(), (Table::Forecast{.keys = 2000, .recurring = false}));
   next.UseFolder([](auto folder) {
@@ -77,6 +79,8 @@ TEST(WindowTable, GivesUpSlotsThatItsKeysFallTogetherIn) {
   }
   ExpectHolds(table, expected);
   EXPECT_TRUE(table.forecast().unfit);
+  EXPECT_EQ(table.counts().unfit_slots, 1U);
+  EXPECT_GT(table.counts().slot_overflows, keys.size());
   EXPECT_TRUE(Table::Create(memory, table.forecast()).value().slots().empty());
 }
 
@@ -95,6 +99,8 @@ TEST(WindowTable, HoldsWhatAnUnorderedMapHolds) {
     }
     ASSERT_TRUE(expected.contains(0));
     ExpectHolds(table, expected);
+    EXPECT_EQ(table.counts().slot_slices, forecast.recurring ? 1 : 0);
+    EXPECT_EQ(table.counts().slot_overflows > 0, forecast.keys == 1000);
     table.Release(memory);
     EXPECT_EQ(table.size(), 0U);
   }
@@ -149,12 +155,12 @@ TEST(WindowTable, HoldsWhatAnUnorderedMapHoldsWhateverSlotsRefuseOfARun) {
   // Of mostly what slots take, and of nothing else than what they don't; in slots within the cache and outside; in
   // slots that are too few.
   for (const std::uint64_t odd : {1U, 50U}) {
-    for (const std::uint64_t keys : {10U, 10'000U, 300'000U}) {
+    for (const std::uint64_t keys : {10U, 1000U, 10'000U}) {
       SCOPED_TRACE(testing::Message() << keys << " keys foretold, one odd record in " << odd);
       std::mt19937_64 random(odd + keys);
-      StateMemory memory(kLimitBytes);
+      StateMemory memory(kLimitBytes, 0, {.first_level_slots_bytes = 64 << 10});
       MeanTable table = MeanTable::Create(memory, {.keys = keys, .recurring = true}).value();
-      ASSERT_EQ(table.slots().exceeds_cache(), keys > 10'000);
+      ASSERT_EQ(table.slots().exceeds_first_level_cache(), keys > 1000);
       std::unordered_map<std::uint64_t, MeanValue<float>> expected;
       for (int i = 0; i < 500; ++i) {
         std::vector<MeanUpdate> updates;
@@ -189,6 +195,9 @@ TEST(WindowTable, HoldsWhatAnUnorderedMapHoldsWhateverSlotsRefuseOfARun) {
                       .ok());
       EXPECT_EQ(met, expected.size());
       EXPECT_EQ(table.size(), expected.size());
+      EXPECT_GT(table.counts().slot_overflows, 0U);
+      EXPECT_GT(table.counts().replaced_forms, 0U);
+      EXPECT_EQ(table.counts().prefetched_entries > 0, keys > 1000);
     }
   }
 }

@@ -118,8 +118,9 @@ CatalogueEntry CountsJoined() {
           .aggregate = "count",
           .join = "left",
           .sources = 2,
-          .sources_share_a_stage = false,
+          .share = 3,
           .rows_wait_for = RowsWaitFor::kStages,
+          .results_delay_ms = 2 * kCountedMs + 1,
           .counts_records = true,
           .build =
               [](const QueryParts& parts) {

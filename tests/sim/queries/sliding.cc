@@ -27,6 +27,12 @@ CatalogueEntry Slid(std::string_view name, std::int64_t size_ms, std::int64_t sl
               }};
 }
 
+/// Records that are late for some of their windows come to pieces that lie between others: the more slides, the more.
+CatalogueEntry ManySlides(CatalogueEntry entry) {
+  entry.share = 6;
+  return entry;
+}
+
 }  // namespace
 
 std::vector<CatalogueEntry> SlidingQueries() {
@@ -34,7 +40,8 @@ std::vector<CatalogueEntry> SlidingQueries() {
           Slid("sliding last", 900, 300, Last{&Event::time_ms, &Event::amount}, LastOf),
           Slid("sliding, the slide no divisor, sum", 1'000, 300, Sum{&Event::amount}, SumOf),
           Slid("sliding, the slide no divisor, top", 700, 400, TopK<3>(&Event::amount), TopThreeOf),
-          Slid("sliding distinct", 800, 200, Distinct{&Event::amount}, DistinctOf)};
+          Slid("sliding distinct", 800, 200, Distinct{&Event::amount}, DistinctOf),
+          ManySlides(Slid("sliding, sixteen slides, sum", 1'600, 100, Sum{&Event::amount}, SumOf))};
 }
 
 }  // namespace glaive::sim
