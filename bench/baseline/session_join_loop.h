@@ -143,7 +143,7 @@ class SessionJoinLoop {
 
   void Take(const Seller& seller, std::int64_t moved_on_ms, queries::Totals& emitted) {
     Session& session = SessionAt(seller.id, seller.event_time_ms + moved_on_ms, emitted);
-    sellers_.Push(session.sellers, seller.event_time_ms);
+    sellers_.Push(session.sellers, std::int64_t{seller.event_time_ms});
   }
 
   /// The key's session that a record of this time is part of.

@@ -10,39 +10,19 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define GLAIVE_ASAN_FIBERS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define GLAIVE_ASAN_FIBERS 1
-#endif
-#endif
+#include "rdma/base/sanitizers.h"
 
-#if defined(__SANITIZE_THREAD__)
-#define GLAIVE_TSAN_FIBERS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define GLAIVE_TSAN_FIBERS 1
-#endif
-#endif
-
-#if defined(GLAIVE_ASAN_FIBERS)
+#if defined(GLAIVE_ADDRESS_SANITIZER)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(GLAIVE_TSAN_FIBERS)
+#if defined(GLAIVE_THREAD_SANITIZER)
 #include <sanitizer/tsan_interface.h>
 #endif
 
 namespace glaive::engine {
 
-#if defined(GLAIVE_ASAN_FIBERS) || defined(GLAIVE_TSAN_FIBERS)
-inline constexpr bool kSanitizedFibers = true;
-#else
-inline constexpr bool kSanitizedFibers = false;
-#endif
-
-#if defined(GLAIVE_ASAN_FIBERS)
+#if defined(GLAIVE_ADDRESS_SANITIZER)
 
 /// See the head of this file.
 class SanitizerFiber {
@@ -74,7 +54,7 @@ class SanitizerFiber {
   std::size_t outer_bytes_ = 0;
 };
 
-#elif defined(GLAIVE_TSAN_FIBERS)
+#elif defined(GLAIVE_THREAD_SANITIZER)
 
 /// See the head of this file. All switches are announced from the scheduler's side: ThreadSanitizer keeps a shadow of
 /// the call stack, and this way each function that switches is entered and left in the same shadow.

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-#include "engine/fiber/sanitizer_fiber.h"
+#include "rdma/base/sanitizers.h"
 
 namespace glaive::engine {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::size_t kMinStackBytes = 16 * 1024;
 constexpr std::size_t kMaxStackBytes = std::size_t{1} << 30;
 
 // Sanitized frames carry red zones and are several times as large.
-constexpr std::size_t kSanitizerFactor = kSanitizedFibers ? 4 : 1;
+constexpr std::size_t kSanitizerFactor = kAddressSanitizer || kThreadSanitizer ? 4 : 1;
 
 }  // namespace
 

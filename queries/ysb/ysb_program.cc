@@ -116,9 +116,9 @@ Verdict YsbProgram::Recompute(const Recomputation<YsbEvent>& run) const {
       return std::nullopt;
     }
     if (profile_ == Profile::kSlash) {
-      return event.ad_id;
+      return std::uint64_t{event.ad_id};
     }
-    const auto campaign = campaigns.find(event.ad_id);
+    const auto campaign = campaigns.find(std::uint64_t{event.ad_id});
     return campaign == campaigns.end() ? std::nullopt : std::optional(campaign->second);
   });
 }

@@ -58,7 +58,8 @@ class YsbStarProgram final : public GeneratedProgram<YsbEvent, ysb::YsbEventTime
       campaigns.emplace(ad.id, ad.campaign);
     }
     return run.As<ClickRatio>([&](const YsbEvent& event) {
-      return event.event_type == EventType::kPurchase ? std::nullopt : std::optional(campaigns.at(event.ad_id));
+      return event.event_type == EventType::kPurchase ? std::nullopt
+                                                      : std::optional(campaigns.at(std::uint64_t{event.ad_id}));
     });
   }
   std::string column_names() const override { return "ad_id,event_type"; }

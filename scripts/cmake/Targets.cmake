@@ -109,15 +109,16 @@ function(glaive_add_benchmarks)
 endfunction()
 
 # glaive_add_tests(): the tests of every folder below tests/; those of lint and scripts, which look at sources and scripts
-# and not at what was compiled, only with GLAIVE_LINT. ThreadSanitizer is spared those of tests/state, which start no
-# thread, and of tests/queries, whose threads are those of tests/engine.
+# and not at what was compiled, only with GLAIVE_LINT. ThreadSanitizer is spared those of tests/state and tests/sim, which
+# start no thread, and of tests/queries and tests/bench, whose threads are those of tests/engine.
 function(glaive_add_tests)
+  add_custom_target(unit_tests)
   file(GLOB folders LIST_DIRECTORIES TRUE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*")
   foreach(folder IN LISTS folders)
     cmake_path(GET folder FILENAME name)
     if(IS_DIRECTORY "${folder}" AND NOT name STREQUAL "fuzz" AND (GLAIVE_LINT OR NOT name MATCHES "^(lint|scripts)$")
         AND (GLAIVE_SIMULATOR OR NOT name STREQUAL "sim"))
-      if(GLAIVE_UNIT_TESTS AND NOT (GLAIVE_SANITIZE STREQUAL "thread" AND name MATCHES "^(state|queries)$"))
+      if(GLAIVE_UNIT_TESTS AND NOT (GLAIVE_SANITIZE STREQUAL "thread" AND name MATCHES "^(bench|queries|sim|state)$"))
         glaive_add_test_program(${name} "${folder}")
       endif()
       glaive_add_test_scripts(${name} "${folder}")
@@ -150,34 +151,78 @@ function(glaive_add_fuzzers)
   endforeach()
 endfunction()
 
-# glaive_add_test_program(<name> <folder>): the executable <name>_tests and each of its cases with the label <name>.
-# A suite with "Timing" in its name never runs beside another test. One with "OverVerbs" needs an RDMA device, and has
-# the label rdma-device instead. What lies in compile_fail/ is there to be refused by the compiler, so it belongs to no
-# target.
+# glaive_add_test_program(<name> <folder>): the executable <name>_tests, linked with what the folder tests: a layer, the
+# benchmarks' library, the simulator, or all queries. Each of its sources is a program of its own as well,
+# <name>.<source>, which is built only when it is asked for (scripts/test -R). What lies in compile_fail/ is there to be
+# refused by the compiler, so it belongs to no target.
+#
+# Tests with one thread and without a device have the label one-thread. They say no more without AddressSanitizer than
+# with it, so their programs are no part of the default build of other presets; the target unit_tests builds all.
 function(glaive_add_test_program name folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
   list(FILTER sources EXCLUDE REGEX "/compile_fail/")
   if(name STREQUAL "sim")
     list(FILTER sources INCLUDE REGEX "_test[.]cc$")  # the rest is glaive_simulator
+    set(tested glaive_simulator)
+  elseif(TARGET glaive_${name})
+    set(tested glaive_${name})
+  else()
+    get_property(tested GLOBAL PROPERTY GLAIVE_QUERY_LIBRARIES)
   endif()
   if(NOT sources)
     return()
   endif()
   add_executable(${name}_tests ${sources})
-  target_link_libraries(${name}_tests PRIVATE glaive_bench GTest::gmock_main)
-  if(name STREQUAL "sim")
-    target_link_libraries(${name}_tests PRIVATE glaive_simulator)
-  endif()
+  target_link_libraries(${name}_tests PRIVATE ${tested} GTest::gmock_main)
   glaive_precompile(${name}_tests tests)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM stem)
+    set(alone ${name}.${stem})
+    add_executable(${alone} EXCLUDE_FROM_ALL "${source}")
+    target_link_libraries(${alone} PRIVATE ${tested} GTest::gmock_main)
+    glaive_precompile(${alone} tests)
+  endforeach()
   # The tests of the state layer use short names of their own (Entry, Update, Of), most of them more than once.
   if(name STREQUAL "state")
     set_target_properties(${name}_tests PROPERTIES UNITY_BUILD OFF)
   endif()
+  set(labels ${name})
+  if(NOT GLAIVE_SANITIZE AND name MATCHES "^(bench|queries|state)$")
+    set_target_properties(${name}_tests PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    list(APPEND labels one-thread)
+  endif()
+  add_dependencies(unit_tests ${name}_tests)
+  if(GLAIVE_SANITIZE)
+    glaive_discover_suites(${name})
+  else()
+    glaive_discover_cases(${name} "${labels}")
+  endif()
+endfunction()
+
+# glaive_discover_cases(<name> <labels>): each case of <name>_tests as one ctest with these labels. A suite with "Timing" in
+# its name never runs beside another test. One with "OverVerbs" needs an RDMA device, and has the label rdma-device
+# instead.
+function(glaive_discover_cases name labels)
   set(common DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     PROPERTIES TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
-  gtest_discover_tests(${name}_tests TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS ${name})
-  gtest_discover_tests(${name}_tests TEST_FILTER "*Timing*.*" ${common} LABELS ${name} RUN_SERIAL TRUE)
+  string(REPLACE ";" "\\;" labels "${labels}")
+  gtest_discover_tests(${name}_tests TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS "${labels}")
+  gtest_discover_tests(${name}_tests TEST_FILTER "*Timing*.*" ${common} LABELS "${labels}" RUN_SERIAL TRUE)
   gtest_discover_tests(${name}_tests TEST_FILTER "*OverVerbs*" ${common} LABELS rdma-device)
+endfunction()
+
+# glaive_discover_suites(<name>): each suite of <name>_tests as one ctest with the label <name>, but those that need an
+# RDMA device. A sanitizer's program takes longer to start than most cases take to run.
+function(glaive_discover_suites name)
+  set(registration "${PROJECT_BINARY_DIR}/${name}_suites.cmake")
+  file(GENERATE OUTPUT "${registration}" CONTENT
+"set(GLAIVE_TEST_PROGRAM [[$<TARGET_FILE:${name}_tests>]])
+set(GLAIVE_TEST_LABEL [[${name}]])
+set(GLAIVE_TEST_TIMEOUT_SECONDS ${GLAIVE_TEST_TIMEOUT_SECONDS})
+set(GLAIVE_TEST_FOLDER [[${PROJECT_SOURCE_DIR}]])
+include([[${PROJECT_SOURCE_DIR}/scripts/cmake/RegisterSuites.cmake]])
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${registration}")
 endfunction()
 
 # glaive_add_test_scripts(<name> <folder>): every *_test.py of the folder as one ctest with the label <name>. One that
@@ -189,7 +234,7 @@ function(glaive_add_test_scripts name folder)
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
     set(test ${name}.${stem})
-    add_test(NAME ${test} COMMAND Python3::Interpreter -B "${script}")
+    add_test(NAME ${test} COMMAND Python3::Interpreter -B "${script}" --verbose)
     set_tests_properties(${test} PROPERTIES LABELS ${name} TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
     set_property(TEST ${test} PROPERTY ENVIRONMENT
       "GLAIVE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "GLAIVE_BUILD_DIR=${PROJECT_BINARY_DIR}"
@@ -205,33 +250,41 @@ function(glaive_add_test_scripts name folder)
   endforeach()
 endfunction()
 
-# glaive_add_header_checks(): compiles every header by itself. Most include absl::StatusOr, sooner or later, and reading
-# that takes most of their time: for those it is precompiled, which hides nothing that they don't include. Which they are
-# is found out whenever CMake configures.
+# glaive_add_header_checks(): compiles every header by itself. Most of the time goes into reading a few headers of others'
+# code. Those are precompiled for the headers that include them, directly or not, which hides no missing #include. CMake
+# finds out which headers those are whenever it configures.
 function(glaive_add_header_checks)
-  set(sources "")
-  set(status_sources "")
   foreach(folder rdma state engine queries bench tests)
     file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.h")
     foreach(header IN LISTS headers)
       set(source "${PROJECT_BINARY_DIR}/generated/headers/${header}.cc")
       file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"${header}\"\n")
       glaive_includes("${header}" absl/status/statusor.h has_status)
-      if(has_status)
+      glaive_includes("${header}" gtest/gtest.h has_gtest)
+      if(has_status AND has_gtest)
+        list(APPEND test_sources "${source}")
+      elseif(has_status)
         list(APPEND status_sources "${source}")
       else()
-        list(APPEND sources "${source}")
+        list(APPEND plain_sources "${source}")
       endif()
     endforeach()
   endforeach()
-  add_library(glaive_header_checks OBJECT ${sources})
-  add_library(glaive_status_header_checks OBJECT ${status_sources})
-  target_precompile_headers(glaive_status_header_checks PRIVATE <absl/status/statusor.h>)
-  foreach(checks glaive_header_checks glaive_status_header_checks)
-    target_link_libraries(${checks} PRIVATE glaive_bench GTest::gmock)
-    target_compile_options(${checks} PRIVATE -O0 -g0)
-    set_target_properties(${checks} PROPERTIES UNITY_BUILD OFF)
-  endforeach()
+  glaive_add_header_check_group(plain "${plain_sources}")
+  glaive_add_header_check_group(status "${status_sources}" <absl/status/statusor.h>)
+  glaive_add_header_check_group(test "${test_sources}" <absl/status/statusor.h> <gtest/gtest.h>)
+endfunction()
+
+# glaive_add_header_check_group(<group> <sources> <precompiled header>...)
+function(glaive_add_header_check_group group sources)
+  set(checks glaive_${group}_header_checks)
+  add_library(${checks} OBJECT ${sources})
+  if(ARGN)
+    target_precompile_headers(${checks} PRIVATE ${ARGN})
+  endif()
+  target_link_libraries(${checks} PRIVATE glaive_bench GTest::gmock)
+  target_compile_options(${checks} PRIVATE -O0 -g0)
+  set_target_properties(${checks} PROPERTIES UNITY_BUILD OFF)
 endfunction()
 
 # glaive_includes(<file> <wanted> <out>): sets <out> to whether a file of this project includes the header <wanted>,
@@ -241,9 +294,9 @@ function(glaive_includes file wanted out)
   if(NOT known)
     set(answer FALSE)
     set_property(GLOBAL PROPERTY "glaive_includes ${wanted} ${file}" FALSE)  # ends a cycle
-    file(STRINGS "${PROJECT_SOURCE_DIR}/${file}" lines REGEX "^#include \"")
+    file(STRINGS "${PROJECT_SOURCE_DIR}/${file}" lines REGEX "^#include [\"<]")
     foreach(line IN LISTS lines)
-      string(REGEX REPLACE "^#include \"([^\"]+)\".*$" "\\1" included "${line}")
+      string(REGEX REPLACE "^#include [\"<]([^\">]+)[\">].*$" "\\1" included "${line}")
       if(included STREQUAL wanted)
         set(answer TRUE)
       elseif(NOT answer AND EXISTS "${PROJECT_SOURCE_DIR}/${included}")

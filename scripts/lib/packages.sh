@@ -10,11 +10,11 @@ BUILD_PACKAGES=(
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 # To check the sources.
-LINT_PACKAGES=(clang-format-19 shellcheck python3-venv)
+LINT_PACKAGES=(clang-format-19 patch shellcheck python3-venv)
 # To count which lines the tests run.
 COVERAGE_PACKAGES=(gcovr)
-# To feed hostile input to the programs of tests/fuzz.
-FUZZ_PACKAGES=(clang-19 libclang-rt-19-dev)
+# To compile with AddressSanitizer, and the programs of tests/fuzz.
+SANITIZER_PACKAGES=(clang-19 libclang-rt-19-dev)
 # To make the kernel of `scripts/softroce`, and to set up and try RDMA devices in it.
 SOFTROCE_PACKAGES=(
   gcc make flex bison bc xz-utils ccache python3 iproute2

@@ -61,6 +61,8 @@ leave_out() {
 CTEST_RUNNER=()
 # What ctest does when no test matches: "error" or "ignore".
 NO_TESTS=error
+# How much of a passed test's output ctest keeps: all, as it says what was skipped.
+PASSED_OUTPUT_BYTES=10000000
 
 # test_section TITLE PRESET [CTEST ARGUMENT...] [--beside CTEST ARGUMENT...]: some of the preset's tests as one section,
 # counted for the summary. Those of the arguments behind --beside run at the same time, in a runner of their own.
@@ -68,12 +70,21 @@ test_section() {
   local title="$1" dir="$PROJECT_ROOT/build/$2" failed total
   shift
   rm -f "$dir"/ctest*.log "$dir"/ctest*.xml
-  section "$title" run_tests "$@"
+  section "$title" run_tests_and_judge_skips "$@"
   $SECTION_PASSED || FAILURES+="$("$PROJECT_ROOT/scripts/lib/failures.py" "$title" "$dir")"$'\n'
   while read -r failed total; do
     TESTS_FAILED=$((TESTS_FAILED + failed))
     TESTS_RUN=$((TESTS_RUN + total))
   done < <(cat "$dir"/ctest*.log 2>/dev/null | sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p')
+}
+
+# run_tests_and_judge_skips PRESET ...: as run_tests, and names the tests that were skipped without a reason in
+# tests/skips.txt. In CI they fail the section.
+run_tests_and_judge_skips() {
+  local status=0
+  run_tests "$@" || status=$?
+  "$PROJECT_ROOT/scripts/lib/skips.py" "$1" "$PROJECT_ROOT/build/$1" || [[ -z ${CI:-} ]] || status=1
+  return "$status"
 }
 
 # run_tests PRESET [CTEST ARGUMENT...] [--beside CTEST ARGUMENT...]: see test_section.
@@ -111,8 +122,35 @@ run_ctest() {
   export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}"
   export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
   "${wrapper[@]}" ctest --test-dir "$PROJECT_ROOT/build/$preset" --output-on-failure --no-tests="$NO_TESTS" \
-    --parallel $((processors + 1)) --output-junit "$report.xml" "$@" \
+    --parallel $((processors + 1)) --output-junit "$report.xml" --test-output-size-passed "$PASSED_OUTPUT_BYTES" "$@" \
     </dev/null | tee "$report.log"
+}
+
+# case_sections PRESET LINE...: builds and runs cases of single sources, a line of lib/matching_tests.py each.
+case_sections() {
+  local preset="$1" log="$PROJECT_ROOT/build/$1/cases.log" kind count
+  shift
+  section "$preset: build" build_preset "$preset" "${@%%$'\t'*}"
+  $SECTION_PASSED || return 0
+  section "$preset: test" run_cases "$preset" "$log" "$@"
+  while read -r kind count; do
+    case "$kind" in
+      "==========") TESTS_RUN=$((TESTS_RUN + count)) ;;
+      "FAILED") TESTS_FAILED=$((TESTS_FAILED + count)) ;;
+    esac
+  done < <(sed -nE 's/^\[ *(=+|FAILED) *\] ([0-9]+) tests?(,| from .* ran).*/\1 \2/p' "$log")
+}
+
+# run_cases PRESET LOG LINE...: runs all, and fails if one does.
+run_cases() {
+  local preset="$1" log="$2" line failed=0
+  shift 2
+  : >"$log"
+  for line; do
+    (cd "$PROJECT_ROOT" && "build/$preset/bin/${line%%$'\t'*}" --gtest_filter="${line#*$'\t'}-*OverVerbs*") |& tee -a "$log" ||
+      failed=1
+  done
+  return "$failed"
 }
 
 # duration SECONDS: as "1 min 05 s".

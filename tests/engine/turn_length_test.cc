@@ -15,20 +15,17 @@
 #include "engine/fiber/fiber.h"
 #include "engine/fiber/turn_observer.h"
 #include "engine/sink/discard.h"
+#include "rdma/base/sanitizers.h"
 #include "tests/engine/cluster_harness.h"
 
 namespace glaive::engine {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kKeys = 200'000;
-constexpr std::uint64_t kMoreKeys = kKeys;
-constexpr std::int64_t kLongestTurnNs = 200'000'000;
-#else
-constexpr std::uint64_t kKeys = 2'000'000;
-constexpr std::uint64_t kMoreKeys = 10'000'000;
-constexpr std::int64_t kLongestTurnNs = 50'000'000;
-#endif
+// Code of a sanitizer is slower, so there are fewer keys and more time.
+constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
+constexpr std::uint64_t kKeys = kSanitized ? 200'000 : 2'000'000;
+constexpr std::uint64_t kMoreKeys = kSanitized ? kKeys : 10'000'000;
+constexpr std::int64_t kLongestTurnNs = kSanitized ? 200'000'000 : 50'000'000;
 
 /// Measures turns in the time that the thread has had a processor, so that a busy machine makes none of them longer.
 class LongestTurn final : public TurnObserver {

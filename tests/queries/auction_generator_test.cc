@@ -39,7 +39,7 @@ TEST(AuctionGeneratorTest, SellersFollowTheOptionsKeysAndAreAllOfTheKeySpace) {
   std::array<std::uint64_t, 51> auctions{};
   for (const Auction& auction :
        FirstRecords<Auction>(AuctionGenerator({.keys = {.count = 50, .hot_share = 0.5}}), kAuctions)) {
-    ++auctions.at(auction.seller);
+    ++auctions.at(std::uint64_t{auction.seller});
   }
   EXPECT_EQ(auctions[0], 0U);
   for (std::size_t seller = 1; seller <= 50; ++seller) {
@@ -52,7 +52,7 @@ TEST(AuctionGeneratorTest, NoTwoAuctionsOfARunHaveTheSameId) {
   std::set<std::uint64_t> ids;
   for (const std::uint32_t executor : {0U, 1U, 2U, 159U}) {
     for (const Auction& auction : FirstRecords<Auction>(generator, 1'000, executor)) {
-      ids.insert(auction.id);
+      ids.insert(std::uint64_t{auction.id});
     }
   }
   EXPECT_EQ(ids.size(), 4'000U);
@@ -62,9 +62,9 @@ TEST(AuctionGeneratorTest, NoTwoAuctionsOfARunHaveTheSameId) {
 TEST(AuctionGeneratorTest, PricesTimesAndCategoriesAreNexmarks) {
   std::array<std::uint64_t, 5> categories{};
   for (const Auction& auction : FirstRecords<Auction>(AuctionGenerator({}), kAuctions)) {
-    ASSERT_GT(auction.expires_ms, auction.event_time_ms);
-    ASSERT_GE(auction.initial_bid, 100U);
-    ASSERT_GE(auction.reserve, auction.initial_bid + 100);
+    ASSERT_GT(std::int64_t{auction.expires_ms}, std::int64_t{auction.event_time_ms});
+    ASSERT_GE(std::uint64_t{auction.initial_bid}, 100U);
+    ASSERT_GE(std::uint64_t{auction.reserve}, auction.initial_bid + 100);
     ++categories.at(auction.category - 10U);
   }
   for (const std::uint64_t auctions : categories) {

@@ -38,7 +38,7 @@ TEST(SellerGeneratorTest, IdsAreUniformWhateverTheOptionsDistributionIs) {
   const KeyOptions keys{.count = 50, .law = {.kind = KeyLaw::Kind::kZipf, .exponent = 2}, .hot_share = 0.5};
   std::array<std::uint64_t, 51> sellers{};
   for (const Seller& seller : FirstRecords<Seller>(SellerGenerator({.keys = keys}), kSellers)) {
-    ++sellers.at(seller.id);
+    ++sellers.at(std::uint64_t{seller.id});
   }
   EXPECT_EQ(sellers[0], 0U);
   for (std::size_t id = 1; id <= 50; ++id) {

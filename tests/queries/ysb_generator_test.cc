@@ -117,7 +117,7 @@ TEST(YsbGeneratorSlashTest, KeysAreUniformFromOneToTheirNumber) {
   constexpr std::uint64_t kKeys = 50;
   std::map<std::uint64_t, std::uint64_t> counts;
   for (const YsbEvent& event : Generate(Profile::kSlash, {.keys = {.count = kKeys}})) {
-    ++counts[event.ad_id];
+    ++counts[std::uint64_t{event.ad_id}];
   }
   ASSERT_EQ(counts.size(), kKeys);
   EXPECT_EQ(counts.begin()->first, 1u);
@@ -131,8 +131,8 @@ TEST(YsbGeneratorSlashTest, TenMillionKeysAreHardlyEverRepeatedInAFewRecords) {
   std::set<std::uint64_t> keys;
   std::uint64_t largest = 0;
   for (const YsbEvent& event : Generate(Profile::kSlash, TenWindows())) {
-    keys.insert(event.ad_id);
-    largest = std::max<std::uint64_t>(largest, event.ad_id);
+    keys.insert(std::uint64_t{event.ad_id});
+    largest = std::max(largest, std::uint64_t{event.ad_id});
   }
   // n - n^2 / (2 * keys) are expected to be distinct: 59,820.
   EXPECT_NEAR(static_cast<double>(keys.size()), 59'820.0, 70.0);
@@ -153,7 +153,7 @@ TEST(YsbGeneratorYahooTest, EveryRecordNamesOneOfTheAdsByIdAndUuid) {
   }
   std::map<std::uint64_t, std::uint64_t> counts;
   for (const YsbEvent& event : Generate(Profile::kYahoo, TenWindows())) {
-    const auto ad = ads.find(event.ad_id);
+    const auto ad = ads.find(std::uint64_t{event.ad_id});
     ASSERT_NE(ad, ads.end());
     EXPECT_EQ(std::memcmp(event.ad_uuid, ad->second.uuid.data(), 16), 0);
     ++counts[ad->second.campaign];

@@ -51,7 +51,8 @@ Oracle<YsbEvent>::KeyOf KeyOf(Profile profile) {
     if (event.event_type != EventType::kView) {
       return std::nullopt;
     }
-    return profile == Profile::kSlash ? event.ad_id : campaigns.at(event.ad_id);
+    const std::uint64_t ad_id = event.ad_id;
+    return profile == Profile::kSlash ? ad_id : campaigns.at(ad_id);
   };
 }
 

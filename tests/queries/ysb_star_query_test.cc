@@ -40,7 +40,8 @@ absl::Status VerifyYsbStar(const QueryRun<YsbEvent>& run) {
     campaigns.emplace(ad.id, ad.campaign);
   }
   return Verify<ClickRatio>(run, kWindows, [&](const YsbEvent& event) {
-    return event.event_type == EventType::kPurchase ? std::nullopt : std::optional(campaigns.at(event.ad_id));
+    return event.event_type == EventType::kPurchase ? std::nullopt
+                                                    : std::optional(campaigns.at(std::uint64_t{event.ad_id}));
   });
 }
 
@@ -80,7 +81,7 @@ TEST_P(YsbStarCluster, EventsOutOfOrderCountUnlessTheyAreLate) {
   ASSERT_TRUE(run.status.ok()) << run.status;
   EXPECT_EQ(VerifyYsbStar(run), absl::OkStatus());
   const std::uint64_t late = CountLateRecords(run, kWindows, [](const YsbEvent& event) {
-    return event.event_type == EventType::kPurchase ? std::nullopt : std::optional<std::uint64_t>(event.ad_id);
+    return event.event_type == EventType::kPurchase ? std::nullopt : std::optional(std::uint64_t{event.ad_id});
   });
   EXPECT_GT(late, 0U);
   EXPECT_EQ(run.Total(&engine::ExecutorMetrics::late_records), late);

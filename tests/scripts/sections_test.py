@@ -68,6 +68,24 @@ class SectionsTest(unittest.TestCase):
         self.assertNotIn("line 50", text)
         self.assertNotIn("quiet", text)
 
+    def test_a_skip_without_a_listed_reason_is_named(self):
+        said = {
+            "case": "[ RUN      ] Suite.Case\n[  SKIPPED ] Suite.Case (0 ms)\n",
+            "script": "test_a (__main__.SomeTest.test_a)\nSays what. ... skipped 'for now'\n"
+                      "test_b (__main__.SomeTest.test_b) ... ok\n",
+            "listed": "test_cpu (__main__.IdleTest.test_cpu) ... skipped 'listed'\n",
+        }
+        for preset, names in (("asan", ["SomeTest.test_a", "Suite.Case"]),
+                              ("dev", ["IdleTest.test_cpu", "SomeTest.test_a", "Suite.Case"])):
+            with self.subTest(preset), tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "ctest.xml").write_text("<testsuite>" + "".join(
+                    f'<testcase name="{name}" status="run"><system-out>{text}</system-out></testcase>'
+                    for name, text in said.items()) + "</testsuite>")
+                done = subprocess.run([SOURCE / "scripts/lib/skips.py", preset, folder], capture_output=True, text=True,
+                                      check=False)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertEqual([line.rsplit(" ", 1)[1] for line in done.stdout.splitlines()], names)
+
     def test_tests_that_run_beside_others_are_counted_and_judged_with_them(self):
         for failing, expected in (("none", 0), ("one", 1), ("two", 1)):
             with self.subTest(failing), tempfile.TemporaryDirectory() as root:

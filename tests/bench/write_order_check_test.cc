@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 #include "bench/write_order/order_check.h"
 
@@ -19,7 +19,7 @@ std::vector<std::byte> MessageOf(std::size_t size_bytes, std::uint8_t lap) {
 }
 
 TEST(WriteOrderCheckTest, FindsNothingInACompleteMessage) {
-  for (const std::size_t size_bytes : {1, 63, 64, 65, 4096, 4160}) {
+  for (const std::size_t size_bytes : {1U, 63U, 64U, 65U, 4096U, 4160U}) {
     const std::vector<std::byte> message = MessageOf(size_bytes, kLap);
     EXPECT_TRUE(HasArrived(message, kLap));
     EXPECT_FALSE(HasArrived(message, kBefore));
