@@ -76,6 +76,14 @@ class FlowTruth {
     }
     return fastest_ms;
   }
+  /// How far the fastest flow of a source has come, before its end if it has ended.
+  std::int64_t FastestMs(std::size_t source) const {
+    std::int64_t fastest_ms = kBeginningMs;
+    for (const FlowPosition& each : positions_[source]) {
+      fastest_ms = std::max(fastest_ms, each.watermark_ms == kEndMs ? each.last_watermark_ms : each.watermark_ms);
+    }
+    return fastest_ms;
+  }
   std::size_t sources() const { return positions_.size(); }
   /// Whether an idle flow is behind `window_end_ms`: the window is complete only for those who go on without it.
   bool IsPastAnIdleFlow(std::int64_t window_end_ms) const {

@@ -44,6 +44,13 @@ std::optional<std::string> Invariants::AtRow(std::int64_t window_end_ms) const {
   return std::nullopt;
 }
 
+std::optional<std::string> Invariants::AtLateResult(std::int64_t time_ms) const {
+  const std::int64_t fastest_ms = truth_->FastestMs(1);
+  if (fastest_ms != kBeginningMs && time_ms < fastest_ms - scenario_->lateness_ms) return std::nullopt;
+  return absl::StrCat("a result of ", time_ms, " ms is late, and the source that it is joined with is at ", fastest_ms,
+                      " ms");
+}
+
 std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId executor) const {
   const FlowPosition& position = truth_->Of(source, executor);
   if (scenario_->max_lead_ms == 0 || position.watermark_ms == kBeginningMs) return std::nullopt;

@@ -40,6 +40,9 @@ class Invariants {
   std::optional<std::string> AtEnd(engine::Executor& executor) const;
   /// A row is written.
   std::optional<std::string> AtRow(std::int64_t window_end_ms) const;
+  /// A result of the first source is late where it is joined with the second source: while it was idle, its flow has
+  /// followed those of the second alone.
+  std::optional<std::string> AtLateResult(std::int64_t time_ms) const;
   /// A batch is read next.
   std::optional<std::string> AtBatch(std::size_t source, ExecutorId executor) const;
 

@@ -193,7 +193,10 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
       if (entry_->rows_wait_for != RowsWaitFor::kNothing) Require(ledger_.AtRow(executor, time_ms));
       outcome_.rows_past_idle_flows += truth_.IsPastAnIdleFlow(time_ms) ? 1 : 0;
     }
-    outcome_.late_results += kind == RowKind::kLateResult ? 1 : 0;
+    if (kind == RowKind::kLateResult) {
+      Require(invariants_.AtLateResult(time_ms));
+      ++outcome_.late_results;
+    }
     ++progress_;
     return Injected(FaultKind::kSinkFails, executor);
   }
