@@ -65,6 +65,7 @@ class FlowTruth {
     if (!IsIdle(position)) return position.told_ms();
     return one_is_silent_ ? std::max(position.watermark_ms, FollowedMs(position)) : kEndMs;
   }
+  bool IsIdle(std::size_t source, ExecutorId executor) const { return IsIdle(positions_[source][Value(executor)]); }
   /// How far a flow has followed others at most: while it is idle, as far as the slowest of the others has come if
   /// these are never silent, or the fastest.
   std::int64_t FollowedMs(const FlowPosition& position) const {
