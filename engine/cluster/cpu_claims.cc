@@ -45,7 +45,7 @@ absl::StatusOr<std::vector<int>> CpuClaims::Take(const std::vector<int>& cpus, s
     sockets.push_back(*std::move(socket));
     taken.push_back(*cpu);
   }
-  if (taken.size() < count) return absl::ResourceExhaustedError("other runs have pinned executors on this host");
+  if (taken.size() < count) return absl::ResourceExhaustedError("other runs have claimed processors of this host");
   for (UniqueFd& socket : sockets) sockets_.push_back(std::move(socket));
   return taken;
 }

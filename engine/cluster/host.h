@@ -47,8 +47,8 @@ class Host {
   virtual absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) = 0;
   /// Adds to an executor's configuration what this host has of its own: a fabric, a scheduler.
   virtual void Equip(ExecutorConfig& config) = 0;
-  /// Takes a part of the results back, if it lies under its name; for any thread.
-  virtual void RemovePart(const ResultPart& part, std::uint32_t executor_count) = 0;
+  /// Takes a part of the results back, if it lies at `path`, its name; for any thread. Takes no memory.
+  virtual void RemovePart(const ResultPart& part, const std::string& path) = 0;
   /// What runs the executors, which outlive it; `cpus` as for ExecutorThreads.
   virtual std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
                                                      const std::vector<int>& cpus) = 0;

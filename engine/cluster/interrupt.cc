@@ -48,34 +48,46 @@ absl::StatusOr<Interrupt> Interrupt::Create() {
 Interrupt::~Interrupt() {
   if (!fd_.valid()) return;  // moved from
   // A signal that is still pending would end the process as soon as it is let through.
-  while (signal_.reset(), Poll()) {
+  signalfd_siginfo info{};
+  while (::read(fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
   }
   (void)::pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
 }
 
 std::optional<int> Interrupt::Poll() {
+  const std::lock_guard lock(taken_->mutex);
   signalfd_siginfo info{};
-  if (!signal_.has_value() && ::read(fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
-    signal_ = static_cast<int>(info.ssi_signo);
-    if (info.ssi_code == SI_USER) sender_ = static_cast<pid_t>(info.ssi_pid);
+  if (!taken_->signal.has_value() && ::read(fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+    taken_->signal = static_cast<int>(info.ssi_signo);
+    if (info.ssi_code == SI_USER) taken_->sender = static_cast<pid_t>(info.ssi_pid);
+    // To the process, not to this thread, which raise(3) would do: every thread has to see that it is pending.
+    (void)::kill(::getpid(), *taken_->signal);
   }
-  return signal_;
+  return taken_->signal;
+}
+
+pid_t Interrupt::Sender() const {
+  const std::lock_guard lock(taken_->mutex);
+  return taken_->sender;
 }
 
 bool Interrupt::ParentGone() const {
-  for (int i = 0; i < kParentLooks && sender_ == parent_ && ::getppid() == parent_; ++i) {
+  const bool is_from_parent = Sender() == parent_;
+  for (int i = 0; i < kParentLooks && is_from_parent && ::getppid() == parent_; ++i) {
     std::this_thread::sleep_for(kParentLookInterval);
   }
-  return sender_ == parent_ && ::getppid() != parent_;
+  return is_from_parent && ::getppid() != parent_;
 }
 
 std::string Interrupt::Describe() const {
-  GLAIVE_CHECK(signal_.has_value(), "no signal has come");
-  const std::string name = absl::StrCat("SIG", ::sigabbrev_np(*signal_));
-  if (sender_ == 0 || sender_ == ::getpid()) return absl::StrCat("interrupted by ", name);
+  const std::lock_guard lock(taken_->mutex);
+  GLAIVE_CHECK(taken_->signal.has_value(), "no signal has come");
+  const std::string name = absl::StrCat("SIG", ::sigabbrev_np(*taken_->signal));
+  const pid_t sender = taken_->sender;
+  if (sender == 0 || sender == ::getpid()) return absl::StrCat("interrupted by ", name);
   // Also what the kernel sends when the process that started this one dies.
-  return absl::StrCat("interrupted by ", name, sender_ == parent_ ? " from its parent, process " : " from process ",
-                      sender_);
+  return absl::StrCat("interrupted by ", name, sender == parent_ ? " from its parent, process " : " from process ",
+                      sender);
 }
 
 }  // namespace glaive::engine

@@ -1,8 +1,8 @@
 // Interrupt: turns SIGINT, SIGTERM and SIGHUP into a readable file descriptor, so that Ctrl-C is one more thing a fiber
 // or a poll(2) looks at, not something that happens in the middle of anything.
 //
-// Made once, at the start of `main`, before any thread: threads inherit the blocked signals. After that any one
-// thread may call Poll. Costs one system call a Poll.
+// Made once, at the start of `main`, before any thread: threads inherit the blocked signals. After that any thread may
+// call any method. Costs one system call a Poll.
 //
 //   absl::StatusOr<Interrupt> interrupt = Interrupt::Create();
 //   ... if (interrupt->Poll()) return absl::CancelledError(interrupt->Describe());
@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -34,26 +36,35 @@ class Interrupt {
   /// The signal that asked to stop, if one has come; the same from then on. Never blocks.
   std::optional<int> Poll();
 
-  /// Readable from the first signal until Poll takes it: for poll(2) and BootstrapOptions::interrupt_fd.
+  /// Readable from the first signal on: for poll(2) and BootstrapOptions::interrupt_fd. The signal stays pending, too,
+  /// for who looks for that (sigpending).
   int fd() const { return fd_.get(); }
 
   /// Whether the signal came from the process that started this one, and that has ended: then the kernel has sent it to
   /// a launcher's child. The parent may be about to end: waits up to 200 ms.
   bool ParentGone() const;
+  /// The process that started this one, when this was made.
   pid_t parent() const { return parent_; }
 
   /// "interrupted by SIGINT", and by which process if one sent it; only after Poll has returned a signal.
   std::string Describe() const;
 
  private:
+  struct Taken {
+    std::mutex mutex;  // guards what follows
+    std::optional<int> signal;
+    pid_t sender = 0;  // the process that sent it, if one did
+  };
+
   Interrupt(UniqueFd fd, const sigset_t& previous, pid_t parent)
-      : fd_(std::move(fd)), previous_(previous), parent_(parent) {}
+      : fd_(std::move(fd)), previous_(previous), parent_(parent), taken_(std::make_unique<Taken>()) {}
+
+  pid_t Sender() const;
 
   UniqueFd fd_;
   sigset_t previous_;
-  pid_t parent_;  // when this was made
-  std::optional<int> signal_;
-  pid_t sender_ = 0;  // the other process that sent the signal, if one did
+  pid_t parent_;
+  std::unique_ptr<Taken> taken_;
 };
 
 }  // namespace glaive::engine

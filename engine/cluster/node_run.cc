@@ -70,12 +70,17 @@ absl::Status NodeRun::PollFailure() {
   return status;
 }
 
-absl::Status NodeRun::Commit() {
-  absl::Status status;
+absl::Status NodeRun::Commit(const Watch& watch) {
   for (const auto& executor : executors_) {
-    status.Update(executor->Commit());
+    absl::Status status = watch();
+    if (status.ok()) {
+      status = executor->Commit();
+    }
+    if (!status.ok()) {
+      return status;
+    }
   }
-  return status;
+  return absl::OkStatus();
 }
 
 }  // namespace glaive::engine

@@ -5,7 +5,7 @@
 //   auto run = NodeRun::Create(config, query);
 //   (*run)->Connect(all_descriptors);  ...(*run)->PollConnecting();  (*run)->Open(watch);  ...all nodes ready...
 //   (*run)->Run(watch);
-//   ...all nodes done...  (*run)->Commit();
+//   ...all nodes done...  (*run)->Commit(watch);
 #pragma once
 
 #include <memory>
@@ -47,8 +47,9 @@ class NodeRun {
   /// Whether a node has been lost to which the last writes of executors that have ended may still be under way: nobody
   /// else looks at those. Never blocks.
   absl::Status PollFailure();
-  /// Makes this node's results final.
-  absl::Status Commit();
+  /// Gives this node's results their names, one executor's after the other's, until `watch`, asked before each, or one
+  /// of them fails.
+  absl::Status Commit(const Watch& watch);
 
   const std::vector<std::unique_ptr<Executor>>& executors() const { return executors_; }
 

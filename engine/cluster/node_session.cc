@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -54,20 +53,28 @@ absl::Status NodeSession::Run(const Watch& interrupted) {
     }
     return passed.ok() ? Conclude(watch, interrupted) : passed;
   });
-  if (!status.ok()) {
-    (void)TryGiveUpResults();
-  }
-  std::optional<absl::Status> lost;
-  if (absl::IsUnavailable(status) || absl::IsNotFound(status)) {  // a process that is gone has no shared memory
-    lost = AwaitReason();
-  }
-  if (!status.ok() && !results_are_final()) {
-    plane_->Abort(lost.value_or(status));
-  }
+  const std::optional<absl::Status> lost = status.ok() ? std::nullopt : EndFailed(status);
   if (lost.has_value() || (absl::IsUnavailable(status) && !absl::StrContains(status.message(), "seen by executor"))) {
     return AddPosition(lost.value_or(status));
   }
   return status;
+}
+
+std::optional<absl::Status> NodeSession::EndFailed(const absl::Status& failure) {
+  (void)GiveUp(/*while_naming=*/true);
+  (void)Move(Results::kCommitting, Results::kGivenUp);
+  std::optional<absl::Status> lost;
+  (void)CatchExhaustion([&] {
+    if (absl::IsUnavailable(failure) || absl::IsNotFound(failure)) {  // a process that is gone has no shared memory
+      lost = AwaitReason();
+    }
+    if (!results_are_final()) {
+      plane_->Abort(lost.value_or(failure));
+    }
+    return absl::OkStatus();
+  });
+  Retract();  // behind Abort: if the disk does not answer, the control plane's thread ends the process
+  return lost;
 }
 
 std::optional<absl::Status> NodeSession::AwaitReason() {
@@ -120,7 +127,7 @@ absl::Status NodeSession::Conclude(const Watch& watch, const Watch& interrupted)
     return status;
   }
   absl::Status verdict = options_->output.verify ? Verify(watch) : absl::OkStatus();
-  if (absl::Status status = verdict.ok() ? CommitResults() : absl::OkStatus(); !status.ok()) {
+  if (absl::Status status = verdict.ok() ? CommitResults(interrupted) : absl::OkStatus(); !status.ok()) {
     return status;
   }
   if (!is_coordinator() || !(verdict.ok() || absl::IsDataLoss(verdict))) {
@@ -227,27 +234,37 @@ absl::Status NodeSession::Verify(const Watch& watch) {
   return verdict;
 }
 
-absl::Status NodeSession::CommitResults() {
+absl::Status NodeSession::CommitResults(const Watch& interrupted) {
   absl::Status status = Barrier("finished");                        // no leader has failed
   status.Update(plane_->PollFailure().value_or(absl::OkStatus()));  // nor has a node since
   if (!status.ok()) {
     return status;
   }
-  const auto why_given_up = [this] { return plane_->PollFailure().value_or(absl::AbortedError("ended at once")); };
-  if (!Move(Results::kOpen, Results::kBusy)) {
+  for (const ResultPart& part : AllParts()) {
+    const ExecutorId executor{part.executor};
+    named_parts_.push_back({part, PartPath(part.output, executor, options_->cluster.executor_count())});
+  }
+  const auto why_given_up = [&] {
+    absl::Status why = plane_->PollFailure().value_or(absl::OkStatus());
+    why.Update(interrupted());
+    why.Update(absl::AbortedError("ended at once"));
+    return why;
+  };
+  if (!Move(Results::kOpen, Results::kNaming)) {
     return why_given_up();
   }
-  {
-    const absl::Cleanup named = [this] { results_ = Results::kNamed; };  // some are, also where memory has run out
-    status = parts_.run->Commit();
-  }
-  if (status.ok()) {
-    status = Barrier("committed");
-  }
+  status = parts_.run->Commit([&] { return results_ == Results::kNaming ? absl::OkStatus() : why_given_up(); });
   if (!status.ok()) {
-    return status;  // some nodes have committed, others have not: Run gives the results up
+    return status;  // some files may have their names, as when an exception ends Commit: Run gives the results up
   }
-  return Move(Results::kNamed, Results::kFinal) ? status : why_given_up();
+  if (!Move(Results::kNaming, Results::kCommitting)) {
+    return why_given_up();
+  }
+  status = plane_->AllAgree("committed");
+  if (status.ok()) {
+    results_ = Results::kFinal;
+  }
+  return status;
 }
 
 void NodeSession::EndExecutors() {
@@ -255,26 +272,19 @@ void NodeSession::EndExecutors() {
   parts_.query.reset();
 }
 
-std::optional<bool> NodeSession::TryGiveUpResults() {
-  if (Move(Results::kOpen, Results::kGivenUp)) {
-    return true;
+NodeSession::Results NodeSession::GiveUp(bool while_naming) {
+  if (!Move(Results::kOpen, Results::kDropped) && while_naming) {
+    (void)Move(Results::kNaming, Results::kGivenUp);
   }
-  if (Move(Results::kNamed, Results::kBusy)) {
-    const absl::Cleanup given_up = [this] { results_ = Results::kGivenUp; };
-    Retract();
-  }
-  const Results results = results_;
-  return results == Results::kBusy ? std::nullopt : std::optional(results == Results::kGivenUp);
+  return results_;
 }
 
 void NodeSession::Retract() {
-  for (const NodeMetrics& node : nodes_) {  // also those of a node that was lost
-    for (const ResultPart& part : node.parts) {
-      (void)CatchExhaustion([&] {
-        host_->RemovePart(part, options_->cluster.executor_count());
-        return absl::OkStatus();
-      });
-    }
+  if (results_ != Results::kGivenUp) {
+    return;
+  }
+  for (const NamedPart& named : named_parts_) {  // also those of a node that was lost
+    host_->RemovePart(named.part, named.path);
   }
 }
 

@@ -6,6 +6,19 @@
 //
 // Used by the main thread of a node. When a phase fails the others are told why.
 //
+// What becomes of this node's results is one atomic state, which two threads move: main, and the one that ends a
+// process that does not end by itself. Only main names files; each may remove them in kGivenUp, also at the same time.
+//
+//     kOpen ────────► kNaming ────────► kCommitting ────────► kFinal
+//       │               │                    │
+//       │ main, other   │ main, other        │ main, when AllAgree has failed
+//       ▼               ▼                    │
+//    kDropped        kGivenUp ◄──────────────┘
+//
+// The steps to the right are main's: when all nodes have finished, when all files of this node have their names, and
+// when rank 0 has decided that this holds at every node. In kCommitting other nodes may know already that the results
+// are final, so no thread gives them up before the control plane has said what rank 0 has decided.
+//
 //   NodeSession session(program, options, flags, plane, environment, host);
 //   absl::Status status = session.Run(watch);
 #pragma once
@@ -34,6 +47,15 @@ namespace glaive::engine {
 
 class NodeSession {
  public:
+  enum class Results : std::uint8_t {
+    kOpen,        ///< no file of this node has its name
+    kNaming,      ///< main is giving files their names: none, some or all have them
+    kCommitting,  ///< all of this node's have; whether the other nodes' do is being decided
+    kFinal,       ///< all nodes' have: they stay, whatever comes
+    kDropped,     ///< none has its name, nor will get it
+    kGivenUp,     ///< some may have their names, and are removed; one more may get it
+  };
+
   /// All arguments outlive the session. `settings` are the flags as they will be reported.
   NodeSession(QueryProgram& program, const EngineOptions& options, std::map<std::string, std::string> settings,
               rdma::ControlPlane& plane, const RunEnvironment& environment, Host& host);
@@ -41,20 +63,19 @@ class NodeSession {
   /// The whole run. `interrupted` is asked now and then whether it has to end; it need not look at the control plane.
   absl::Status Run(const Watch& interrupted);
 
-  /// Takes back results that only some nodes have made final, and sees to it that no more get their names. False when
-  /// all have: then there is nothing to give up. Empty while a thread gives files their names, or takes them back: ask
-  /// again. For a run that has failed, and for another thread that is about to end the process.
-  std::optional<bool> TryGiveUpResults();
+  /// For another thread that is about to end the process: sees to it that main names no more files; in kNaming only if
+  /// `while_naming`. The state then: in kNaming, ask again; in kCommitting, leave it to main.
+  Results GiveUp(bool while_naming);
 
-  /// For another thread, just before it ends a process that gives files their names for too long: removes those of them
-  /// that have their names.
-  void RetractBeforeExit() { Retract(); }
+  /// In kGivenUp, removes the parts of all nodes that this one sees; in other states nothing. For any thread, and as
+  /// often as it likes. Waits for the disk; takes no memory.
+  void Retract();
 
   /// Waits for the writers of files that were not finished, and gives the executors' memory back. After Run, while the
   /// control plane is there to end the process if this takes too long.
   void EndExecutors();
 
-  /// Whether all nodes have given their results their names: they stay, whatever comes.
+  /// Whether all nodes have given their results their names.
   bool results_are_final() const { return results_ == Results::kFinal; }
   /// What --verify found; for any thread.
   Verification verification() const { return verification_; }
@@ -69,9 +90,10 @@ class NodeSession {
   absl::Status Barrier(const char* phase);
   absl::Status GatherMetrics();
   absl::Status Verify(const Watch& watch);
-  absl::Status CommitResults();
-  /// Removes the parts of all nodes, as far as there is memory to.
-  void Retract();
+  absl::Status CommitResults(const Watch& interrupted);
+  /// After a failure: gives the results up, unless they are final, tells the others why, and removes what has its name.
+  /// What the control plane says of a lost node, if the failure may come from that.
+  std::optional<absl::Status> EndFailed(const absl::Status& failure);
   std::vector<ResultPart> AllParts() const;
   absl::Status Report(std::vector<FileReport> files);
   absl::Status PrintReport(const RunReport& report);
@@ -87,17 +109,16 @@ class NodeSession {
   Host* host_;
   RunFiles files_;
   NodeParts parts_;
-  std::vector<NodeMetrics> nodes_;  // complete before results_ is kBusy
+  std::vector<NodeMetrics> nodes_;
   std::atomic<Verification> verification_{Verification::kNotRun};
 
-  /// A thread that changes names of files, main or another, has moved the state from where it was to kBusy.
-  enum class Results : std::uint8_t {
-    kOpen,     ///< none has its name
-    kBusy,     ///< a thread is giving names, or taking them back
-    kNamed,    ///< this node's have their names; the others' may not
-    kFinal,    ///< all nodes' have
-    kGivenUp,  ///< none of this node's has its name, nor will
+  struct NamedPart {
+    ResultPart part;
+    std::string path;
   };
+  std::vector<NamedPart> named_parts_;  // of all nodes; complete before results_ leaves kOpen for kNaming
+
+  /// False if it is not in `from`: the other thread was quicker.
   bool Move(Results from, Results to) { return results_.compare_exchange_strong(from, to); }
   std::atomic<Results> results_{Results::kOpen};
 };

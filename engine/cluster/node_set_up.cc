@@ -155,7 +155,7 @@ absl::StatusOr<std::vector<int>> NodeSetUp::ChooseCpus() {
   if (!obstacles.ok()) {
     return obstacles.status();
   }
-  // The scheduler would put executors that are not pinned beside those of another node that are.
+  // The scheduler would put executors that are not pinned on the processors of another node's that are.
   const auto& members = plane_->members();
   const std::size_t own = Value(plane_->rank());
   std::string obstacle;

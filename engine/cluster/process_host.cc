@@ -30,9 +30,7 @@ absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> ProcessHost::OpenDevice(const
   return engine::OpenDevice(options);
 }
 
-void ProcessHost::RemovePart(const ResultPart& part, std::uint32_t executor_count) {
-  engine::RemovePart(part, executor_count);
-}
+void ProcessHost::RemovePart(const ResultPart& part, const std::string& path) { engine::RemovePart(part, path); }
 
 std::unique_ptr<ExecutorRunner> ProcessHost::MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
                                                         const std::vector<int>& cpus) {

@@ -31,7 +31,7 @@ class ProcessHost final : public Host {
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) override;
   /// Nothing: executors use the system's fabric.
   void Equip(ExecutorConfig& /*config*/) override {}
-  void RemovePart(const ResultPart& part, std::uint32_t executor_count) override;
+  void RemovePart(const ResultPart& part, const std::string& path) override;
   std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
                                              const std::vector<int>& cpus) override;
 

@@ -11,8 +11,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
@@ -39,11 +42,15 @@ namespace {
 constexpr absl::Duration kGrace = absl::Seconds(3);
 /// How long the launcher waits for them when a node was lost: they have noticed as well.
 constexpr absl::Duration kFailedGrace = absl::Milliseconds(200);
-/// How long files may take to get their names, or to lose them, before a process ends at once.
+/// The same of a node that is interrupted.
+constexpr absl::Duration kInterruptedGrace = absl::Milliseconds(500);
+/// How long files may take to get their names, and how long to lose them, before a process ends at once.
 constexpr absl::Duration kBusyLookInterval = absl::Milliseconds(1);
 constexpr int kMostBusyLooks = 1000;
 /// How long the last words of a process may take to be written.
 constexpr int kLastWordsMillis = 100;
+/// Those for which no memory is needed.
+constexpr std::string_view kFixedLastWords = "the run has ended at once: this node was busy, and had no memory left\n";
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
@@ -83,13 +90,17 @@ class Process {
     }
     NodeSession session(*program_, *options_, flags_->AllSettings(), **plane, environment_, host_);
     session_.store(&session);
+    // The plane goes first, also where an exception ends this: its thread looks at the session.
+    absl::Cleanup end = [&session, &plane] {
+      session.EndExecutors();
+      plane->reset();
+    };
     absl::Status status = session.Run([this] { return CheckEnd(); });
     found_wrong_result_ = session.verification() == Verification::kFailed;
     if (session.results_are_final()) {
-      TellOfLateLoss((*plane)->Leave(kGrace));
+      TellOfLateLoss((*plane)->Leave(interrupt_->Poll() ? kInterruptedGrace : kGrace));
     }
-    session.EndExecutors();
-    plane->reset();  // with its thread, which may look at the session
+    std::move(end).Invoke();
     return Explain(status);
   }
 
@@ -135,34 +146,68 @@ class Process {
       return absl::UnavailableError(
           absl::StrCat("process ", interrupt_->parent(), ", which started this node, was lost"));
     }
-    return status == rdma::Interrupted() ? absl::CancelledError(interrupt_->Describe()) : status;
+    return rdma::IsInterrupted(status) ? absl::CancelledError(interrupt_->Describe()) : status;
   }
 
   /// Called by another thread when this process knows that the run has failed, or was interrupted, and does not come to
-  /// its end.
-  void EndAtOnce(const absl::Status& failure) {
+  /// its end. Returns only if it goes on: true if no such call has to come again.
+  bool EndAtOnce(const absl::Status& failure) {
+    using Results = NodeSession::Results;
     NodeSession* const session = session_.load();
-    std::optional<bool> given_up = session == nullptr ? std::optional(true) : session->TryGiveUpResults();
-    for (int i = 0; i < kMostBusyLooks && !given_up.has_value(); ++i) {
+    Results results = session == nullptr ? Results::kDropped : session->GiveUp(/*while_naming=*/false);
+    for (int i = 0; i < kMostBusyLooks && results == Results::kNaming; ++i) {
       host_.Sleep(kBusyLookInterval);
-      given_up = session->TryGiveUpResults();
+      results = session->GiveUp(/*while_naming=*/i == kMostBusyLooks - 1);
     }
-    const bool is_final = given_up == false;
-    if (is_final && failure != rdma::Interrupted()) {
-      return;  // it may take its time to report them
+    if (results == Results::kCommitting) {
+      return false;  // main learns from the control plane what has become of the results
     }
-    if (!given_up.has_value()) {
-      session->RetractBeforeExit();
+    if (results == Results::kFinal && !rdma::IsInterrupted(failure)) {
+      return true;  // main may take its time for the table and the report
     }
     launcher_.KillAll();
-    const std::string words = Line(absl::StrCat(is_final ? "the results are complete, but " : "",
-                                                std::string(failure.message()), " (ended at once: it was busy)"));
+    ExitCode exit_code = ExitCodeOf(failure);
+    std::string words;
+    const absl::Status said = CatchExhaustion([&] {
+      const absl::Status explained = Explain(failure);
+      exit_code = ExitCodeOf(explained);
+      words = Line(absl::StrCat(results == Results::kFinal ? "the results are complete, but " : "",
+                                std::string(explained.message()), " (ended at once: it was busy)"));
+      return absl::OkStatus();
+    });
+    WriteLastWords(said.ok() ? std::string_view(words) : kFixedLastWords);
+    if (results == Results::kGivenUp) {
+      RetractForASecond(*session);
+    }
+    const bool is_wrong = session != nullptr && session->verification() == Verification::kFailed;
+    _exit(static_cast<int>(is_wrong ? ExitCode::kWrongResult : exit_code));
+  }
+
+  static void WriteLastWords(std::string_view words) {
     pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};  // it may be what the process waits for
     if (poll(&ready, 1, kLastWordsMillis) == 1) {
       (void)!write(STDERR_FILENO, words.data(), words.size());
     }
-    const bool is_wrong = session != nullptr && session->verification() == Verification::kFailed;
-    _exit(static_cast<int>(is_wrong ? ExitCode::kWrongResult : ExitCodeOf(failure)));
+  }
+
+  /// The disk may be what the process waits for, so another thread does it, for which this one does not wait for ever.
+  /// For the last moment of a process.
+  void RetractForASecond(NodeSession& session) {
+    const auto retract = [this, &session] {
+      session.Retract();
+      session.Retract();  // main may have named one more file meanwhile
+      has_retracted_ = true;
+    };
+    const absl::Status started = CatchExhaustion([&retract] {
+      std::thread(retract).detach();
+      return absl::OkStatus();
+    });
+    if (!started.ok()) {
+      retract();
+    }
+    for (int i = 0; i < kMostBusyLooks && !has_retracted_; ++i) {
+      host_.Sleep(kBusyLookInterval);
+    }
   }
 
   absl::StatusOr<rdma::Hello> MakeHello() const {
@@ -193,14 +238,15 @@ class Process {
     if (!secret.ok()) {
       return secret.status();
     }
-    const rdma::BootstrapOptions bootstrap{.secret = *secret,
-                                           .random = environment_.random,
-                                           .join_timeout = cluster.join_timeout,
-                                           .peer_timeout = cluster.peer_timeout,
-                                           .interrupt_fd = interrupt_->fd(),
-                                           .watch = [this] { return launcher_.PollExited(); },
-                                           .log = [this](const std::string& text) { Tell(text); },
-                                           .overdue = [this](const absl::Status& failure) { EndAtOnce(failure); }};
+    const rdma::BootstrapOptions bootstrap{
+        .secret = *secret,
+        .random = environment_.random,
+        .join_timeout = cluster.join_timeout,
+        .peer_timeout = cluster.peer_timeout,
+        .interrupt_fd = interrupt_->fd(),
+        .watch = [this] { return launcher_.PollExited(); },
+        .log = [this](const std::string& text) { Tell(text); },
+        .overdue = [this](const absl::Status& failure) { return EndAtOnce(failure); }};
     if (cluster.nodes == 1) {
       return rdma::ControlPlane::Alone(*hello, environment_.run_token, bootstrap, *environment_.clock);
     }
@@ -253,6 +299,7 @@ class Process {
   Launcher launcher_;
   std::optional<Interrupt> interrupt_;
   std::atomic<NodeSession*> session_{nullptr};
+  std::atomic<bool> has_retracted_{false};  // the thread that ends the process
   bool found_wrong_result_ = false;
 };
 

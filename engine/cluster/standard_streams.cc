@@ -24,12 +24,14 @@ void PrepareStandardStreams() {
 
 absl::Status FlushStandardOutput(std::ostream& out) {
   const bool has_lost = !out;
-  if (has_lost) {  // errno is another call's by now, so one more character finds the reason again
+  errno = 0;
+  if (has_lost) {  // errno was another call's, so one more character finds the reason again
     out.clear();
     out << '\n';
   }
-  errno = 0;
-  out.flush();
+  if (out) {  // a stream that is not buffered has failed at the character
+    out.flush();
+  }
   const int error = errno;
   if ((out && !has_lost) || error == EPIPE) {
     return absl::OkStatus();

@@ -154,7 +154,7 @@ absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const 
     return status;
   }
   for (const ResultPart& part : parts) {
-    RemovePart(part, count);
+    RemovePart(part, PartPath(part.output, ExecutorId{part.executor}, count));
   }
   return absl::OkStatus();
 }

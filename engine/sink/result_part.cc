@@ -42,8 +42,7 @@ bool IsPart(const ResultPart& part, const struct stat& file) {
   return S_ISREG(file.st_mode) && file.st_ino == part.inode && static_cast<std::uint64_t>(file.st_size) == part.bytes;
 }
 
-void RemovePart(const ResultPart& part, std::uint32_t executor_count) {
-  const std::string path = PartPath(part.output, ExecutorId{part.executor}, executor_count);
+void RemovePart(const ResultPart& part, const std::string& path) {
   struct stat there{};
   if (lstat(path.c_str(), &there) == 0 && IsPart(part, there)) {
     unlink(path.c_str());

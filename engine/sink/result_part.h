@@ -1,6 +1,6 @@
 // ResultPart: one leader's part of a result, in the words that tell other nodes of it before any part has its name.
 //
-//   RemovePart(part, executor_count);  // takes it back
+//   RemovePart(part, path);  // takes it back
 #pragma once
 
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ std::uint32_t ExecutorCountOf(std::string_view part, const std::string& output);
 /// Whether a file is the part.
 bool IsPart(const ResultPart& part, const struct stat& file);
 
-/// Removes the part if it is what lies under its name.
-void RemovePart(const ResultPart& part, std::uint32_t executor_count);
+/// Removes the part if it is what lies at `path`, its name. Takes no memory.
+void RemovePart(const ResultPart& part, const std::string& path);
 
 }  // namespace glaive::engine

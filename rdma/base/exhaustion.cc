@@ -70,12 +70,20 @@ void Tell(absl::string_view message) {
 
 }  // namespace
 
-// Where memory is missing there is none for a status either, so all are made before; a copy of one takes none.
+// Where memory is missing there is none for a status either, so all are made before; a copy of one takes none. Where
+// there is none even for those, the status has no words: one without takes no memory.
 absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work) {
-  const std::array statuses = {absl::ResourceExhaustedError(kNoMemory), absl::ResourceExhaustedError(kNoThread),
-                               absl::ResourceExhaustedError(kNoResource)};
-  return Catching(work, [&](absl::string_view message) {
-    return *std::ranges::find(statuses, message, [](const absl::Status& status) { return status.message(); });
+  std::array<absl::Status, 3> statuses;
+  statuses.fill(absl::ResourceExhaustedError(""));
+  const auto make_and_work = [&] {
+    statuses = {absl::ResourceExhaustedError(kNoMemory), absl::ResourceExhaustedError(kNoThread),
+                absl::ResourceExhaustedError(kNoResource)};
+    return work();
+  };
+  return Catching(make_and_work, [&](absl::string_view message) {
+    const auto* const made =
+        std::ranges::find(statuses, message, [](const absl::Status& status) { return status.message(); });
+    return made == statuses.end() ? statuses.back() : *made;
   });
 }
 

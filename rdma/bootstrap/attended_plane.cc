@@ -60,6 +60,13 @@ absl::StatusOr<std::vector<std::string>> AttendedPlane::AllGather(std::string_vi
   return all;
 }
 
+absl::Status AttendedPlane::AllAgree(std::string_view phase) {
+  const std::lock_guard lock(plane_mutex_);
+  absl::Status agreed = plane_->AllAgree(phase);
+  Note(agreed);
+  return agreed;
+}
+
 void AttendedPlane::WatchAlso(Watch watch) {
   const std::lock_guard lock(plane_mutex_);
   plane_->WatchAlso(std::move(watch));
@@ -86,8 +93,8 @@ absl::Status AttendedPlane::Leave(absl::Duration grace) {
 void AttendedPlane::Note(const absl::Status& failure) {
   if (failure.ok()) return;
   const std::lock_guard lock(mutex_);
-  if (failure_.ok()) failed_ns_ = clock_->NowNanos();
-  failure_.Update(failure);
+  Reason& reason = IsInterrupted(failure) ? interrupt_ : failure_;
+  if (reason.status.ok()) reason = {.status = failure, .since_ns = clock_->NowNanos()};
 }
 
 void AttendedPlane::Attend() {
@@ -104,22 +111,27 @@ void AttendedPlane::Attend() {
 }
 
 void AttendedPlane::Look() {
+  if (const std::unique_lock lock(plane_mutex_, std::try_to_lock); lock.owns_lock()) {  // else a call looks itself
+    Note(plane_->PollFailure().value_or(absl::OkStatus()));
+  }
   pollfd interrupt{.fd = interrupt_fd_, .events = POLLIN, .revents = 0};
   if (::poll(&interrupt, 1, 0) > 0) Note(Interrupted());
-  const std::unique_lock lock(plane_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;  // the owner is in a call that looks itself
-  Note(plane_->PollFailure().value_or(absl::OkStatus()));
 }
 
-// Not under the plane's lock: the owner may be in a call of it that takes too long.
+// Not under a lock: the owner may be in a call of the plane that takes too long.
 void AttendedPlane::EndIfOverdue() {
-  absl::Status failure;
-  {
-    const std::lock_guard lock(mutex_);
-    if (failure_.ok() || clock_->NowNanos() - failed_ns_ < absl::ToInt64Nanoseconds(kFailureGrace)) return;
-    failure = failure_;
+  for (Reason* const reason : {&failure_, &interrupt_}) {  // what has failed says more
+    absl::Status status;
+    {
+      const std::lock_guard lock(mutex_);
+      const bool is_overdue = clock_->NowNanos() - reason->since_ns >= absl::ToInt64Nanoseconds(kFailureGrace);
+      if (is_overdue && !reason->is_dealt_with) status = reason->status;
+    }
+    if (!status.ok() && overdue_ && overdue_(status)) {
+      const std::lock_guard lock(mutex_);
+      reason->is_dealt_with = true;
+    }
   }
-  if (overdue_) std::exchange(overdue_, nullptr)(failure);
 }
 
 }  // namespace glaive::rdma

@@ -7,7 +7,7 @@
 // while the owner is in a call that waits, the call itself does what the thread would do.
 //
 //   1. When a failure or an interrupt is known and the plane still exists kFailureGrace later,
-//      BootstrapOptions::overdue is called, once.
+//      BootstrapOptions::overdue is called: for each of the two until it returns true.
 //   2. The thread has ended when the destructor returns.
 //
 //   absl::StatusOr<std::unique_ptr<ControlPlane>> plane = AttendedPlane::Create(std::move(coordinator), options,
@@ -45,6 +45,7 @@ class AttendedPlane final : public ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
+  absl::Status AllAgree(std::string_view phase) override;
   void WatchAlso(Watch watch) override;
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;
@@ -58,8 +59,15 @@ class AttendedPlane final : public ControlPlane {
   void EndIfOverdue();
   void Note(const absl::Status& failure);
 
+  /// A reason to end, and since when it is known.
+  struct Reason {
+    absl::Status status = {};
+    std::int64_t since_ns = 0;
+    bool is_dealt_with = false;
+  };
+
   std::unique_ptr<ControlPlane> plane_;
-  std::function<void(const absl::Status&)> overdue_;
+  std::function<bool(const absl::Status&)> overdue_;
   absl::Duration interval_;
   int interrupt_fd_;
   const Clock* clock_;
@@ -68,9 +76,9 @@ class AttendedPlane final : public ControlPlane {
   std::mutex mutex_;        // guards what follows
   std::condition_variable changed_;
   bool stopped_ = false;
-  absl::Status failure_;        // the first that was seen; an interrupt is one, too
-  std::int64_t failed_ns_ = 0;  // when
-  std::thread thread_;          // uses all of the above
+  Reason failure_;      // the first that was seen
+  Reason interrupt_;    // apart from it: a failure that does no harm must not hide that the user wants to stop
+  std::thread thread_;  // uses all of the above
 };
 
 }  // namespace glaive::rdma

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 #include "rdma/base/check.h"
 #include "rdma/bootstrap/admission.h"
@@ -19,7 +20,15 @@
 
 namespace glaive::rdma {
 
-absl::Status Interrupted() { return absl::CancelledError("interrupted"); }
+namespace {
+
+constexpr absl::string_view kInterrupted = "interrupted";
+
+}  // namespace
+
+absl::Status Interrupted() { return absl::CancelledError(kInterrupted); }
+
+bool IsInterrupted(const absl::Status& status) { return absl::IsCancelled(status) && status.message() == kInterrupted; }
 
 absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Coordinate(Listener listener, const Hello& hello,
                                                                        std::uint64_t run_token,

@@ -2,12 +2,13 @@
 // of each other's end. A star: rank 0 coordinates, every other rank has one connection to it.
 //
 // Owned by the node's main thread, from set-up to the end of the run; executors never touch it. It is the one part of
-// rdma/ that may block: Coordinate, Join, AllGather, Abort and Leave wait in poll(2), each with a deadline or until a
-// failure ends it. PollFailure never blocks and costs one system call. A thread of its own (attended_plane.h) lets the
-// others hear from this node while its main thread does something else.
+// rdma/ that may block: Coordinate, Join, AllGather, AllAgree, Abort and Leave wait in poll(2), each with a deadline or
+// until a failure ends it. PollFailure never blocks and costs one system call. A thread of its own (attended_plane.h)
+// lets the others hear from this node while its main thread does something else.
 //
 //   1. Nobody leaves Coordinate or Join before every rank has been accepted.
 //   2. AllGather is collective: every rank calls it with the same phases in the same order.
+//      So is AllAgree.
 //   3. A failure is final: once PollFailure or AllGather has reported one, every later call reports the same.
 //      But a member's AllGather whose parts have all come succeeds, whatever comes behind them: that is for the next
 //      call.
@@ -68,7 +69,7 @@ struct BootstrapOptions {
   /// The silence of a node that means its death; the same at all nodes.
   absl::Duration peer_timeout = absl::Seconds(5);
   /// A descriptor that becomes readable when the user wants to stop (see engine/cluster/interrupt.h); -1: none.
-  /// It is only polled, never read.
+  /// It is only polled, never read, and stays readable for as long as the plane exists.
   int interrupt_fd = -1;
   /// Called about every 50 ms while a call blocks, except in Abort and Leave; an error ends the wait with that error.
   /// For example: "a node that this process started has already exited".
@@ -78,7 +79,8 @@ struct BootstrapOptions {
   std::function<void(const std::string&)> log = nullptr;
   /// Called by another thread when a failure is known, or the interrupt descriptor has been readable, and the plane
   /// still exists kFailureGrace later: whatever the main thread is busy with, the process should end now. May be empty.
-  std::function<void(const absl::Status&)> overdue = nullptr;
+  /// A failure and an interrupt have a call each; one that returns false comes again a moment later.
+  std::function<bool(const absl::Status&)> overdue = nullptr;
 };
 
 /// The time that a node has for an orderly end once a failure is known.
@@ -86,6 +88,8 @@ inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1500);
 
 /// What ends a call, and a run, when BootstrapOptions::interrupt_fd is readable: a kCancelled.
 absl::Status Interrupted();
+/// Whether a call has ended with that. Takes no memory.
+bool IsInterrupted(const absl::Status& status);
 
 class ControlPlane {
  public:
@@ -118,6 +122,11 @@ class ControlPlane {
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine) {
     return AllGather(phase, std::move(mine), absl::InfiniteDuration());
   }
+
+  /// Whether all nodes have come to `phase`, as rank 0 decides: the decision is the same at every node that learns of
+  /// it. Collective like AllGather. An interrupt, or a watch's error, makes rank 0 decide against it, unless it has
+  /// decided already: a member asks for that and goes on waiting. Only a failure of the plane ends a member's wait.
+  virtual absl::Status AllAgree(std::string_view phase) = 0;
 
   /// From now on calls that block ask `watch` as well as BootstrapOptions::watch, and end with its error, too: an error
   /// of that call alone. It must not call the plane. GoOn: no more.

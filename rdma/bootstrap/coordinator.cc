@@ -56,6 +56,20 @@ absl::StatusOr<std::vector<std::string>> Coordinator::AllGather(std::string_view
   }
   const std::int64_t deadline_ns = waiter_.DeadlineIn(timeout);
   if (absl::Status status = AwaitContributions(phase, deadline_ns); !status.ok()) return status;
+  return Distribute(phase, std::move(mine), deadline_ns);
+}
+
+absl::Status Coordinator::AllAgree(std::string_view phase) {
+  const std::int64_t deadline_ns = waiter_.DeadlineIn(absl::InfiniteDuration());
+  if (absl::Status status = AwaitContributions(phase, deadline_ns); !status.ok()) return status;
+  // It is decided, so an interrupt must not keep any member from hearing of it.
+  Waiter interruptible = std::exchange(waiter_, waiter_.Uninterrupted());
+  (void)Distribute(phase, /*mine=*/"", deadline_ns);
+  waiter_ = std::move(interruptible);
+  return absl::OkStatus();
+}
+
+std::vector<std::string> Coordinator::Distribute(std::string_view phase, std::string mine, std::int64_t deadline_ns) {
   std::vector<std::string> all;
   all.push_back(std::move(mine));
   for (std::size_t rank = 1; rank < links_.size(); ++rank) {
@@ -118,9 +132,9 @@ absl::Status Coordinator::Leave(absl::Duration grace) {
 absl::Status Coordinator::WaitAndHear(std::int64_t deadline_ns) {
   std::vector<pollfd> fds;
   for (Connection* connection : OpenConnections()) fds.push_back(PollEntry(*connection));
-  if (absl::Status status = waiter_.Wait(fds, deadline_ns); !status.ok()) return status;
-  HearAll();
-  return failure_.value_or(absl::OkStatus());
+  const absl::Status waited = waiter_.Wait(fds, deadline_ns);
+  HearAll();  // in any case: what the caller waits for may have come
+  return waited.ok() ? failure_.value_or(absl::OkStatus()) : waited;
 }
 
 void Coordinator::HearAll() {
@@ -188,12 +202,15 @@ void Coordinator::Fail(absl::Status failure, const MemberLink& culprit) {
   const auto frame = std::make_shared<const std::string>(EncodeMessage(AbortMessage{*failure_}));
   for (MemberLink& link : links_) {
     // Who was stopped and wakes up reads it, too; who is gone does not mind.
-    const bool knows = &link == &culprit && IsOpen(link);
+    const bool waits = !link.gathered.empty();  // for what this node decides
+    const bool knows = &link == &culprit && IsOpen(link) && !waits;
     if (link.connection != nullptr && !knows) link.connection->Send(frame);
   }
 }
 
 absl::Status Coordinator::AwaitContributions(std::string_view phase, std::int64_t deadline_ns) {
+  HearAll();  // a member that has contributed may have said since that it has failed
+  absl::Status waited;
   while (true) {
     if (failure_.has_value()) return *failure_;
     bool complete = true;
@@ -214,9 +231,9 @@ absl::Status Coordinator::AwaitContributions(std::string_view phase, std::int64_
       complete = complete && !link.gathered.empty();
     }
     if (complete) return absl::OkStatus();
-    absl::Status status = WaitAndHear(deadline_ns);
-    if (absl::IsDeadlineExceeded(status) && !failure_.has_value()) return MissingContributions(phase);
-    if (!status.ok()) return status;
+    if (absl::IsDeadlineExceeded(waited)) return MissingContributions(phase);
+    if (!waited.ok()) return waited;
+    waited = WaitAndHear(deadline_ns);
   }
 }
 

@@ -39,6 +39,7 @@ class Coordinator final : public ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
+  absl::Status AllAgree(std::string_view phase) override;
   void WatchAlso(Watch watch) override { waiter_.WatchAlso(std::move(watch)); }
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;
@@ -56,6 +57,8 @@ class Coordinator final : public ControlPlane {
   void Handle(MemberLink& link, ControlMessage message);
   void Fail(absl::Status failure, const MemberLink& culprit);
   absl::Status AwaitContributions(std::string_view phase, std::int64_t deadline_ns);
+  /// Sends every member's contribution to all, and returns them.
+  std::vector<std::string> Distribute(std::string_view phase, std::string mine, std::int64_t deadline_ns);
   absl::Status FlushAll(std::int64_t deadline_ns);
   std::vector<Connection*> OpenConnections();
   absl::Status MissingContributions(std::string_view phase) const;

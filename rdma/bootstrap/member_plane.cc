@@ -66,28 +66,49 @@ absl::StatusOr<std::vector<std::string>> MemberPlane::AllGather(std::string_view
         absl::StrCat(std::string(phase), ": ", mine.size(), " bytes to gather, the most is ", kMaxGatherBytes));
   }
   if (failure_.has_value()) return *failure_;
-  const std::int64_t deadline_ns = waiter_.DeadlineIn(timeout);
-  phase_ = phase;
-  parts_.assign(nodes(), std::nullopt);
-  parts_received_ = 0;
-  connection_->Send(EncodeMessage(GatherMessage{.phase = phase_, .payload = std::move(mine)}));
-  while (parts_received_ < parts_.size()) {
-    if (coordinator_left_) {
-      return absl::UnavailableError(absl::StrCat("node 0 left the run before '", std::string(phase), "'"));
-    }
-    absl::Status status = WaitAndHear(deadline_ns);
-    if (parts_received_ == parts_.size()) break;  // a failure that came behind them is the next call's
-    if (absl::IsDeadlineExceeded(status) && !failure_.has_value()) {
-      return absl::DeadlineExceededError(
-          absl::StrCat("not all nodes came to '", std::string(phase), "' before the time was up"));
-    }
-    if (!status.ok()) return status;
-  }
-  phase_.clear();
+  Contribute(phase, std::move(mine));
+  if (absl::Status status = AwaitParts(waiter_.DeadlineIn(timeout)); !status.ok()) return status;
   std::vector<std::string> all;
   all.reserve(parts_.size());
   for (std::optional<std::string>& part : parts_) all.push_back(*std::exchange(part, std::nullopt));
   return all;
+}
+
+absl::Status MemberPlane::AllAgree(std::string_view phase) {
+  if (failure_.has_value()) return *failure_;
+  Contribute(phase, /*mine=*/"");
+  const std::int64_t deadline_ns = waiter_.DeadlineIn(absl::InfiniteDuration());
+  const absl::Status status = AwaitParts(deadline_ns);
+  if (status.ok() || failure_.has_value() || coordinator_left_) return status;
+  // The others may have come to the phase all the same.
+  SendAbort(status);
+  waiter_ = waiter_.Uninterrupted();
+  const absl::Status decided = AwaitParts(deadline_ns);
+  return decided.code() == status.code() ? status : decided;
+}
+
+void MemberPlane::Contribute(std::string_view phase, std::string mine) {
+  phase_ = phase;
+  parts_.assign(nodes(), std::nullopt);
+  parts_received_ = 0;
+  connection_->Send(EncodeMessage(GatherMessage{.phase = phase_, .payload = std::move(mine)}));
+}
+
+absl::Status MemberPlane::AwaitParts(std::int64_t deadline_ns) {
+  while (!HasAllParts()) {
+    if (failure_.has_value()) return *failure_;
+    if (coordinator_left_) {
+      return absl::UnavailableError(absl::StrCat("node 0 left the run before '", phase_, "'"));
+    }
+    absl::Status status = WaitAndHear(deadline_ns);
+    if (HasAllParts()) break;  // a failure that came behind them is the next call's
+    if (absl::IsDeadlineExceeded(status) && !failure_.has_value()) {
+      return absl::DeadlineExceededError(absl::StrCat("not all nodes came to '", phase_, "' before the time was up"));
+    }
+    if (!status.ok()) return failure_.value_or(status);
+  }
+  phase_.clear();
+  return absl::OkStatus();
 }
 
 std::optional<absl::Status> MemberPlane::PollFailure() {
@@ -103,9 +124,13 @@ void MemberPlane::Abort(const absl::Status& reason) {
     return;
   }
   failure_ = reason;
+  SendAbort(reason);
+  waiter_.PartFrom({connection_.get()}, /*frame=*/nullptr, kPartingTimeout);
+}
+
+void MemberPlane::SendAbort(const absl::Status& reason) {
   const absl::Status told(reason.code(), absl::StrCat("node ", Value(rank()), " ended the run: ", reason.message()));
-  waiter_.PartFrom({connection_.get()}, std::make_shared<const std::string>(EncodeMessage(AbortMessage{told})),
-                   kPartingTimeout);
+  connection_->Send(EncodeMessage(AbortMessage{told}));
 }
 
 absl::Status MemberPlane::Leave(absl::Duration grace) {

@@ -36,12 +36,19 @@ class MemberPlane final : public ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
+  absl::Status AllAgree(std::string_view phase) override;
   void WatchAlso(Watch watch) override { waiter_.WatchAlso(std::move(watch)); }
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;
   absl::Status Leave(absl::Duration grace) override;
 
  private:
+  /// Begins an AllGather.
+  void Contribute(std::string_view phase, std::string mine);
+  bool HasAllParts() const { return parts_received_ == parts_.size(); }
+  /// Waits for its parts; `deadline_ns` ends that, and what the waiter heeds.
+  absl::Status AwaitParts(std::int64_t deadline_ns);
+  void SendAbort(const absl::Status& reason);
   absl::Status WaitAndHear(std::int64_t deadline_ns);
   void Hear();
   void Handle(ControlMessage message);

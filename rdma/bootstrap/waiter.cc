@@ -50,6 +50,12 @@ absl::Status Waiter::Wait(std::vector<pollfd>& fds, std::int64_t deadline_ns) {
   return status;
 }
 
+void Waiter::DropWatch() {
+  watch_ = second_watch_ = GoOn;
+  pollfd interrupt{.fd = interrupt_fd_, .events = POLLIN, .revents = 0};
+  if (::poll(&interrupt, 1, 0) > 0) interrupt_fd_ = -1;
+}
+
 void Waiter::PartFrom(const std::vector<Connection*>& connections, const std::shared_ptr<const std::string>& frame,
                       absl::Duration patience) {
   const std::int64_t deadline_ns = DeadlineIn(patience);
@@ -58,7 +64,7 @@ void Waiter::PartFrom(const std::vector<Connection*>& connections, const std::sh
     for (Connection* connection : open) connection->Send(frame);
   }
   std::vector<Connection*> unsaid = open;  // those that have not been told that nothing follows
-  Waiter patient(/*interrupt_fd=*/-1, /*watch=*/GoOn, *clock_);
+  Waiter patient = Uninterrupted();
   while (true) {
     std::erase_if(unsaid, [](Connection* connection) {
       if (connection->wants_write()) return false;

@@ -45,8 +45,10 @@ class Waiter {
 
   /// From now on this is asked as well as the caller's watch, in place of the one before.
   void WatchAlso(Watch watch) { second_watch_ = std::move(watch); }
-  /// From now on only the sockets, the deadline and the interrupt count.
-  void DropWatch() { watch_ = second_watch_ = GoOn; }
+  /// From now on only the sockets, the deadline and an interrupt that has not come yet count.
+  void DropWatch();
+  /// One whose waits only the sockets and the deadline end.
+  Waiter Uninterrupted() const { return {/*interrupt_fd=*/-1, /*watch=*/GoOn, *clock_}; }
 
   /// Parting: sends `frame` to all, says that nothing will follow, and reads until each peer has closed or `patience`
   /// is over. A socket that is closed with something unread in it takes the peer's unread messages along.

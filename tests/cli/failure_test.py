@@ -14,17 +14,37 @@ from ysb_process import END_SECONDS, PATIENCE_SECONDS, SANITIZED, CliTest, free_
 SMALL = ["--records=20000", "--keys=500"]
 # Well below the time that the verification of start_verifying takes: the end must not wait for its end.
 VERIFICATION_END_SECONDS = 0.25 * END_SECONDS
-# A disk that does not answer, from one call of fsync on; it says when.
-FSYNC_THAT_HANGS = """
+PRELOADS = "a sanitizer's library has to be loaded first"
+# A disk that does not answer, from one call of fsync on, when it is to read a file, or when it is to remove a part; it
+# says when, and goes on when it is told to.
+DISK_THAT_HANGS = """
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <atomic>
 #include <cstdlib>
+#include <string>
+static std::string Value(const char* name) { return std::getenv(name) == nullptr ? "" : std::getenv(name); }
+static void Hang() {
+  close(open(Value("HANGS").c_str(), O_CREAT | O_WRONLY, 0666));
+  while (Value("GOES_ON").empty() || access(Value("GOES_ON").c_str(), F_OK) != 0) usleep(1000);
+}
 extern "C" int fsync(int) {
   static std::atomic<int> calls{0};
-  if (++calls < std::atoi(std::getenv("FIRST_THAT_HANGS"))) return 0;
-  close(open(std::getenv("HANGS"), O_CREAT | O_WRONLY, 0666));
-  while (true) pause();
+  if (!Value("FIRST_THAT_HANGS").empty() && ++calls >= std::stoi(Value("FIRST_THAT_HANGS"))) Hang();
+  return 0;
+}
+extern "C" ssize_t read(int fd, void* bytes, size_t count) {
+  char path[4096];
+  const ssize_t length = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path, sizeof(path));
+  const std::string file = Value("READ_THAT_HANGS");
+  if (length > 0 && !file.empty() && std::string(path, static_cast<size_t>(length)).ends_with(file)) Hang();
+  return syscall(SYS_read, fd, bytes, count);
+}
+extern "C" int unlink(const char* path) noexcept {
+  const bool is_part = std::string(path).find(".part-") != std::string::npos && !std::string(path).ends_with(".tmp");
+  if (is_part && !Value("UNLINK_HANGS").empty()) Hang();
+  return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
 }
 """
 
@@ -133,22 +153,67 @@ class FailureTest(CliTest):
                 self.assertEqual(self.wait_until_gone(), [])
                 self.assertEqual(self.files(), [])
 
-    @unittest.skipIf(SANITIZED, "a sanitizer's library has to be loaded first")
+    # ---- a disk that does not answer ----
+
+    def start_on_disk(self, *flags, **disk):
+        """A run whose disk hangs as the variables say."""
+        library = self.folder / "disk.so"
+        if not library.exists():
+            subprocess.run([os.environ.get("GLAIVE_CXX", "c++"), "-std=c++20", "-shared", "-fPIC", "-o", library,
+                            "-x", "c++", "-"], input=DISK_THAT_HANGS, text=True, check=True, timeout=PATIENCE_SECONDS)
+        with unittest.mock.patch.dict(os.environ, {"LD_PRELOAD": str(library), **disk}):
+            return self.start("--output=counts.csv", *flags)
+
+    def results(self):
+        return [name for name in self.files() if name.startswith("counts.csv")]
+
+    @unittest.skipIf(SANITIZED, PRELOADS)
     def test_an_interrupt_ends_a_node_whose_disk_does_not_answer(self):
-        library = self.folder / "no_disk.so"
-        subprocess.run([os.environ.get("GLAIVE_CXX", "c++"), "-shared", "-fPIC", "-o", library, "-x", "c++", "-"],
-                       input=FSYNC_THAT_HANGS, text=True, check=True, timeout=PATIENCE_SECONDS)
         # The part is synced, synced once more before it gets its name, and its folder after that.
-        for first in (1, 2, 3):
-            with self.subTest(first_that_hangs=first):
-                hung = self.folder / f"hung{first}"
-                with unittest.mock.patch.dict(os.environ, {"LD_PRELOAD": str(library), "FIRST_THAT_HANGS": str(first),
-                                                           "HANGS": str(hung)}):
-                    ysb = self.start("--output=counts.csv", *SMALL)
+        for first, unlink_hangs in (("1", ""), ("2", ""), ("3", ""), ("3", "yes")):
+            with self.subTest(first_that_hangs=first, unlink_hangs=unlink_hangs):
+                hung = self.folder / f"hung{first}{unlink_hangs}"
+                ysb = self.start_on_disk(*SMALL, FIRST_THAT_HANGS=first, UNLINK_HANGS=unlink_hangs, HANGS=str(hung))
                 self.wait_until(hung.exists)
                 ysb.send(signal.SIGINT)
-                self.assertEqual(self.expect_end(ysb, "interrupted", "(ended at once: it was busy)"), 130)
-                self.assertEqual([name for name in self.files() if name.startswith("counts.csv")], [])
+                self.assertEqual(self.expect_end(ysb, "interrupted by SIGINT", "(ended at once: it was busy)"), 130)
+                self.assertEqual(self.results(), ["counts.csv.part-000-of-001"] if unlink_hangs else [])
+
+    @unittest.skipIf(SANITIZED, PRELOADS)
+    def test_an_interrupt_ends_a_node_that_waits_for_its_input(self):
+        (self.folder / "views.json").write_text("{}\n", encoding="utf-8")
+        hung = self.folder / "hung"
+        ysb = self.start_on_disk("--input=views.json", READ_THAT_HANGS="/views.json", HANGS=str(hung))
+        self.wait_until(hung.exists)
+        time.sleep(0.2)  # main looks for the signal while the executor reads
+        ysb.send(signal.SIGINT)
+        self.assertEqual(self.expect_end(ysb, "interrupted by SIGINT", "(ended at once: it was busy)"), 130)
+
+    @unittest.skipIf(SANITIZED, PRELOADS)
+    def test_a_node_that_waits_for_its_disk_names_the_launcher_that_was_lost(self):
+        hung = self.folder / "hung"
+        ysb = self.start_on_disk("--nodes=2", *SMALL, FIRST_THAT_HANGS="1", HANGS=str(hung))
+        self.wait_until(hung.exists)
+        ysb.send(signal.SIGKILL)
+        self.assertEqual(self.wait_until_gone(), [])
+        ysb.err.thread.join(END_SECONDS)
+        self.assertRegex(ysb.err.text, r"rank 1: .* was lost.*\(ended at once: it was busy\)")
+        self.assertNotIn("interrupted", ysb.err.text)
+
+    @unittest.skipIf(SANITIZED, PRELOADS)
+    def test_all_nodes_or_none_keep_their_results_when_one_is_interrupted_behind_the_naming(self):
+        address = f"--coordinator=127.0.0.1:{free_port()}"
+        hung, removes, goes_on = (self.folder / name for name in ("hung", "removes", "goes_on"))
+        flags = ["--nodes=2", address, *SMALL]
+        ranks = [self.start_on_disk("--rank=0", *flags, FIRST_THAT_HANGS="3", HANGS=str(hung), GOES_ON=str(goes_on)),
+                 self.start_on_disk("--rank=1", *flags, UNLINK_HANGS="yes", HANGS=str(removes), GOES_ON=str(goes_on))]
+        self.wait_until(lambda: hung.exists() and "counts.csv.part-001-of-002" in self.files())
+        time.sleep(0.3)  # rank 1 waits for rank 0, whose folder is not synced yet
+        ranks[1].send(signal.SIGINT)
+        time.sleep(0.3)
+        goes_on.touch()
+        self.assertEqual([ysb.wait(END_SECONDS) for ysb in ranks], [130, 130], ranks[0].err.text + ranks[1].err.text)
+        self.assertEqual(self.results(), [])
 
     def wait_until_it_handles_signals(self, pid):
         deadline = time.monotonic() + END_SECONDS

@@ -179,6 +179,8 @@ class OutputTest(CliTest):
         self.assertEqual(json.loads(self.read("r.json"))["program"], "ysb")
         self.assertEqual(self.files(), ["o.csv.part-000-of-002", "o.csv.part-001-of-002", "r.json"])
         self.assertEqual(self.shell("$YSB --help | true; exit ${PIPESTATUS[0]}").returncode, 0)
+        if not SANITIZED:  # a sanitizer's library has to be loaded first
+            self.assertEqual(self.shell("stdbuf -oL $YSB --help | true; exit ${PIPESTATUS[0]}").returncode, 0)
 
     def test_a_full_standard_output_is_told(self):
         done = self.shell("$YSB --json=r.json --output=o.csv > /dev/full")

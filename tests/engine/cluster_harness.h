@@ -211,7 +211,7 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
     status.Update(end);
   }
   for (const auto& node : nodes) {
-    status.Update(status.ok() ? node->Commit() : status);
+    status.Update(status.ok() ? node->Commit(GoOn) : status);
     for (const auto& executor : node->executors()) {
       metrics.push_back(executor->metrics());
     }

@@ -32,7 +32,7 @@ TEST(CpuClaims, WhoCannotHaveAllGetsNoneAndKeepsNone) {
   CpuClaims first;
   EXPECT_THAT(*first.Take(cpus, 1), ElementsAre(kFirst + 10));
   CpuClaims second;
-  EXPECT_EQ(second.Take(cpus, 2).status().message(), "other runs have pinned executors on this host");
+  EXPECT_EQ(second.Take(cpus, 2).status().message(), "other runs have claimed processors of this host");
   CpuClaims third;
   EXPECT_THAT(*third.Take(cpus, 1), ElementsAre(kFirst + 11));
 }

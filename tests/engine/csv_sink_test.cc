@@ -155,9 +155,9 @@ TEST_F(CsvTest, APartIsRemovedIfItLiesUnderItsName) {
   ASSERT_EQ(parts.size(), 1U);
   ResultPart other = parts[0];
   other.inode += 1;
-  RemovePart(other, 1);
+  RemovePart(other, PartPath(other.output, ExecutorId{other.executor}, 1));
   EXPECT_EQ(Files(), std::vector<std::string>{"counts.csv.part-000-of-001"});
-  RemovePart(parts[0], 1);
+  RemovePart(parts[0], PartPath(parts[0].output, ExecutorId{parts[0].executor}, 1));
   EXPECT_TRUE(Files().empty());
 }
 

@@ -99,7 +99,7 @@ class TestHost final : public Host, public rdma::Fabric {
     return nullptr;
   }
   void Equip(ExecutorConfig& config) override { config.mesh.fabric = this; }
-  void RemovePart(const ResultPart& /*part*/, std::uint32_t /*executor_count*/) override {}
+  void RemovePart(const ResultPart& /*part*/, const std::string& /*path*/) override {}
   std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> /*executors*/,
                                              const std::vector<int>& cpus) override {
     pinned_ = cpus;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -203,6 +204,43 @@ TEST(ControlPlaneFailure, TheInterruptEndsAGather) {
   interrupt.Write();
   for (auto& plane : planes) {
     EXPECT_EQ(plane->AllGather("phase", "x").status().code(), absl::StatusCode::kCancelled);
+  }
+}
+
+TEST(ControlPlaneFailure, AnInterruptedMemberWaitsForWhatRank0Decides) {
+  const SteadyClock clock;
+  Pipe interrupt;
+  BootstrapOptions options = Patience();
+  options.interrupt_fd = interrupt.read_fd();
+  LateCoordinator coordinator = CoordinateLater(2, clock);
+  const PlaneOr member = ControlPlane::Join(coordinator.address, HelloOf(1, 2), options, clock);
+  const PlaneOr rank0 = coordinator.plane.get();
+  ASSERT_TRUE(member.ok() && rank0.ok());
+  interrupt.Write();
+  std::future<absl::Status> agreed = std::async([&] { return (*member)->AllAgree("committed"); });
+  EXPECT_EQ((*rank0)->AllAgree("committed"), absl::CancelledError("node 1 ended the run: interrupted"));
+  EXPECT_EQ(agreed.get(), Interrupted());
+}
+
+TEST(ControlPlaneFailure, AllNodesLearnTheSameDecisionWheneverTheyAreInterrupted) {
+  const SteadyClock clock;
+  for (int round = 0; round < 30; ++round) {
+    Pipe interrupt;
+    BootstrapOptions options = Patience();
+    options.interrupt_fd = interrupt.read_fd();
+    Planes planes = StartCluster(3, clock, options);
+    std::thread user([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(20 * round));
+      interrupt.Write();
+    });
+    std::atomic<int> agreed{0};
+    OnEveryNode(planes, [&agreed](ControlPlane& plane) {
+      const absl::Status decided = plane.AllAgree("committed");
+      agreed += decided.ok() ? 1 : 0;
+      if (!decided.ok()) plane.Abort(decided);  // rank 0 tells the others
+    });
+    EXPECT_TRUE(agreed == 0 || agreed == 3) << agreed;
+    user.join();
   }
 }
 

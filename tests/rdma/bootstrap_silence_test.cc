@@ -170,6 +170,7 @@ TEST(ControlPlaneSilence, ANodeThatDoesNotEndAfterAFailureIsOverdue) {
   options.overdue = [&](const absl::Status& failure) {
     EXPECT_THAT(failure.message(), HasSubstr("was lost"));
     ++overdue;
+    return true;
   };
   Planes planes = StartCluster(2, clock, options);
   planes[1].reset();
@@ -189,13 +190,42 @@ TEST(ControlPlaneSilence, ANodeAloneThatDoesNotEndAfterAnInterruptIsOverdue) {
   std::promise<absl::Status> overdue;
   BootstrapOptions options = Impatience(absl::Milliseconds(500));
   options.interrupt_fd = interrupt.get();
-  options.overdue = [&](const absl::Status& failure) { overdue.set_value(failure); };
+  options.overdue = [&](const absl::Status& failure) {
+    overdue.set_value(failure);
+    return true;
+  };
   const PlaneOr plane = ControlPlane::Alone(HelloOf(0, 1), kRunToken, options, clock);
   ASSERT_TRUE(plane.ok()) << plane.status();
   const std::int64_t start_ns = clock.NowNanos();
   ASSERT_EQ(::write(user.get(), "x", 1), 1);
   EXPECT_EQ(overdue.get_future().get(), Interrupted());  // nobody calls the plane
   EXPECT_GE(clock.NowNanos() - start_ns, absl::ToInt64Nanoseconds(kFailureGrace));
+}
+
+TEST(ControlPlaneSilence, AnInterruptIsOverdueBehindAFailureThatDoesNoHarmUntilItIsDealtWith) {
+  const SteadyClock clock;
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd interrupt(ends[0]);
+  const UniqueFd user(ends[1]);
+  std::promise<void> lost;
+  std::promise<void> interrupted_twice;
+  int interrupts = 0;
+  BootstrapOptions options = Impatience(absl::Milliseconds(500));
+  options.interrupt_fd = interrupt.get();
+  options.overdue = [&](const absl::Status& failure) {
+    if (!IsInterrupted(failure)) {
+      lost.set_value();
+      return true;
+    }
+    if (++interrupts == 2) interrupted_twice.set_value();
+    return interrupts == 2;
+  };
+  Planes planes = StartCluster(2, clock, options);
+  planes[1].reset();
+  lost.get_future().wait();
+  ASSERT_EQ(::write(user.get(), "x", 1), 1);
+  EXPECT_EQ(interrupted_twice.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }
 
 TEST(ControlPlaneSilence, TheCoordinatorSaysWhomItWaitsForAndWhere) {

@@ -93,6 +93,7 @@ class SimControlPlane final : public rdma::ControlPlane {
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,
                                                      absl::Duration timeout) override;
+  absl::Status AllAgree(std::string_view phase) override { return AllGather(phase, "").status(); }
   void WatchAlso(Watch watch) override { watch_ = std::move(watch); }
   std::optional<absl::Status> PollFailure() override;
   void Abort(const absl::Status& reason) override;

@@ -221,7 +221,7 @@ void SimNode::AtPhase(std::string_view phase) {
 }
 
 // A part of another node's lies on the disk of that one.
-void SimNode::RemovePart(const engine::ResultPart& part, std::uint32_t /*executor_count*/) {
+void SimNode::RemovePart(const engine::ResultPart& part, const std::string& /*path*/) {
   const bool is_own = part.executor / static_cast<std::uint32_t>(world_.scenario->executors) == Value(id_);
   if (is_own && world_.sink_listener->IsRunning(ExecutorId{part.executor})) rows_.Retract(part.inode);
 }

@@ -60,8 +60,8 @@ class SimNode final : public SimHost {
   bool RunMain() { return main_.RunRound(); }
   /// It knows of a failure, as if it had told the others of it.
   void Fail(const absl::Status& failure) { plane_->Abort(failure); }
-  /// What another thread does before it ends the process: see NodeSession::TryGiveUpResults. The session goes on.
-  std::optional<bool> TryGiveUpResults() { return session_->TryGiveUpResults(); }
+  /// What another thread does before it ends the process: see NodeSession::GiveUp. The session goes on.
+  engine::NodeSession::Results GiveUp() { return session_->GiveUp(/*while_naming=*/false); }
   /// The process ends, as by kill -9: nothing of it runs any more.
   void Die();
 
@@ -78,7 +78,7 @@ class SimNode final : public SimHost {
   // Host
   void Sleep(absl::Duration time) override;
   void Equip(engine::ExecutorConfig& config) override;
-  void RemovePart(const engine::ResultPart& part, std::uint32_t executor_count) override;
+  void RemovePart(const engine::ResultPart& part, const std::string& path) override;
   std::unique_ptr<engine::ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<engine::Executor>> executors,
                                                      const std::vector<int>& cpus) override;
 

@@ -32,7 +32,7 @@ class SimHost : public engine::Host, public rdma::Fabric {
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
     return nullptr;
   }
-  void RemovePart(const engine::ResultPart& /*part*/, std::uint32_t /*executor_count*/) override {}
+  void RemovePart(const engine::ResultPart& /*part*/, const std::string& /*path*/) override {}
 
  private:
   std::ostringstream nowhere_;

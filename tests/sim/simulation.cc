@@ -213,7 +213,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     if (absl::Status status = Injected(FaultKind::kCommitFails, executor); !status.ok()) return status;
     if (const absl::Status failure = Injected(FaultKind::kEndsAtOnce, executor); !failure.ok()) {
       nodes_[Value(node)]->Fail(failure);
-      has_given_up_ = nodes_[Value(node)]->TryGiveUpResults() == true;
+      has_given_up_ = nodes_[Value(node)]->GiveUp() == engine::NodeSession::Results::kGivenUp;
     }
     return IsRunning(executor);
   }
@@ -237,6 +237,9 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   }
 
   void AtStep(NodeId node, Step step) override {
+    if (step == Step::kCommitted && nodes_[Value(node)]->GiveUp() != engine::NodeSession::Results::kCommitting) {
+      Require(absl::StrCat("another thread can give up results that node ", Value(node), " has told others are named"));
+    }
     if (!StrikesAnywhere(scenario_.fault_kind()) || facts_.has_struck || scenario_.fault_step() != step ||
         Value(node) != scenario_.victim || ++occurrences_ < scenario_.occurrence) {
       return;
