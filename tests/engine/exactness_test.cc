@@ -156,7 +156,8 @@ TEST(HardStates, SmallRingsStallAndLapMoreThan256TimesAndStayExact) {
 
 TEST(HardStates, LogsMoveToSlotsAndLaterSlicesOpenWithThem) {
   for (const std::uint32_t executors : {1U, 2U}) {
-    Workload workload{.executors = executors, .records = 20'000, .keys = 200};
+    Workload workload{.executors = executors, .records = 200'000, .keys = 200};
+    SCOPED_TRACE(executors);
     workload.thresholds = {.cached_slots_bytes = 1000, .first_level_slots_bytes = 1000, .updates_between_looks = 100};
     workload.fold = {.records_per_saved = 8,
                      .combiner_bytes = 1'024};  // so most records reach their leaders one by one
