@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 
 LIST = pathlib.Path(__file__).resolve().parent.parent.parent / "tests" / "skips.txt"
 # What GoogleTest prints of a test that it skips, and how unittest begins what it prints of any: test_it (__main__.Suite.test_it).
-SKIPPED_CASE = re.compile(r"^\[  SKIPPED \] ([^\s,(]+)", re.MULTILINE)
+SKIPPED_CASE = re.compile(r"^\[  SKIPPED \] ([^\s,(]+\.[^\s,(]+)", re.MULTILINE)
 METHOD = re.compile(r"^\s*(\w+) \(__main__\.(\w+)")
 
 

@@ -70,7 +70,8 @@ class SectionsTest(unittest.TestCase):
 
     def test_a_skip_without_a_listed_reason_is_named(self):
         said = {
-            "case": "[ RUN      ] Suite.Case\n[  SKIPPED ] Suite.Case (0 ms)\n",
+            "case": "[ RUN      ] Suite.Case\n[  SKIPPED ] Suite.Case (0 ms)\n"
+                    "[  SKIPPED ] 1 test, listed below:\n[  SKIPPED ] Suite.Case\n",
             "script": "test_a (__main__.SomeTest.test_a)\nSays what. ... skipped 'for now'\n"
                       "test_b (__main__.SomeTest.test_b) ... ok\n",
             "listed": "test_cpu (__main__.IdleTest.test_cpu) ... skipped 'listed'\n",
