@@ -78,7 +78,7 @@ absl::Status MemberPlane::AllAgree(std::string_view phase) {
   if (failure_.has_value()) return *failure_;
   Contribute(phase, /*mine=*/"");
   const std::int64_t deadline_ns = waiter_.DeadlineIn(absl::InfiniteDuration());
-  const absl::Status status = AwaitParts(deadline_ns);
+  absl::Status status = AwaitParts(deadline_ns);
   if (status.ok() || failure_.has_value() || coordinator_left_) return status;
   // The others may have come to the phase all the same.
   SendAbort(status);
