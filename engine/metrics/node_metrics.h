@@ -18,11 +18,12 @@
 
 #include "engine/metrics/latency_samples.h"
 #include "engine/sink/result_part.h"
+#include "state/store/table_counts.h"
 
 namespace glaive::engine {
 
-/// Counters of one executor. All start at 0.
-struct ExecutorMetrics {
+/// Counters of one executor, those of its tables among them. All start at 0.
+struct ExecutorMetrics : state::TableCounts {
   std::uint32_t executor = 0;             ///< number within the run
   std::uint64_t records = 0;              ///< records read from the source
   std::uint64_t input_bytes = 0;          ///< their bytes
@@ -54,15 +55,6 @@ struct ExecutorMetrics {
   std::uint64_t slice_merges = 0;      ///< merges to put sliding windows or sessions together from slices
   std::uint64_t max_ring_laps = 0;     ///< most complete laps of any ring this executor sends into
 
-  std::uint64_t index_growths = 0;        ///< times an index was enlarged
-  std::uint64_t slot_slices = 0;          ///< slices opened with slots
-  std::uint64_t slot_moves = 0;           ///< logs moved to slots
-  std::uint64_t unfit_slots = 0;          ///< slices whose slots refused too many records
-  std::uint64_t slot_overflows = 0;       ///< entries of slices with slots that went to the log
-  std::uint64_t replaced_forms = 0;       ///< of slots, which began anew
-  std::uint64_t prefetched_entries = 0;   ///< entries updated in tables beyond the cache
-  std::uint64_t folded_ahead = 0;         ///< records folded into slots beyond the cache in the loop of the pipeline
-  std::uint64_t split_slices = 0;         ///< slices of joins whose tuples were split
   std::uint64_t state_bytes = 0;          ///< memory that primary and fragment state have taken
   std::uint64_t kept_tuples = 0;          ///< most tuples that its joins kept at one time
   std::uint64_t kept_tuple_bytes = 0;     ///< state then, of everything the executor keeps

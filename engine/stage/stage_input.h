@@ -174,7 +174,8 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     metrics.partly_late_records += stage_.partly_late();
     metrics.epochs += progress_.epochs_ended();
     metrics.merges += store_.merged_entries();
-    AddTableCounts(store_.primary().counts());
+    state::TableCounts& tables = metrics;
+    tables += store_.primary().counts();
     metrics.folded_records += store_.fold_policy().folded_records();
     metrics.appended_records += store_.fold_policy().appended_records();
     metrics.fold_switches += store_.fold_policy().switches();
@@ -243,19 +244,6 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
                    // Less than the timeout: who wakes may soon be idle again, and should be followed before.
                    .patience_ns = context_->idle_timeout_ns / 4},
                   windows_, stage_progress) {}
-
-  void AddTableCounts(const state::TableCounts& counts) const {
-    ExecutorMetrics& metrics = *context_->metrics;
-    metrics.index_growths += counts.index_growths;
-    metrics.slot_slices += counts.slot_slices;
-    metrics.slot_moves += counts.slot_moves;
-    metrics.unfit_slots += counts.unfit_slots;
-    metrics.slot_overflows += counts.slot_overflows;
-    metrics.replaced_forms += counts.replaced_forms;
-    metrics.prefetched_entries += counts.prefetched_entries;
-    metrics.folded_ahead += counts.folded_ahead;
-    metrics.split_slices += counts.split_slices;
-  }
 
   void Process(Fiber& fiber, const SourceBatch<typename Plan::Input>& batch, std::int64_t read_ns) {
     Host host(*this, fiber);
