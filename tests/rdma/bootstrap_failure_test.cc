@@ -1,6 +1,5 @@
 // How a run's nodes learn of each other's end.
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,28 +18,13 @@
 #include "rdma/bootstrap/frame.h"
 #include "rdma/bootstrap/message.h"
 #include "tests/rdma/bootstrap_cluster.h"
+#include "tests/rdma/pipe.h"
 
 namespace glaive::rdma {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-class Pipe {
- public:
-  Pipe() {
-    int ends[2];
-    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-    read_end_ = UniqueFd(ends[0]);
-    write_end_ = UniqueFd(ends[1]);
-  }
-  int read_fd() const { return read_end_.get(); }
-  void Write() { EXPECT_EQ(::write(write_end_.get(), "x", 1), 1); }
-
- private:
-  UniqueFd read_end_;
-  UniqueFd write_end_;
-};
 
 TEST(ControlPlaneFailure, NobodyReportsAFailureWhileAllIsWell) {
   const SteadyClock clock;

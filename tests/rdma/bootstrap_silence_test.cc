@@ -1,6 +1,5 @@
 // Nodes that are alive but silent, and nodes that are busy.
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "rdma/bootstrap/pulse.h"
 #include "rdma/bootstrap/reminder.h"
 #include "tests/rdma/bootstrap_cluster.h"
+#include "tests/rdma/pipe.h"
 
 namespace glaive::rdma {
 namespace {
@@ -183,13 +183,10 @@ TEST(ControlPlaneSilence, ANodeThatDoesNotEndAfterAFailureIsOverdue) {
 
 TEST(ControlPlaneSilence, ANodeAloneThatDoesNotEndAfterAnInterruptIsOverdue) {
   const SteadyClock clock;
-  int ends[2];
-  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  const UniqueFd interrupt(ends[0]);
-  const UniqueFd user(ends[1]);
+  Pipe interrupt;
   std::promise<absl::Status> overdue;
   BootstrapOptions options = Impatience(absl::Milliseconds(500));
-  options.interrupt_fd = interrupt.get();
+  options.interrupt_fd = interrupt.read_fd();
   options.overdue = [&](const absl::Status& failure) {
     overdue.set_value(failure);
     return true;
@@ -197,22 +194,19 @@ TEST(ControlPlaneSilence, ANodeAloneThatDoesNotEndAfterAnInterruptIsOverdue) {
   const PlaneOr plane = ControlPlane::Alone(HelloOf(0, 1), kRunToken, options, clock);
   ASSERT_TRUE(plane.ok()) << plane.status();
   const std::int64_t start_ns = clock.NowNanos();
-  ASSERT_EQ(::write(user.get(), "x", 1), 1);
+  interrupt.Write();
   EXPECT_EQ(overdue.get_future().get(), Interrupted());  // nobody calls the plane
   EXPECT_GE(clock.NowNanos() - start_ns, absl::ToInt64Nanoseconds(kFailureGrace));
 }
 
 TEST(ControlPlaneSilence, AnInterruptIsOverdueBehindAFailureThatDoesNoHarmUntilItIsDealtWith) {
   const SteadyClock clock;
-  int ends[2];
-  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  const UniqueFd interrupt(ends[0]);
-  const UniqueFd user(ends[1]);
+  Pipe interrupt;
   std::promise<void> lost;
   std::promise<void> interrupted_twice;
   int interrupts = 0;
   BootstrapOptions options = Impatience(absl::Milliseconds(500));
-  options.interrupt_fd = interrupt.get();
+  options.interrupt_fd = interrupt.read_fd();
   options.overdue = [&](const absl::Status& failure) {
     if (!IsInterrupted(failure)) {
       lost.set_value();
@@ -224,7 +218,7 @@ TEST(ControlPlaneSilence, AnInterruptIsOverdueBehindAFailureThatDoesNoHarmUntilI
   Planes planes = StartCluster(2, clock, options);
   planes[1].reset();
   lost.get_future().wait();
-  ASSERT_EQ(::write(user.get(), "x", 1), 1);
+  interrupt.Write();
   EXPECT_EQ(interrupted_twice.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }
 

@@ -1,38 +1,26 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "rdma/base/unique_fd.h"
 #include "rdma/bootstrap/waiter.h"
 #include "tests/rdma/bootstrap_cluster.h"
+#include "tests/rdma/pipe.h"
 
 namespace glaive::rdma {
 namespace {
 
 class WaiterTest : public ::testing::Test {
  protected:
-  WaiterTest() {
-    int ends[2];
-    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-    read_end_ = UniqueFd(ends[0]);
-    write_end_ = UniqueFd(ends[1]);
-  }
-
-  std::vector<pollfd> PipeEntry() const { return {{.fd = read_end_.get(), .events = POLLIN, .revents = 0}}; }
-  void MakeReadable() { EXPECT_EQ(::write(write_end_.get(), "x", 1), 1); }
+  std::vector<pollfd> PipeEntry() const { return {{.fd = pipe_.read_fd(), .events = POLLIN, .revents = 0}}; }
 
   HandClock clock_;
-  UniqueFd read_end_;
-  UniqueFd write_end_;
+  Pipe pipe_;
 };
 
 TEST_F(WaiterTest, ReturnsWhenADescriptorHasAnEvent) {
   Waiter waiter(-1, GoOn, clock_);
-  MakeReadable();
+  pipe_.Write();
   std::vector<pollfd> fds = PipeEntry();
   EXPECT_EQ(waiter.Wait(fds, waiter.DeadlineIn(absl::InfiniteDuration())), absl::OkStatus());
   EXPECT_NE(fds[0].revents, 0);
@@ -48,8 +36,8 @@ TEST_F(WaiterTest, TheDeadlineIsByTheClockItWasGiven) {
 }
 
 TEST_F(WaiterTest, AReadableInterruptIsACancellation) {
-  Waiter waiter(read_end_.get(), GoOn, clock_);
-  MakeReadable();
+  Waiter waiter(pipe_.read_fd(), GoOn, clock_);
+  pipe_.Write();
   std::vector<pollfd> fds;
   EXPECT_EQ(waiter.Wait(fds, waiter.DeadlineIn(absl::Seconds(5))).code(), absl::StatusCode::kCancelled);
 }
@@ -59,7 +47,7 @@ TEST_F(WaiterTest, WhatANodeSaysOfItsEndGoesBeforeTheWatchThatSawItEnd) {
   std::vector<pollfd> fds = PipeEntry();
   const std::int64_t deadline_ns = waiter.DeadlineIn(absl::Seconds(5));
   EXPECT_EQ(waiter.Wait(fds, deadline_ns).code(), absl::StatusCode::kUnavailable);
-  MakeReadable();
+  pipe_.Write();
   EXPECT_EQ(waiter.Wait(fds, deadline_ns), absl::OkStatus());
   waiter.DropWatch();
   fds.clear();
