@@ -109,8 +109,8 @@ function(glaive_add_benchmarks)
 endfunction()
 
 # glaive_add_tests(): the tests of every folder below tests/; those of lint and scripts, which look at sources and scripts
-# and not at what was compiled, only with GLAIVE_LINT. ThreadSanitizer is spared those of tests/state and tests/sim, which
-# start no thread, and of tests/queries and tests/bench, whose threads are those of tests/engine.
+# and not at what was compiled, only with GLAIVE_LINT. ThreadSanitizer does not run tests/state and
+# tests/sim, which start no thread, nor tests/queries and tests/bench, whose threads are those of tests/engine.
 function(glaive_add_tests)
   add_custom_target(unit_tests)
   file(GLOB folders LIST_DIRECTORIES TRUE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*")
@@ -156,8 +156,8 @@ endfunction()
 # <name>.<source>, which is built only when it is asked for (scripts/test -R). What lies in compile_fail/ is there to be
 # refused by the compiler, so it belongs to no target.
 #
-# Tests with one thread and without a device have the label one-thread. They say no more without AddressSanitizer than
-# with it, so their programs are no part of the default build of other presets; the target unit_tests builds all.
+# Tests of bench, queries and state have one thread and need no device. AddressSanitizer's preset checks all that they
+# check elsewhere, so their programs are no part of other presets' default build; the target unit_tests builds all.
 function(glaive_add_test_program name folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
   list(FILTER sources EXCLUDE REGEX "/compile_fail/")
@@ -186,28 +186,25 @@ function(glaive_add_test_program name folder)
   if(name STREQUAL "state")
     set_target_properties(${name}_tests PROPERTIES UNITY_BUILD OFF)
   endif()
-  set(labels ${name})
   if(NOT GLAIVE_SANITIZE AND name MATCHES "^(bench|queries|state)$")
     set_target_properties(${name}_tests PROPERTIES EXCLUDE_FROM_ALL TRUE)
-    list(APPEND labels one-thread)
   endif()
   add_dependencies(unit_tests ${name}_tests)
   if(GLAIVE_SANITIZE)
     glaive_discover_suites(${name})
   else()
-    glaive_discover_cases(${name} "${labels}")
+    glaive_discover_cases(${name})
   endif()
 endfunction()
 
-# glaive_discover_cases(<name> <labels>): each case of <name>_tests as one ctest with these labels. A suite with "Timing" in
+# glaive_discover_cases(<name>): each case of <name>_tests as one ctest with the label <name>. A suite with "Timing" in
 # its name never runs beside another test. One with "OverVerbs" needs an RDMA device, and has the label rdma-device
 # instead.
-function(glaive_discover_cases name labels)
+function(glaive_discover_cases name)
   set(common DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     PROPERTIES TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
-  string(REPLACE ";" "\\;" labels "${labels}")
-  gtest_discover_tests(${name}_tests TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS "${labels}")
-  gtest_discover_tests(${name}_tests TEST_FILTER "*Timing*.*" ${common} LABELS "${labels}" RUN_SERIAL TRUE)
+  gtest_discover_tests(${name}_tests TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS ${name})
+  gtest_discover_tests(${name}_tests TEST_FILTER "*Timing*.*" ${common} LABELS ${name} RUN_SERIAL TRUE)
   gtest_discover_tests(${name}_tests TEST_FILTER "*OverVerbs*" ${common} LABELS rdma-device)
 endfunction()
 

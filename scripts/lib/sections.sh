@@ -61,7 +61,7 @@ leave_out() {
 CTEST_RUNNER=()
 # What ctest does when no test matches: "error" or "ignore".
 NO_TESTS=error
-# How much of a passed test's output ctest keeps: all, as it says what was skipped.
+# How much of a passed test's output ctest keeps: all, as skips.py reads there which tests were skipped.
 PASSED_OUTPUT_BYTES=10000000
 
 # test_section TITLE PRESET [CTEST ARGUMENT...] [--beside CTEST ARGUMENT...]: some of the preset's tests as one section,
