@@ -36,8 +36,8 @@ class Interrupt {
   /// The signal that asked to stop, if one has come; the same from then on. Never blocks.
   std::optional<int> Poll();
 
-  /// Readable from the first signal on: for poll(2) and BootstrapOptions::interrupt_fd. The signal stays pending, too,
-  /// for who looks for that (sigpending).
+  /// Readable from the first signal on: for poll(2) and BootstrapOptions::interrupt_fd. The signal also stays
+  /// pending, so sigpending(2) shows it.
   int fd() const { return fd_.get(); }
 
   /// Whether the signal came from the process that started this one, and that has ended: then the kernel has sent it to

@@ -155,7 +155,7 @@ absl::StatusOr<std::vector<int>> NodeSetUp::ChooseCpus() {
   if (!obstacles.ok()) {
     return obstacles.status();
   }
-  // The scheduler would put executors that are not pinned on the processors of another node's that are.
+  // The system would run executors that are not pinned on processors to which another node's executors are pinned.
   const auto& members = plane_->members();
   const std::size_t own = Value(plane_->rank());
   std::string obstacle;
@@ -256,9 +256,9 @@ absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
 }
 
 std::string NodeSetUp::Describe(NodeId node) const {
+  const std::string name = rdma::NodeName(plane_->members()[Value(node)]);
   const std::vector<std::string>& devices = parts_->devices;
-  return absl::StrCat(rdma::NodeName(plane_->members()[Value(node)]), devices.empty() ? "" : " at ",
-                      devices.empty() ? "" : devices[Value(node)]);
+  return devices.empty() ? name : absl::StrCat(name, " at ", devices[Value(node)]);
 }
 
 }  // namespace glaive::engine

@@ -190,8 +190,8 @@ class Process {
     }
   }
 
-  /// The disk may be what the process waits for, so another thread does it, for which this one does not wait for ever.
-  /// For the last moment of a process.
+  /// Removes the files of results that were given up, in another thread: it may hang if the disk does not answer. The
+  /// process ends after a second at most.
   void RetractForASecond(NodeSession& session) {
     const auto retract = [this, &session] {
       session.Retract();

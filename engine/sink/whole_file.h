@@ -86,7 +86,8 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder);
 /// "o.csv" for ".o.csv.4711-0.tmp"; empty for a name that is no WholeFile's temporary one.
 std::string_view NameBehind(std::string_view temporary);
 /// Why this run may not write the file that the temporary one is for, and what to do; empty if no other run writes it.
-/// One that this user cannot read may be written or left behind: only who can open it sees the lock.
+/// One that this user cannot read may be written or left behind: a process sees the lock only of a file that it can
+/// open.
 std::string WhyTaken(const std::string& temporary);
 
 /// The descriptor, standard output's or standard error's, that goes to this file; none if neither does.

@@ -25,7 +25,7 @@ class Every {
 
  private:
   std::uint64_t steps_;
-  std::uint64_t left_;  // until the next that counts
+  std::uint64_t left_;  // before Step returns true again
 };
 
 }  // namespace glaive

@@ -71,7 +71,7 @@ void Tell(absl::string_view message) {
 }  // namespace
 
 // Where memory is missing there is none for a status either, so all are made before; a copy of one takes none. Where
-// there is none even for those, the status has no words: one without takes no memory.
+// there is none even for those, the status has no words: a status without words takes no memory.
 absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work) {
   std::array<absl::Status, 3> statuses;
   statuses.fill(absl::ResourceExhaustedError(""));

@@ -120,7 +120,7 @@ void AttendedPlane::Look() {
 
 // Not under a lock: the owner may be in a call of the plane that takes too long.
 void AttendedPlane::EndIfOverdue() {
-  for (Reason* const reason : {&failure_, &interrupt_}) {  // what has failed says more
+  for (Reason* const reason : {&failure_, &interrupt_}) {  // a failure first: it says more
     absl::Status status;
     {
       const std::lock_guard lock(mutex_);

@@ -7,8 +7,7 @@
 // lets the others hear from this node while its main thread does something else.
 //
 //   1. Nobody leaves Coordinate or Join before every rank has been accepted.
-//   2. AllGather is collective: every rank calls it with the same phases in the same order.
-//      So is AllAgree.
+//   2. AllGather and AllAgree are collective: every rank calls them with the same phases in the same order.
 //   3. A failure is final: once PollFailure or AllGather has reported one, every later call reports the same.
 //      But a member's AllGather whose parts have all come succeeds, whatever comes behind them: that is for the next
 //      call.
@@ -79,14 +78,14 @@ struct BootstrapOptions {
   std::function<void(const std::string&)> log = nullptr;
   /// Called by another thread when a failure is known, or the interrupt descriptor has been readable, and the plane
   /// still exists kFailureGrace later: whatever the main thread is busy with, the process should end now. May be empty.
-  /// A failure and an interrupt have a call each; one that returns false comes again a moment later.
+  /// A failure and an interrupt have a call each; if it returns false, the call comes again a moment later.
   std::function<bool(const absl::Status&)> overdue = nullptr;
 };
 
 /// The time that a node has for an orderly end once a failure is known.
 inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1500);
 
-/// What ends a call, and a run, when BootstrapOptions::interrupt_fd is readable: a kCancelled.
+/// The status of calls that end because BootstrapOptions::interrupt_fd is readable: a kCancelled.
 absl::Status Interrupted();
 /// Whether a call has ended with that. Takes no memory.
 bool IsInterrupted(const absl::Status& status);

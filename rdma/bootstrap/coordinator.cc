@@ -201,9 +201,9 @@ void Coordinator::Fail(absl::Status failure, const MemberLink& culprit) {
   failure_ = std::move(failure);
   const auto frame = std::make_shared<const std::string>(EncodeMessage(AbortMessage{*failure_}));
   for (MemberLink& link : links_) {
-    // Who was stopped and wakes up reads it, too; who is gone does not mind.
-    const bool waits = !link.gathered.empty();  // for what this node decides
-    const bool knows = &link == &culprit && IsOpen(link) && !waits;
+    // A member that was stopped reads the frame when it wakes up.
+    const bool awaits_decision = !link.gathered.empty();
+    const bool knows = &link == &culprit && IsOpen(link) && !awaits_decision;
     if (link.connection != nullptr && !knows) link.connection->Send(frame);
   }
 }

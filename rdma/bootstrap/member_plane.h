@@ -46,7 +46,7 @@ class MemberPlane final : public ControlPlane {
   /// Begins an AllGather.
   void Contribute(std::string_view phase, std::string mine);
   bool HasAllParts() const { return parts_received_ == parts_.size(); }
-  /// Waits for its parts; `deadline_ns` ends that, and what the waiter heeds.
+  /// Waits for the parts of all nodes. A failure, the deadline, an interrupt or a watch's error ends the wait.
   absl::Status AwaitParts(std::int64_t deadline_ns);
   void SendAbort(const absl::Status& reason);
   absl::Status WaitAndHear(std::int64_t deadline_ns);

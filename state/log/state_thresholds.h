@@ -30,7 +30,7 @@ struct StateThresholds {
   std::uint64_t fewest_moved = 128;
   /// Values of a log that are tried in slots before it moves.
   std::uint64_t values_tried = 1024;
-  /// Refused records that say nothing of the others.
+  /// Records that slots may refuse without being given up.
   std::uint64_t refused_records_allowed = 1000;
 
   // ---- a turn's share ----
@@ -52,7 +52,7 @@ struct StateThresholds {
   /// Bits of the hash that choose a log: there are 2 to this power.
   std::uint32_t split_bits = 8;
 
-  /// Logs of a join's tuples that are split.
+  /// Logs into which the tuples of a join are split.
   std::uint64_t split_logs() const { return std::uint64_t{1} << split_bits; }
 };
 

@@ -1,8 +1,8 @@
 // AppendTable: an executor's primary state for one window slice of an append set: its tuples, in the order they came.
 //
-// Adding a tuple looks nothing up, so it costs a sequential write. What has grown beyond the cache is split by some
-// bits of the keys' hashes into as many logs (StateThresholds), so that whoever puts equal keys together later, when a
-// window fires, can do it a log at a time, in the cache (a radix join: Manegold, Boncz and Kersten, VLDB 2000).
+// Adding a tuple looks nothing up, so it costs a sequential write. A table that has outgrown the cache is split by some
+// bits of the keys' hashes into as many logs (StateThresholds). When a window fires, a join puts equal keys together a
+// log at a time, in the cache (a radix join: Manegold, Boncz and Kersten, VLDB 2000).
 //
 // Owned by one executor, used by its thread alone.
 //

@@ -14,7 +14,7 @@ struct TableCounts {
   std::uint64_t slot_moves = 0;          // logs that were moved to slots
   std::uint64_t unfit_slots = 0;         // slices whose slots refused too many records, so that later ones have a log
   std::uint64_t slot_overflows = 0;      // entries of slices with slots that went to the log
-  std::uint64_t replaced_forms = 0;      // of slots, which began anew once the log had taken what they had
+  std::uint64_t replaced_forms = 0;      // times a slot's form went to the log, and the slot began anew
   std::uint64_t prefetched_entries = 0;  // updated in slots or logs that were prefetched for a run of entries
   std::uint64_t folded_ahead = 0;        // records folded into prefetched slots in the loop of the pipeline
   std::uint64_t split_slices = 0;        // of joins, whose tuples were split

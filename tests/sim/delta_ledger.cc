@@ -21,7 +21,7 @@ std::int64_t DeltaLedger::CoveredNow(ExecutorId executor, std::uint32_t input) c
   std::int64_t told_ms = kBeginningMs;
   for (std::size_t source = 0; source < truth_->sources(); ++source) {
     if (options_.inputs_are_sources && source != std::min<std::size_t>(input, truth_->sources() - 1)) continue;
-    // A stage behind others does not wait for a flow that it takes for idle, and the flow may not follow it.
+    // A stage that takes in results of another does not wait for an idle flow, though the flow may be behind.
     const bool holds_nothing_back = !options_.inputs_are_sources && truth_->IsIdle(source, executor);
     told_ms = std::max(told_ms, holds_nothing_back ? kEndMs : truth_->ToldMs(source, executor));
   }

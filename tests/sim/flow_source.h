@@ -95,8 +95,8 @@ class FlowTruth {
   }
 
  private:
-  /// The slowest of the other flows. Of their ends an executor hears in any order: once all have ended, it may have
-  /// heard last of any.
+  /// How far the slowest of the other flows has come. Markers of flows' ends arrive in any order, so once all have
+  /// ended, the last marker before may be of any flow.
   std::int64_t SlowestBesideMs(const FlowPosition& position) const {
     std::int64_t slowest_ms = kEndMs;
     std::int64_t last_ms = kBeginningMs;

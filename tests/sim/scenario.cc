@@ -248,8 +248,8 @@ void Scenario::Fit() {
   // patience of idle flows.
   if (fault_kind() == FaultKind::kShortStall || fault_kind() == FaultKind::kShortPartition) silent = 0;
   if (silent == 1) epoch_interval_us = std::min<std::int64_t>(epoch_interval_us, 10'000);
-  // A join has a row for each pair of records with the same key. A trigger hands them on in no more turns than a run has
-  // steps for.
+  // A join has a row for each pair of records with the same key. A trigger hands them on in no more turns than a run
+  // has steps for.
   constexpr std::int64_t kMostTurns = 100'000;
   const std::int64_t all_records = records * executor_count();
   const std::int64_t hot_records = std::max(all_records * hot_percent / 100, all_records / keys);
