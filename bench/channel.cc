@@ -32,6 +32,7 @@
 #include "bench/channel/consumer_task.h"
 #include "bench/channel/producer.h"
 #include "bench/common/exit_code.h"
+#include "bench/common/fork.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/memory/page_region.h"
 #include "rdma/memory/segment_pool.h"
@@ -211,7 +212,7 @@ void Register(const Bench& bench, TransportKind kind) {
 
 // Whether verbs cases can run. Asked in a child: see ConsumerHost.
 bool DeviceOpens(const rdma::DeviceChoice& choice) {
-  const pid_t pid = fork();
+  const pid_t pid = OrDie(ForkWithParent());
   if (pid == 0) {
     const auto device = rdma::VerbsDevice::Open(choice);
     if (device.ok()) {
@@ -222,7 +223,7 @@ bool DeviceOpens(const rdma::DeviceChoice& choice) {
     _exit(device.ok() ? 0 : 1);
   }
   int status = 0;
-  return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int Main(int argc, char** argv) {

@@ -12,7 +12,6 @@
 // Finding nothing is no proof: run it for long, and under load. Exit code 0: nothing was late; 1: something was, or the
 // self-test found nothing; 2: wrong flags; 3: no device, or it failed, or standard output cannot be written.
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +38,7 @@
 #include "absl/strings/str_format.h"
 
 #include "bench/common/exit_code.h"
+#include "bench/common/fork.h"
 #include "bench/write_order/order_check.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/base/ids.h"
@@ -261,10 +261,8 @@ int Check(const Settings& settings) {
   const rdma::PageRegion ring = OrDie(rdma::PageRegion::MapShared(kSizes.back() * kOrderSlots));
   Shared& shared = *new (memory.data()) Shared();
   std::signal(SIGCHLD, OnWriterEnd);
-  const pid_t writer = fork();
-  if (writer < 0) OrDie(absl::InternalError("cannot start the writer"));
+  const pid_t writer = OrDie(ForkWithParent());
   if (writer == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     Write(settings, shared, ring.data());
     _exit(0);
   }

@@ -1,12 +1,12 @@
 #include "bench/channel/consumer_task.h"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <csignal>
+
+#include "bench/common/fork.h"
 
 namespace glaive::bench {
 namespace {
@@ -18,20 +18,13 @@ bool EndedWell(pid_t pid) {
   return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-pid_t Fork() {
-  const pid_t pid = fork();
-  if (pid < 0) OrDie(absl::ErrnoToStatus(errno, "cannot start a consumer"));
-  if (pid == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return pid;
-}
-
 }  // namespace
 
 ConsumerHost::ConsumerHost(const rdma::DeviceChoice& device, Control* control) {
   std::array<int, 2> requests{};
   std::array<int, 2> results{};
   if (pipe(requests.data()) != 0 || pipe(results.data()) != 0) OrDie(absl::ErrnoToStatus(errno, "cannot make a pipe"));
-  pid_ = Fork();
+  pid_ = OrDie(ForkWithParent());
   if (pid_ == 0) {
     close(requests[1]);
     close(results[0]);
@@ -51,7 +44,7 @@ ConsumerHost::~ConsumerHost() {
 void ConsumerHost::Serve(const rdma::DeviceChoice& device, Control* control, int requests, int results) {
   ChannelCase shape;
   while (read(requests, &shape, sizeof(shape)) == sizeof(shape)) {
-    const pid_t pid = Fork();
+    const pid_t pid = OrDie(ForkWithParent());
     if (pid == 0) {
       Consume({.shape = shape, .device = device, .control = control, .copy_ring = {}});
       _exit(0);
@@ -81,7 +74,7 @@ ConsumerTask::ConsumerTask(const ConsumerHost& host, const ChannelSetup& setup) 
   } else if (kind_ == TransportKind::kLocal) {
     thread_ = std::thread([&setup] { Consume(setup); });
   } else {
-    pid_ = Fork();
+    pid_ = OrDie(ForkWithParent());
     if (pid_ != 0) return;
     Consume(setup);
     _exit(0);
