@@ -57,7 +57,8 @@ class SanitizerFiber {
 #elif defined(GLAIVE_THREAD_SANITIZER)
 
 /// See the head of this file. All switches are announced from the scheduler's side: ThreadSanitizer keeps a shadow of
-/// the call stack, and this way each function that switches is entered and left in the same shadow.
+/// the call stack, and this way each function that switches is entered and left in the same shadow. So the functions
+/// here that switch must be a part of their callers.
 class SanitizerFiber {
  public:
   SanitizerFiber(const void* /*stack_bottom*/, std::size_t /*stack_bytes*/) : fiber_(__tsan_create_fiber(0)) {}
@@ -65,13 +66,13 @@ class SanitizerFiber {
   SanitizerFiber& operator=(const SanitizerFiber&) = delete;
   ~SanitizerFiber() { __tsan_destroy_fiber(fiber_); }
 
-  void BeforeEntering() {
+  [[gnu::always_inline]] void BeforeEntering() {
     outer_ = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(fiber_, 0);
   }
   void AfterEntering() {}
   void BeforeLeaving() {}
-  void AfterLeaving() { __tsan_switch_to_fiber(outer_, 0); }
+  [[gnu::always_inline]] void AfterLeaving() { __tsan_switch_to_fiber(outer_, 0); }
   void Retire() {}
 
  private:

@@ -4,6 +4,11 @@ include(GoogleTest)
 
 set(GLAIVE_TEST_TIMEOUT_SECONDS 300)
 
+# What tests are compiled with beside all else. They instantiate most of the engine, and compiling takes longer than running.
+set(GLAIVE_TEST_OPTIONS -O0)
+# Tests with so many records that optimizing pays. UndefinedBehaviorSanitizer makes it take three times as long.
+set(GLAIVE_OPTIMIZED_TESTS join_test recurring_keys_test sliding_test turn_length_test)
+
 # glaive_add_precompiled_headers(): what nearly every source includes of others' code, and what nearly every test does,
 # parsed once for all of them, batches too.
 function(glaive_add_precompiled_headers)
@@ -18,6 +23,7 @@ function(glaive_add_precompiled_headers)
   add_library(glaive_precompiled_tests OBJECT "${source}")
   target_precompile_headers(glaive_precompiled_tests PRIVATE
     <gmock/gmock.h> <gtest/gtest.h> ${headers} <filesystem> <random> <sstream>)
+  target_compile_options(glaive_precompiled_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
   # What they are compiled with has to be that of their users, macros too.
   target_link_libraries(glaive_precompiled PRIVATE glaive_options absl::statusor absl::strings)
   target_link_libraries(glaive_precompiled_tests PRIVATE glaive_options absl::statusor absl::strings GTest::gmock)
@@ -174,12 +180,21 @@ function(glaive_add_test_program name folder)
   endif()
   add_executable(${name}_tests ${sources})
   target_link_libraries(${name}_tests PRIVATE ${tested} GTest::gmock_main)
+  target_compile_options(${name}_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM stem)
+    if(stem IN_LIST GLAIVE_OPTIMIZED_TESTS AND NOT GLAIVE_SANITIZE MATCHES "undefined")
+      set_source_files_properties("${source}" PROPERTIES
+        COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS TRUE SKIP_UNITY_BUILD_INCLUSION TRUE)
+    endif()
+  endforeach()
   glaive_precompile(${name}_tests tests)
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM stem)
     set(alone ${name}.${stem})
     add_executable(${alone} EXCLUDE_FROM_ALL "${source}")
     target_link_libraries(${alone} PRIVATE ${tested} GTest::gmock_main)
+    target_compile_options(${alone} PRIVATE ${GLAIVE_TEST_OPTIONS})
     glaive_precompile(${alone} tests)
   endforeach()
   # The tests of the state layer use short names of their own (Entry, Update, Of), most of them more than once.

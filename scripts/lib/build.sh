@@ -19,7 +19,7 @@ build_preset() {
   (
     flock --nonblock 9 || {
       note "waiting for another build in build/$preset"
-      flock 9
+      flock 9 | show_progress "$dir/build.log" 9>&-
     }
     # Ninja configures again by itself when CMake's own files change, but it does not know the presets.
     if [[ ! -e $dir/build.ninja || $PROJECT_ROOT/CMakePresets.json -nt $dir/build.ninja ]] ||
@@ -29,4 +29,20 @@ build_preset() {
     fi
     run_quietly "$dir/build.log" cmake --build "$dir" -- "$@"
   ) 9>"$dir/.lock"
+}
+
+# start_building_ahead COMMAND: runs COMMAND, which builds presets that are needed later, in the background until the
+# script ends. Its scheduling policy lets it have only the time that nothing else wants, so tests beside it keep their
+# timing. A caller of build_preset waits until the preset is built, and sees the errors of a build that failed.
+start_building_ahead() {
+  set -m # a process group of its own, which ends as a whole
+  {
+    chrt --idle --pid 0 "$BASHPID"
+    "$@"
+  } </dev/null &>/dev/null &
+  BUILDER=$!
+  set +m
+  trap '{ kill -KILL -- "-$BUILDER" || true; wait "$BUILDER"; } &>/dev/null || true' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
 }

@@ -13,8 +13,8 @@ BUILD_PACKAGES=(
 LINT_PACKAGES=(clang-format-19 patch shellcheck python3-venv)
 # To count which lines the tests run.
 COVERAGE_PACKAGES=(gcovr)
-# To compile with AddressSanitizer, and the programs of tests/fuzz.
-SANITIZER_PACKAGES=(clang-19 libclang-rt-19-dev)
+# To compile all presets but release, which has g++.
+CLANG_PACKAGES=(clang-19 libclang-rt-19-dev)
 # To make the kernel of `scripts/softroce`, and to set up and try RDMA devices in it.
 SOFTROCE_PACKAGES=(
   gcc make flex bison bc xz-utils ccache python3 iproute2

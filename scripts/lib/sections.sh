@@ -1,4 +1,4 @@
-# The parts of a test run, each with a header and its duration, and the summary at the end. Sourced after common.sh.
+# The parts of a test run, each with a header, its duration and its processor time, and the summary at the end. Sourced after common.sh.
 # shellcheck shell=bash
 
 SUMMARY_LINES=()
@@ -13,9 +13,10 @@ SECTION_PASSED=true
 # $EXIT_UNAVAILABLE could not run here: see skip_section. Always returns 0: a caller that asked in an `if` would switch
 # `set -e` off inside the part.
 section() {
-  local title="$1" start=$SECONDS status result
+  local title="$1" start=$SECONDS processor_start status result
   shift
   printf '\n=== %s\n' "$title"
+  processor_start="$(processor_seconds)"
   set +e
   (
     set -e
@@ -35,7 +36,8 @@ section() {
     result=FAILED
     SECTIONS_FAILED=$((SECTIONS_FAILED + 1))
   fi
-  result="$(printf '%-16s %s %9s' "$title" "$result" "$(duration $((SECONDS - start)))")"
+  result="$(printf '%-16s %s %12s %12s of processors' "$title" "$result" "$(duration $((SECONDS - start)))" \
+    "$(duration $(($(processor_seconds) - processor_start)))")"
   printf -- '--- %s\n' "$result"
   SUMMARY_LINES+=("$result")
 }
@@ -114,7 +116,7 @@ run_ctest() {
   shift 2
   processors="$(nproc)"
   ((${#CTEST_RUNNER[@]} == 0)) || processors=1 # a guest's
-  # GCC's ThreadSanitizer cannot run where the kernel spreads mappings wider than it expects.
+  # ThreadSanitizer cannot run where the kernel spreads mappings wider than it expects.
   if [[ $preset == tsan ]] && setarch --addr-no-randomize true 2>/dev/null; then
     wrapper+=(setarch --addr-no-randomize)
   fi
@@ -153,6 +155,14 @@ run_cases() {
   return "$failed"
 }
 
+# processor_seconds: the time that processors have worked for the script's children that have ended (proc(5), cutime and
+# cstime).
+processor_seconds() {
+  local fields
+  read -ra fields < <(sed 's/.*) //' "/proc/$$/stat")
+  printf '%d' $(((fields[13] + fields[14]) / $(getconf CLK_TCK)))
+}
+
 # duration SECONDS: as "1 min 05 s".
 duration() {
   if (($1 < 60)); then
@@ -168,8 +178,8 @@ summary() {
   printf '%s' "$FAILURES"
   printf '\n=== Summary\n'
   printf '%s\n' "${SUMMARY_LINES[@]}"
-  printf '%d sections, %d failed; %d tests, %d failed; total time %s\n' \
-    "${#SUMMARY_LINES[@]}" "$SECTIONS_FAILED" "$TESTS_RUN" "$TESTS_FAILED" "$(duration $SECONDS)"
+  printf '%d sections, %d failed; %d tests, %d failed; total time %s, of processors %s\n' "${#SUMMARY_LINES[@]}" \
+    "$SECTIONS_FAILED" "$TESTS_RUN" "$TESTS_FAILED" "$(duration $SECONDS)" "$(duration "$(processor_seconds)")"
   ((TESTS_RUN)) || {
     note "No test ran."
     return 1

@@ -106,13 +106,13 @@ TEST(RecurringKeys, HaveTheRowsOfTheRecordsInTime) {
 // slots, or in logs alone where there are too many of them.
 TEST(RecurringKeys, HaveTheExactSumsOfFloats) {
   using FloatRow = WindowResult<std::uint64_t, double>;
-  for (const auto& [executors, every] : {std::pair(1U, 500U), std::pair(1U, 5U), std::pair(2U, 500U)}) {
-    SCOPED_TRACE(testing::Message() << executors << " executors, every key " << every);
+  for (const auto& [executors, stride] : {std::pair(1U, 500U), std::pair(1U, 5U), std::pair(2U, 500U)}) {
+    SCOPED_TRACE(testing::Message() << executors << " executors, every key " << stride);
     const Workload workload{
         .executors = executors, .records = 1'200'000 / executors, .keys = 120'000, .span_ms = 4'000};
     constexpr Disorder kLongBatches{.batch_records = 337};  // of several steps
     // Of such keys, some kinds of records have a number that makes the sum need some 60 bits.
-    const auto number = [every = every](const TestRecord& record) {
+    const auto number = [every = stride](const TestRecord& record) {
       const std::int64_t small = Number(record) % 4096 * 2 + 1;
       return record.key % every == 0 && record.kind != 0 ? small * (std::int64_t{1} << 46) : small;
     };
