@@ -19,6 +19,7 @@
 #include "tests/engine/cluster_harness.h"
 #include "tests/engine/disordered_source.h"
 #include "tests/engine/reexecuted_death_test.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -88,7 +89,7 @@ void ExpectCounts(const W& window, std::int64_t size_ms, std::int64_t slide_ms) 
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     const TestCounts expected = Sequential(workload, size_ms, slide_ms);
     EXPECT_EQ(outcome.rows, outcome.counts.size()) << "a row was emitted twice";
-    EXPECT_TRUE(outcome.counts == expected) << outcome.counts.size() << " results of " << expected.size();
+    EXPECT_TRUE(SameElements(outcome.counts, expected));
     EXPECT_LT(Total(outcome, &ExecutorMetrics::results), outcome.metrics[0].records);
   }
 }
@@ -130,7 +131,7 @@ void ExpectAllAtOnce(const W& window, std::int64_t size_ms, std::int64_t slide_m
                std::ranges::max(visits, {}, &Visit::time_ms).time_ms};
     }
     EXPECT_EQ(count, found.size()) << "a row was emitted twice";
-    EXPECT_TRUE(found == expected) << found.size() << " results of " << expected.size();
+    EXPECT_TRUE(SameElements(found, expected));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "engine/sink/collect.h"
 #include "tests/engine/cluster_harness.h"
 #include "tests/engine/disordered_source.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -75,7 +76,7 @@ void ExpectCounts(const Workload& workload, const W& window, const Expected& exp
       EXPECT_TRUE(counts.emplace(std::pair(row.window_start_ms, row.window_end_ms), row.value).second);
     }
   }
-  EXPECT_TRUE(counts == expected.counts) << counts.size() << " results of " << expected.counts.size();
+  EXPECT_TRUE(SameElements(counts, expected.counts));
   EXPECT_GT(counts.size(), 3U);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), expected.late);
   EXPECT_GT(expected.late, 0U);

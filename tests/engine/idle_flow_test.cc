@@ -16,6 +16,7 @@
 #include "engine/sink/sink.h"
 #include "engine/source/source.h"
 #include "tests/engine/cluster_harness.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -167,7 +168,7 @@ class IdleFlows : public ::testing::TestWithParam<std::vector<std::uint32_t>> {
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_FALSE(stage.gave_up) << "the windows waited for a silent flow";
     EXPECT_EQ(outcome.rows, outcome.counts.size()) << "a row was emitted twice";
-    EXPECT_TRUE(outcome.counts == Sequential(workload, stage));
+    EXPECT_TRUE(SameElements(outcome.counts, Sequential(workload, stage)));
     for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
       const ExecutorMetrics& metrics = outcome.metrics[executor];
       const bool silent = IsSilent(stage, executor);

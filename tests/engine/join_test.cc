@@ -24,6 +24,7 @@
 #include "engine/sink/discard.h"
 #include "tests/engine/cluster_harness.h"
 #include "tests/engine/disordered_source.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -225,7 +226,7 @@ TEST_P(JoinCluster, FindsExactlyThePairsOnEveryNumberOfNodes) {
     const Pairs found = PairsOf(
         workload, shape, [&](const Query& query) { outcome.status = RunNodes(workload, query, outcome.metrics); });
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-    EXPECT_TRUE(found == expected) << found.size() << " pairs of " << expected.size();
+    EXPECT_TRUE(SameElements(found, expected));
     EXPECT_GT(expected.size(), 300U) << "or this tests little";
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), workload.executor_count() * workload.records * 5 / 4);
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::results), found.size());
@@ -251,7 +252,7 @@ TEST_P(JoinCluster, FindsThemInAnyOrderOfWork) {
       outcome.status = RunExecutors(workload, query, seed, outcome.metrics);
     });
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-    EXPECT_TRUE(found == expected) << found.size() << " pairs of " << expected.size();
+    EXPECT_TRUE(SameElements(found, expected));
   }
 }
 
@@ -381,7 +382,7 @@ TEST(Join, LateRecordsOfBothStreamsGoToTheirSinks) {
         for (const Late& record : reader) found.emplace(record.event_time_ms, record.watermark_ms);
       }
       EXPECT_GT(expected.size(), 0U);
-      EXPECT_TRUE(found == expected) << found.size() << " late records of " << expected.size();
+      EXPECT_TRUE(SameElements(found, expected));
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "engine/api/stream.h"
 #include "engine/sink/collect.h"
 #include "tests/engine/cluster_harness.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -111,7 +112,7 @@ TEST(ProcessingTime, ARecordCountsInTheWindowInWhichItsBatchWasRead) {
         }
       }
       EXPECT_EQ(outcome.rows, outcome.counts.size());
-      EXPECT_TRUE(outcome.counts == expected) << outcome.counts.size() << " results of " << expected.size();
+      EXPECT_TRUE(SameElements(outcome.counts, expected));
       EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
       EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired_early), 5U);
     }

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/engine/disordered_source.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -75,7 +76,7 @@ void ExpectRows(const Workload& workload, const Expected& expected, Records reco
   std::vector<ExecutorMetrics> metrics;
   const absl::Status status = RunNodes(workload, *query, metrics);
   ASSERT_TRUE(status.ok()) << status;
-  EXPECT_TRUE(Emitted(rows) == expected.rows);
+  EXPECT_TRUE(SameElements(Emitted(rows), expected.rows));
   std::uint64_t kept = 0;
   std::uint64_t late = 0;
   for (const ExecutorMetrics& executor : metrics) {
@@ -134,7 +135,7 @@ TEST(RecurringKeys, HaveTheExactSumsOfFloats) {
     for (const auto& [group, sum] : sums) {
       expected.emplace(group, static_cast<double>(sum));
     }
-    EXPECT_TRUE(Emitted(rows) == expected);
+    EXPECT_TRUE(SameElements(Emitted(rows), expected));
   }
 }
 

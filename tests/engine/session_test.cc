@@ -16,6 +16,7 @@
 #include "engine/sink/collect.h"
 #include "tests/engine/cluster_harness.h"
 #include "tests/engine/disordered_source.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -79,7 +80,7 @@ TEST_P(SessionCluster, FindsExactlyTheSessionsOnEveryNumberOfNodes) {
         EXPECT_TRUE(found.emplace(std::tuple(row.key, row.window_start_ms, row.window_end_ms), row.value).second);
       }
     }
-    EXPECT_TRUE(found == expected.sessions) << found.size() << " sessions of " << expected.sessions.size();
+    EXPECT_TRUE(SameElements(found, expected.sessions));
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), expected.late);
     EXPECT_EQ(expected.late > 0, shape.disorder.bound_ms + shape.lateness_ms < shape.disorder.range_ms);
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::windows_fired), found.size());

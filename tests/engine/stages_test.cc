@@ -19,6 +19,7 @@
 #include "engine/sink/discard.h"
 #include "tests/engine/cluster_harness.h"
 #include "tests/engine/disordered_source.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -37,12 +38,11 @@ bool IsInTime(std::int64_t window_end_ms, std::int64_t watermark_ms) {
   return window_end_ms > HeldBack(watermark_ms, kStageLatenessMs);
 }
 
-Results Sorted(const std::vector<std::vector<Row>>& rows) {
+Results AllResults(const std::vector<std::vector<Row>>& rows) {
   Results results;
   for (const auto& leader : rows) {
     for (const Row& row : leader) results.emplace_back(row.window_start_ms, row.window_end_ms, row.key, row.value);
   }
-  std::sort(results.begin(), results.end());
   return results;
 }
 
@@ -58,7 +58,7 @@ void ExpectResults(const Build& build, const Expect& expect) {
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     const Results expected = expect(workload);
     EXPECT_GT(expected.size(), 10U) << "or this tests little";
-    EXPECT_TRUE(Sorted(rows) == expected) << Sorted(rows).size() << " results, expected " << expected.size();
+    EXPECT_TRUE(SameElements(AllResults(rows), expected));
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), workload.executor_count() * workload.records)
         << "a stream that is split is read once";
   }
@@ -77,7 +77,7 @@ void ExpectResults(const Build& build, const Expect& expect) {
     ClusterOutcome outcome;
     outcome.status = RunExecutors(workload, *query, seed, outcome.metrics);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-    EXPECT_TRUE(Sorted(rows) == expect(workload));
+    EXPECT_TRUE(SameElements(AllResults(rows), expect(workload)));
   }
 }
 
@@ -412,7 +412,6 @@ TEST(Stages, ATableIsJoinedAndRecordsItDoesNotHaveAreDropped) {
             expected.emplace_back(window.first, window.first + 500, window.second * 100, count);
           }
         }
-        std::sort(expected.begin(), expected.end());
         return expected;
       });
 }
