@@ -1,13 +1,11 @@
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <random>
 #include <utility>
 
-#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include "state/crdt/count.h"
@@ -66,27 +64,6 @@ TEST(MaxValue, KeepsTheLaws) {
 TEST(MeanValue, KeepsTheLaws) {
   ExpectCrdtLaws<MeanValue<std::int64_t>>(11, RandomInteger<std::int64_t>);
   ExpectCrdtLaws<MeanValue<std::uint64_t>>(12, RandomInteger<std::uint64_t>);
-}
-
-// The helper itself must see a broken value. This one keeps what came last.
-struct LastValue {
-  using Input = std::int64_t;
-  void Update(std::int64_t input) { last = input; }
-  void Merge(const LastValue& other) { last = other.last != 0 ? other.last : last; }
-  std::int64_t Result() const { return last; }
-  friend bool operator==(const LastValue&, const LastValue&) = default;
-  std::int64_t last = 0;
-};
-
-TEST(CrdtLaws, AValueThatDependsOnTheOrderIsFoundOut) {
-  testing::TestPartResultArray failures;
-  {
-    const testing::ScopedFakeTestPartResultReporter reporter(
-        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
-    ExpectCrdtLaws<LastValue>(13, RandomInteger<std::int64_t>, /*rounds=*/100);
-  }
-  ASSERT_GT(failures.size(), 0);
-  EXPECT_NE(std::strstr(failures.GetTestPartResult(0).message(), "seed 13"), nullptr);
 }
 
 TEST(CountValue, CountsRecords) {
