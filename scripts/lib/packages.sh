@@ -9,8 +9,8 @@ BUILD_PACKAGES=(
   nlohmann-json3-dev zlib1g-dev libssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
-# To check the sources.
-LINT_PACKAGES=(clang-format-19 patch shellcheck python3-venv)
+# To check the sources and the scripts.
+LINT_PACKAGES=(clang-format-19 gdb patch shellcheck python3-venv)
 # To count which lines the tests run.
 COVERAGE_PACKAGES=(gcovr)
 # To compile all presets but release, which has g++.
