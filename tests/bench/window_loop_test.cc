@@ -103,12 +103,16 @@ TEST_P(WindowLoopTest, EmitsWhatTheOracleExpects) {
                                  .block_records = c.records,
                                  .block_span_ms = span_ms},
                                 {.size_ms = window_ms, .slide_ms = window_ms});
-  const CampaignTable campaigns;
+  std::map<std::uint64_t, std::uint64_t> campaigns;
+  for (const queries::ysb::Ad& ad : queries::ysb::AllAds()) {
+    campaigns.emplace(ad.id, ad.campaign);
+  }
   const auto key_of = [&](const YsbEvent& event) -> std::optional<std::uint64_t> {
     if (event.event_type != EventType::kView) {
       return std::nullopt;
     }
-    return c.profile == Profile::kYahoo ? campaigns.Find(event.ad_id) : event.ad_id;
+    const std::uint64_t ad_id = event.ad_id;
+    return c.profile == Profile::kYahoo ? campaigns.at(ad_id) : ad_id;
   };
   const Totals expected = oracle.Check<CountAccount<YsbEvent>>(key_of, {}).expected;
   EXPECT_EQ(CheckTotals("loop", expected, emitted), absl::OkStatus());

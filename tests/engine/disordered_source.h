@@ -77,6 +77,11 @@ inline auto DisorderedRecords(const Workload& workload, const Disorder& disorder
   return SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime};
 }
 
+/// What a record is judged by where windows wait for late records: the watermark, that much earlier.
+inline std::int64_t AfterLateness(std::int64_t watermark_ms, std::int64_t lateness_ms) {
+  return watermark_ms == kMinEventTimeMs ? watermark_ms : watermark_ms - lateness_ms;
+}
+
 /// Calls `visit(record, watermark_ms)` for each record of each executor, with what the watermark was when it was read.
 template <typename Visit>
 void ForEachRecord(const Workload& workload, const Disorder& disorder, const Visit& visit) {

@@ -67,12 +67,13 @@ using TuplesOfKeys = std::map<std::uint64_t, std::array<std::vector<Tuple>, 2>>;
 TuplesOfKeys TuplesOf(const Workload& workload, const JoinShape& shape) {
   TuplesOfKeys tuples;
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-    ForEachRecord(side == 0 ? workload : RightOf(workload), shape.disorder,
-                  [&](const TestRecord& record, std::int64_t watermark_ms) {
-                    if (record.kind != 0) return;
-                    tuples[record.key][side].push_back(
-                        {.time_ms = record.event_time_ms, .watermark_ms = HeldBack(watermark_ms, shape.lateness_ms)});
-                  });
+    ForEachRecord(
+        side == 0 ? workload : RightOf(workload), shape.disorder,
+        [&](const TestRecord& record, std::int64_t watermark_ms) {
+          if (record.kind != 0) return;
+          tuples[record.key][side].push_back(
+              {.time_ms = record.event_time_ms, .watermark_ms = AfterLateness(watermark_ms, shape.lateness_ms)});
+        });
   }
   return tuples;
 }
@@ -374,7 +375,7 @@ TEST(Join, LateRecordsOfBothStreamsGoToTheirSinks) {
       std::multiset<std::pair<std::int64_t, std::int64_t>> expected;
       ForEachRecord(side == 0 ? left : right, shape.disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
         const std::int64_t end_ms = (record.event_time_ms + kFarBackMs) / 1000 * 1000 - kFarBackMs + 1000;
-        const std::int64_t judged_by_ms = HeldBack(watermark_ms, shape.lateness_ms);
+        const std::int64_t judged_by_ms = AfterLateness(watermark_ms, shape.lateness_ms);
         if (end_ms <= judged_by_ms) expected.emplace(record.event_time_ms, judged_by_ms);
       });
       std::multiset<std::pair<std::int64_t, std::int64_t>> found;

@@ -50,7 +50,7 @@ std::vector<Line> SequentialLate(const Workload& workload, std::int64_t lateness
   ForEachRecord(workload, kLateDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     const std::int64_t into_window_ms = (record.event_time_ms % kSizeMs + kSizeMs) % kSizeMs;  // before 1970, too
     const std::int64_t end_ms = record.event_time_ms - into_window_ms + kSizeMs;
-    const std::int64_t judged_by_ms = HeldBack(watermark_ms, lateness_ms);
+    const std::int64_t judged_by_ms = AfterLateness(watermark_ms, lateness_ms);
     if (record.kind == 0 && end_ms <= judged_by_ms) {
       lines.emplace_back(record.event_time_ms, judged_by_ms, record.key);
     }

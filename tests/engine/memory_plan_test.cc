@@ -11,6 +11,7 @@
 namespace glaive::engine {
 namespace {
 
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 TEST(MemoryPlan, WhatIsNotFixedIsTheStates) {
@@ -18,8 +19,8 @@ TEST(MemoryPlan, WhatIsNotFixedIsTheStates) {
       {.executors = 2, .nodes_on_host = 2, .source_bytes = kGiB, .segment_bytes = 1 << 20, .ring_bytes = 1 << 20},
       16 * kGiB);
   ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(plan->node_bytes, 15 * kGiB / 2) << "half of what a sixteenth of reserve leaves";
-  EXPECT_EQ(plan->state_bytes_per_executor, (15 * kGiB / 2 - 2 * (kGiB + (2 << 20))) / 2);
+  EXPECT_EQ(plan->node_bytes, 7'680 * kMiB) << "half of what a sixteenth of reserve leaves";
+  EXPECT_EQ(plan->state_bytes_per_executor, 2'814 * kMiB) << "of two, each of which has 1,026 MiB besides";
   EXPECT_NE(plan->Describe().find("2 nodes on this host"), std::string::npos) << plan->Describe();
 }
 
@@ -98,7 +99,7 @@ TEST_F(AvailableMemory, InactivePageCacheOfACgroupIsFreeInItsSecondVersion) {
   Write("/sys/fs/cgroup/pod/box/memory.current", "1006632960\n");
   Write("/sys/fs/cgroup/pod/box/memory.stat",
         "anon 41943040\nfile 964689920\ninactive_anon 1\nactive_file 20971520\ninactive_file 943718400\n");
-  EXPECT_EQ(AvailableMemoryBytes(root_), 1'073'741'824U - (1'006'632'960U - 943'718'400U));
+  EXPECT_EQ(AvailableMemoryBytes(root_), 964 * kMiB) << "of 1,024 MiB, 960 are in use, and 900 of them can be freed";
 }
 
 TEST_F(AvailableMemory, InactivePageCacheOfACgroupAndThoseInItIsFreeInItsFirstVersion) {
@@ -107,7 +108,7 @@ TEST_F(AvailableMemory, InactivePageCacheOfACgroupAndThoseInItIsFreeInItsFirstVe
   Write("/sys/fs/cgroup/memory/box/memory.usage_in_bytes", "1006632960\n");
   Write("/sys/fs/cgroup/memory/box/memory.stat",
         "cache 943718400\nrss 62914560\ninactive_file 7\ntotal_inactive_file 943718400\n");
-  EXPECT_EQ(AvailableMemoryBytes(root_), 1'073'741'824U - (1'006'632'960U - 943'718'400U));
+  EXPECT_EQ(AvailableMemoryBytes(root_), 964 * kMiB) << "of 1,024 MiB, 960 are in use, and 900 of them can be freed";
 }
 
 TEST_F(AvailableMemory, MoreInactivePageCacheThanUseIsNoUse) {  // the files are not read at one time

@@ -32,6 +32,15 @@ TEST(VectorClockDeathTest, GoingBackIsADefect) {
   EXPECT_DEATH(clock.Advance(0, 4), "clock of flow 0 goes back from 5 to 4");
 }
 
+TEST(EventTime, IsHeldBackWithinTheScaleWhoseEndsStay) {
+  EXPECT_EQ(HeldBack(100, 30), 70);
+  EXPECT_EQ(HeldBack(-100, 0), -100);
+  EXPECT_EQ(HeldBack(kMinEventTimeMs + 30, 30), kMinEventTimeMs);
+  EXPECT_EQ(HeldBack(kMinEventTimeMs + 29, 30), kMinEventTimeMs);
+  EXPECT_EQ(HeldBack(kMinEventTimeMs, 1), kMinEventTimeMs);
+  EXPECT_EQ(HeldBack(kMaxEventTimeMs, 30), kMaxEventTimeMs);
+}
+
 constexpr EpochPolicy kPolicy{.epoch_bytes = 1000, .epoch_min_bytes = 100, .epoch_interval_ns = 50};
 
 TEST(EpochPolicy, EndsAfterItsBytes) {

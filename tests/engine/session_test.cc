@@ -40,7 +40,7 @@ ExpectedSessions Sequential(const Workload& workload, const SessionShape& shape)
   std::map<std::uint64_t, std::vector<std::int64_t>> times;  // by key
   ForEachRecord(workload, shape.disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     if (record.kind != 0) return;
-    if (record.event_time_ms < HeldBack(watermark_ms, shape.lateness_ms)) {
+    if (record.event_time_ms < AfterLateness(watermark_ms, shape.lateness_ms)) {
       ++expected.late;
     } else {
       times[record.key].push_back(record.event_time_ms);

@@ -48,7 +48,7 @@ void AddRecord(const TestRecord& record, std::int64_t watermark_ms, const Slidin
 ExpectedCounts Sequential(const Workload& workload, const SlidingShape& shape) {
   ExpectedCounts expected;
   ForEachRecord(workload, shape.disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
-    AddRecord(record, HeldBack(watermark_ms, shape.lateness_ms), shape, expected);
+    AddRecord(record, AfterLateness(watermark_ms, shape.lateness_ms), shape, expected);
   });
   return expected;
 }

@@ -35,7 +35,7 @@ std::int64_t WindowStart(std::int64_t time_ms, std::int64_t size_ms) {
   return (time_ms + 1000 * size_ms) / size_ms * size_ms - 1000 * size_ms;
 }
 bool IsInTime(std::int64_t window_end_ms, std::int64_t watermark_ms) {
-  return window_end_ms > HeldBack(watermark_ms, kStageLatenessMs);
+  return window_end_ms > AfterLateness(watermark_ms, kStageLatenessMs);
 }
 
 Results AllResults(const std::vector<std::vector<Row>>& rows) {
@@ -202,7 +202,7 @@ TEST(Stages, SessionsAreGroupedAgain) {
       [](const Workload& workload) {
         std::map<std::uint64_t, std::vector<std::int64_t>> times;
         ForEachRecord(workload, kStageDisorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
-          if (record.event_time_ms >= HeldBack(watermark_ms, kStageLatenessMs)) {
+          if (record.event_time_ms >= AfterLateness(watermark_ms, kStageLatenessMs)) {
             times[record.key].push_back(record.event_time_ms);
           }
         });

@@ -47,7 +47,7 @@ ExpectedTotals Sequential(const Workload& workload, const UnboundedShape& shape)
   ForEachRecord(workload, shape.disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     if (record.kind != 0) return;
     const std::int64_t shown_ms =
-        FirstShownMs(shape.every_ms, record.event_time_ms, HeldBack(watermark_ms, shape.lateness_ms));
+        FirstShownMs(shape.every_ms, record.event_time_ms, AfterLateness(watermark_ms, shape.lateness_ms));
     ++changes[{shown_ms, record.key}];
     expected.partly_late += shown_ms > FirstShownMs(shape.every_ms, record.event_time_ms, kMinEventTimeMs) ? 1 : 0;
   });

@@ -54,7 +54,7 @@ TEST(Windows, ARecordsPieceCountsForTheOpenWindowsThatCoverIt) {
         const Range range = {windows.FirstWindowOf(place->piece), windows.LastWindowOf(place->piece)};
         ASSERT_EQ(range, *expected) << "size " << shape.size_ms << ", slide " << shape.slide_ms << ", time " << time_ms
                                     << " after " << watermark_ms;
-        ASSERT_EQ(place->closes_ms, windows.EndMs(range.first));
+        ASSERT_EQ(place->closes_ms, expected->first * shape.slide_ms + shape.size_ms);
         ASSERT_EQ(place->partly_late, range != *OpenWindowsOf(shape, time_ms, kMinEventTimeMs));
         const state::SliceRange open = windows.OpenAt(watermark_ms);
         ASSERT_TRUE(place->piece >= open.first && place->piece <= open.last);
@@ -86,7 +86,8 @@ TEST(Windows, PiecesThatAWatermarkLeavesOpenAreThoseWhoseFirstWindowIs) {
       const state::SliceRange open = windows.OpenAt(watermark_ms);
       for (std::int64_t time_ms = -40; time_ms <= 40; ++time_ms) {
         const state::SliceId piece = windows.PlaceOf(time_ms, kMinEventTimeMs)->piece;
-        const bool is_open = windows.EndMs(windows.FirstWindowOf(piece)) > watermark_ms;
+        const Range covering = *OpenWindowsOf(shape, time_ms, kMinEventTimeMs);
+        const bool is_open = covering.first * shape.slide_ms + shape.size_ms > watermark_ms;
         ASSERT_EQ(piece >= open.first && piece <= open.last, is_open) << time_ms << " after " << watermark_ms;
       }
       const std::int64_t next_ms = windows.NextEndMs(watermark_ms);

@@ -75,7 +75,7 @@ TEST(Fragment, EntriesOfOneSliceAndKindAreOneRun) {
   EXPECT_EQ(runs[1].Entries<Form>().size(), 5U);
   EXPECT_EQ(runs[2].header.slice, SliceId{9});
   EXPECT_EQ(runs[2].Entries<Update>().size(), 1U);
-  EXPECT_EQ(delta.tag.runs_bytes, RunBytes(5, 16) + RunBytes(5, 24) + RunBytes(1, 16));
+  EXPECT_EQ(delta.tag.runs_bytes, (16U + 5 * 16) + (16 + 5 * 24) + (16 + 16)) << "each behind a header of 16 bytes";
   EXPECT_EQ(helper.fragment().entries(), 11U);
 }
 
@@ -173,17 +173,14 @@ TEST(Fragment, AMarkerEndsTheEpochOfEveryLeader) {
 
   const auto alone = helper.Take(1).value();
   EXPECT_EQ(alone.tag, (DeltaTag{.epoch = 1, .runs_bytes = 0, .has_marker = 1, .input = kInput}));
-  EXPECT_EQ(alone.payload.size(), kMarkerBytes);
+  EXPECT_EQ(alone.payload.size(), 64U);
   EXPECT_EQ(alone.Marker().epoch, 1U);
   EXPECT_EQ(alone.Marker().watermark_ms, 1);
 
   EXPECT_EQ(helper.Take(2).value().tag.has_marker, 0U);
   const auto last = helper.Take(2).value();
-  EXPECT_EQ(last.tag, (DeltaTag{.epoch = 1,
-                                .runs_bytes = static_cast<std::uint32_t>(RunBytes(2, sizeof(Update))),
-                                .has_marker = 1,
-                                .input = kInput}));
-  EXPECT_EQ(last.payload.size(), RunBytes(2, sizeof(Update)) + kMarkerBytes);
+  EXPECT_EQ(last.tag, (DeltaTag{.epoch = 1, .runs_bytes = 16 + 2 * 16, .has_marker = 1, .input = kInput}));
+  EXPECT_EQ(last.payload.size(), 16U + 2 * 16 + 64);
   EXPECT_EQ(last.Marker().executor, 0U);
   EXPECT_EQ(CountsOf(last), Counts{2});
   EXPECT_FALSE(helper.outbox().HasPending(ExecutorId{2}));
