@@ -256,7 +256,8 @@ function(glaive_add_test_scripts name folder)
       # Some take a port down or compare speeds.
       set_tests_properties(${test} PROPERTIES LABELS rdma-${CMAKE_MATCH_1} RUN_SERIAL TRUE)
     endif()
-    if(stem MATCHES "_timing_test$")
+    if(stem MATCHES "_timing_test$" OR stem STREQUAL "lost_node_test")
+      # They measure times, or keep all processors busy.
       set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
     endif()
   endforeach()

@@ -8,6 +8,16 @@ copy_sources() {
     tar --create --directory="$PROJECT_ROOT" --null --files-from=- | tar --extract --directory="$1"
 }
 
+# some_patches FOLDER COUNT: the names of COUNT patches in the folder, one a line. Which ones follows from the commit, so
+# that each has its turn.
+some_patches() {
+  local patches=("$1"/*.patch) commit index
+  commit="$(git -C "$PROJECT_ROOT" rev-parse HEAD)"
+  for ((index = 0; index < $2; ++index)); do
+    basename "${patches[(16#${commit:0:7} + index) % ${#patches[@]}]}" .patch
+  done
+}
+
 # with_patch FOLDER PATCH COMMAND...: runs the command while the sources in the folder are patched; its exit code.
 with_patch() {
   local folder="$1" patch="$2" status=0
