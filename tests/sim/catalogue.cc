@@ -9,7 +9,7 @@ namespace glaive::sim {
 std::vector<CatalogueEntry> Catalogue() {
   std::vector<CatalogueEntry> all;
   for (auto* part : {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries,
-                     &StagedQueries, &CountingQueries}) {
+                     &StagedQueries, &CountingQueries, &KeyedQueries, &ChainedQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;

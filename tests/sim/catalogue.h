@@ -35,9 +35,11 @@ enum class RowsWaitFor : std::uint8_t {
 
 struct CatalogueEntry {
   std::string_view name;
-  std::string_view window;     ///< of its first stage: "tumbling", ...
-  std::string_view aggregate;  ///< "count", ... or "" for a join
-  std::string_view join;       ///< "inner", "left", "full", "static" or ""
+  std::string_view window;                   ///< of its first stage: "tumbling", ...
+  std::vector<std::string_view> aggregates;  ///< of its first stage: "count", ...; none for a join
+  std::string_view join;                     ///< "inner", "left", "full", "static" or ""
+  std::string_view key = "8 bytes";          ///< of its first stage: "8 bytes", ... "none"
+  std::string_view shape = "one stage";      ///< or "two stages", "three stages", ... "a join of joins"
   std::int64_t sources = 1;
   std::int64_t share = 1;  ///< how often it is drawn, beside the others
   RowsWaitFor rows_wait_for = RowsWaitFor::kInput;
@@ -58,8 +60,10 @@ std::vector<CatalogueEntry> TumblingQueries();
 std::vector<CatalogueEntry> SlidingQueries();
 std::vector<CatalogueEntry> SessionQueries();
 std::vector<CatalogueEntry> UnboundedQueries();
+std::vector<CatalogueEntry> KeyedQueries();
 std::vector<CatalogueEntry> JoinQueries();
 std::vector<CatalogueEntry> StagedQueries();
+std::vector<CatalogueEntry> ChainedQueries();
 std::vector<CatalogueEntry> CountingQueries();
 
 }  // namespace glaive::sim

@@ -1,5 +1,9 @@
 #include "tests/sim/coverage.h"
 
+#include <set>
+#include <string_view>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -8,8 +12,30 @@ namespace {
 
 void PrintCounts(std::ostream& out, std::string_view title, const std::map<std::string, std::uint64_t>& counts) {
   out << title << ":";
-  for (const auto& [name, count] : counts) out << " " << name << " " << count;
+  const char* separator = " ";
+  for (const auto& [name, count] : counts) out << std::exchange(separator, ", ") << name << " " << count;
   out << "\n";
+}
+
+/// What no catalogue may lack.
+constexpr std::string_view kWindows[] = {"tumbling", "sliding", "session", "unbounded", "as-of"};
+constexpr std::string_view kAggregates[] = {"count",    "sum",   "exact-sum", "min", "max",     "mean",
+                                            "variance", "first", "last",      "top", "distinct"};
+constexpr std::string_view kJoins[] = {"inner", "left", "full"};
+constexpr std::string_view kKeys[] = {"1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes", "40 bytes", "a struct"};
+constexpr std::string_view kShapes[] = {"one stage",   "two stages",  "three stages",
+                                        "four stages", "five stages", "a join of joins"};
+
+/// Distinct counts are neither for sessions nor for results every so often.
+bool GoTogether(std::string_view aggregate, std::string_view window) {
+  return aggregate != "distinct" || (window != "session" && window != "as-of");
+}
+
+std::string PairName(std::string_view what, std::string_view window) {
+  return absl::StrCat(std::string(window), " ", std::string(what));
+}
+std::string JoinName(std::string_view join, std::string_view window) {
+  return absl::StrCat(PairName(join, window), " join");
 }
 
 void AddMissing(const std::map<std::string, std::uint64_t>& counts, std::vector<std::string>& missing) {
@@ -21,11 +47,17 @@ void AddMissing(const std::map<std::string, std::uint64_t>& counts, std::vector<
 }  // namespace
 
 Coverage::Coverage(std::span<const CatalogueEntry> catalogue) : catalogue_(catalogue), queries_(catalogue.size()) {
-  for (const CatalogueEntry& entry : catalogue) {
-    windows_[std::string(entry.window)] = 0;
-    if (!entry.aggregate.empty()) aggregates_[std::string(entry.aggregate)] = 0;
-    if (!entry.join.empty()) joins_[std::string(entry.join)] = 0;
+  for (const std::string_view window : kWindows) {
+    for (const std::string_view aggregate : kAggregates) {
+      if (GoTogether(aggregate, window)) aggregates_[PairName(aggregate, window)] = 0;
+    }
+    keys_[PairName("without a key", window)] = 0;
+    if (window == "as-of") continue;  // rows of unwindowed joins wait for nothing
+    for (const std::string_view join : kJoins) joins_[JoinName(join, window)] = 0;
   }
+  joins_["with a table"] = 0;
+  for (const std::string_view key : kKeys) keys_[std::string(key)] = 0;
+  for (const std::string_view shape : kShapes) shapes_[std::string(shape)] = 0;
 }
 
 void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
@@ -38,8 +70,12 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   const CatalogueEntry& entry = catalogue_[static_cast<std::size_t>(scenario.query)];
   ++queries_[static_cast<std::size_t>(scenario.query)];
   ++windows_[std::string(entry.window)];
-  if (!entry.aggregate.empty()) ++aggregates_[std::string(entry.aggregate)];
-  if (!entry.join.empty()) ++joins_[std::string(entry.join)];
+  for (const std::string_view aggregate : std::set(entry.aggregates.begin(), entry.aggregates.end())) {
+    ++aggregates_[PairName(aggregate, entry.window)];
+  }
+  if (!entry.join.empty()) ++joins_[entry.join == "static" ? "with a table" : JoinName(entry.join, entry.window)];
+  ++keys_[entry.key == "none" ? PairName("without a key", entry.window) : std::string(entry.key)];
+  ++shapes_[std::string(entry.shape)];
   states_["late records"] += outcome.late_rows > 0 ? 1 : 0;
   states_["late results"] += outcome.late_results > 0 ? 1 : 0;
   states_["torn writes"] += outcome.torn_writes > 0 ? 1 : 0;
@@ -76,6 +112,8 @@ void Coverage::Print(std::ostream& out) const {
   PrintCounts(out, "windows", windows_);
   PrintCounts(out, "aggregates", aggregates_);
   PrintCounts(out, "joins", joins_);
+  PrintCounts(out, "keys", keys_);
+  PrintCounts(out, "shapes", shapes_);
   PrintCounts(out, "simulations that met", states_);
 }
 
@@ -95,6 +133,8 @@ std::vector<std::string> Coverage::Missing() const {
   AddMissing(windows_, missing);
   AddMissing(aggregates_, missing);
   AddMissing(joins_, missing);
+  AddMissing(keys_, missing);
+  AddMissing(shapes_, missing);
   AddMissing(states_, missing);
   return missing;
 }

@@ -20,7 +20,7 @@ class Coverage {
 
   void Add(const Scenario& scenario, const Outcome& outcome);
 
-  /// Counts of faults by step, of queries, windows, aggregates, joins and hard states.
+  /// Counts of faults by step, of queries, windows, aggregates, joins, keys, shapes and hard states.
   void Print(std::ostream& out) const;
   /// What should have been met and was not.
   std::vector<std::string> Missing() const;
@@ -32,8 +32,10 @@ class Coverage {
   std::array<std::array<std::uint64_t, kSteps>, kFaultKinds> struck_{};
   std::vector<std::uint64_t> queries_;
   std::map<std::string, std::uint64_t> windows_;
-  std::map<std::string, std::uint64_t> aggregates_;
-  std::map<std::string, std::uint64_t> joins_;
+  std::map<std::string, std::uint64_t> aggregates_;  // with their windows
+  std::map<std::string, std::uint64_t> joins_;       // likewise
+  std::map<std::string, std::uint64_t> keys_;
+  std::map<std::string, std::uint64_t> shapes_;
   std::map<std::string, std::uint64_t> states_;  // simulations that met them
 };
 

@@ -15,11 +15,15 @@ struct Event {
   std::uint64_t key = 0;
   std::int64_t time_ms = 0;
   std::int64_t amount = 0;
-  float weight = 0;        ///< a multiple of 2^-8, some of them so large that doubles round their sums with others
+  float weight = 0;        ///< a multiple of 2^-8 up to 16, or one that doubles cannot add to others without rounding
   std::uint64_t kind = 0;  ///< 0, 1 or 2
 
   friend bool operator==(const Event&, const Event&) = default;
 };
+
+/// An amount that is so large that a few of them do not fit 64 bits. Amounts are -1,000 to 1,000.
+inline constexpr int kBigAmountBits = 53;
+inline std::int64_t BigAmount(const Event& event) { return event.amount * (std::int64_t{1} << kBigAmountBits); }
 
 /// What a source hands out at a time.
 struct Batch {

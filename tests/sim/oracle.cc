@@ -5,10 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 
 namespace glaive::sim {
 namespace {
@@ -17,39 +15,22 @@ std::int64_t Held(std::int64_t watermark_ms, std::int64_t by_ms) {
   return watermark_ms == kBeginningMs ? kBeginningMs : watermark_ms - by_ms;
 }
 
-std::string Number(double value) { return absl::StrFormat("%.9g", value); }
-
-std::string Event3(const Event& event) {
-  return absl::StrCat("(", event.key, " ", event.time_ms, " ", event.amount, ")");
-}
-
-/// The sum of the weights, rounded once: it is added up in integers, of 2^-8 each.
-double WeightsOf(const std::vector<Event>& events) {
-  absl::int128 sum = 0;
-  for (const Event& event : events) {
-    sum += absl::int128(double{event.weight} * 256);
-  }
-  return static_cast<double>(sum) / 256;
-}
-
-std::vector<std::int64_t> AmountsOf(const std::vector<Event>& events) {
-  std::vector<std::int64_t> amounts;
-  std::ranges::transform(events, std::back_inserter(amounts), &Event::amount);
-  std::ranges::sort(amounts);
-  return amounts;
+std::string Record(const Event& event) {
+  return absl::StrFormat("(%d %d %d %.17g %d)", event.key, event.time_ms, event.amount, event.weight, event.kind);
 }
 
 void AddPairs(const WindowKey& window, const std::vector<Event>& left, const std::vector<Event>& right, bool is_left,
-              bool is_full, std::vector<std::string>& rows) {
-  const std::string key = absl::StrCat(window.key);
+              bool is_full, std::vector<Pair>& pairs) {
   for (const Event& one : left) {
-    for (const Event& other : right) rows.push_back(RowText(window, key, absl::StrCat(one.amount, ", ", other.amount)));
-    if (right.empty() && is_left) rows.push_back(RowText(window, key, absl::StrCat(one.amount, ", none")));
+    for (const Event& other : right) pairs.push_back({window, one.amount, other.amount});
+    if (right.empty() && is_left) pairs.push_back({window, one.amount, std::nullopt});
   }
   for (const Event& other : right) {
-    if (left.empty() && is_full) rows.push_back(RowText(window, key, absl::StrCat("none, ", other.amount)));
+    if (left.empty() && is_full) pairs.push_back({window, std::nullopt, other.amount});
   }
 }
+
+std::string Column(const std::optional<std::int64_t>& amount) { return amount ? absl::StrCat(*amount) : "none"; }
 
 }  // namespace
 
@@ -143,90 +124,56 @@ Groups GroupUnbounded(const std::vector<Seen>& seen, std::int64_t every_ms, cons
 std::uint64_t KeyOf(const Event& event) { return event.key; }
 std::uint64_t NoKey(const Event& /*event*/) { return 0; }
 
-std::string CountOf(const std::vector<Event>& events) { return absl::StrCat(events.size()); }
-std::string SumOf(const std::vector<Event>& events) {
-  std::int64_t sum = 0;
-  for (const Event& event : events) sum += event.amount;
-  return absl::StrCat(sum);
-}
-std::string WeightOf(const std::vector<Event>& events) { return Number(WeightsOf(events)); }
-std::string LeastOf(const std::vector<Event>& events) { return absl::StrCat(AmountsOf(events).front()); }
-std::string GreatestOf(const std::vector<Event>& events) { return absl::StrCat(AmountsOf(events).back()); }
-std::string MeanOf(const std::vector<Event>& events) {
-  return Number(WeightsOf(events) / static_cast<double>(events.size()));
-}
-std::string VarianceOf(const std::vector<Event>& events) {
-  std::int64_t sum = 0;
-  std::int64_t squares = 0;
-  for (const Event& event : events) {
-    sum += event.amount;
-    squares += event.amount * event.amount;
+std::vector<Seen> ResultsOf(const Groups& groups,
+                            const std::function<std::int64_t(const std::vector<Event>&)>& amount_of) {
+  std::vector<Seen> results;
+  for (const auto& [window, events] : groups) {
+    results.push_back({.event = {.key = window.key, .time_ms = window.end_ms - 1, .amount = amount_of(events)}});
   }
-  const auto count = static_cast<std::int64_t>(events.size());
-  return Number(static_cast<double>(squares * count - sum * sum) / static_cast<double>(count * count));
-}
-std::string TopThreeOf(const std::vector<Event>& events) {
-  std::vector<std::int64_t> amounts = AmountsOf(events);
-  std::ranges::reverse(amounts);
-  amounts.resize(std::min<std::size_t>(amounts.size(), 3));
-  return absl::StrJoin(amounts, " ");
-}
-std::string FirstOf(const std::vector<Event>& events) {
-  std::pair<std::int64_t, std::int64_t> first{events.front().time_ms, events.front().amount};
-  for (const Event& event : events) first = std::min(first, {event.time_ms, event.amount});
-  return absl::StrCat(first.second);
-}
-std::string LastOf(const std::vector<Event>& events) {
-  std::pair<std::int64_t, std::int64_t> last{events.front().time_ms, events.front().amount};
-  for (const Event& event : events) last = std::max(last, {event.time_ms, event.amount});
-  return absl::StrCat(last.second);
-}
-std::string DistinctOf(const std::vector<Event>& events) {
-  const std::vector<std::int64_t> amounts = AmountsOf(events);
-  return absl::StrCat(std::set<std::int64_t>(amounts.begin(), amounts.end()).size());
+  return results;
 }
 
+std::string PlainText(std::uint64_t key) { return absl::StrCat(key); }
+std::string AllRecordsText(std::uint64_t /*key*/) { return "all"; }
+
 std::vector<std::string> RowsOf(const Groups& groups, const std::function<std::string(const std::vector<Event>&)>& show,
-                                bool keyless) {
+                                KeyText key_text) {
   std::vector<std::string> rows;
-  for (const auto& [window, events] : groups) {
-    rows.push_back(RowText(window, keyless ? "all" : absl::StrCat(window.key), show(events)));
-  }
+  for (const auto& [window, events] : groups) rows.push_back(RowText(window, key_text(window.key), show(events)));
   return rows;
 }
 
 std::vector<std::string> LateRowsOf(const std::vector<Event>& late) {
   std::vector<std::string> rows;
-  for (const Event& event : late) rows.push_back(absl::StrCat("late ", Event3(event)));
+  for (const Event& event : late) rows.push_back(absl::StrCat("late ", Record(event)));
   return rows;
 }
 
-std::vector<std::string> PairsOf(const Groups& left, const Groups& right, bool is_left, bool is_full) {
-  std::vector<std::string> rows;
+std::vector<Pair> PairsOf(const Groups& left, const Groups& right, bool is_left, bool is_full) {
+  std::vector<Pair> pairs;
   for (const auto& [window, events] : left) {
     const auto others = right.find(window);
-    AddPairs(window, events, others == right.end() ? std::vector<Event>{} : others->second, is_left, is_full, rows);
+    AddPairs(window, events, others == right.end() ? std::vector<Event>{} : others->second, is_left, is_full, pairs);
   }
   for (const auto& [window, events] : right) {
-    if (!left.contains(window)) AddPairs(window, {}, events, is_left, is_full, rows);
+    if (!left.contains(window)) AddPairs(window, {}, events, is_left, is_full, pairs);
   }
-  return rows;
+  return pairs;
 }
 
-std::vector<std::string> SessionPairsOf(const std::vector<Seen>& left, const std::vector<Seen>& right,
-                                        std::int64_t gap_ms, bool is_left, bool is_full, std::vector<Event>& late_left,
-                                        std::vector<Event>& late_right) {
+std::vector<Pair> SessionPairsOf(const std::vector<Seen>& left, const std::vector<Seen>& right, std::int64_t gap_ms,
+                                 bool is_left, bool is_full, std::vector<Event>& late) {
   std::map<std::uint64_t, std::vector<std::pair<Event, bool>>> by_key;  // and whether it is of the right
   for (const bool is_right : {false, true}) {
     for (const Seen& each : is_right ? right : left) {
       if (each.event.time_ms < each.judged_by_ms) {
-        (is_right ? late_right : late_left).push_back(each.event);
+        late.push_back(each.event);
       } else {
         by_key[each.event.key].emplace_back(each.event, is_right);
       }
     }
   }
-  std::vector<std::string> rows;
+  std::vector<Pair> pairs;
   for (auto& [key, all] : by_key) {
     std::ranges::stable_sort(all, {}, [](const auto& each) { return each.first.time_ms; });
     for (std::size_t first = 0, next = 0; first < all.size(); first = next) {
@@ -237,8 +184,18 @@ std::vector<std::string> SessionPairsOf(const std::vector<Seen>& left, const std
         sides[all[next].second ? 1 : 0].push_back(all[next].first);
       }
       const WindowKey session{all[first].first.time_ms, all[next - 1].first.time_ms + gap_ms, key};
-      AddPairs(session, sides[0], sides[1], is_left, is_full, rows);
+      AddPairs(session, sides[0], sides[1], is_left, is_full, pairs);
     }
+  }
+  return pairs;
+}
+
+std::vector<std::string> PairRows(const std::vector<Pair>& pairs, KeyText key_text) {
+  std::vector<std::string> rows;
+  rows.reserve(pairs.size());
+  for (const Pair& pair : pairs) {
+    rows.push_back(
+        RowText(pair.window, key_text(pair.window.key), absl::StrCat(Column(pair.left), ", ", Column(pair.right))));
   }
   return rows;
 }

@@ -1,7 +1,8 @@
 // The oracle: what a sequential run shows of a simulated input. It shares no code with the engine: windows are found
-// one by one, sets are sorted vectors, sums are plain ones (the inputs are such that they are exact).
+// one by one.
 //
-// Groups are the records of a window and key; a query's expectation says what it shows of each.
+// Groups are the records of a window and key; a query's expectation says what it shows of each
+// (aggregate_oracle.h), or makes the records of its next stage of them.
 //
 //   const std::vector<Seen> seen = Read(input, 0);
 //   for (const auto& [window, events] : GroupByWindows(seen, 1000, 500, KeyOf, late)) ...
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -40,6 +42,8 @@ struct WindowKey {
 
 using Groups = std::map<WindowKey, std::vector<Event>>;
 using KeyFunction = std::function<std::uint64_t(const Event&)>;
+/// A key as a row shows it.
+using KeyText = std::string (*)(std::uint64_t key);
 
 /// All records of a source.
 std::vector<Seen> Read(const Input& input, std::size_t source);
@@ -58,32 +62,35 @@ Groups GroupUnbounded(const std::vector<Seen>& seen, std::int64_t every_ms, cons
 std::uint64_t KeyOf(const Event& event);
 std::uint64_t NoKey(const Event& event);
 
-// Aggregates of a group's records, as text.
-std::string CountOf(const std::vector<Event>& events);
-std::string SumOf(const std::vector<Event>& events);
-std::string WeightOf(const std::vector<Event>& events);
-std::string LeastOf(const std::vector<Event>& events);
-std::string GreatestOf(const std::vector<Event>& events);
-std::string MeanOf(const std::vector<Event>& events);
-std::string VarianceOf(const std::vector<Event>& events);
-std::string TopThreeOf(const std::vector<Event>& events);
-std::string FirstOf(const std::vector<Event>& events);
-std::string LastOf(const std::vector<Event>& events);
-std::string DistinctOf(const std::vector<Event>& events);
+/// The records of the next stage: one of each group, at its window's last millisecond, with its key and `amount_of` its
+/// records. None of them is late.
+std::vector<Seen> ResultsOf(const Groups& groups,
+                            const std::function<std::int64_t(const std::vector<Event>&)>& amount_of);
 
 /// A row as text, as show.h shows the engine's.
 std::string RowText(const WindowKey& window, const std::string& key, const std::string& value);
 
-/// Rows of groups: `show` of each group's records. `keyless`: their key is that of all records.
+std::string PlainText(std::uint64_t key);
+/// Of the key that all records have.
+std::string AllRecordsText(std::uint64_t key);
+
+/// Rows of groups: `show` of each group's records.
 std::vector<std::string> RowsOf(const Groups& groups, const std::function<std::string(const std::vector<Event>&)>& show,
-                                bool keyless = false);
+                                KeyText key_text = PlainText);
 std::vector<std::string> LateRowsOf(const std::vector<Event>& late);
 
-/// Pairs of a join of two groupings with the same windows, as rows; `left` and `full`: also those without a partner.
-std::vector<std::string> PairsOf(const Groups& left, const Groups& right, bool is_left, bool is_full);
+/// What a join makes of two records: their amounts.
+struct Pair {
+  WindowKey window;
+  std::optional<std::int64_t> left;
+  std::optional<std::int64_t> right;
+};
+
+/// Pairs of a join of two groupings with the same windows; `is_left` and `is_full`: also those without a partner.
+std::vector<Pair> PairsOf(const Groups& left, const Groups& right, bool is_left, bool is_full);
 /// The same for sessions, which span the records of both.
-std::vector<std::string> SessionPairsOf(const std::vector<Seen>& left, const std::vector<Seen>& right,
-                                        std::int64_t gap_ms, bool is_left, bool is_full, std::vector<Event>& late_left,
-                                        std::vector<Event>& late_right);
+std::vector<Pair> SessionPairsOf(const std::vector<Seen>& left, const std::vector<Seen>& right, std::int64_t gap_ms,
+                                 bool is_left, bool is_full, std::vector<Event>& late);
+std::vector<std::string> PairRows(const std::vector<Pair>& pairs, KeyText key_text = PlainText);
 
 }  // namespace glaive::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -77,6 +78,17 @@ void DrawThresholds(Random& random, Scenario& scenario) {
   scenario.most_staged = OneOf<3>(random, {1, 50, 1'024});
 }
 
+/// `large`: a weight that a double cannot add to others without rounding.
+///   0  2^60 or -2^60: some of a group cancel each other, and what is left is what a rounded sum has lost
+///   1  between the last bits of large weights and the first bits of others: they add up to what rounding depends on
+///   2  up to 2^65
+///   3  so small that it decides alone whether half a unit is rounded up
+float LargeWeight(std::int64_t number, std::int64_t large) {
+  const auto odd = static_cast<float>(2 * number + 1);
+  constexpr float kScales[] = {0, 0x1p3F, 0x1p52F, 0x1p-40F};
+  return large % 4 == 0 ? std::copysign(0x1p60F, odd) : odd * kScales[large % 4];
+}
+
 Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, std::int64_t records) {
   Event event;
   const std::int64_t keys =
@@ -87,9 +99,9 @@ Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, s
   event.time_ms = number * scenario.span_ms / std::max<std::int64_t>(records, 1);
   event.time_ms -= scenario.disorder_ms == 0 ? 0 : random.Between(0, scenario.disorder_ms);
   event.amount = random.Between(-1'000, 1'000);
-  constexpr float kLarge = 0x1p60F;
-  event.weight = static_cast<float>(random.Between(-4'096, 4'096)) / 256;
-  event.weight *= static_cast<std::int64_t>(random.Below(100)) < scenario.large_percent ? kLarge : 1;
+  const std::int64_t weight = random.Between(-4'096, 4'096);
+  const auto chance = static_cast<std::int64_t>(random.Below(100));
+  event.weight = chance < scenario.large_percent ? LargeWeight(weight, chance) : static_cast<float>(weight) / 256;
   event.kind = random.Below(3);
   return event;
 }

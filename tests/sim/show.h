@@ -1,9 +1,11 @@
 // How results are compared: as text. The engine's rows are shown here, the oracle writes the same by itself.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -21,16 +23,26 @@
 
 namespace glaive::sim {
 
-inline std::string Show(double value) { return absl::StrFormat("%.9g", value); }
-inline std::string Show(absl::int128 value) { return absl::StrCat(static_cast<std::int64_t>(value)); }
+/// With the digits that tell any two doubles apart.
+inline std::string Show(double value) { return absl::StrFormat("%.17g", value); }
+inline std::string Show(absl::int128 value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
 inline std::string Show(engine::AllRecords /*key*/) { return "all"; }
 inline std::string Show(const Event& event) {
-  return absl::StrCat("(", event.key, " ", event.time_ms, " ", event.amount, ")");
+  return absl::StrCat("(", event.key, " ", event.time_ms, " ", event.amount, " ", Show(double{event.weight}), " ",
+                      event.kind, ")");
 }
 template <typename T>
   requires std::is_integral_v<T>
 std::string Show(T value) {
   return absl::StrCat(value);
+}
+template <typename T, std::size_t N>
+std::string Show(const std::array<T, N>& key) {
+  return absl::StrJoin(key, "-");
 }
 template <typename... Ts>
 std::string Show(const std::tuple<Ts...>& value);

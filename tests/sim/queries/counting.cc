@@ -93,8 +93,9 @@ auto CountsOfFirst(const QueryParts& parts) {
 CatalogueEntry CountsSummed() {
   return {.name = "counts of a silent source, summed",
           .window = "tumbling",
-          .aggregate = "sum",
+          .aggregates = {"count"},
           .join = "",
+          .shape = "two stages",
           .rows_wait_for = RowsWaitFor::kStages,
           .counts_records = true,
           .build =
@@ -115,8 +116,9 @@ CatalogueEntry CountsSummed() {
 CatalogueEntry CountsJoined() {
   return {.name = "counts of a silent source, joined with another",
           .window = "tumbling",
-          .aggregate = "count",
+          .aggregates = {"count"},
           .join = "left",
+          .shape = "two stages",
           .sources = 2,
           .share = 3,
           .rows_wait_for = RowsWaitFor::kStages,

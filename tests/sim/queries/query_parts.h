@@ -1,7 +1,9 @@
 // What the queries of the catalogue have in common.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,7 +11,9 @@
 
 #include "engine/api/join.h"
 #include "engine/api/stream.h"
+#include "tests/sim/aggregate_oracle.h"
 #include "tests/sim/catalogue.h"
+#include "tests/sim/queries/keys.h"
 
 namespace glaive::sim {
 
@@ -25,6 +29,78 @@ inline absl::Duration Millis(std::int64_t count) { return absl::Milliseconds(cou
 template <typename Windowed>
 auto Judged(Windowed windowed, const QueryParts& parts) {
   return std::move(windowed).AllowedLateness(Millis(parts.lateness_ms)).LateTo(StoreLate{parts.rows});
+}
+
+/// A window, as the engine and as the oracle have it.
+template <typename W>
+struct WindowKind {
+  std::string_view name;
+  W window;
+  std::function<Groups(const std::vector<Seen>&, const KeyFunction&, std::vector<Event>& late)> group;
+};
+
+inline WindowKind<engine::Tumbling> TumblingOf(std::int64_t size_ms) {
+  return {"tumbling", {Millis(size_ms)}, [=](const auto& seen, const KeyFunction& key_of, std::vector<Event>& late) {
+            return GroupByWindows(seen, size_ms, size_ms, key_of, late);
+          }};
+}
+inline WindowKind<engine::Sliding> SlidingOf(std::int64_t size_ms, std::int64_t slide_ms) {
+  return {"sliding",
+          {Millis(size_ms), Millis(slide_ms)},
+          [=](const auto& seen, const KeyFunction& key_of, std::vector<Event>& late) {
+            return GroupByWindows(seen, size_ms, slide_ms, key_of, late);
+          }};
+}
+inline WindowKind<engine::Session> SessionOf(std::int64_t gap_ms) {
+  return {"session", {Millis(gap_ms)}, [=](const auto& seen, const KeyFunction& key_of, std::vector<Event>& late) {
+            return GroupBySessions(seen, gap_ms, key_of, late);
+          }};
+}
+/// `every_ms` 0: at the end.
+inline WindowKind<engine::Unbounded> UnboundedOf(std::int64_t every_ms) {
+  return {every_ms == 0 ? "unbounded" : "as-of",
+          {every_ms == 0 ? absl::InfiniteDuration() : Millis(every_ms)},
+          [=](const auto& seen, const KeyFunction& key_of, std::vector<Event>& /*late*/) {
+            return GroupUnbounded(seen, every_ms, key_of);
+          }};
+}
+
+/// A stream by a key of type K; AllRecords: by none.
+template <typename K, typename S>
+auto Keyed(S stream) {
+  if constexpr (std::same_as<K, engine::AllRecords>) {
+    return stream;
+  } else if constexpr (std::same_as<K, std::uint64_t>) {
+    return std::move(stream).KeyBy(&Event::key);
+  } else {
+    return std::move(stream).KeyBy(&KeyAs<K>);
+  }
+}
+
+using ShowEvents = std::string (*)(const std::vector<Event>&);
+
+/// An aggregate of the first source's records. `shown` names the aggregates that its rows have.
+template <typename K = std::uint64_t, typename W, typename A>
+CatalogueEntry Aggregated(std::string_view name, const WindowKind<W>& kind, const A& aggregate,
+                          std::vector<std::string_view> shown, ShowEvents show) {
+  const KeyOracle key = KeyOracleOf<K>();
+  return {.name = name,
+          .window = kind.name,
+          .aggregates = std::move(shown),
+          .join = "",
+          .key = key.name,
+          .build =
+              [window = kind.window, aggregate](const QueryParts& parts) {
+                return Judged(Keyed<K>(FirstOfAll(parts)).Window(window), parts)
+                    .Aggregate(aggregate)
+                    .To(StoreRows{parts.rows});
+              },
+          .expect =
+              [group = kind.group, key, show](const Input& input) {
+                std::vector<Event> late;
+                const Groups groups = group(Read(input, 0), key.key_of, late);
+                return Expected{.rows = RowsOf(groups, show, key.text), .late = LateRowsOf(late)};
+              }};
 }
 
 }  // namespace glaive::sim

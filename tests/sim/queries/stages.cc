@@ -49,8 +49,9 @@ std::vector<std::string> RowsOfTotals(const Totals& totals, bool keyless = false
 CatalogueEntry AnotherKey() {
   return {.name = "counts by key, summed by another",
           .window = "tumbling",
-          .aggregate = "count",
+          .aggregates = {"count"},
           .join = "",
+          .shape = "two stages",
           .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
@@ -74,8 +75,9 @@ CatalogueEntry AnotherKey() {
 CatalogueEntry TheSameKey() {
   return {.name = "counts by key, the greatest by the same",
           .window = "tumbling",
-          .aggregate = "max",
+          .aggregates = {"count"},
           .join = "",
+          .shape = "two stages",
           .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
@@ -100,8 +102,9 @@ CatalogueEntry TheSameKey() {
 CatalogueEntry SlidingThenAll() {
   return {.name = "sliding counts, the greatest of all keys",
           .window = "sliding",
-          .aggregate = "max",
+          .aggregates = {"count"},
           .join = "",
+          .shape = "two stages",
           .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
@@ -126,8 +129,9 @@ CatalogueEntry SlidingThenAll() {
 CatalogueEntry SessionsCounted() {
   return {.name = "sessions, counted by another key",
           .window = "session",
-          .aggregate = "count",
+          .aggregates = {"count"},
           .join = "",
+          .shape = "two stages",
           .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
@@ -152,8 +156,9 @@ CatalogueEntry SessionsCounted() {
 CatalogueEntry SplitAndJoined() {
   return {.name = "a stream split, counted, and joined",
           .window = "tumbling",
-          .aggregate = "count",
+          .aggregates = {"count"},
           .join = "inner",
+          .shape = "two stages",
           .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
@@ -183,8 +188,9 @@ CatalogueEntry SplitAndJoined() {
 CatalogueEntry JoinedWithItself() {
   return {.name = "a source joined with its own counts",
           .window = "tumbling",
-          .aggregate = "count",
+          .aggregates = {"count"},
           .join = "inner",
+          .shape = "two stages",
           .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
@@ -214,8 +220,9 @@ CatalogueEntry JoinedWithItself() {
 CatalogueEntry JoinCounted() {
   return {.name = "a join, counted by key",
           .window = "tumbling",
-          .aggregate = "count",
+          .aggregates = {},
           .join = "inner",
+          .shape = "two stages",
           .sources = 2,
           .rows_wait_for = RowsWaitFor::kStages,
           .build =
@@ -250,7 +257,7 @@ CatalogueEntry JoinCounted() {
 CatalogueEntry TableJoined() {
   return {.name = "a table joined, counted by what it says",
           .window = "tumbling",
-          .aggregate = "count",
+          .aggregates = {"count"},
           .join = "static",
           .build =
               [](const QueryParts& parts) {

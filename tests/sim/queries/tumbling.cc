@@ -7,49 +7,10 @@ using namespace engine;  // NOLINT(google-build-using-namespace): these queries 
 
 constexpr std::int64_t kSizeMs = 700;
 
-template <typename A>
-CatalogueEntry Tumbled(std::string_view name, const A& aggregate, std::string (*show)(const std::vector<Event>&)) {
-  return {.name = name,
-          .window = "tumbling",
-          .aggregate = name.substr(name.find(' ') + 1),
-          .join = "",
-          .build =
-              [aggregate](const QueryParts& parts) {
-                return Judged(FirstOfAll(parts).KeyBy(&Event::key).Window(Tumbling{Millis(kSizeMs)}), parts)
-                    .Aggregate(aggregate)
-                    .To(StoreRows{parts.rows});
-              },
-          .expect =
-              [show](const Input& input) {
-                std::vector<Event> late;
-                const Groups groups = GroupByWindows(Read(input, 0), kSizeMs, kSizeMs, KeyOf, late);
-                return Expected{.rows = RowsOf(groups, show), .late = LateRowsOf(late)};
-              }};
-}
-
-CatalogueEntry WithoutKey() {
-  return {.name = "tumbling count without a key",
-          .window = "tumbling",
-          .aggregate = "count",
-          .join = "",
-          .build =
-              [](const QueryParts& parts) {
-                return Judged(FirstOfAll(parts).Window(Tumbling{Millis(kSizeMs)}), parts)
-                    .Aggregate(Count{})
-                    .To(StoreRows{parts.rows});
-              },
-          .expect =
-              [](const Input& input) {
-                std::vector<Event> late;
-                const Groups groups = GroupByWindows(Read(input, 0), kSizeMs, kSizeMs, NoKey, late);
-                return Expected{.rows = RowsOf(groups, CountOf, /*keyless=*/true), .late = LateRowsOf(late)};
-              }};
-}
-
 CatalogueEntry FilteredAndMapped() {
   return {.name = "tumbling sum of what is filtered and mapped",
           .window = "tumbling",
-          .aggregate = "sum",
+          .aggregates = {"sum"},
           .join = "",
           .build =
               [](const QueryParts& parts) {
@@ -77,30 +38,30 @@ CatalogueEntry FilteredAndMapped() {
               }};
 }
 
+std::string SeveralDistinctOf(const std::vector<Event>& events) {
+  return CountOf(events) + ", " + DistinctOf(events) + ", " + WeightOf(events);
+}
+
 }  // namespace
 
 std::vector<CatalogueEntry> TumblingQueries() {
-  const auto several = [](const std::vector<Event>& events) -> std::string {
-    return CountOf(events) + ", " + GreatestOf(events) + ", " + WeightOf(events);
+  const auto tumbled = [](std::string_view name, const auto& aggregate, ShowEvents show) {
+    return Aggregated(name, TumblingOf(kSizeMs), aggregate, {name.substr(name.find(' ') + 1)}, show);
   };
-  const auto several_distinct = [](const std::vector<Event>& events) -> std::string {
-    return CountOf(events) + ", " + DistinctOf(events) + ", " + WeightOf(events);
-  };
-  return {Tumbled("tumbling count", Count{}, CountOf),
-          Tumbled("tumbling sum", Sum{&Event::amount}, SumOf),
-          Tumbled("tumbling exact-sum", Sum{&Event::weight}, WeightOf),
-          Tumbled("tumbling min", Min{&Event::amount}, LeastOf),
-          Tumbled("tumbling max", Max{&Event::amount}, GreatestOf),
-          Tumbled("tumbling mean", Mean{&Event::weight}, MeanOf),
-          Tumbled("tumbling variance", Variance{&Event::amount}, VarianceOf),
-          Tumbled("tumbling top", TopK<3>(&Event::amount), TopThreeOf),
-          Tumbled("tumbling first", First{&Event::time_ms, &Event::amount}, FirstOf),
-          Tumbled("tumbling last", Last{&Event::time_ms, &Event::amount}, LastOf),
-          Tumbled("tumbling distinct", Distinct{&Event::amount}, DistinctOf),
-          Tumbled("tumbling several", Several{Count{}, Max{&Event::amount}, Sum{&Event::weight}}, several),
-          Tumbled("tumbling several, distinct ones among them",
-                  Several{Count{}, Distinct{&Event::amount}, Sum{&Event::weight}}, several_distinct),
-          WithoutKey(),
+  return {tumbled("tumbling count", Count{}, CountOf),
+          tumbled("tumbling sum", Sum{&Event::amount}, SumOf),
+          tumbled("tumbling exact-sum", Sum{&Event::weight}, WeightOf),
+          tumbled("tumbling min", Min{&Event::amount}, LeastOf),
+          tumbled("tumbling max", Max{&Event::amount}, GreatestOf),
+          tumbled("tumbling mean", Mean{&Event::weight}, MeanOf),
+          tumbled("tumbling variance", Variance{&BigAmount}, BigVarianceOf),
+          tumbled("tumbling top", TopK<3>(&Event::amount), TopThreeOf),
+          tumbled("tumbling first", First{&Event::time_ms, &Event::amount}, FirstOf),
+          tumbled("tumbling last", Last{&Event::time_ms, &Event::amount}, LastOf),
+          tumbled("tumbling distinct", Distinct{&Event::amount}, DistinctOf),
+          Aggregated("tumbling several, distinct ones among them", TumblingOf(kSizeMs),
+                     Several{Count{}, Distinct{&Event::amount}, Sum{&Event::weight}},
+                     {"count", "distinct", "exact-sum"}, SeveralDistinctOf),
           FilteredAndMapped()};
 }
 
