@@ -43,6 +43,8 @@ struct CatalogueEntry {
   std::int64_t sources = 1;
   std::int64_t share = 1;  ///< how often it is drawn, beside the others
   RowsWaitFor rows_wait_for = RowsWaitFor::kInput;
+  /// Whether each source has a first stage of its own, so that none waits for another.
+  bool sources_apart = false;
   /// By how much results of the first source that others are joined with stay behind it, without the lateness.
   std::int64_t results_delay_ms = 0;
   /// Whether the rows say of each record only that it was counted once, as a result or as late, so that they are right

@@ -42,11 +42,11 @@ class FlowTruth {
   const VirtualTime& time() const { return *time_; }
 
   /// How far the slowest of the flows that are not idle has come, each counted as no less than `at_least_ms`.
-  std::int64_t SlowestMs(std::int64_t at_least_ms) const { return SlowestOfFirstMs(sources(), at_least_ms); }
-  /// Likewise of the first `sources` alone.
-  std::int64_t SlowestOfFirstMs(std::size_t sources, std::int64_t at_least_ms) const {
+  std::int64_t SlowestMs(std::int64_t at_least_ms) const { return SlowestOfMs(0, sources(), at_least_ms); }
+  /// Likewise of `count` sources, from `first` on.
+  std::int64_t SlowestOfMs(std::size_t first, std::size_t count, std::int64_t at_least_ms) const {
     std::int64_t slowest_ms = kEndMs;
-    for (const auto& of_source : std::span(positions_).first(sources)) {
+    for (const auto& of_source : std::span(positions_).subspan(first, count)) {
       for (const FlowPosition& each : of_source) {
         if (!IsIdle(each)) slowest_ms = std::min(slowest_ms, std::max(each.told_ms(), at_least_ms));
       }

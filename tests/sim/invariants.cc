@@ -56,8 +56,9 @@ std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId ex
   if (scenario_->max_lead_ms == 0 || position.watermark_ms == kBeginningMs) return std::nullopt;
   // Where results of the first source are joined with the second source, the first has a stage of its own.
   const bool joins_results = entry_->results_delay_ms > 0;
-  const std::int64_t slowest_ms =
-      truth_->SlowestOfFirstMs(joins_results ? source + 1 : truth_->sources(), position.first_watermark_ms);
+  const std::size_t first = entry_->sources_apart ? source : 0;
+  const std::size_t end = entry_->sources_apart || joins_results ? source + 1 : truth_->sources();
+  const std::int64_t slowest_ms = truth_->SlowestOfMs(first, end - first, position.first_watermark_ms);
   const std::int64_t delay_ms = joins_results && source > 0 ? entry_->results_delay_ms + scenario_->lateness_ms : 0;
   if (slowest_ms < position.watermark_ms && position.watermark_ms - slowest_ms > scenario_->max_lead_ms + delay_ms) {
     return absl::StrCat("I7: the flow of executor ", Value(executor), " is at ", position.watermark_ms,

@@ -78,15 +78,14 @@ void DrawThresholds(Random& random, Scenario& scenario) {
   scenario.most_staged = OneOf<3>(random, {1, 50, 1'024});
 }
 
-/// `large`: a weight that a double cannot add to others without rounding.
-///   0  2^60 or -2^60: some of a group cancel each other, and what is left is what a rounded sum has lost
-///   1  between the last bits of large weights and the first bits of others: they add up to what rounding depends on
-///   2  up to 2^65
-///   3  so small that it decides alone whether half a unit is rounded up
-float LargeWeight(std::int64_t number, std::int64_t large) {
+/// A weight that a double cannot add to others without rounding. `kind`, modulo 3:
+///   0  2^55 or -2^55: beside it others lose their last bits, and it is gone where two of them cancel each other
+///   1  up to 2^55, so that sums have any number of last bits to lose
+///   2  so small that it decides alone whether half a unit is rounded up
+float LargeWeight(std::int64_t number, std::int64_t kind) {
   const auto odd = static_cast<float>(2 * number + 1);
-  constexpr float kScales[] = {0, 0x1p3F, 0x1p52F, 0x1p-40F};
-  return large % 4 == 0 ? std::copysign(0x1p60F, odd) : odd * kScales[large % 4];
+  if (kind % 3 == 0) return std::copysign(0x1p55F, odd);
+  return odd * (kind % 3 == 1 ? 0x1p42F : 0x1p-40F);
 }
 
 Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, std::int64_t records) {

@@ -106,8 +106,8 @@ int Main(int argc, char** argv) {
   auto* const forever = app.add_flag("--forever", flags.forever, "run until stopped, or until seeds fail");
   app.add_option("--jobs", flags.jobs, "processes at a time")->check(CLI::Range(1U, 1024U));
   app.add_flag("--require-coverage", flags.require_coverage,
-               "fail if a fault at a step, a window, an aggregate or a "
-               "join never came up");
+               "fail if a fault at a step, an aggregate or a join with a "
+               "window, a kind of key or a shape of graphs never came up");
   app.add_flag("--shrink,!--no-shrink", flags.shrink, "look for the smallest scenario that fails");
   app.add_option("--most-failures", flags.most_failures, "stop after so many seeds have failed");
   app.add_flag("--list", flags.list, "list the queries");

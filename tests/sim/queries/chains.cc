@@ -186,6 +186,7 @@ CatalogueEntry JoinsOfSumsJoined() {
           .shape = "a join of joins",
           .sources = 2,
           .rows_wait_for = RowsWaitFor::kStages,
+          .sources_apart = true,
           .build =
               [](const QueryParts& parts) {
                 const Tumbling window{Millis(kJoinMs)};
