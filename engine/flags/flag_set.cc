@@ -49,6 +49,20 @@ void AppendHelp(std::string& out, const std::string& left, const std::string& te
   absl::StrAppend(&out, line, "\n");
 }
 
+// The text with its control characters written as \x0a: a quoted value may have some, and a message is one line.
+std::string InOneLine(absl::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7f) {
+      absl::StrAppend(&line, "\\x", absl::Hex(byte, absl::kZeroPad2));
+    } else {
+      line.push_back(c);
+    }
+  }
+  return line;
+}
+
 }  // namespace
 
 void FlagSet::Add(Flag flag) {
@@ -98,7 +112,7 @@ absl::Status FlagSet::Assign(const std::vector<std::pair<std::string, std::strin
 }
 
 int FlagSet::UsageError(const absl::Status& status, std::ostream& err) const {
-  err << info_.program << ": " << status.message() << " (" << info_.program << " --help lists all flags)\n";
+  err << info_.program << ": " << InOneLine(status.message()) << " (" << info_.program << " --help lists all flags)\n";
   return kUsageExitCode;
 }
 

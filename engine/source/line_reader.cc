@@ -57,16 +57,18 @@ LineEvent LineReader::NextOfAny() {
   return LineEvent::kEnd;
 }
 
-/// Makes the text up to `end` the current line; the rest goes on at `next`.
+/// Makes the text up to `end` the current line; the rest goes on at `next`. Its length is that of all bytes, with a
+/// byte order mark: NextOfAny goes by them when it throws away the rest of a line.
 LineEvent LineReader::Take(std::size_t end, std::size_t next) {
   line_ = {text_.get() + begin_, end - begin_};
   begin_ = next;
-  if (++line_number_ == 1 && line_.starts_with(kByteOrderMark)) {
-    line_.remove_prefix(kByteOrderMark.size());
-  }
+  ++line_number_;
   if (line_.size() > kMaxLineBytes) {
     fault_ = absl::StrCat(path(), ":", line_number_, ":1: the line is longer than ", kMaxLineBytes, " bytes");
     return LineEvent::kFault;
+  }
+  if (line_number_ == 1 && line_.starts_with(kByteOrderMark)) {
+    line_.remove_prefix(kByteOrderMark.size());
   }
   if (line_.ends_with('\r')) {
     line_.remove_suffix(1);

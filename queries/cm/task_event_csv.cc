@@ -31,18 +31,18 @@ class Row {
   /// The next field as a whole number of at most `max`.
   std::int64_t Integer(std::string_view name, Empty empty, std::int64_t max) {
     const std::string_view field = Next(name);
-    std::int64_t value = 0;
+    std::uint64_t value = 0;
     if (field.empty() && empty == Empty::kZero) {
       return 0;
     }
     const auto [end, failure] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (failure != std::errc() || end != field.data() + field.size() || value < 0 || value > max) {
+    if (failure != std::errc() || end != field.data() + field.size() || value > static_cast<std::uint64_t>(max)) {
       Refuse(name, field, absl::StrCat("a whole number from 0 to ", max));
     }
-    return value;
+    return static_cast<std::int64_t>(value);
   }
 
-  /// The next field as a number that is not negative, rounded once; 0 if it is empty.
+  /// The next field as a number without a sign, rounded once; 0 if it is empty.
   float Number(std::string_view name) {
     const std::string_view field = Next(name);
     constexpr float kMax = std::numeric_limits<float>::max();
@@ -52,7 +52,9 @@ class Row {
     }
     // Beyond the range of a float the result is 0, which is right, or the greatest.
     const auto [end, failure] = absl::from_chars(field.data(), field.data() + field.size(), value);
-    const bool is_number = failure != std::errc::invalid_argument && end == field.data() + field.size();
+    // A sign is refused by itself: -1e-400 is rounded to a zero.
+    const bool is_number =
+        failure != std::errc::invalid_argument && end == field.data() + field.size() && !field.starts_with('-');
     if (!is_number || !(value >= 0 && value <= kMax)) {  // "nan" and "inf" are none, too
       Refuse(name, field, "a number that is not negative");
     } else if (failure == std::errc::result_out_of_range && value == kMax) {

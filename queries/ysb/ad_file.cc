@@ -31,7 +31,8 @@ class AdReader {
       return true;
     };
     const auto object = nlohmann::json::parse(line.begin(), line.end(), count, /*allow_exceptions=*/false);
-    if (!object.is_object() || keys != 1 || !object.begin()->is_string()) {
+    // The lexer takes a NUL byte for the end of the line.
+    if (line.find('\0') != std::string_view::npos || !object.is_object() || keys != 1 || !object.begin()->is_string()) {
       return absl::StrCat(engine::Quoted(line), " is no ad with its campaign, {\"<UUID>\": \"<UUID>\"}");
     }
     const std::string& campaign_text = object.begin()->get_ref<const std::string&>();

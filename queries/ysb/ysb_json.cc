@@ -69,8 +69,10 @@ struct Cursor {
 };
 
 bool ReadInteger(std::string_view text, std::int64_t max, std::int64_t& value) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failure == std::errc() && end == text.data() + text.size() && value >= 0 && value <= max;
+  std::uint64_t digits = 0;  // of an unsigned number "-0" is none
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), digits);
+  value = static_cast<std::int64_t>(digits);
+  return failure == std::errc() && end == text.data() + text.size() && digits <= static_cast<std::uint64_t>(max);
 }
 
 /// Four numbers from 0 to 255 between dots.
@@ -123,6 +125,10 @@ class Handler {
       : line_(line), event_(&event), error_(&error), reached_(line.data()) {}
 
   engine::Parsed Parse() {
+    // nlohmann's lexer takes a NUL byte for the end of the line.
+    if (const std::size_t nul = line_.find('\0'); nul != std::string_view::npos) {
+      return error_->At(nul + 1, "no valid JSON: a byte is NUL");
+    }
     if (!Json::sax_parse(Cursor{line_.data(), &reached_}, Cursor{line_.data() + line_.size(), &reached_}, this)) {
       return engine::Parsed::kBad;
     }

@@ -199,6 +199,16 @@ TEST(FlagSet, ABadValueIsQuotedWithWhatToWriteInstead) {
   EXPECT_THAT(program.Complaint({"--color=green"}), HasSubstr("write one of red, blue"));
 }
 
+TEST(FlagSet, AComplaintIsOneLineWhateverTheValueHas) {
+  Program program;
+  EXPECT_EQ(program.Complaint({"--keys=1\n2"}),
+            "prog: --keys=1\\x0a2: not a whole number; write e.g. 1000, or 10M for "
+            "ten million (prog --help lists all flags)\n");
+  EXPECT_THAT(program.Complaint({"a\nb"}), HasSubstr("'a\\x0ab' is no flag"));
+  EXPECT_THAT(program.Complaint({"--\x1b[2J=1"}), HasSubstr("--\\x1b[2J: unknown flag"));
+  EXPECT_THAT(program.Complaint({"--color=gr\xc3\xbcn"}), HasSubstr("--color=gr\xc3\xbcn: not known"));
+}
+
 TEST(FlagSet, ValuesOutOfRangeNameTheRange) {
   Program program;
   EXPECT_THAT(program.Complaint({"--keys=0"}), HasSubstr("out of range; it must be 1 to 18446744073709551615"));

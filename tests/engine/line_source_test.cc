@@ -163,6 +163,23 @@ TEST_F(LineSourceTest, AByteOrderMarkAtAFilesBeginningIsPassedOver) {
   EXPECT_EQ(Drain({Write("e", "1\n" + mark + "2\n")}).status.message(), Path("e") + ":2:1: a number is expected");
 }
 
+TEST_F(LineSourceTest, AByteOrderMarkCountsToItsLinesLengthWhereverReadingCutsIt) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string longest = mark + std::string(LineReader::kMaxLineBytes - 4, '0') + "2";
+  EXPECT_THAT(Drain({Write("longest", longest + "\n3\n")}).times_ms, ElementsAre(2, 3));
+  for (const std::size_t excess : {1, 2, 3, 4}) {
+    const std::string line = longest + std::string(excess, '0');
+    // A Read takes in the text of one member of a gzip file: here all of the line without its end.
+    const std::string cut = Write("cut", Gzip(line) + Gzip("0\n3\n"));
+    const std::string whole = Write("whole", line + "0\n3\n");
+    for (const std::string& path : {cut, whole}) {
+      const Outcome outcome = Drain({path}, kSkip);
+      EXPECT_THAT(outcome.times_ms, ElementsAre(3)) << excess;
+      EXPECT_EQ(outcome.findings.first_bad_record, path + ":1:1: the line is longer than 1048576 bytes");
+    }
+  }
+}
+
 TEST_F(LineSourceTest, SkippedLinesAreCountedAndTheFirstIsKept) {
   const Outcome outcome =
       Drain({Write("a", "1\nx\n\n"), Write("b", ""), Write("c", "y1\noutside\n2\noutside\noutside\n3y")}, kSkip);

@@ -165,6 +165,10 @@ TEST(ParseTaskEvent, AFieldOfTheWrongTypeIsNamedWithItsColumn) {
   EXPECT_THAT(RowRefusal(replace("0.07959", "inf")), HasSubstr("memory request is 'inf'"));
   EXPECT_THAT(RowRefusal(replace("0.07959", "-1")), HasSubstr("memory request is '-1'"));
   EXPECT_THAT(RowRefusal(replace("0.07959", "-1e300")), HasSubstr("'-1e300'; a number that is not negative"));
+  for (const char* zero : {"-0", "-1e-400", "-0.0"}) {
+    EXPECT_THAT(RowRefusal(replace("0.07959", zero)), HasSubstr(absl::StrCat("memory request is '", zero, "'")));
+  }
+  EXPECT_THAT(RowRefusal(replace("1761", "-0")), HasSubstr("task index is '-0'"));
   EXPECT_THAT(RowRefusal(replace("600025907", "600025907.5")), HasSubstr("1: time is '600025907.5'"));
   EXPECT_THAT(RowRefusal(replace("600025907", "-1")), HasSubstr("1: time is '-1'"));
   EXPECT_THAT(RowRefusal(replace("600025907", " 1")), HasSubstr("1: time is ' 1'"));

@@ -70,6 +70,9 @@ TEST_F(ReadAdsTest, ALineThatIsNoAdIsNamed) {
   for (const std::string bad : {"what", "[]", "{}", "{\"a\": 1}", "{\"a\": \"b\", \"c\": \"d\"}", "{\"a\": \"b\""}) {
     EXPECT_THAT(ErrorAt(2, absl::StrCat(good, bad, "\n", good)), HasSubstr("no ad with its campaign")) << bad;
   }
+  std::string behind_its_end = Line(kOtherAd, kCampaign);
+  behind_its_end.back() = '\0';  // by itself the parser would end there
+  EXPECT_THAT(ErrorAt(2, good + behind_its_end + "{}\n"), HasSubstr("no ad with its campaign"));
   const std::string twice = absl::StrReplaceAll(R"({"AD": "CAMPAIGN", "AD": "CAMPAIGN"})",
                                                 {{"AD", std::string(kOtherAd)}, {"CAMPAIGN", std::string(kCampaign)}});
   EXPECT_THAT(ErrorAt(2, good + twice), HasSubstr("no ad with its campaign"));

@@ -139,15 +139,16 @@ TEST(ParseYsbJson, ATimeIsAWholeNumberThatIsNotAbsurd) {
   const std::string_view time = "\"1480452812345\"";
   EXPECT_EQ(Parse(With(time, "0")).parsed, Parsed::kRecord);
   EXPECT_EQ(Parse(With(time, "253402300799999")).parsed, Parsed::kRecord);
-  for (const char* wrong : {"\"\"", "\"1480452812345.5\"", "\"now\"", "\"-1\"", "\" 1\"", "-1", "1.5", "1e12", "1e400",
-                            "253402300800000", "\"9223372036854775807\"", "18446744073709551615", "null"}) {
+  for (const char* wrong :
+       {"\"\"", "\"1480452812345.5\"", "\"now\"", "\"-1\"", "\"-0\"", "\" 1\"", "-1", "-0", "1.5", "1e12", "1e400",
+        "253402300800000", "\"9223372036854775807\"", "18446744073709551615", "null"}) {
     EXPECT_THAT(Refusal(With(time, wrong)), HasSubstr("a time in milliseconds since 1970 is expected")) << wrong;
   }
 }
 
 TEST(ParseYsbJson, AnAddressHasFourNumbers) {
   for (const char* wrong :
-       {"", "1.2.3", "1.2.3.4.5", "1.2.3.256", "1.2.3.", "1..3.4", "1.2.3.-1", "::1", "1.2.3.0004"}) {
+       {"", "1.2.3", "1.2.3.4.5", "1.2.3.256", "1.2.3.", "1..3.4", "1.2.3.-1", "1.2.-0.4", "::1", "1.2.3.0004"}) {
     EXPECT_THAT(Refusal(With("1.2.3.4", wrong)), HasSubstr("an address like 1.2.3.4 is expected")) << wrong;
   }
 }
@@ -166,6 +167,9 @@ TEST(ParseYsbJson, WhatIsNoJsonIsRefusedAtItsColumn) {
   EXPECT_THAT(Refusal(std::string(kLine) + "x"), HasSubstr(absl::StrCat(kLine.size() + 1, ": no valid JSON")));
   EXPECT_THAT(Refusal(std::string(kLine) + std::string(kLine)),
               HasSubstr(absl::StrCat(kLine.size() + 1, ": no valid JSON")));
+  const std::string nul(1, '\0');  // by itself the lexer would end there, and read what is before
+  EXPECT_EQ(Refusal(std::string(kLine) + nul), absl::StrCat(kLine.size() + 1, ": no valid JSON: a byte is NUL"));
+  EXPECT_EQ(Refusal(std::string(kLine) + nul + "{"), absl::StrCat(kLine.size() + 1, ": no valid JSON: a byte is NUL"));
   EXPECT_THAT(Refusal(""), HasSubstr("1: no valid JSON"));
   EXPECT_THAT(Refusal(With("purchase", "\xff")), HasSubstr("invalid string"));
   for (const char* value : {"17", "\"text\"", "null", "[]", "-1", "1.5", "true"}) {
