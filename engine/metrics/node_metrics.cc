@@ -1,9 +1,9 @@
 #include "engine/metrics/node_metrics.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -235,9 +235,12 @@ absl::StatusOr<NodeMetrics> DecodeNodeMetrics(std::string_view text) {
 }
 
 std::uint64_t PeakMemoryBytes() {
-  rusage usage{};
-  (void)::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  constexpr std::string_view kField = "VmHWM:";  // in KiB
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(kField)) return std::strtoull(line.c_str() + kField.size(), nullptr, 10) * 1024;
+  }
+  return 0;
 }
 
 }  // namespace glaive::engine

@@ -97,6 +97,13 @@ class RunTest(CliTest):
                       "epochs", "delta_bytes", "messages", "results", "folds_per_delta_entry"]:
             self.assertGreater(report[field], 0, field)
 
+    def test_the_memory_of_the_process_that_starts_a_run_does_not_count(self):
+        large = bytearray(500 << 20)
+        large[::4096] = b"x" * len(large[::4096])  # every page is there
+        self.succeed("--json=report.json", *SMALL)
+        report = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))
+        self.assertLess(report["peak_memory_bytes"], len(large))
+
     def test_prefaulted_state_is_mapped_and_counts_only_as_it_is_used(self):
         report = {}
         for flags in ([], ["--prefault-state=64MiB"]):
