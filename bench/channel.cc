@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@
 #include "bench/channel/producer.h"
 #include "bench/common/exit_code.h"
 #include "bench/common/fork.h"
+#include "engine/flags/tool_flags.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/memory/page_region.h"
 #include "rdma/memory/segment_pool.h"
@@ -74,10 +76,8 @@ Settings ParseSettings(int& argc, char** argv) {
   flags.add_option("--segments", settings.segments, "a channel's; 0: 8, or over verbs as many as credits");
   flags.add_option("--signal-interval", settings.signal_interval, "messages; 0: as suits the transport");
   flags.add_flag("!--no-read", settings.read_payload, "the consumer leaves the payload alone");
-  try {
-    flags.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(ExitCodeAfterOutput("channel", flags.exit(error), 1));
+  if (const std::optional<int> exit_code = engine::ParseToolFlags(flags, "channel", argc, argv)) {
+    std::exit(ExitCodeAfterOutput("channel", *exit_code, 1));
   }
   // Google Benchmark takes its flags out of argv, so the pointers must live on.
   static std::vector<std::string> rest;

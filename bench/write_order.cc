@@ -26,6 +26,7 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -40,6 +41,7 @@
 #include "bench/common/exit_code.h"
 #include "bench/common/fork.h"
 #include "bench/write_order/order_check.h"
+#include "engine/flags/tool_flags.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/base/ids.h"
 #include "rdma/memory/page_region.h"
@@ -292,12 +294,10 @@ int Main(int argc, char** argv) {
   flags.add_option("--device", settings.device.device, "default: GLAIVE_TEST_DEVICE, else the first");
   flags.add_option("--bind", settings.device.address, "the device's address");
   flags.add_option("--write-mode", settings.write_mode, "whole or split")->check(CLI::IsMember({"whole", "split"}));
-  flags.add_option("--seconds", settings.seconds, "for all sizes together")->check(CLI::PositiveNumber);
+  flags.add_option("--seconds", settings.seconds, "for all sizes together")->check(CLI::Range(1e-3, 1e6));
   flags.add_flag("--self-test", settings.self_test, "without a device, a writer that writes backwards");
-  try {
-    flags.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return ExitCodeAfterOutput("write_order", flags.exit(error) == 0 ? 0 : 2, 3);
+  if (const std::optional<int> exit_code = engine::ParseToolFlags(flags, "write_order", argc, argv)) {
+    return ExitCodeAfterOutput("write_order", *exit_code, 3);
   }
   return ExitCodeAfterOutput("write_order", Check(settings), 3);
 }

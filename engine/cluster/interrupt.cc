@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "rdma/base/check.h"
+#include "rdma/base/ending_signals.h"
 
 namespace glaive::engine {
 namespace {
@@ -27,13 +28,10 @@ constexpr std::chrono::milliseconds kParentLookInterval(5);
 }  // namespace
 
 absl::StatusOr<Interrupt> Interrupt::Create() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
+  sigset_t signals = EndingSignals();
   struct sigaction hangup{};
-  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
-    sigaddset(&signals, SIGHUP);
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN) {
+    sigdelset(&signals, SIGHUP);
   }
   UniqueFd fd(::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC));
   if (!fd.valid()) {
@@ -82,6 +80,7 @@ bool Interrupt::ParentGone() const {
 std::string Interrupt::Describe() const {
   const std::lock_guard lock(taken_->mutex);
   GLAIVE_CHECK(taken_->signal.has_value(), "no signal has come");
+  if (*taken_->signal == SIGXCPU) return "interrupted by SIGXCPU: no more processor time is allowed; raise ulimit -t";
   const std::string name = absl::StrCat("SIG", ::sigabbrev_np(*taken_->signal));
   const pid_t sender = taken_->sender;
   if (sender == 0 || sender == ::getpid()) return absl::StrCat("interrupted by ", name);

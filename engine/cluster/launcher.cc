@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
+#include "rdma/base/ending_signals.h"
 #include "rdma/base/unique_fd.h"
 
 namespace glaive::engine {
@@ -64,11 +65,7 @@ std::string Describe(const StartFailure& failure, const std::string& program) {
   };
   if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) give_up(Step::kSignals);
   if (::getppid() != parent) ::_exit(kExecFailed);  // the parent died before prctl
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGHUP);
+  const sigset_t signals = EndingSignals();
   if (::sigprocmask(SIG_UNBLOCK, &signals, nullptr) != 0) give_up(Step::kSignals);
   const int null_fd = ::open("/dev/null", O_RDONLY);
   if (null_fd < 0) give_up(Step::kNullDevice);

@@ -57,7 +57,7 @@ class Launcher {
 
   /// Runs this program (`/proc/self/exe`) once for each rank 1 .. nodes-1, with the flags of `argv` and before them
   /// --rank and --coordinator. A child reads from /dev/null, writes its standard output to standard error, inherits
-  /// no other descriptor, and starts with SIGINT, SIGTERM and SIGHUP unblocked. On an error those already started are
+  /// no other descriptor, and starts with EndingSignals() unblocked. On an error those already started are
   /// ended.
   absl::Status Start(int argc, const char* const* argv, std::uint32_t nodes, const std::string& coordinator,
                      const Environment& environment);

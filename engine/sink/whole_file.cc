@@ -16,6 +16,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "rdma/base/ending_signals.h"
+
 namespace glaive::engine {
 namespace {
 
@@ -35,8 +37,10 @@ bool EndIsAskedFor() {
   sigset_t pending;
   sigemptyset(&pending);
   sigpending(&pending);
-  return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-         sigismember(&pending, SIGHUP) == 1;
+  const sigset_t ending = EndingSignals();
+  sigset_t both;
+  sigandset(&both, &pending, &ending);
+  return sigisemptyset(&both) == 0;
 }
 
 absl::Status SyncFolder(const std::string& folder) {
@@ -77,7 +81,8 @@ absl::Status CheckNobodyWrites(const std::string& path, const std::string& mine)
 absl::Status FileError(std::string_view what, std::string_view path) {
   const int error = errno;
   return absl::FailedPreconditionError(
-      absl::StrCat("cannot ", std::string(what), " ", std::string(path), ": ", std::strerror(error)));
+      absl::StrCat("cannot ", std::string(what), " ", std::string(path), ": ", std::strerror(error),
+                   error == EFBIG ? "; raise ulimit -f, or use a file system for larger files" : ""));
 }
 
 std::optional<int> StandardStreamOf(const struct stat& file) {
@@ -262,7 +267,8 @@ absl::Status WholeFile::Commit() {
     return status;
   }
   if (!IsSameFile(temporary_, fd_.get())) {
-    return Unfit(target_, absl::StrCat("its temporary file ", temporary_, " was replaced by another"));
+    const char* const fate = access(temporary_.c_str(), F_OK) == 0 ? "replaced by another" : "removed";
+    return Unfit(target_, absl::StrCat("its temporary file ", temporary_, " was ", fate));
   }
   if (rename(temporary_.c_str(), target_.c_str()) != 0) {
     return FileError("name", target_);

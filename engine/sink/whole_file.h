@@ -44,7 +44,7 @@ class WholeFile {
   WholeFile& operator=(WholeFile&&) = delete;
   ~WholeFile();
 
-  /// Cancelled when a pipe takes nothing and the process has been asked to end (SIGINT, SIGTERM, SIGHUP, blocked).
+  /// Cancelled when a pipe takes nothing and the process has been asked to end (EndingSignals(), blocked).
   absl::Status Write(std::string_view bytes);
   /// Waits until what was written is on the disk.
   absl::Status Sync();

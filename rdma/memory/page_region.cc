@@ -42,10 +42,10 @@ bool TransparentPagesAllowed(const char* setting) {
 }
 
 absl::Status MapError(int error, const char* call, std::size_t size_bytes) {
-  const std::string message =
-      absl::StrCat("cannot map ", FormatBytes(size_bytes), " (", call,
-                   "): free memory on this host, raise its limits (ulimit -v, cgroup), or ask for less: smaller "
-                   "--slot-bytes, --credits or --ring-budget, fewer --executors");
+  const std::string message = absl::StrCat(
+      "cannot map ", FormatBytes(size_bytes), " (", call,
+      "): free memory on this host, raise its limits (ulimit -v, ulimit -f, cgroup), or ask for less: smaller "
+      "--slot-bytes, --credits or --ring-budget, fewer --executors");
   if (error == ENOMEM || error == ENOSPC || error == EAGAIN) return absl::ResourceExhaustedError(message);
   return absl::ErrnoToStatus(error, message);
 }

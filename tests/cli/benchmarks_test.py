@@ -26,6 +26,18 @@ class BenchmarksTest(unittest.TestCase):
         for name in ["channel_B/s", "copy_B/s"]:
             self.assertRegex(channel[name], r"^[\d.]+[MG]$")
 
+    def test_wrong_flags_are_refused_with_one_line(self):
+        beyond = "18446744073709551616"
+        for program, *flags in (("channel", f"--no-read={beyond}"), ("channel", "--slots=x"), ("channel", "--channels=0"),
+                                ("write_order", "--seconds=0"),
+                                ("simulate", "--seed=3", f"--no-shrink={beyond}"), ("simulate", "--seeds=0"),
+                                ("simulate", "--seeds=x"), ("simulate", "--trace"), ("simulate", "--nothing")):
+            with self.subTest(program=program, flags=flags):
+                done = subprocess.run([BIN / program, *flags], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                      timeout=PATIENCE_SECONDS, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, rf"^{program}: [^\n]{{1,200}}; see --help\n$")
+
     def test_a_full_standard_output_is_told(self):
         channel = ["channel", "--transport=local", "--slots=4096", "--credits=8", "--channels=1",
                    "--benchmark_filter=^Throughput", "--benchmark_min_time=0.001"]

@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 60
 @unittest.skipIf(SANITIZED, "the sanitizers take address space and descriptors of their own")
 class ExhaustionTest(unittest.TestCase):
     def run_limited(self, binary, flags, limits, as_user=False):
-        """Runs with `limits` {resource: number}; the exit code and standard error. Nothing must be left of a failure."""
+        """Runs with `limits` {resource: number, or (soft, hard)}; the exit code and standard error. Nothing must be left of a failure."""
         before = shared_memory_names()
         with tempfile.TemporaryDirectory(prefix="glaive_cli_") as folder:
             if as_user:  # a copy: the user may not see where the binaries are
@@ -31,7 +31,7 @@ class ExhaustionTest(unittest.TestCase):
 
             def limit():
                 for kind, number in limits.items():
-                    resource.setrlimit(kind, (number, number))
+                    resource.setrlimit(kind, number if isinstance(number, tuple) else (number, number))
                 if as_user and os.geteuid() == 0:
                     os.setgid(USER)
                     os.setuid(USER)
@@ -75,6 +75,19 @@ class ExhaustionTest(unittest.TestCase):
                                                     "ulimit -n|Too many open files") for most in range(4, 40)]
             self.assertEqual(codes[0], 1)
             self.assertEqual(codes[-1], 0)
+
+    def test_files_that_may_not_grow(self):
+        for shape in SHAPES:
+            codes = [self.expect_refusal_or_success(YSB, [*RUN, *shape], {resource.RLIMIT_FSIZE: size}, "ulimit -f")
+                     for size in (0, 1, 100, 1 << 12, 1 << 14, 1 << 18, 1 << 30)]
+            self.assertEqual(codes[0], 1)
+            self.assertEqual(codes[-1], 0)
+
+    def test_processor_time_that_is_used_up(self):
+        code, error = self.run_limited(YSB, ["--seconds=300s", "--output=counts.csv"],
+                                       {resource.RLIMIT_CPU: (1, 60)})
+        self.assertEqual(code, 130, error)
+        self.assertIn("interrupted by SIGXCPU: no more processor time is allowed; raise ulimit -t", error)
 
     def test_a_benchmark_that_cannot_have_its_memory(self):
         code, error = self.run_limited(BIN / "scaling_bench", ["--records=50M", "--runs=1"],

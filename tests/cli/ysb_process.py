@@ -218,7 +218,9 @@ def thread_count(pid):
 
 def shared_memory_names():
     folder = pathlib.Path("/dev/shm")
-    return {path.name for path in folder.iterdir() if not path.name.startswith("sem.")} if folder.is_dir() else set()
+    if not folder.is_dir():
+        return set()
+    return {path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith("sem.")}
 
 
 def free_port():

@@ -42,7 +42,10 @@ TEST(Interrupt, IsQuietUntilASignalComes) {
 TEST(Interrupt, ASignalMakesItReadableForAllThreadsAndIsRemembered) {
   ASSERT_NE(::signal(SIGHUP, SIG_DFL), SIG_ERR);
   for (const auto& [signal, description] : std::map<int, std::string>{
-           {SIGINT, "interrupted by SIGINT"}, {SIGTERM, "interrupted by SIGTERM"}, {SIGHUP, "interrupted by SIGHUP"}}) {
+           {SIGINT, "interrupted by SIGINT"},
+           {SIGTERM, "interrupted by SIGTERM"},
+           {SIGHUP, "interrupted by SIGHUP"},
+           {SIGXCPU, "interrupted by SIGXCPU: no more processor time is allowed; raise ulimit -t"}}) {
     auto interrupt = Interrupt::Create();
     ASSERT_TRUE(interrupt.ok()) << interrupt.status();
     ASSERT_EQ(::raise(signal), 0);

@@ -127,6 +127,13 @@ TEST_F(WholeFileTest, AFileThatTookTheTemporaryNameIsNeitherCommittedNorRemoved)
   EXPECT_EQ(Text(Temporary("o")), "somebody's");
 }
 
+TEST_F(WholeFileTest, ATemporaryFileThatIsGoneIsNoResult) {
+  absl::StatusOr<WholeFile> file = WholeFile::Create(Path("o"));
+  fs::remove(file->temporary());
+  EXPECT_THAT(file->Commit().message(), HasSubstr("was removed"));
+  EXPECT_THAT(Names(), ElementsAre());
+}
+
 TEST_F(WholeFileTest, ALinkIsFollowedAndStays) {
   fs::create_directory(Path("data"));
   WriteText(Path("data/target"), "old");

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "engine/flags/tool_flags.h"
 #include "tests/sim/batch.h"
 #include "tests/sim/catalogue.h"
 #include "tests/sim/coverage.h"
@@ -100,8 +102,8 @@ int Main(int argc, char** argv) {
   auto* const seed = app.add_option("--seed", flags.seed, "run this one");
   app.add_option("--set", flags.set, "NAME=NUMBER,...: change what the seed draws (only with --seed)")->needs(seed);
   app.add_flag("--trace", flags.trace, "print everything that happens (only with --seed)")->needs(seed);
-  auto* const seeds =
-      app.add_option("--seeds", flags.seeds, "run so many, from --first on")->check(CLI::PositiveNumber);
+  auto* const seeds = app.add_option("--seeds", flags.seeds, "run so many, from --first on")
+                          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   app.add_option("--first", flags.first, "the first of them");
   auto* const forever = app.add_flag("--forever", flags.forever, "run until stopped, or until seeds fail");
   app.add_option("--jobs", flags.jobs, "processes at a time")->check(CLI::Range(1U, 1024U));
@@ -111,7 +113,7 @@ int Main(int argc, char** argv) {
   app.add_flag("--shrink,!--no-shrink", flags.shrink, "look for the smallest scenario that fails");
   app.add_option("--most-failures", flags.most_failures, "stop after so many seeds have failed");
   app.add_flag("--list", flags.list, "list the queries");
-  CLI11_PARSE(app, argc, argv);
+  if (const std::optional<int> exit_code = engine::ParseToolFlags(app, "simulate", argc, argv)) return *exit_code;
   const std::vector<CatalogueEntry> catalogue = Catalogue();
   if (flags.list) {
     for (std::size_t i = 0; i < catalogue.size(); ++i) std::cout << i << " " << catalogue[i].name << "\n";
