@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "rdma/base/check.h"
+#include "tests/sim/sim_files.h"
 
 namespace glaive::sim {
 namespace {
@@ -88,7 +89,7 @@ class Worker {
     int status = 0;
     waitpid(pid_, &status, 0);
     close(std::exchange(fd_, -1));
-    pid_ = -1;
+    SimFiles::RemoveThoseOf(std::exchange(pid_, -1));
     const std::uint64_t seed = next_;
     if (next_ >= end_) {
       is_report = false;
@@ -103,7 +104,7 @@ class Worker {
     if (pid_ > 0) {
       kill(pid_, SIGKILL);
       waitpid(pid_, nullptr, 0);
-      pid_ = -1;
+      SimFiles::RemoveThoseOf(std::exchange(pid_, -1));
     }
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }
@@ -194,6 +195,7 @@ std::string RunApart(const Scenario& scenario, std::span<const CatalogueEntry> c
   close(ends[0]);
   int status = 0;
   waitpid(pid, &status, 0);
+  SimFiles::RemoveThoseOf(pid);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? problem : HowItDied(status);
 }
 

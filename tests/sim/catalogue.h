@@ -13,7 +13,7 @@
 
 #include "engine/api/query.h"
 #include "tests/sim/event.h"
-#include "tests/sim/flow_source.h"
+#include "tests/sim/flows_of.h"
 #include "tests/sim/oracle.h"
 #include "tests/sim/row_store.h"
 

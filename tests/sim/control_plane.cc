@@ -61,11 +61,11 @@ void ControlWire::Kill(std::uint32_t rank, bool quietly) {
 }
 
 void ControlWire::Hold(std::uint32_t a, std::uint32_t b, std::int64_t until_ns) {
-  if (a == 0 || b == 0) HeldBetween(a, b) = {.from_ns = time_->now_ns(), .until_ns = until_ns};
+  if (a == 0 || b == 0) HeldBetween(a, b).Extend(time_->now_ns(), until_ns);
 }
 
 void ControlWire::Stall(std::uint32_t rank, std::int64_t until_ns) {
-  quiet_[rank] = {.from_ns = time_->now_ns(), .until_ns = until_ns};
+  quiet_[rank].Extend(time_->now_ns(), until_ns);
 }
 
 std::int64_t ControlWire::SilentForNs(std::uint32_t observer, std::uint32_t peer) const {

@@ -9,6 +9,7 @@
 //   SimControlPlane plane(wire, rank, members, waiter);      // in the fiber of that node's main thread
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -66,6 +67,11 @@ class ControlWire {
     std::int64_t from_ns = kNever;
     std::int64_t until_ns = 0;
     bool Holds(std::int64_t now_ns) const { return from_ns <= now_ns && now_ns < until_ns; }
+    /// From now on, or since before if it goes on.
+    void Extend(std::int64_t now_ns, std::int64_t to_ns) {
+      from_ns = Holds(now_ns) ? from_ns : now_ns;
+      until_ns = std::max(until_ns, to_ns);
+    }
   };
 
   Span& HeldBetween(std::uint32_t a, std::uint32_t b) { return held_[a == 0 ? b : a]; }

@@ -1,5 +1,7 @@
 #include "tests/sim/coverage.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -63,10 +65,19 @@ Coverage::Coverage(std::span<const CatalogueEntry> catalogue) : catalogue_(catal
 void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   ++simulations_;
   failed_runs_ += outcome.has_failed ? 1 : 0;
-  if (outcome.has_struck || (!StrikesAnywhere(scenario.fault_kind()) && outcome.has_failed)) {
-    const std::size_t step = StrikesAnywhere(scenario.fault_kind()) ? static_cast<std::size_t>(scenario.step) : 0;
-    ++struck_[static_cast<std::size_t>(scenario.fault)][step];
+  const std::array<Fault, kMostFaults> faults = scenario.faults();
+  for (std::size_t i = 0; i < kMostFaults; ++i) {
+    if (!outcome.has_struck[i]) continue;
+    const std::size_t step = StrikesAnywhere(faults[i].kind) ? static_cast<std::size_t>(faults[i].step) : 0;
+    ++struck_[static_cast<std::size_t>(faults[i].kind)][step];
   }
+  const bool have_both_struck = outcome.has_struck[0] && outcome.has_struck[1];
+  const auto harmless = std::ranges::count_if(faults, [](const Fault& each) { return IsHarmless(each.kind); });
+  states_["a fatal fault and another"] += have_both_struck && harmless == 0 ? 1 : 0;
+  states_["a fatal and a harmless fault"] += have_both_struck && harmless == 1 ? 1 : 0;
+  states_["a harmless fault and another"] += have_both_struck && harmless == 2 ? 1 : 0;
+  states_["results in files"] += scenario.file_sinks == 1 && !outcome.has_failed && outcome.rows > 0 ? 1 : 0;
+  states_["input from files"] += scenario.file_sources == 1 && !outcome.has_failed && outcome.rows > 0 ? 1 : 0;
   const CatalogueEntry& entry = catalogue_[static_cast<std::size_t>(scenario.query)];
   ++queries_[static_cast<std::size_t>(scenario.query)];
   ++windows_[std::string(entry.window)];

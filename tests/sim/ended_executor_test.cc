@@ -13,7 +13,7 @@
 #include "engine/api/stream.h"
 #include "engine/cluster/node_run.h"
 #include "engine/sink/discard.h"
-#include "tests/sim/flow_source.h"
+#include "tests/sim/flows_of.h"
 #include "tests/sim/network.h"
 #include "tests/sim/sim_host.h"
 

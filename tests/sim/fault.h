@@ -29,12 +29,19 @@ enum class FaultKind : std::uint8_t {
   kFinishFails,  ///< the sink cannot make sure of what was written
   kCommitFails,
   kEndsAtOnce,  ///< another thread gives the results up and ends the process, while main gives files their names
+  // Of files, at a step of their own.
+  kInputCut,       ///< a file of the input loses its last bytes after it was listed
+  kInputDamaged,   ///< a line of the input is no record
+  kInputGone,      ///< a file of the input is removed after it was listed
+  kOutputFull,     ///< the disk takes no more bytes of a result
+  kOutputRefused,  ///< a file of the result cannot be created
 };
-inline constexpr std::size_t kFaultKinds = 17;
+inline constexpr std::size_t kFaultKinds = 22;
 inline constexpr std::array<std::string_view, kFaultKinds> kFaultNames = {
     "none",           "short-stall", "short-partition", "kill",         "power-loss",      "long-stall",
     "long-partition", "broken-qp",   "no-segments",     "no-rings",     "no-registration", "no-state",
-    "source-fails",   "sink-fails",  "finish-fails",    "commit-fails", "ends-at-once"};
+    "source-fails",   "sink-fails",  "finish-fails",    "commit-fails", "ends-at-once",
+    "input-cut",      "input-damaged", "input-gone",    "output-full",  "output-refused"};
 
 constexpr std::string_view Name(FaultKind kind) { return kFaultNames[static_cast<std::size_t>(kind)]; }
 /// Whether it strikes at the step that was drawn, rather than at one of its own.
@@ -49,6 +56,11 @@ constexpr bool IsHarmless(FaultKind kind) {
 constexpr bool ConcernsTwo(FaultKind kind) {
   return kind == FaultKind::kShortPartition || kind == FaultKind::kLongPartition || kind == FaultKind::kBrokenQueuePair;
 }
+
+/// Whether it needs a source that reads files.
+constexpr bool IsOfInputFiles(FaultKind kind) { return kind >= FaultKind::kInputCut && kind <= FaultKind::kInputGone; }
+/// Whether it needs a sink that writes files.
+constexpr bool IsOfOutputFiles(FaultKind kind) { return kind >= FaultKind::kOutputFull; }
 
 /// Where a node is on its way through a run.
 enum class Step : std::uint8_t {
@@ -75,6 +87,16 @@ inline constexpr std::array<std::string_view, kSteps> kStepNames = {
 
 constexpr std::string_view Name(Step step) { return kStepNames[static_cast<std::size_t>(step)]; }
 
+/// A fault of a scenario.
+struct Fault {
+  FaultKind kind = FaultKind::kNone;
+  Step step = Step::kCreating;  ///< at which it strikes, if it strikes anywhere
+  std::int64_t occurrence = 1;  ///< the how many-th time the victim is at the step
+  std::int64_t victim = 0;
+  std::int64_t other_victim = 0;
+};
+inline constexpr std::size_t kMostFaults = 2;
+
 /// Told of every step of every node, when it may end or stop nodes, and of every moment between turns of fibers, when
 /// the network goes on.
 class StepListener {
@@ -82,8 +104,8 @@ class StepListener {
   virtual ~StepListener() = default;
   virtual void AtStep(NodeId node, Step step) = 0;
   virtual void BetweenTurns() = 0;
-  /// The scenario's fault has just struck.
-  virtual void Strike() = 0;
+  /// The node's fault of this kind has just struck.
+  virtual void Strike(NodeId node, FaultKind kind) = 0;
 };
 
 }  // namespace glaive::sim

@@ -169,21 +169,4 @@ class FlowSource final : public engine::Source<Event> {
 
 inline constexpr auto kEventTime = [](const Event& event) { return event.time_ms; };
 
-/// A source of a run, for From().
-struct FlowsOf {
-  const Input* input;
-  FlowTruth* truth;
-  SourceListener* listener;
-
-  auto Source(std::size_t source) const {
-    const auto open =
-        [*this,
-         source](const engine::SourceContext& context) -> absl::StatusOr<std::unique_ptr<engine::Source<Event>>> {
-      return std::make_unique<FlowSource>(input->sources[source][Value(context.executor)], *truth, *listener, source,
-                                          context);
-    };
-    return engine::SourceSpec<Event, decltype(kEventTime)>{.open = open, .event_time_ms = kEventTime};
-  }
-};
-
 }  // namespace glaive::sim

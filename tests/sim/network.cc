@@ -355,7 +355,10 @@ void Network::Break(NodeId a, NodeId b) {
   }
 }
 
-void Network::Hold(NodeId a, NodeId b, std::int64_t until_ns) { held_[std::minmax(a, b)] = until_ns; }
+void Network::Hold(NodeId a, NodeId b, std::int64_t until_ns) {
+  std::int64_t& held_until_ns = held_[std::minmax(a, b)];
+  held_until_ns = std::max(held_until_ns, until_ns);
+}
 
 void Network::Remove(SimTransport& transport) {
   std::erase_if(regions_, [&](const auto& each) { return each.second.owner == &transport; });

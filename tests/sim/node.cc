@@ -21,6 +21,13 @@ Step StepOf(const engine::Fiber& fiber) {
   return fiber.name() == "source" ? Step::kReading : Step::kFiring;
 }
 
+PathOfOutput PathsOf(const World& world) {
+  if (world.scenario->file_sinks == 0) return nullptr;
+  return [files = world.files](std::size_t output, bool is_refused) {
+    return is_refused ? files->RefusedOutputPath(output) : files->OutputPath(output);
+  };
+}
+
 }  // namespace
 
 class SimNode::Program final : public engine::QueryProgram {
@@ -34,7 +41,11 @@ class SimNode::Program final : public engine::QueryProgram {
                                                        std::uint32_t /*executor_count*/,
                                                        const Watch& /*watch*/) override {
     const World& world = node_->world_;
-    return world.entry->build({.flows = {.input = world.input, .truth = world.truth, .listener = world.source_listener},
+    return world.entry->build({.flows = {.input = world.input,
+                                         .truth = world.truth,
+                                         .listener = world.source_listener,
+                                         .files = world.scenario->file_sources == 1 ? world.files : nullptr,
+                                         .batch = world.scenario->batch},
                                .rows = &node_->rows_,
                                .lateness_ms = world.scenario->lateness_ms});
   }
@@ -133,7 +144,7 @@ SimNode::SimNode(const World& world, NodeId id)
     : world_(world),
       id_(id),
       clock_(*world.time, world.scenario->one_host == 1 ? 0 : Value(id) * world.scenario->skew_ms * 1'000'000),
-      rows_(*world.sink_listener),
+      rows_(*world.sink_listener, PathsOf(world)),
       main_(engine::SchedulerOptions{.stack_bytes = kMainStackBytes}) {
   for (std::int64_t i = 0; i < world.scenario->executors; ++i) {
     const ExecutorId executor{static_cast<std::uint32_t>(Value(id) * world.scenario->executors + i)};
@@ -177,7 +188,8 @@ void SimNode::Main() {
     const absl::Status late = plane.Leave(absl::Seconds(3));  // results are final: it is told, and no failure
     if (!late.ok()) world_.trace->Add("node %d ends well, although %s", Value(id_), late.message());
   }
-  world_.trace->Add("node %d ends: %s", Value(id_), status.ok() ? "OK" : status.ToString());
+  const std::string how = status.ok() ? "OK" : status.ToString();
+  world_.trace->Add("node %d ends: %s", Value(id_), world_.files == nullptr ? how : world_.files->WithoutPlace(how));
   ended_ns_ = world_.time->now_ns();
   ended_ = status;
 }
@@ -204,8 +216,11 @@ engine::EngineOptions SimNode::MakeOptions() const {
   return options;
 }
 
-bool SimNode::HasFault(FaultKind kind) const {
-  return world_.scenario->fault_kind() == kind && Value(id_) == world_.scenario->victim;
+std::optional<Fault> SimNode::FaultOf(FaultKind kind) const {
+  for (const Fault& each : world_.scenario->faults()) {
+    if (each.kind == kind && Value(id_) == each.victim) return each;
+  }
+  return std::nullopt;
 }
 
 void SimNode::AtPhase(std::string_view phase) {
@@ -220,10 +235,16 @@ void SimNode::AtPhase(std::string_view phase) {
   }
 }
 
-// A part of another node's lies on the disk of that one.
-void SimNode::RemovePart(const engine::ResultPart& part, const std::string& /*path*/) {
-  const bool is_own = part.executor / static_cast<std::uint32_t>(world_.scenario->executors) == Value(id_);
-  if (is_own && world_.sink_listener->IsRunning(ExecutorId{part.executor})) rows_.Retract(part.inode);
+// A part of another node's lies on the disk of that one, unless they have one host.
+void SimNode::RemovePart(const engine::ResultPart& part, const std::string& path) {
+  const auto executors = static_cast<std::uint32_t>(world_.scenario->executors);
+  const bool is_own = part.executor / executors == Value(id_);
+  if (!world_.sink_listener->IsRunning(ExecutorId{Value(id_) * executors})) return;
+  if (rows_.has_files()) {
+    if (is_own || world_.scenario->one_host == 1) engine::RemovePart(part, path);
+  } else if (is_own) {
+    rows_.Retract(part.inode);
+  }
 }
 
 void SimNode::Sleep(absl::Duration time) {
@@ -243,8 +264,8 @@ void SimNode::Equip(engine::ExecutorConfig& config) {
                  .records_per_saved = static_cast<std::uint64_t>(world_.scenario->records_per_saved),
                  .combiner_bytes = static_cast<std::uint64_t>(world_.scenario->combiner_bytes)};
   config.thresholds = world_.scenario->thresholds();
-  if (HasFault(FaultKind::kNoState)) {
-    config.state_limit_bytes = static_cast<std::uint64_t>(world_.scenario->occurrence) << 10;
+  if (const std::optional<Fault> fault = FaultOf(FaultKind::kNoState)) {
+    config.state_limit_bytes = static_cast<std::uint64_t>(fault->occurrence) << 10;
   }
 }
 
@@ -255,15 +276,17 @@ std::unique_ptr<engine::ExecutorRunner> SimNode::MakeRunner(
 
 absl::StatusOr<std::unique_ptr<rdma::Transport>> SimNode::MakeTransport(rdma::TransportKind kind,
                                                                         const rdma::TransportOptions& options) {
-  const Refusals refusals{.rings = HasFault(FaultKind::kNoRings), .registration = HasFault(FaultKind::kNoRegistration)};
-  if (refusals.rings || refusals.registration) world_.step_listener->Strike();
+  const Refusals refusals{.rings = FaultOf(FaultKind::kNoRings).has_value(),
+                          .registration = FaultOf(FaultKind::kNoRegistration).has_value()};
+  if (refusals.rings) world_.step_listener->Strike(id_, FaultKind::kNoRings);
+  if (refusals.registration) world_.step_listener->Strike(id_, FaultKind::kNoRegistration);
   return world_.network->MakeTransport(kind, options, refusals);
 }
 
 absl::StatusOr<rdma::PageRegion> SimNode::MapSegments(std::size_t size_bytes) {
   world_.step_listener->AtStep(id_, Step::kCreating);
-  if (HasFault(FaultKind::kNoSegments)) {
-    world_.step_listener->Strike();
+  if (FaultOf(FaultKind::kNoSegments).has_value()) {
+    world_.step_listener->Strike(id_, FaultKind::kNoSegments);
     return absl::ResourceExhaustedError("simulated: no memory for segments");
   }
   return rdma::PageRegion::Map(size_bytes);

@@ -27,6 +27,7 @@
 #include "tests/sim/network.h"
 #include "tests/sim/row_store.h"
 #include "tests/sim/scenario.h"
+#include "tests/sim/sim_files.h"
 #include "tests/sim/sim_host.h"
 #include "tests/sim/trace.h"
 #include "tests/sim/virtual_time.h"
@@ -38,6 +39,7 @@ struct World {
   const Scenario* scenario = nullptr;
   const CatalogueEntry* entry = nullptr;
   const Input* input = nullptr;
+  const SimFiles* files = nullptr;  // of sources and sinks; null where neither has files
   FlowTruth* truth = nullptr;
   SourceListener* source_listener = nullptr;
   SinkListener* sink_listener = nullptr;
@@ -94,7 +96,8 @@ class SimNode final : public SimHost {
 
   void Main();
   engine::EngineOptions MakeOptions() const;
-  bool HasFault(FaultKind kind) const;
+  /// The node's fault of the kind, if the scenario has one.
+  std::optional<Fault> FaultOf(FaultKind kind) const;
   void AtPhase(std::string_view phase);
   void Wait(absl::FunctionRef<bool()> ready) { main_fiber_->WaitUntil(ready); }
 

@@ -1,22 +1,32 @@
-// RowStore: what a simulated node's sinks hold: rows as text, written, then published by Commit.
+// RowStore: what a simulated node's sinks hold: rows as text, written, then published by Commit, in memory or in files
+// (sim_files.h).
 //
-// One a node; outlives its process, as a disk does. RowSink is the sink of a query in it.
+// One a node; outlives its process, as a disk does. RowSink is the sink of a query in it. With files it is one of the
+// engine's own around them, and waits for that one's thread, so that runs of a seed are the same.
 //
 //   query.To(StoreRows{&run.rows});
 #pragma once
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 
+#include "engine/sink/csv.h"
 #include "engine/sink/result_part.h"
 #include "engine/sink/sink.h"
 #include "tests/sim/show.h"
@@ -35,6 +45,10 @@ class SinkListener {
   virtual absl::Status OnRow(ExecutorId executor, std::int64_t time_ms, RowKind kind) = 0;
   /// A stage hands a result to the next one.
   virtual void OnHandedOn() = 0;
+  /// Whether a file that a sink opens is to be refused.
+  virtual bool RefusesFile(ExecutorId executor) = 0;
+  /// Whether the disk has no room for a file that a sink has filled.
+  virtual bool RefusesBytes(ExecutorId executor) = 0;
   virtual absl::Status OnFinish(ExecutorId executor) = 0;
   /// Whether the process can still make something final.
   virtual absl::StatusOr<bool> OnCommit(ExecutorId executor) = 0;
@@ -48,11 +62,21 @@ struct StoredRows {
   std::vector<std::string> late;
 };
 
+/// The path of an output by its number; `is_refused`: one that cannot be created.
+using PathOfOutput = std::function<std::string(std::size_t output, bool is_refused)>;
+
 class RowStore {
  public:
-  explicit RowStore(SinkListener& listener) : listener_(&listener) {}
+  /// `path_of_output` gives the paths of outputs by their numbers; empty: rows stay in memory. All outlive the store.
+  RowStore(SinkListener& listener, PathOfOutput path_of_output)
+      : listener_(&listener), path_of_output_(std::move(path_of_output)) {}
 
   SinkListener& listener() { return *listener_; }
+  bool has_files() const { return path_of_output_ != nullptr; }
+  /// The path of the executor's next output. Executors open those of a query in the same order.
+  std::string NextPath(ExecutorId executor) {
+    return path_of_output_(outputs_[executor]++, listener_->RefusesFile(executor));
+  }
   /// A new sink's number.
   std::size_t Open() {
     published_.emplace_back();
@@ -80,6 +104,8 @@ class RowStore {
 
  private:
   SinkListener* listener_;
+  PathOfOutput path_of_output_;
+  std::map<ExecutorId, std::size_t> outputs_;         // opened so far
   std::vector<std::optional<StoredRows>> published_;  // by sink
 };
 
@@ -99,11 +125,52 @@ struct LateRows {
   }
 };
 
+/// A line of a file: what is stored of a row.
+struct RowLine {
+  std::string_view kind;  ///< of those below
+  std::string text;
+};
+inline constexpr std::string_view kRowLine = "row,";
+inline constexpr std::string_view kLateLine = "late,";
+inline constexpr std::string_view kHeaderLine = "kind,text";
+
+}  // namespace glaive::sim
+
+template <>
+struct glaive::engine::CsvRow<glaive::sim::RowLine> {
+  static std::string Header() { return std::string(glaive::sim::kHeaderLine); }
+  static void Append(std::string& line, const glaive::sim::RowLine& row) {
+    line += row.kind;
+    line += row.text;
+  }
+};
+
+namespace glaive::sim {
+
+/// While it lives, this process cannot write to files.
+class FullDisk {
+ public:
+  FullDisk() {
+    std::signal(SIGXFSZ, SIG_IGN);  // the error of the call says it
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
 /// `Show` says what rows are, and adds what is stored of a row.
 template <typename Row, typename Show>
 class RowSink final : public engine::Sink<Row> {
  public:
-  RowSink(RowStore& store, ExecutorId executor) : store_(&store), sink_(store.Open()), executor_(executor) {}
+  /// `file` is null for rows in memory.
+  RowSink(RowStore& store, ExecutorId executor, std::unique_ptr<engine::Sink<RowLine>> file)
+      : store_(&store), sink_(store.Open()), executor_(executor), file_(std::move(file)) {}
 
   bool Ready() override { return ++asked_ % 3 != 0; }
   absl::Status Write(std::span<const Row> rows) override {
@@ -111,12 +178,16 @@ class RowSink final : public engine::Sink<Row> {
       if (absl::Status status = store_->listener().OnRow(executor_, TimeOf(row), Show::kKind); !status.ok()) {
         return status;
       }
-      Show()(row, written_);
     }
+    if (file_ != nullptr) return WriteToFile(rows);
+    for (const Row& row : rows) Show()(row, written_);
     return absl::OkStatus();
   }
   absl::StatusOr<bool> TryFinish() override {
     if (absl::Status status = store_->listener().OnFinish(executor_); !status.ok()) return status;
+    if (file_ != nullptr) {
+      if (absl::Status status = FinishFile(); !status.ok()) return status;
+    }
     return ++finishing_ > 2;
   }
   absl::Status Commit() override {
@@ -124,12 +195,19 @@ class RowSink final : public engine::Sink<Row> {
     const absl::StatusOr<bool> can = store_->listener().OnCommit(executor_);
     if (!can.ok()) return can.status();
     if (*can) {
-      store_->Publish(sink_, written_);
+      absl::Status status;
+      if (file_ == nullptr) {
+        store_->Publish(sink_, written_);
+      } else {
+        status = file_->Commit();
+      }
       store_->listener().OnPublished(executor_);
+      return status;
     }
     return absl::OkStatus();
   }
   void AddParts(std::vector<engine::ResultPart>& parts) const override {
+    if (file_ != nullptr) return file_->AddParts(parts);
     parts.push_back({.output = Show::kKind == RowKind::kResult ? "rows" : "late",
                      .executor = Value(executor_),
                      .rows = written_.rows.size() + written_.late.size(),
@@ -145,12 +223,33 @@ class RowSink final : public engine::Sink<Row> {
     }
   }
 
+  absl::Status WriteToFile(std::span<const Row> rows) {
+    StoredRows shown;
+    for (const Row& row : rows) Show()(row, shown);
+    std::vector<RowLine> lines;
+    for (std::string& text : shown.rows) lines.push_back({kRowLine, std::move(text)});
+    for (std::string& text : shown.late) lines.push_back({kLateLine, std::move(text)});
+    return file_->Write(lines);
+  }
+  /// The first time, the file's thread is given all that was written.
+  absl::Status FinishFile() {
+    std::optional<FullDisk> full_disk;
+    if (finishing_ == 0 && store_->listener().RefusesBytes(executor_)) full_disk.emplace();
+    absl::StatusOr<bool> is_done = false;
+    while (is_done.ok() && !*is_done) {
+      is_done = file_->TryFinish();
+      while (!file_->Ready()) std::this_thread::yield();
+    }
+    return is_done.status();
+  }
+
   RowStore* store_;
   std::size_t sink_;
   ExecutorId executor_;
   std::uint32_t asked_ = 0;
   std::uint32_t finishing_ = 0;
   StoredRows written_;
+  std::unique_ptr<engine::Sink<RowLine>> file_;
 };
 
 template <typename Show>
@@ -160,7 +259,10 @@ struct StoreAs {
   template <typename Row>
   engine::SinkFactory<Row> Factory() const {
     return [store = store](const engine::SinkContext& context) -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
-      return std::make_unique<RowSink<Row, Show>>(*store, context.executor);
+      if (!store->has_files()) return std::make_unique<RowSink<Row, Show>>(*store, context.executor, nullptr);
+      auto file = engine::Csv{store->NextPath(context.executor)}.Factory<RowLine>()(context);
+      if (!file.ok()) return file.status();
+      return std::make_unique<RowSink<Row, Show>>(*store, context.executor, *std::move(file));
     };
   }
 };

@@ -44,14 +44,18 @@ std::int64_t DrawQuery(Random& random, std::span<const CatalogueEntry> catalogue
   return query;
 }
 
+/// The kinds before those of files.
+constexpr std::int64_t kKindsWithoutFiles = static_cast<std::int64_t>(FaultKind::kInputCut);
+
 void DrawFault(Random& random, Scenario& scenario) {
   if (random.Chance(0.35)) return;
-  scenario.fault = random.Between(1, kFaultKinds - 1);
+  scenario.fault = random.Between(1, kKindsWithoutFiles - 1);
   scenario.step = random.Between(0, kSteps - 1);
-  const bool is_turn = scenario.fault_step() >= Step::kReading && scenario.fault_step() <= Step::kReceiving;
+  const auto step = static_cast<Step>(scenario.step);
+  const bool is_turn = step >= Step::kReading && step <= Step::kReceiving;
   scenario.occurrence = is_turn ? Scaled(random, 1, 300) : 1;
-  if (ConcernsTwo(scenario.fault_kind())) scenario.nodes = std::max<std::int64_t>(scenario.nodes, 2);
-  if (scenario.fault_step() == Step::kSending || scenario.fault_step() == Step::kReceiving) {
+  if (ConcernsTwo(static_cast<FaultKind>(scenario.fault))) scenario.nodes = std::max<std::int64_t>(scenario.nodes, 2);
+  if (step == Step::kSending || step == Step::kReceiving) {
     scenario.nodes = std::max<std::int64_t>(scenario.nodes, 2);
     scenario.piece_bytes = std::min<std::int64_t>(scenario.piece_bytes, 64);
     scenario.occurrence = Scaled(random, 1, 30);
@@ -59,6 +63,45 @@ void DrawFault(Random& random, Scenario& scenario) {
   scenario.victim = random.Between(0, scenario.nodes - 1);
   scenario.other_victim =
       scenario.nodes == 1 ? 0 : (scenario.victim + random.Between(1, scenario.nodes - 1)) % scenario.nodes;
+}
+
+/// Often at the step of the first fault, and often one that a run survives: a second fault strikes only if the run still
+/// goes on.
+void DrawSecondFault(Random& random, Scenario& scenario) {
+  if (scenario.fault == 0 || random.Chance(0.7)) return;
+  const bool is_harmless = random.Chance(0.4);
+  scenario.second_fault = is_harmless ? random.Between(1, 2) : random.Between(3, kKindsWithoutFiles - 1);
+  scenario.second_step = random.Chance(0.4) ? scenario.step : random.Between(0, kSteps - 1);
+  const auto step = static_cast<Step>(scenario.second_step);
+  const bool is_turn = step >= Step::kReading && step <= Step::kReceiving;
+  scenario.second_occurrence = is_turn ? Scaled(random, 1, 100) : 1;
+  scenario.second_victim = random.Between(0, scenario.nodes - 1);
+  scenario.second_other_victim = random.Between(0, scenario.nodes - 1);
+}
+
+/// About half of the runs over files that have a fault have one of files.
+void DrawFiles(Random& random, Scenario& scenario) {
+  if (!random.Chance(0.1)) return;
+  scenario.file_sources = OneOf<3>(random, {0, 1, 1});
+  scenario.file_sinks = scenario.file_sources == 0 ? 1 : OneOf<3>(random, {0, 1, 1});
+  if (scenario.fault == 0 || random.Chance(0.5)) return;
+  const auto first = scenario.file_sources == 1 ? FaultKind::kInputCut : FaultKind::kOutputFull;
+  const auto last = scenario.file_sinks == 1 ? FaultKind::kOutputRefused : FaultKind::kInputGone;
+  scenario.fault = random.Between(static_cast<std::int64_t>(first), static_cast<std::int64_t>(last));
+  scenario.occurrence = Scaled(random, 1, 10);
+}
+
+void FitVictims(std::int64_t nodes, std::int64_t& victim, std::int64_t& other_victim) {
+  victim %= nodes;
+  if (nodes > 1 && other_victim % nodes == victim) ++other_victim;
+  other_victim %= nodes;
+}
+
+/// Whether a fault of the kind can strike.
+bool Fits(const Scenario& scenario, FaultKind kind) {
+  if (ConcernsTwo(kind)) return scenario.nodes > 1;
+  if (IsOfInputFiles(kind)) return scenario.file_sources == 1;
+  return !IsOfOutputFiles(kind) || scenario.file_sinks == 1;
 }
 
 /// Low ones, which the few records and keys of a scenario reach, about as often as the defaults.
@@ -151,7 +194,10 @@ Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Si
 
 std::vector<Knob> Knobs() {
   return {{"query", &Scenario::query, 0, 0, kMost},
+          {"second-fault", &Scenario::second_fault, 0, 0, kFaultKinds - 1},
           {"fault", &Scenario::fault, 0, 0, kFaultKinds - 1},
+          {"file-sources", &Scenario::file_sources, 0, 0, 1},
+          {"file-sinks", &Scenario::file_sinks, 0, 0, 1},
           {"nodes", &Scenario::nodes, 1, 1, 16},
           {"executors", &Scenario::executors, 1, 1, 16},
           {"records", &Scenario::records, 1, 0, kMost},
@@ -207,7 +253,11 @@ std::vector<Knob> Knobs() {
           {"occurrence", &Scenario::occurrence, 1, 1, kMost},
           {"step", &Scenario::step, 0, 0, kSteps - 1},
           {"victim", &Scenario::victim, 0, 0, 15},
-          {"other-victim", &Scenario::other_victim, 0, 0, 15}};
+          {"other-victim", &Scenario::other_victim, 0, 0, 15},
+          {"second-occurrence", &Scenario::second_occurrence, 1, 1, kMost},
+          {"second-step", &Scenario::second_step, 0, 0, kSteps - 1},
+          {"second-victim", &Scenario::second_victim, 0, 0, 15},
+          {"second-other-victim", &Scenario::second_other_victim, 0, 0, 15}};
 }
 
 absl::Status Scenario::Set(std::string_view settings) {
@@ -250,14 +300,44 @@ state::StateThresholds Scenario::thresholds() const {
           .split_bits = static_cast<std::uint32_t>(split_bits)};
 }
 
+std::array<Fault, kMostFaults> Scenario::faults() const {
+  return {{{.kind = static_cast<FaultKind>(fault),
+            .step = static_cast<Step>(step),
+            .occurrence = occurrence,
+            .victim = victim,
+            .other_victim = other_victim},
+           {.kind = static_cast<FaultKind>(second_fault),
+            .step = static_cast<Step>(second_step),
+            .occurrence = second_occurrence,
+            .victim = second_victim,
+            .other_victim = second_other_victim}}};
+}
+
+bool Scenario::has_fault(FaultKind kind) const {
+  return std::ranges::any_of(faults(), [&](const Fault& each) { return each.kind == kind; });
+}
+
 void Scenario::Fit() {
-  victim %= nodes;
-  if (nodes > 1 && other_victim % nodes == victim) ++other_victim;
-  other_victim %= nodes;
-  if (nodes == 1 && ConcernsTwo(fault_kind())) fault = 0;
+  if (!Fits(*this, static_cast<FaultKind>(fault))) fault = 0;
+  if (!Fits(*this, static_cast<FaultKind>(second_fault))) second_fault = 0;
+  if (fault == 0 && second_fault != 0) {
+    fault = std::exchange(second_fault, 0);
+    step = second_step;
+    occurrence = second_occurrence;
+    victim = second_victim;
+    other_victim = second_other_victim;
+  }
+  FitVictims(nodes, victim, other_victim);
+  if (second_fault == 0) {
+    second_step = second_victim = second_other_victim = 0;
+    second_occurrence = 1;
+  } else {
+    FitVictims(nodes, second_victim, second_other_victim);
+  }
   // Which records of idle flows are late depends on how long others stand still, and on epochs that are longer than the
   // patience of idle flows.
-  if (fault_kind() == FaultKind::kShortStall || fault_kind() == FaultKind::kShortPartition) silent = 0;
+  if (has_fault(FaultKind::kShortStall) || has_fault(FaultKind::kShortPartition)) silent = 0;
+  if (file_sources == 1) silent = silent_source = skips = 0;  // a file is never silent
   if (silent == 1) epoch_interval_us = std::min<std::int64_t>(epoch_interval_us, 10'000);
   // A join has a row for each pair of records with the same key. A trigger hands them on in no more turns than a run
   // has steps for.
@@ -345,6 +425,8 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
     scenario.disorder_ms = scenario.bound_ms = 0;
     scenario.cached_slots_bytes = 0;
   }
+  DrawSecondFault(random, scenario);
+  DrawFiles(random, scenario);
   scenario.Fit();
   return scenario;
 }

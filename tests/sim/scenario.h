@@ -1,4 +1,4 @@
-// Scenario: everything that is drawn before a simulation runs: the query, the cluster, the input, the network, a fault.
+// Scenario: everything that is drawn before a simulation runs: the query, the cluster, the input, the network, faults.
 //
 // All of it follows from the seed. Each number has a name, by which --set overrides it and by which shrinking makes a
 // failing scenario smaller: see Knobs().
@@ -7,6 +7,7 @@
 //   absl::Status status = scenario.Set("nodes=2,records=50");
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -86,20 +87,30 @@ struct Scenario {
   std::int64_t full_queue_percent = 0;  ///< of posts that find the queue full
   std::int64_t skew_ms = 0;             ///< of clocks between hosts
 
+  std::int64_t file_sources = 0;  ///< 1: flows are files, which the engine's source of lines reads
+  std::int64_t file_sinks = 0;    ///< 1: results are files, which the engine's sink writes
+
   std::int64_t fault = 0;
   std::int64_t step = 0;        ///< at which it strikes
   std::int64_t occurrence = 1;  ///< the how many-th time the victim is at the step
   std::int64_t victim = 0;
   std::int64_t other_victim = 0;
 
-  FaultKind fault_kind() const { return static_cast<FaultKind>(fault); }
-  Step fault_step() const { return static_cast<Step>(step); }
+  // Of another fault in the same run.
+  std::int64_t second_fault = 0;
+  std::int64_t second_step = 0;
+  std::int64_t second_occurrence = 1;
+  std::int64_t second_victim = 0;
+  std::int64_t second_other_victim = 0;
+
+  std::array<Fault, kMostFaults> faults() const;
+  bool has_fault(FaultKind kind) const;
   std::int64_t executor_count() const { return nodes * executors; }
   state::StateThresholds thresholds() const;
 
   /// "nodes=2,records=50". InvalidArgument names what is no knob or no number.
   absl::Status Set(std::string_view settings);
-  /// Makes what goes together fit: the victims, and what oracles can tell of idle flows.
+  /// Makes what goes together fit: the faults, and what oracles can tell of idle flows.
   void Fit();
   /// All that differs from `other`, in the same form.
   std::string DifferenceTo(const Scenario& other) const;

@@ -42,6 +42,17 @@ std::string Reproduction(const Scenario& scenario, const Scenario& drawn) {
   return absl::StrCat("simulate --seed=", scenario.seed, difference.empty() ? "" : absl::StrCat(" --set=", difference));
 }
 
+std::string NameOf(const Fault& fault) {
+  return absl::StrCat(std::string(Name(fault.kind)),
+                      StrikesAnywhere(fault.kind) ? absl::StrCat(" at ", std::string(Name(fault.step))) : "");
+}
+
+std::string_view Struck(const Outcome& outcome) {
+  const auto [first, second] = outcome.has_struck;
+  if (first && second) return "and the second one struck";
+  return first || second ? "struck" : "did not strike";
+}
+
 int RunOne(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
   Scenario scenario = DrawScenario(flags.seed, catalogue);
   if (absl::Status status = scenario.Set(flags.set); !status.ok()) {
@@ -49,16 +60,14 @@ int RunOne(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
     return 2;
   }
   const CatalogueEntry& entry = catalogue[static_cast<std::size_t>(scenario.query) % catalogue.size()];
+  const auto [first, second] = scenario.faults();
   std::cout << "seed " << scenario.seed << ": " << entry.name << "; " << scenario.DifferenceTo({}) << "; fault "
-            << Name(scenario.fault_kind())
-            << (StrikesAnywhere(scenario.fault_kind()) ? absl::StrCat(" at ", std::string(Name(scenario.fault_step())))
-                                                       : "")
-            << "\n"
+            << NameOf(first) << (second.kind == FaultKind::kNone ? "" : absl::StrCat(", ", NameOf(second))) << "\n"
             << std::flush;
   const Outcome outcome = Simulate(scenario, catalogue, flags.trace ? &std::cout : nullptr);
   std::cout << absl::StreamFormat("%d steps, %.3f virtual ms, %d rows, %d late, fault %s, run %s, fingerprint %016x\n",
                                   outcome.steps, static_cast<double>(outcome.virtual_ns) * 1e-6, outcome.rows,
-                                  outcome.late_rows, outcome.has_struck ? "struck" : "did not strike",
+                                  outcome.late_rows, Struck(outcome),
                                   outcome.has_failed ? "failed" : "ended well", outcome.fingerprint);
   std::cout << (outcome.problem.empty() ? "right" : absl::StrCat("WRONG: ", outcome.problem)) << "\n";
   return outcome.problem.empty() ? 0 : 1;

@@ -14,6 +14,7 @@
 #include "tests/sim/invariants.h"
 #include "tests/sim/network.h"
 #include "tests/sim/node.h"
+#include "tests/sim/sim_files.h"
 #include "tests/sim/verdict.h"
 
 namespace glaive::sim {
@@ -24,6 +25,8 @@ constexpr std::int64_t kNoProgressNs = 20'000'000'000;
 constexpr std::uint64_t kMostSteps = 40'000'000;
 constexpr std::int64_t kLeastLeapNs = 2'000;
 constexpr std::int64_t kMostLeapNs = 2'000'000;
+/// So short that two of them in a row exceed no retries.
+constexpr std::int64_t kMostShortPartitionNs = kRetriesNs * 2 / 5;
 
 NetworkOptions OptionsOf(const Scenario& scenario) {
   return {.latency_ns = scenario.latency_us * 1'000,
@@ -36,16 +39,29 @@ NetworkOptions OptionsOf(const Scenario& scenario) {
           .retries_ns = kRetriesNs};
 }
 
+Input InputOf(const Scenario& scenario, const CatalogueEntry& entry) {
+  Input input = MakeInput(scenario, entry.sources, entry.counts_records);
+  return scenario.file_sources == 1 ? AsLinesAreRead(input, scenario.batch) : input;
+}
+
+std::unique_ptr<SimFiles> FilesOf(const Scenario& scenario, const Input& input) {
+  if (scenario.file_sources == 0 && scenario.file_sinks == 0) return nullptr;
+  return std::make_unique<SimFiles>(scenario.file_sources == 1 ? input : Input{},
+                                    static_cast<std::uint32_t>(scenario.executor_count()));
+}
+
 class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListener {
  public:
   Cluster(const Scenario& scenario, const CatalogueEntry& entry, std::ostream* trace)
       : scenario_(scenario),
+        faults_(scenario.faults()),
         entry_(&entry),
         trace_(time_, trace),
         random_(scenario.seed, Purpose::kSchedule),
-        input_(MakeInput(scenario, entry.sources, entry.counts_records)),
+        input_(InputOf(scenario, entry)),
         truth_(static_cast<std::size_t>(entry.sources), static_cast<std::size_t>(scenario.executor_count()), time_,
                scenario.silent_source == 0 || !entry.counts_records),
+        files_(FilesOf(scenario, input_)),
         network_(OptionsOf(scenario), time_, Random(scenario.seed, Purpose::kNetwork), *this),
         wire_(static_cast<std::uint32_t>(scenario.nodes), time_, Random(scenario.seed, Purpose::kControl)),
         invariants_(scenario_, entry, truth_),
@@ -56,6 +72,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     const World world{.scenario = &scenario_,
                       .entry = entry_,
                       .input = &input_,
+                      .files = files_.get(),
                       .truth = &truth_,
                       .source_listener = this,
                       .sink_listener = this,
@@ -184,6 +201,9 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   absl::Status OnBatch(std::size_t source, ExecutorId executor) override {
     Require(invariants_.AtBatch(source, executor));
     ++progress_;
+    if (Strikes(FaultKind::kInputCut, executor)) files_->Cut(source, executor);
+    if (Strikes(FaultKind::kInputDamaged, executor)) files_->Damage(source, executor);
+    if (Strikes(FaultKind::kInputGone, executor)) files_->Discard(source, executor);
     return Injected(FaultKind::kSourceFails, executor);
   }
   absl::Status OnRow(ExecutorId executor, std::int64_t time_ms, RowKind kind) override {
@@ -206,6 +226,8 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
       Require(absl::StrCat("a turn does not end after ", scenario_.rows_per_turn, " rows"));
     }
   }
+  bool RefusesFile(ExecutorId executor) override { return Strikes(FaultKind::kOutputRefused, executor); }
+  bool RefusesBytes(ExecutorId executor) override { return Strikes(FaultKind::kOutputFull, executor); }
   absl::Status OnFinish(ExecutorId executor) override { return Injected(FaultKind::kFinishFails, executor); }
   absl::StatusOr<bool> OnCommit(ExecutorId executor) override {
     const NodeId node = NodeOf(executor);
@@ -213,12 +235,12 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     if (absl::Status status = Injected(FaultKind::kCommitFails, executor); !status.ok()) return status;
     if (const absl::Status failure = Injected(FaultKind::kEndsAtOnce, executor); !failure.ok()) {
       nodes_[Value(node)]->Fail(failure);
-      has_given_up_ = nodes_[Value(node)]->GiveUp() == engine::NodeSession::Results::kGivenUp;
+      facts_.nodes[Value(node)].gave_up = nodes_[Value(node)]->GiveUp() == engine::NodeSession::Results::kGivenUp;
     }
     return IsRunning(executor);
   }
   void OnPublished(ExecutorId executor) override {
-    if (has_given_up_ && Value(NodeOf(executor)) == scenario_.victim) Kill(NodeOf(executor), /*quietly=*/false);
+    if (facts_.nodes[Value(NodeOf(executor))].gave_up) Kill(NodeOf(executor), /*quietly=*/false);
   }
   bool IsRunning(ExecutorId executor) const override { return !facts_.nodes[Value(NodeOf(executor))].was_killed; }
 
@@ -226,29 +248,44 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     return NodeId{Value(executor) / static_cast<std::uint32_t>(scenario_.executors)};
   }
 
-  /// The fault of a kind that strikes at a step of its own.
-  absl::Status Injected(FaultKind kind, ExecutorId executor) {
-    if (scenario_.fault_kind() != kind || Value(NodeOf(executor)) != scenario_.victim || facts_.has_struck) {
-      return absl::OkStatus();
+  /// Whether a fault of a kind that has a step of its own strikes there now.
+  bool Strikes(FaultKind kind, ExecutorId executor) {
+    const NodeId node = NodeOf(executor);
+    bool strikes = false;
+    for (std::size_t i = 0; i < kMostFaults; ++i) {
+      if (faults_[i].kind == kind && MeetsFault(i, node)) {
+        StrikeWith(i);
+        strikes = true;
+      }
     }
-    if (++occurrences_ < scenario_.occurrence) return absl::OkStatus();
-    Strike();
-    return absl::InternalError(absl::StrCat("simulated: ", std::string(Name(kind))));
+    return strikes;
+  }
+  absl::Status Injected(FaultKind kind, ExecutorId executor) {
+    return Strikes(kind, executor) ? absl::InternalError(absl::StrCat("simulated: ", std::string(Name(kind))))
+                                   : absl::OkStatus();
+  }
+  /// Whether the node, at the step of a fault, meets it there now.
+  bool MeetsFault(std::size_t index, NodeId node) {
+    return !facts_.faults[index].has_struck && Value(node) == faults_[index].victim &&
+           !facts_.nodes[Value(node)].was_killed && ++occurrences_[index] >= faults_[index].occurrence;
   }
 
   void AtStep(NodeId node, Step step) override {
     if (step == Step::kCommitted && nodes_[Value(node)]->GiveUp() != engine::NodeSession::Results::kCommitting) {
       Require(absl::StrCat("another thread can give up results that node ", Value(node), " has told others are named"));
     }
-    if (!StrikesAnywhere(scenario_.fault_kind()) || facts_.has_struck || scenario_.fault_step() != step ||
-        Value(node) != scenario_.victim || ++occurrences_ < scenario_.occurrence) {
-      return;
+    for (std::size_t i = 0; i < kMostFaults; ++i) {
+      const Fault& fault = faults_[i];
+      if (!StrikesAnywhere(fault.kind) || fault.step != step || !MeetsFault(i, node)) continue;
+      StrikeWith(i);
+      Meet(fault.kind, node, NodeId{static_cast<std::uint32_t>(fault.other_victim)});
     }
-    Strike();
-    const NodeId other{static_cast<std::uint32_t>(scenario_.other_victim)};
+  }
+
+  void Meet(FaultKind kind, NodeId node, NodeId other) {
     const std::int64_t short_ns = random_.Between(kPeerTimeoutNs / 10, kPeerTimeoutNs * 5 / 10);
     const std::int64_t long_ns = random_.Between(2 * kPeerTimeoutNs, 4 * kPeerTimeoutNs);
-    switch (scenario_.fault_kind()) {
+    switch (kind) {
       case FaultKind::kShortStall:
         Stall(node, time_.now_ns() + short_ns);
         break;
@@ -256,14 +293,14 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         Stall(node, time_.now_ns() + long_ns);
         break;
       case FaultKind::kShortPartition:
-        Part(node, other, time_.now_ns() + std::min(short_ns, kRetriesNs / 2));
+        Part(node, other, time_.now_ns() + std::min(short_ns, kMostShortPartitionNs));
         break;
       case FaultKind::kLongPartition:
         Part(node, other, time_.now_ns() + long_ns);
         break;
       case FaultKind::kKill:
       case FaultKind::kPowerLoss:
-        Kill(node, scenario_.fault_kind() == FaultKind::kPowerLoss);
+        Kill(node, kind == FaultKind::kPowerLoss);
         break;
       case FaultKind::kBrokenQueuePair:
         network_.Break(node, other);
@@ -273,15 +310,20 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     }
   }
 
-  void Strike() override {
-    if (facts_.has_struck) return;
-    facts_.has_struck = true;
-    facts_.struck_ns = time_.now_ns();
-    trace_.Add("FAULT: %s", Name(scenario_.fault_kind()));
+  void Strike(NodeId node, FaultKind kind) override {
+    for (std::size_t i = 0; i < kMostFaults; ++i) {
+      if (faults_[i].kind == kind && faults_[i].victim == Value(node)) StrikeWith(i);
+    }
+  }
+  void StrikeWith(std::size_t index) {
+    FaultFacts& facts = facts_.faults[index];
+    if (facts.has_struck) return;
+    facts = {.has_struck = true, .struck_ns = time_.now_ns()};
+    trace_.Add("FAULT: %s", Name(faults_[index].kind));
   }
 
   void Stall(NodeId node, std::int64_t until_ns) {
-    stalled_until_ns_[Value(node)] = until_ns;
+    stalled_until_ns_[Value(node)] = std::max(stalled_until_ns_[Value(node)], until_ns);
     wire_.Stall(Value(node), until_ns);
   }
   void Part(NodeId a, NodeId b, std::int64_t until_ns) {
@@ -299,7 +341,6 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   void Conclude() {
     outcome_.fingerprint = trace_.fingerprint();
     outcome_.virtual_ns = time_.now_ns();
-    outcome_.has_struck = facts_.has_struck;
     std::uint64_t delta_entries = 0;
     std::uint64_t merges = 0;
     for (const auto& node : nodes_) {
@@ -308,6 +349,8 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
       facts.ended_ns = node->ended_ns();
       facts.published = node->rows().published();
       facts.parts = node->rows().parts();
+      if (scenario_.file_sinks == 1) AddPublishedFiles(node->id(), facts);
+      NoteUsedUpState(node->id(), facts);
       for (const engine::ExecutorMetrics& metrics : node->metrics()) {
         outcome_.credit_stalls += metrics.credit_stalls;
         outcome_.segment_waits += metrics.segment_waits;
@@ -331,6 +374,10 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     }
     // Before the verdict: a violation while sessions come apart counts as well.
     nodes_.clear();
+    for (std::size_t i = 0; i < kMostFaults; ++i) outcome_.has_struck[i] = facts_.faults[i].has_struck;
+    if (files_ != nullptr && !files_->Leftovers().empty()) {
+      Require(absl::StrCat("files left behind: ", absl::StrJoin(files_->Leftovers(), ", ")));
+    }
     if (!outcome_.problem.empty()) return;
     const Expected expected = entry_->expect(input_);
     const Verdict verdict = Judge(scenario_, facts_, expected);
@@ -344,13 +391,30 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     if (!verdict.has_failed) Require(ledger_.AtEnd());
   }
 
+  void AddPublishedFiles(NodeId node, NodeFacts& facts) const {
+    const auto executors = static_cast<std::uint32_t>(scenario_.executors);
+    for (std::uint32_t i = 0; i < executors; ++i) {
+      const PublishedParts published = files_->PublishedBy(ExecutorId{Value(node) * executors + i});
+      for (const std::string& row : published.rows.rows) facts.published.rows.push_back(row);
+      for (const std::string& late : published.rows.late) facts.published.late.push_back(late);
+      facts.parts += published.parts;
+    }
+  }
+
+  /// A budget is used up unnoticed: that the fault has struck is told by the error.
+  void NoteUsedUpState(NodeId node, const NodeFacts& facts) {
+    if (facts.ended.has_value() && absl::IsResourceExhausted(*facts.ended)) Strike(node, FaultKind::kNoState);
+  }
+
   Scenario scenario_;
+  std::array<Fault, kMostFaults> faults_;
   const CatalogueEntry* entry_;
   VirtualTime time_;
   Trace trace_;
   Random random_;
   Input input_;
   FlowTruth truth_;
+  std::unique_ptr<SimFiles> files_;
   Network network_;
   ControlWire wire_;
   Invariants invariants_;
@@ -359,9 +423,8 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   Outcome outcome_;
   std::array<std::int64_t, 16> stalled_until_ns_{};
   std::array<bool, 16> is_buried_{};
-  std::int64_t occurrences_ = 0;
+  std::array<std::int64_t, kMostFaults> occurrences_{};
   std::int64_t handed_on_ = 0;  // results, in this turn
-  bool has_given_up_ = false;   // the node that ends at once
   std::size_t idle_steps_ = 0;
   std::int64_t leap_ns_ = kLeastLeapNs;
   std::uint64_t progress_ = 0;

@@ -7,6 +7,7 @@
 //   if (!outcome.problem.empty()) std::cerr << outcome.problem;
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <ostream>
 #include <span>
@@ -24,8 +25,8 @@ struct Measures {
   std::uint64_t fingerprint = 0;
   std::int64_t virtual_ns = 0;
   std::uint64_t steps = 0;
-  bool has_struck = false;  ///< the fault
-  bool has_failed = false;  ///< the run, as it should
+  std::array<bool, kMostFaults> has_struck{};  ///< the scenario's faults
+  bool has_failed = false;                     ///< the run, as it should
   // What was met.
   std::uint64_t rows = 0;
   std::uint64_t late_rows = 0;

@@ -83,7 +83,8 @@ TEST_P(Regressions, StayRight) {
   scenario.query = entry - catalogue.begin();
   const Outcome outcome = Simulate(scenario, catalogue, nullptr);
   EXPECT_EQ(outcome.problem, "");
-  EXPECT_EQ(outcome.has_struck, scenario.fault != 0);
+  EXPECT_EQ(outcome.has_struck[0], scenario.fault != 0);
+  EXPECT_EQ(outcome.has_struck[1], scenario.second_fault != 0);
   EXPECT_EQ(outcome.idle_periods > 0, scenario.silent == 1);
 }
 

@@ -8,6 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
+#include "tests/sim/sim_files.h"
+
 namespace glaive::sim {
 namespace {
 
@@ -49,29 +51,82 @@ bool NamesNode(const absl::Status& status, std::int64_t node) {
   return false;
 }
 
-/// Why the error is not what the fault should lead to; empty if it is.
-std::string WhatIsWrongWith(const absl::Status& status, const Scenario& scenario, std::int64_t node) {
-  const FaultKind kind = scenario.fault_kind();
+/// Beside the code, an error of a fault of files says which file it was: one of the input, or of the output.
+bool NamesFile(const absl::Status& status, FaultKind kind) {
+  return absl::IsFailedPrecondition(status) &&
+         absl::StrContains(status.message(), std::string(IsOfInputFiles(kind) ? kInputName : kOutputName));
+}
+
+/// Why a node's error is not what the fault should lead to; empty if it is.
+std::string WhatIsWrongWith(const absl::Status& status, const Fault& fault, std::int64_t node) {
   const auto complain = [&](std::string_view expected) {
     return absl::StrCat("node ", node, " ended with '", status.ToString(), "', expected ", std::string(expected));
   };
-  if (kind == FaultKind::kNoState) {
+  if (fault.kind == FaultKind::kNoState) {
     const bool fits = absl::IsResourceExhausted(status) && absl::StrContains(status.message(), "memory-limit");
     return fits ? "" : complain("RESOURCE_EXHAUSTED and --memory-limit");
   }
-  if (!StrikesAnywhere(kind)) {
-    const bool is_resource = kind >= FaultKind::kNoSegments && kind <= FaultKind::kNoRegistration;
+  const bool names_victim = node == fault.victim || NamesNode(status, fault.victim);
+  if (IsOfInputFiles(fault.kind) || IsOfOutputFiles(fault.kind)) {
+    return NamesFile(status, fault.kind) && names_victim ? "" : complain("the file and the node that met it");
+  }
+  if (!StrikesAnywhere(fault.kind)) {
+    const bool is_resource = fault.kind >= FaultKind::kNoSegments && fault.kind <= FaultKind::kNoRegistration;
     const absl::StatusCode code = is_resource ? absl::StatusCode::kResourceExhausted : absl::StatusCode::kInternal;
-    const bool names = node == scenario.victim || NamesNode(status, scenario.victim);
-    return status.code() == code && names && absl::StrContains(status.message(), "simulated")
+    return status.code() == code && names_victim && absl::StrContains(status.message(), "simulated")
                ? ""
                : complain("the cause and the node that met it");
   }
   if (!absl::IsUnavailable(status)) return complain("UNAVAILABLE");
-  if (node == scenario.victim) return "";  // it knows only that it has lost somebody
-  const bool names =
-      NamesNode(status, scenario.victim) || (ConcernsTwo(kind) && NamesNode(status, scenario.other_victim));
-  return names ? "" : complain("the lost node's name");
+  // The victim itself knows only that it has lost somebody.
+  return names_victim || (ConcernsTwo(fault.kind) && NamesNode(status, fault.other_victim))
+             ? ""
+             : complain("the lost node's name");
+}
+
+/// The same for the faults that may have been the cause: empty if the error fits one of them.
+std::string WhatIsWrongWith(const absl::Status& status, const std::vector<Fault>& causes, std::int64_t node) {
+  std::string wrong;
+  for (const Fault& each : causes) {
+    const std::string why = WhatIsWrongWith(status, each, node);
+    if (why.empty()) return "";
+    absl::StrAppend(&wrong, wrong.empty() ? "" : "; or ", why);
+  }
+  return wrong;
+}
+
+/// The faults that may end the run. Of a used-up budget it is not told when it strikes.
+std::vector<Fault> Causes(const Scenario& scenario, const RunFacts& facts) {
+  std::vector<Fault> causes;
+  for (std::size_t i = 0; i < kMostFaults; ++i) {
+    const Fault fault = scenario.faults()[i];
+    const bool may_have_struck = facts.faults[i].has_struck || fault.kind == FaultKind::kNoState;
+    if (!IsHarmless(fault.kind) && may_have_struck) causes.push_back(fault);
+  }
+  return causes;
+}
+
+/// How long after the faults a node has ended, beyond what it may take; 0 or less: in time. What strikes unnoticed at
+/// first has no such time: a used-up budget, and a change of the input, which is met where that is read.
+std::int64_t LateByNs(const RunFacts& facts, const std::vector<Fault>& causes, std::int64_t node) {
+  std::int64_t last_ns = 0;
+  for (const FaultFacts& each : facts.faults) last_ns = std::max(last_ns, each.has_struck ? each.struck_ns : 0);
+  std::int64_t within_ns = kEndWithinNs;
+  for (const Fault& each : causes) {
+    if (each.kind == FaultKind::kNoState || IsOfInputFiles(each.kind)) return 0;
+    if (each.kind == FaultKind::kLongStall && node == each.victim) within_ns = kEndWithinNs + 4 * kPeerTimeoutNs;
+  }
+  return facts.nodes[static_cast<std::size_t>(node)].ended_ns - last_ns - within_ns;
+}
+
+/// Whether a node has heard no more of the coordinator once it had committed: it cannot know whether all others have.
+/// None can be told for sure, over a network that loses messages. docs/operations.md says so.
+bool IsInDoubt(const std::vector<Fault>& causes, std::int64_t node) {
+  return std::ranges::any_of(causes, [&](const Fault& each) {
+    const std::int64_t cut_off = each.victim == 0 ? each.other_victim : each.victim;
+    return each.kind == FaultKind::kLongPartition && each.step >= Step::kCommitted &&
+           (each.victim == 0 || each.other_victim == 0) && cut_off == node;
+  });
 }
 
 }  // namespace
@@ -81,45 +136,32 @@ Verdict Judge(const Scenario& scenario, const RunFacts& facts, const Expected& e
   std::vector<std::int64_t> failed;
   for (std::size_t node = 0; node < facts.nodes.size(); ++node) {
     const NodeFacts& each = facts.nodes[node];
+    if (each.gave_up && each.parts > 0) {
+      return {.problem = absl::StrCat("node ", node, " gave its results up, and left ", each.parts, " parts published"),
+              .has_failed = true};
+    }
     if (each.was_killed) continue;
     (each.ended->ok() ? well : failed).push_back(static_cast<std::int64_t>(node));
   }
-  const FaultKind kind = scenario.fault_kind();
-  const NodeFacts& victim = facts.nodes[static_cast<std::size_t>(scenario.victim)];
-  if (kind == FaultKind::kEndsAtOnce && victim.was_killed && victim.parts > 0) {
-    return {.problem = absl::StrCat("node ", scenario.victim, " gave its results up, and left ", victim.parts,
-                                    " parts published"),
-            .has_failed = true};
-  }
-  const bool may_fail = !IsHarmless(kind) && (facts.has_struck || kind == FaultKind::kNoState);
-  if (failed.empty() && well.empty()) return {.problem = "", .has_failed = true};  // the only node was killed
+  if (failed.empty() && well.empty()) return {.problem = "", .has_failed = true};  // all were killed
   if (failed.empty()) return {.problem = CheckRows(facts, expected), .has_failed = false};
-  if (!may_fail) {
+  const std::vector<Fault> causes = Causes(scenario, facts);
+  if (causes.empty()) {
     return {.problem = absl::StrCat("node ", failed.front(), " failed without a cause: ",
                                     facts.nodes[static_cast<std::size_t>(failed.front())].ended->ToString()),
             .has_failed = true};
   }
   for (const std::int64_t node : failed) {
     const NodeFacts& each = facts.nodes[static_cast<std::size_t>(node)];
-    if (std::string wrong = WhatIsWrongWith(*each.ended, scenario, node); !wrong.empty()) return {wrong, true};
+    if (std::string wrong = WhatIsWrongWith(*each.ended, causes, node); !wrong.empty()) return {wrong, true};
     if (each.parts > 0) {
       return {absl::StrCat("node ", node, " failed, and left ", each.parts, " parts published"), true};
     }
-    const bool wakes_late = kind == FaultKind::kLongStall && node == scenario.victim;
-    const std::int64_t within_ns = kEndWithinNs + (wakes_late ? 4 * kPeerTimeoutNs : 0);
-    const bool is_late = facts.has_struck && each.ended_ns - facts.struck_ns > within_ns;
-    if (is_late) {
-      return {
-          absl::StrCat("node ", node, " ended ", (each.ended_ns - facts.struck_ns) / 1'000'000, " ms after the fault"),
-          true};
+    if (LateByNs(facts, causes, node) > 0) {
+      return {absl::StrCat("node ", node, " ended ", LateByNs(facts, causes, node) / 1'000'000, " ms too late"), true};
     }
   }
-  // A node that hears no more of the coordinator once it has committed cannot know whether all others have: none can be
-  // told for sure, over a network that loses messages. docs/operations.md says so.
-  const bool is_partition = kind == FaultKind::kLongPartition && scenario.fault_step() >= Step::kCommitted;
-  const std::int64_t cut_off = scenario.victim == 0 ? scenario.other_victim : scenario.victim;
-  const bool in_doubt = is_partition && (scenario.victim == 0 || scenario.other_victim == 0) && failed.size() == 1 &&
-                        failed.front() == cut_off;
+  const bool in_doubt = std::ranges::all_of(failed, [&](std::int64_t node) { return IsInDoubt(causes, node); });
   if (!well.empty() && !in_doubt) {
     return {absl::StrCat("node ", well.front(), " ended well, node ", failed.front(),
                          " failed: ", facts.nodes[static_cast<std::size_t>(failed.front())].ended->ToString()),

@@ -2,9 +2,10 @@
 //
 // Without a fault that a run cannot survive: every node ends well, and what is published is what a sequential run
 // shows. With one: all survivors end well and everything is published; or all of them end with an error that names who
-// or what it was, in time, and none of them leaves anything published.
+// or what it was, in time, and none of them leaves anything published. After two such faults an error may name either.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,11 +26,17 @@ struct NodeFacts {
   std::int64_t ended_ns = 0;
   StoredRows published;
   std::size_t parts = 0;  ///< sinks that had published
+  bool gave_up = false;   ///< its results, before it was killed
+};
+
+/// What became of a fault.
+struct FaultFacts {
+  bool has_struck = false;
+  std::int64_t struck_ns = 0;
 };
 
 struct RunFacts {
-  bool has_struck = false;  ///< the fault
-  std::int64_t struck_ns = 0;
+  std::array<FaultFacts, kMostFaults> faults;  ///< in the scenario's order
   std::vector<NodeFacts> nodes;
 };
 

@@ -43,10 +43,11 @@ Scenario Killing() {
 }
 
 std::string ProblemOf(const Scenario& scenario, std::vector<NodeFacts> nodes) {
-  const bool has_struck = scenario.fault_kind() != FaultKind::kNone;
-  return Judge(scenario, {.has_struck = has_struck, .struck_ns = kStruckNs, .nodes = std::move(nodes)},
-               {.rows = {"a", "b"}, .late = {}})
-      .problem;
+  RunFacts facts{.faults = {}, .nodes = std::move(nodes)};
+  for (std::size_t i = 0; i < kMostFaults; ++i) {
+    facts.faults[i] = {.has_struck = scenario.faults()[i].kind != FaultKind::kNone, .struck_ns = kStruckNs};
+  }
+  return Judge(scenario, facts, {.rows = {"a", "b"}, .late = {}}).problem;
 }
 
 TEST(Verdict, RowsAreThoseOfAllNodesInAnyOrder) {
@@ -71,8 +72,8 @@ TEST(Verdict, SurvivorsSayWhoWasLost) {
 
 TEST(Verdict, SurvivorsEndInTime) {
   NodeFacts slow = EndedWith(Lost(1));
-  slow.ended_ns += 2'000'000'001;
-  EXPECT_THAT(ProblemOf(Killing(), {EndedWith(Lost(1)), Killed(), slow}), HasSubstr("node 2 ended 2500 ms after"));
+  slow.ended_ns += 2'001'000'000;
+  EXPECT_THAT(ProblemOf(Killing(), {EndedWith(Lost(1)), Killed(), slow}), HasSubstr("node 2 ended 1 ms too late"));
 }
 
 TEST(Verdict, NobodyPublishesWhatOthersHaveTakenBack) {
@@ -87,6 +88,7 @@ TEST(Verdict, WhoGivesResultsUpLeavesNonePublished) {
   scenario.fault = static_cast<std::int64_t>(FaultKind::kEndsAtOnce);
   const absl::Status told = absl::InternalError("node 1 ended the run: simulated: ends-at-once");
   NodeFacts gone = Killed();
+  gone.gave_up = true;
   EXPECT_EQ(ProblemOf(scenario, {EndedWith(told), gone, EndedWith(told)}), "");
   gone.parts = 1;
   EXPECT_THAT(ProblemOf(scenario, {EndedWith(told), gone, EndedWith(told)}),
