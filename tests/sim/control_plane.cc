@@ -64,9 +64,7 @@ void ControlWire::Hold(std::uint32_t a, std::uint32_t b, std::int64_t until_ns) 
   if (a == 0 || b == 0) HeldBetween(a, b).Extend(time_->now_ns(), until_ns);
 }
 
-void ControlWire::Stall(std::uint32_t rank, std::int64_t until_ns) {
-  quiet_[rank].Extend(time_->now_ns(), until_ns);
-}
+void ControlWire::Stall(std::uint32_t rank, std::int64_t until_ns) { quiet_[rank].Extend(time_->now_ns(), until_ns); }
 
 std::int64_t ControlWire::SilentForNs(std::uint32_t observer, std::uint32_t peer) const {
   const std::int64_t now_ns = time_->now_ns();

@@ -38,10 +38,10 @@ enum class FaultKind : std::uint8_t {
 };
 inline constexpr std::size_t kFaultKinds = 22;
 inline constexpr std::array<std::string_view, kFaultKinds> kFaultNames = {
-    "none",           "short-stall", "short-partition", "kill",         "power-loss",      "long-stall",
-    "long-partition", "broken-qp",   "no-segments",     "no-rings",     "no-registration", "no-state",
-    "source-fails",   "sink-fails",  "finish-fails",    "commit-fails", "ends-at-once",
-    "input-cut",      "input-damaged", "input-gone",    "output-full",  "output-refused"};
+    "none",           "short-stall", "short-partition", "kill",          "power-loss",      "long-stall",
+    "long-partition", "broken-qp",   "no-segments",     "no-rings",      "no-registration", "no-state",
+    "source-fails",   "sink-fails",  "finish-fails",    "commit-fails",  "ends-at-once",    "input-cut",
+    "input-damaged",  "input-gone",  "output-full",     "output-refused"};
 
 constexpr std::string_view Name(FaultKind kind) { return kFaultNames[static_cast<std::size_t>(kind)]; }
 /// Whether it strikes at the step that was drawn, rather than at one of its own.

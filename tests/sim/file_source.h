@@ -84,8 +84,8 @@ inline engine::SourceFactory<Event> FileSourceFactory(const SimFiles& files, std
                                                       FlowTruth& truth, SourceListener& listener) {
   const auto listed = engine::FindInputFiles(files.InputPattern(source));
   GLAIVE_CHECK(listed.ok(), listed.status().message());
-  const auto lines = engine::Lines<Event>(*listed, ParseEvent{}, kEventTime,
-                                          {.watermark_every = static_cast<std::uint64_t>(batch)});
+  const auto lines =
+      engine::Lines<Event>(*listed, ParseEvent{}, kEventTime, {.watermark_every = static_cast<std::uint64_t>(batch)});
   return [open = lines.open, source, truth = &truth, listener = &listener](
              const engine::SourceContext& context) -> absl::StatusOr<std::unique_ptr<engine::Source<Event>>> {
     auto opened = open(context);

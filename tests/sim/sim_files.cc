@@ -157,8 +157,7 @@ std::vector<std::string> SimFiles::Leftovers() const {
 }
 
 std::string SimFiles::WithoutPlace(const std::string& text) const {
-  return absl::StrReplaceAll(text,
-                             {{absl::StrCat(folder_, "/"), ""}, {absl::StrCat(".", getpid(), "-"), ".PROCESS-"}});
+  return absl::StrReplaceAll(text, {{absl::StrCat(folder_, "/"), ""}, {absl::StrCat(".", getpid(), "-"), ".PROCESS-"}});
 }
 
 Input AsLinesAreRead(const Input& input, std::int64_t batch) {

@@ -67,8 +67,8 @@ int RunOne(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
   const Outcome outcome = Simulate(scenario, catalogue, flags.trace ? &std::cout : nullptr);
   std::cout << absl::StreamFormat("%d steps, %.3f virtual ms, %d rows, %d late, fault %s, run %s, fingerprint %016x\n",
                                   outcome.steps, static_cast<double>(outcome.virtual_ns) * 1e-6, outcome.rows,
-                                  outcome.late_rows, Struck(outcome),
-                                  outcome.has_failed ? "failed" : "ended well", outcome.fingerprint);
+                                  outcome.late_rows, Struck(outcome), outcome.has_failed ? "failed" : "ended well",
+                                  outcome.fingerprint);
   std::cout << (outcome.problem.empty() ? "right" : absl::StrCat("WRONG: ", outcome.problem)) << "\n";
   return outcome.problem.empty() ? 0 : 1;
 }
