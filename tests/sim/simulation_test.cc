@@ -31,13 +31,14 @@ Scenario Quiet(std::int64_t query) {
 
 TEST(Catalogue, EveryQueryIsRightOnAQuietCluster) {
   const std::vector<CatalogueEntry> catalogue = Catalogue();
-  EXPECT_GE(catalogue.size(), 30U);
+  EXPECT_GE(catalogue.size(), 70U);
   for (std::size_t query = 0; query < catalogue.size(); ++query) {
     SCOPED_TRACE(catalogue[query].name);
     const Outcome outcome = Simulate(Quiet(static_cast<std::int64_t>(query)), catalogue, nullptr);
     EXPECT_EQ(outcome.problem, "");
     EXPECT_FALSE(outcome.has_failed);
-    EXPECT_GE(outcome.rows, 10U) << "or this tests little";
+    const bool has_one_row = catalogue[query].key == "none" && catalogue[query].window == "unbounded";
+    EXPECT_GE(outcome.rows, has_one_row ? 1U : 10U) << "or this tests little";
   }
 }
 

@@ -82,11 +82,11 @@ using ShowEvents = std::string (*)(const std::vector<Event>&);
 /// An aggregate of the first source's records. `shown` names the aggregates that its rows have.
 template <typename K = std::uint64_t, typename W, typename A>
 CatalogueEntry Aggregated(std::string_view name, const WindowKind<W>& kind, const A& aggregate,
-                          std::vector<std::string_view> shown, ShowEvents show) {
+                          const std::vector<std::string_view>& shown, ShowEvents show) {
   const KeyOracle key = KeyOracleOf<K>();
   return {.name = name,
           .window = kind.name,
-          .aggregates = std::move(shown),
+          .aggregates = shown,
           .join = "",
           .key = key.name,
           .build =
