@@ -163,6 +163,7 @@ TEST(ParseTaskEvent, AFieldOfTheWrongTypeIsNamedWithItsColumn) {
             absl::StrCat(cpu, ": CPU request is 'much'; a number that is not negative is expected"));
   EXPECT_THAT(RowRefusal(replace("0.07959", "nan")), HasSubstr(absl::StrCat(cpu + 8, ": memory request is 'nan'")));
   EXPECT_THAT(RowRefusal(replace("0.07959", "inf")), HasSubstr("memory request is 'inf'"));
+  EXPECT_THAT(RowRefusal(replace("0.07959", "0x1")), HasSubstr("memory request is '0x1'"));
   EXPECT_THAT(RowRefusal(replace("0.07959", "-1")), HasSubstr("memory request is '-1'"));
   EXPECT_THAT(RowRefusal(replace("0.07959", "-1e300")), HasSubstr("'-1e300'; a number that is not negative"));
   for (const char* zero : {"-0", "-1e-400", "-0.0"}) {
