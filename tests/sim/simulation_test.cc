@@ -138,6 +138,54 @@ TEST(ScenarioTest, SettingsOverrideWhatTheSeedDraws) {
   EXPECT_THAT(scenario.Set("nodes=many").message(), HasSubstr("nodes=<1 to 16>"));
 }
 
+/// Each query reads and writes files as it reads and writes memory.
+TEST(Simulation, EveryQueryIsRightOverFiles) {
+  const std::vector<CatalogueEntry> catalogue = Catalogue();
+  for (std::size_t query = 0; query < catalogue.size(); ++query) {
+    SCOPED_TRACE(catalogue[query].name);
+    Scenario scenario = Quiet(static_cast<std::int64_t>(query));
+    ASSERT_EQ(scenario.Set("file-sources=1,file-sinks=1"), absl::OkStatus());
+    const Outcome outcome = Simulate(scenario, catalogue, nullptr);
+    EXPECT_EQ(outcome.problem, "");
+    EXPECT_FALSE(outcome.has_failed);
+    EXPECT_GE(outcome.rows, 10U) << "or this tests little";
+  }
+}
+
+TEST(Simulation, AFaultOfFilesEndsTheRun) {
+  const std::vector<CatalogueEntry> catalogue = Catalogue();
+  for (auto fault = static_cast<std::size_t>(FaultKind::kInputCut); fault < kFaultKinds; ++fault) {
+    SCOPED_TRACE(kFaultNames[fault]);
+    Scenario scenario = Quiet(0);
+    ASSERT_EQ(scenario.Set(absl::StrCat("file-sources=1,file-sinks=1,victim=1,fault=", fault)), absl::OkStatus());
+    const Outcome outcome = Simulate(scenario, catalogue, nullptr);
+    EXPECT_EQ(outcome.problem, "");
+    EXPECT_TRUE(outcome.has_struck[0]);
+    EXPECT_TRUE(outcome.has_failed);
+  }
+}
+
+TEST(ScenarioTest, ASecondFaultThatIsLeftAloneBecomesTheFirst) {
+  Scenario scenario;
+  ASSERT_EQ(scenario.Set("nodes=3,second-fault=3,second-step=7,second-occurrence=9,second-victim=2"), absl::OkStatus());
+  EXPECT_EQ(scenario.DifferenceTo({}), "fault=3,nodes=3,occurrence=9,step=7,victim=2");
+}
+
+TEST(ScenarioTest, FaultsOfFilesNeedFiles) {
+  Scenario scenario;
+  ASSERT_EQ(scenario.Set("file-sources=1,fault=20,second-fault=17"), absl::OkStatus());
+  EXPECT_EQ(scenario.faults()[0].kind, FaultKind::kInputCut);
+  EXPECT_EQ(scenario.faults()[1].kind, FaultKind::kNone);
+}
+
+TEST(ShrinkTest, DropsTheSecondFault) {
+  Scenario scenario = DrawScenario(3, Catalogue());
+  ASSERT_EQ(scenario.Set("nodes=4,fault=3,victim=2,second-fault=4,second-victim=1"), absl::OkStatus());
+  const Scenario smallest = Shrink(scenario, [](const Scenario& tried) { return tried.has_fault(FaultKind::kKill); });
+  EXPECT_EQ(smallest.faults()[0].kind, FaultKind::kKill);
+  EXPECT_EQ(smallest.faults()[1].kind, FaultKind::kNone);
+}
+
 TEST(ShrinkTest, FindsTheSmallestScenarioThatStillFails) {
   Scenario scenario = DrawScenario(3, Catalogue());
   ASSERT_EQ(scenario.Set("nodes=4,records=500,keys=300,fault=3,victim=2"), absl::OkStatus());

@@ -100,6 +100,36 @@ TEST(Verdict, ARunThatEndsWellDespiteAFaultIsWhole) {
               HasSubstr("missing 1, first: b"));
 }
 
+TEST(Verdict, AfterTwoFaultsAnErrorNamesEither) {
+  Scenario scenario = Killing();
+  scenario.second_fault = static_cast<std::int64_t>(FaultKind::kSinkFails);
+  scenario.second_victim = 2;
+  const absl::Status failed = absl::InternalError("node 2 ended the run: simulated: sink-fails");
+  EXPECT_EQ(ProblemOf(scenario, {EndedWith(failed), Killed(), EndedWith(Lost(1))}), "");
+  EXPECT_THAT(ProblemOf(scenario, {EndedWith(absl::InternalError("node 2")), Killed(), EndedWith(Lost(1))}),
+              HasSubstr("expected the lost node's name"));
+  EXPECT_THAT(ProblemOf(scenario, {EndedWith(failed, {"a"}), Killed(), EndedWith(Lost(1))}),
+              HasSubstr("node 0 failed, and left 1 parts published"));
+}
+
+TEST(Verdict, TwoHarmlessFaultsAreNoCause) {
+  Scenario scenario = Killing();
+  scenario.fault = static_cast<std::int64_t>(FaultKind::kShortStall);
+  scenario.second_fault = static_cast<std::int64_t>(FaultKind::kShortPartition);
+  EXPECT_THAT(ProblemOf(scenario, {EndedWith(Lost(1)), EndedWith(absl::OkStatus()), EndedWith(absl::OkStatus())}),
+              HasSubstr("node 0 failed without a cause"));
+}
+
+TEST(Verdict, AFaultOfFilesIsNamedWithItsFileAndItsNode) {
+  Scenario scenario = Killing();
+  scenario.nodes = 2;
+  scenario.fault = static_cast<std::int64_t>(FaultKind::kInputCut);
+  const absl::Status right = absl::FailedPreconditionError("node 1 ended the run: /f/in-0-003.txt: it was written to");
+  const absl::Status other = absl::FailedPreconditionError("node 1 ended the run: cannot write /f/out-0.csv");
+  EXPECT_EQ(ProblemOf(scenario, {EndedWith(right), EndedWith(right)}), "");
+  EXPECT_THAT(ProblemOf(scenario, {EndedWith(other), EndedWith(right)}), HasSubstr("expected the file and the node"));
+}
+
 TEST(Verdict, ARefusalNamesItsCauseAndItsNode) {
   Scenario scenario = Killing();
   scenario.fault = static_cast<std::int64_t>(FaultKind::kNoRings);
