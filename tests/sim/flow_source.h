@@ -34,12 +34,17 @@ class FlowTruth {
  public:
   /// `one_is_silent`: at most one flow falls silent. An executor may take a flow for idle that is not any more; without
   /// such flows it is known how far others follow at most.
-  FlowTruth(std::size_t sources, std::size_t executors, const VirtualTime& time, bool one_is_silent)
-      : positions_(sources, std::vector<FlowPosition>(executors)), time_(&time), one_is_silent_(one_is_silent) {}
+  FlowTruth(std::size_t sources, std::size_t executors, const VirtualTime& time, std::int64_t idle_timeout_ns,
+            bool one_is_silent)
+      : positions_(sources, std::vector<FlowPosition>(executors)),
+        time_(&time),
+        idle_timeout_ns_(idle_timeout_ns),
+        one_is_silent_(one_is_silent) {}
 
   FlowPosition& Of(std::size_t source, ExecutorId executor) { return positions_[source][Value(executor)]; }
   const FlowPosition& Of(std::size_t source, ExecutorId executor) const { return positions_[source][Value(executor)]; }
   const VirtualTime& time() const { return *time_; }
+  std::int64_t idle_timeout_ns() const { return idle_timeout_ns_; }
 
   /// How far the slowest of the flows that are not idle has come, each counted as no less than `at_least_ms`.
   std::int64_t SlowestMs(std::int64_t at_least_ms) const { return SlowestOfMs(0, sources(), at_least_ms); }
@@ -113,6 +118,7 @@ class FlowTruth {
 
   std::vector<std::vector<FlowPosition>> positions_;
   const VirtualTime* time_;
+  std::int64_t idle_timeout_ns_;
   bool one_is_silent_;
 };
 
@@ -147,7 +153,7 @@ class FlowSource final : public engine::Source<Event> {
                 .followed_ms = truth_->FollowedMs(position)};
     if (next_ < flow_->size() && (*flow_)[next_].silence_ns > 0) {
       speaks_ns_ = context_.clock->NowNanos() + (*flow_)[next_].silence_ns;
-      position.idle_from_ns = truth_->time().now_ns() + kIdleTimeoutNs;
+      position.idle_from_ns = truth_->time().now_ns() + truth_->idle_timeout_ns();
     }
     return {.records = batch.events,
             .watermark_ms = batch.watermark_ms,

@@ -211,7 +211,7 @@ engine::EngineOptions SimNode::MakeOptions() const {
   options.epoch.max_lead = absl::Milliseconds(scenario.max_lead_ms);
   const bool source_is_silent = scenario.silent_source == 1 && world_.entry->counts_records;
   options.epoch.idle_timeout =
-      scenario.silent == 1 || source_is_silent ? absl::Nanoseconds(kIdleTimeoutNs) : absl::ZeroDuration();
+      scenario.silent == 1 || source_is_silent ? absl::Nanoseconds(scenario.idle_timeout_ns()) : absl::ZeroDuration();
   options.output.progress = engine::ProgressChoice::kNever;
   return options;
 }

@@ -141,6 +141,7 @@ std::vector<Knob> Knobs() {
           {"lateness-ms", &Scenario::lateness_ms, 0, 0, kMost},
           {"batch", &Scenario::batch, 1, 1, kMost},
           {"silent", &Scenario::silent, 0, 0, 1},
+          {"idle-timeout-ms", &Scenario::idle_timeout_ms, 400, 200, 2'000},
           {"silent-source", &Scenario::silent_source, 0, 0, 1},
           {"others-last", &Scenario::others_last, 0, 0, 1},
           {"skips", &Scenario::skips, 0, 0, 20},
@@ -268,7 +269,8 @@ void Scenario::Fit() {
   // patience of idle flows.
   if (has_fault(FaultKind::kShortStall) || has_fault(FaultKind::kShortPartition)) silent = 0;
   if (file_sources == 1) silent = silent_source = skips = 0;  // a file is never silent
-  if (silent == 1) epoch_interval_us = std::min<std::int64_t>(epoch_interval_us, 10'000);
+  constexpr std::int64_t kEpochsInAnIdleTimeout = 40;
+  if (silent == 1) epoch_interval_us = std::min(epoch_interval_us, idle_timeout_ms * 1'000 / kEpochsInAnIdleTimeout);
   // A join has a row for each pair of records with the same key. A trigger hands them on in no more turns than a run
   // has steps for.
   constexpr std::int64_t kMostTurns = 100'000;
@@ -357,6 +359,7 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   }
   DrawSecondFault(random, scenario);
   DrawFiles(random, scenario);
+  scenario.idle_timeout_ms = OneOf<4>(random, {250, 400, 400, 1'000});
   scenario.Fit();
   return scenario;
 }

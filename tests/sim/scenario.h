@@ -45,6 +45,7 @@ struct Scenario {
   std::int64_t lateness_ms = 0;    ///< that the query allows
   std::int64_t batch = 10;         ///< records
   std::int64_t silent = 0;         ///< 1: a flow falls silent for longer than the idle timeout
+  std::int64_t idle_timeout_ms = 400;
   std::int64_t silent_source = 0;  ///< 1: all flows of the first source do, where the query can tell what is right then
   std::int64_t others_last = 0;    ///< 1: the other sources' records come over about as long a time then
   std::int64_t skips = 0;          ///< times that a flow's source reads what has no record in it, amid the others
@@ -105,6 +106,7 @@ struct Scenario {
 
   std::array<Fault, kMostFaults> faults() const;
   bool has_fault(FaultKind kind) const;
+  std::int64_t idle_timeout_ns() const { return idle_timeout_ms * 1'000'000; }
   std::int64_t executor_count() const { return nodes * executors; }
   state::StateThresholds thresholds() const;
 
@@ -134,9 +136,8 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
 /// only if it `may_be_silent`.
 Input MakeInput(const Scenario& scenario, std::int64_t sources, bool may_be_silent);
 
-/// Virtual times that every simulated run uses.
+/// Virtual times that every simulated run uses; the verdict and the network count with them.
 inline constexpr std::int64_t kPeerTimeoutNs = 500'000'000;
-inline constexpr std::int64_t kIdleTimeoutNs = 400'000'000;
 /// After which a reliable connection gives up an unanswered write.
 inline constexpr std::int64_t kRetriesNs = 300'000'000;
 

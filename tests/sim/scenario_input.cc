@@ -58,12 +58,12 @@ Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Si
     Batch batch;
     if (number >= records / 2) {
       // Each comes sooner than the idle timeout, all together take longer.
-      const Batch skip{.events = {}, .watermark_ms = watermark_ms, .silence_ns = kIdleTimeoutNs / 2};
+      const Batch skip{.events = {}, .watermark_ms = watermark_ms, .silence_ns = scenario.idle_timeout_ns() / 2};
       flow.insert(flow.end(), static_cast<std::size_t>(std::exchange(skips, 0)), skip);
     }
     const bool is_behind = is_silent && number >= speaks_again;
-    if (pauses) batch.silence_ns = kIdleTimeoutNs / 4;
-    if (is_behind && number < speaks_again + scenario.batch) batch.silence_ns = 4 * kIdleTimeoutNs;
+    if (pauses) batch.silence_ns = scenario.idle_timeout_ns() / 4;
+    if (is_behind && number < speaks_again + scenario.batch) batch.silence_ns = 4 * scenario.idle_timeout_ns();
     for (std::int64_t i = 0; i < batch_records && number < records; ++i, ++number) {
       Event event = MakeEvent(scenario, random, number, records);
       if (is_behind && silence == Silence::kBeforeFarTimes)

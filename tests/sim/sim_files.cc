@@ -141,7 +141,7 @@ PublishedParts SimFiles::PublishedBy(ExecutorId executor) const {
     }
     for (const std::string& line : std::span(lines).subspan(1, lines.size() - 2)) {
       const bool is_late = line.starts_with(kLateLine);
-      const std::string_view text = std::string_view(line).substr(is_late ? kLateLine.size() : kRowLine.size());
+      const std::string_view text = std::string_view(line).substr(line.find(',') + 1);
       (is_late ? published.rows.late : published.rows.rows).emplace_back(text);
     }
   }

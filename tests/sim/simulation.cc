@@ -60,7 +60,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         random_(scenario.seed, Purpose::kSchedule),
         input_(InputOf(scenario, entry)),
         truth_(static_cast<std::size_t>(entry.sources), static_cast<std::size_t>(scenario.executor_count()), time_,
-               scenario.silent_source == 0 || !entry.counts_records),
+               scenario.idle_timeout_ns(), scenario.silent_source == 0 || !entry.counts_records),
         files_(FilesOf(scenario, input_)),
         network_(OptionsOf(scenario), time_, Random(scenario.seed, Purpose::kNetwork), *this),
         wire_(static_cast<std::uint32_t>(scenario.nodes), time_, Random(scenario.seed, Purpose::kControl)),
@@ -403,7 +403,11 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
 
   /// A budget is used up unnoticed: that the fault has struck is told by the error.
   void NoteUsedUpState(NodeId node, const NodeFacts& facts) {
-    if (facts.ended.has_value() && absl::IsResourceExhausted(*facts.ended)) Strike(node, FaultKind::kNoState);
+    if (!facts.ended.has_value() || !absl::IsResourceExhausted(*facts.ended)) return;
+    for (std::size_t i = 0; i < kMostFaults; ++i) {
+      const bool is_of_state = faults_[i].kind == FaultKind::kNoState && faults_[i].victim == Value(node);
+      if (is_of_state) facts_.faults[i] = {.has_struck = true, .struck_ns = facts.ended_ns};
+    }
   }
 
   Scenario scenario_;

@@ -60,7 +60,7 @@ TEST(Simulation, AFlowThatSkipsInputForLongerThanTheIdleTimeoutIsNotIdle) {
     const Outcome outcome = Simulate(scenario, catalogue, nullptr);
     EXPECT_EQ(outcome.problem, "") << catalogue[query].name;
     EXPECT_EQ(outcome.idle_periods, 0U) << catalogue[query].name;
-    EXPECT_GT(outcome.virtual_ns, 2 * kIdleTimeoutNs) << catalogue[query].name;
+    EXPECT_GT(outcome.virtual_ns, 2 * scenario.idle_timeout_ns()) << catalogue[query].name;
   }
 }
 
