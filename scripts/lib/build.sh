@@ -21,11 +21,12 @@ build_preset() {
       note "waiting for another build in build/$preset"
       flock 9 | show_progress "$dir/build.log" 9>&-
     }
-    # Ninja configures again by itself when CMake's own files change, but it does not know the presets.
+    # Ninja configures again by itself when CMake's own files change, but it does not know the presets. Another compiler
+    # makes CMake forget a preset's values, so it begins anew.
     if [[ ! -e $dir/build.ninja || $PROJECT_ROOT/CMakePresets.json -nt $dir/build.ninja ]] ||
       ! grep -q "^GLAIVE_NATIVE:BOOL=$native$" "$dir/CMakeCache.txt"; then
       run_quietly "$dir/configure.log" \
-        cmake -S "$PROJECT_ROOT" -B "$dir" --preset "$preset" -DGLAIVE_NATIVE="$native"
+        cmake --fresh -S "$PROJECT_ROOT" -B "$dir" --preset "$preset" -DGLAIVE_NATIVE="$native"
     fi
     run_quietly "$dir/build.log" cmake --build "$dir" -- "$@"
   ) 9>"$dir/.lock"
@@ -37,7 +38,7 @@ build_preset() {
 start_building_ahead() {
   set -m # a process group of its own, which ends as a whole
   {
-    chrt --idle --pid 0 "$BASHPID"
+    chrt --idle --pid 0 "$BASHPID" || exit # a build of normal priority would starve the tests
     "$@"
   } </dev/null &>/dev/null &
   BUILDER=$!

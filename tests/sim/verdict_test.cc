@@ -107,7 +107,7 @@ TEST(Verdict, AfterTwoFaultsAnErrorNamesEither) {
   const absl::Status failed = absl::InternalError("node 2 ended the run: simulated: sink-fails");
   EXPECT_EQ(ProblemOf(scenario, {EndedWith(failed), Killed(), EndedWith(Lost(1))}), "");
   EXPECT_THAT(ProblemOf(scenario, {EndedWith(absl::InternalError("node 2")), Killed(), EndedWith(Lost(1))}),
-              HasSubstr("expected the lost node's name"));
+              HasSubstr("expected UNAVAILABLE; or node 0 ended with 'INTERNAL: node 2'"));
   EXPECT_THAT(ProblemOf(scenario, {EndedWith(failed, {"a"}), Killed(), EndedWith(Lost(1))}),
               HasSubstr("node 0 failed, and left 1 parts published"));
 }
