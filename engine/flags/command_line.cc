@@ -68,8 +68,23 @@ absl::Status EmptyValue(const std::string& flag) {
       absl::StrCat("--", flag, "=: the value is missing; write one (is a variable not set?), or leave the flag out"));
 }
 
-// Writes flag names with hyphens, finds empty values, and looks for --help and --version, which count even where
-// something else is wrong.
+// Values of switches that mean something else to CLI11: {} none at all, and any value of --no-verify its contrary.
+absl::Status CheckSwitch(const std::string& argument, std::size_t name_end, const std::vector<FlagShape>& flags) {
+  const std::string name = argument.substr(0, name_end);
+  const FlagShape* flag = Find(flags, std::string_view(name).substr(2));
+  if (flag != nullptr && flag->is_switch && argument.substr(name_end) == "={}") {
+    return absl::InvalidArgumentError(absl::StrCat(argument, ": neither true nor false"));
+  }
+  const FlagShape* denied = absl::StartsWith(name, "--no-") ? Find(flags, std::string_view(name).substr(5)) : nullptr;
+  if (denied != nullptr && denied->is_switch && name_end < argument.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(argument, ": ", name, " takes no value; write --", denied->name, "=true or ", name));
+  }
+  return absl::OkStatus();
+}
+
+// Writes flag names with hyphens, finds values that no flag has, and looks for --help and --version, which count even
+// where something else is wrong.
 Normalized Normalize(int argc, const char* const* argv, const std::vector<FlagShape>& flags) {
   Normalized result;
   bool is_value = false;  // the argument belongs to the flag before it
@@ -87,6 +102,7 @@ Normalized Normalize(int argc, const char* const* argv, const std::vector<FlagSh
     result.version = result.version || argument == "--version";
     const FlagShape* flag = Find(flags, std::string_view(argument).substr(2, name_end - 2));
     if (flag != nullptr && name_end + 1 == argument.size()) result.failure.Update(EmptyValue(flag->name));
+    result.failure.Update(CheckSwitch(argument, name_end, flags));
     is_value = flag != nullptr && !flag->is_switch && name_end == argument.size();
     if (is_value && i + 1 < argc && *argv[i + 1] == '\0') result.failure.Update(EmptyValue(flag->name));
     result.arguments.push_back(std::move(argument));

@@ -52,9 +52,9 @@ class Row {
     }
     // Beyond the range of a float the result is 0, which is right, or the greatest.
     const auto [end, failure] = absl::from_chars(field.data(), field.data() + field.size(), value);
-    // A sign is refused by itself: -1e-400 is rounded to a zero. So is the "x" of "0x1p3", which from_chars takes.
-    const bool is_number = failure != std::errc::invalid_argument && end == field.data() + field.size() &&
-                           !field.starts_with('-') && field.find_first_of("xX") == std::string_view::npos;
+    // A sign is refused by itself, since -1e-400 is rounded to a zero; and so is 0x1p3, which is a number to absl.
+    const bool is_decimal = !field.starts_with('-') && field.find_first_of("xX") == std::string_view::npos;
+    const bool is_number = is_decimal && failure != std::errc::invalid_argument && end == field.data() + field.size();
     if (!is_number || !(value >= 0 && value <= kMax)) {  // "nan" and "inf" are none, too
       Refuse(name, field, "a number that is not negative");
     } else if (failure == std::errc::result_out_of_range && value == kMax) {

@@ -143,6 +143,11 @@ TEST(FlagSet, SwitchesTakeWordsAndANegativeForm) {
     EXPECT_FALSE(program.verify) << off;
   }
   Program program;
+  EXPECT_THAT(program.Complaint({"--verify={}"}), HasSubstr("--verify={}: neither true nor false"));
+  for (const char* contrary : {"--no-verify=false", "--no_verify=true", "--no-verify=t", "--no-verify={}"}) {
+    EXPECT_THAT(program.Complaint({contrary}),
+                HasSubstr("--no-verify takes no value; write --verify=true or --no-ver"));
+  }
   EXPECT_THAT(program.Complaint({"--verify=maybe"}), HasSubstr("--verify=maybe: neither true nor false"));
 }
 

@@ -166,7 +166,7 @@ TEST(ParseTaskEvent, AFieldOfTheWrongTypeIsNamedWithItsColumn) {
   EXPECT_THAT(RowRefusal(replace("0.07959", "0x1")), HasSubstr("memory request is '0x1'"));
   EXPECT_THAT(RowRefusal(replace("0.07959", "-1")), HasSubstr("memory request is '-1'"));
   EXPECT_THAT(RowRefusal(replace("0.07959", "-1e300")), HasSubstr("'-1e300'; a number that is not negative"));
-  for (const char* zero : {"-0", "-1e-400", "-0.0"}) {
+  for (const char* zero : {"-0", "-1e-400", "-0.0", "0x0p3"}) {
     EXPECT_THAT(RowRefusal(replace("0.07959", zero)), HasSubstr(absl::StrCat("memory request is '", zero, "'")));
   }
   EXPECT_THAT(RowRefusal(replace("1761", "-0")), HasSubstr("task index is '-0'"));
