@@ -143,17 +143,23 @@ function(glaive_add_simulator)
   target_link_libraries(simulate PRIVATE glaive_simulator)
 endfunction()
 
-# glaive_add_fuzzers(): every tests/fuzz/<name>_fuzz.cc is the executable <name>_fuzz; scripts/fuzz runs them.
+# glaive_add_fuzzers(): every tests/fuzz/<name>_fuzz.cc, with what lies in tests/fuzz/<name>/, is the executable
+# <name>_fuzz; scripts/fuzz runs them. GLAIVE_FUZZ_SOURCES_<name> lists further sources: the parsers of queries, whose
+# libraries would have to be compiled with all of their templates for them. Sources are compiled one by one, so that
+# all processors have work.
 function(glaive_add_fuzzers)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "GLAIVE_FUZZ needs clang's libFuzzer: use the preset fuzz")
   endif()
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*_fuzz.cc")
   foreach(source IN LISTS sources)
-    cmake_path(GET source STEM name)
-    add_executable(${name} "${source}")
-    target_link_libraries(${name} PRIVATE glaive_engine)
-    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    cmake_path(GET source STEM stem)
+    string(REGEX REPLACE "_fuzz$" "" name "${stem}")
+    file(GLOB parts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/${name}/*.cc")
+    add_executable(${stem} "${source}" ${parts} ${GLAIVE_FUZZ_SOURCES_${name}})
+    set_target_properties(${stem} PROPERTIES UNITY_BUILD OFF)
+    target_link_libraries(${stem} PRIVATE glaive_engine)
+    target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
   endforeach()
 endfunction()
 

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,15 +24,12 @@
 #include "rdma/bootstrap/coordinator.h"
 #include "rdma/bootstrap/member_plane.h"
 #include "tests/fuzz/fuzz_clock.h"
+#include "tests/fuzz/require.h"
 
 namespace glaive::rdma {
 namespace {
 
 constexpr std::uint32_t kNodes = 3;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 const Secret& TheSecret() {
   static const Secret secret = *Secret::FromText(std::string(kMinSecretCharacters, 's'));
@@ -125,7 +121,8 @@ class Wire {
  public:
   Wire() {
     int ends[2];
-    Require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
+    Require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0,
+            "the system joins two sockets");
     tested_ = std::make_unique<Connection>(UniqueFd(ends[0]), "fuzzer", kMemberLimits);
     hostile_ = UniqueFd(ends[1]);
   }
@@ -158,14 +155,14 @@ void FuzzPlane(FuzzedDataProvider& input, ControlPlane& plane, FuzzClock& clock,
         break;
       case 2: {
         const auto all = plane.AllGather("p", AnyText(input), absl::Milliseconds(3));
-        Require(!all.ok() || all->size() == kNodes);
+        Require(!all.ok() || all->size() == kNodes, "a gathering has a part of every node");
         break;
       }
       default:
         wire.Say(AnySpeech(input));
     }
     const std::optional<absl::Status> seen = plane.PollFailure();
-    Require(!failure.has_value() || seen == failure);
+    Require(!failure.has_value() || seen == failure, "a failure stays the same");
     failure = seen;
   }
   for (Wire& wire : wires) wire.Close();
@@ -203,10 +200,10 @@ void FuzzMember(FuzzedDataProvider& input) {
 /// then.
 void Connect(const UniqueFd& fd, const SocketAddress& address) {
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) == 0) return;
-  Require(errno == EINTR);
+  Require(errno == EINTR, "a connection is refused by nobody");
   pollfd connected{.fd = fd.get(), .events = POLLOUT, .revents = 0};
-  while (::poll(&connected, 1, -1) != 1) Require(errno == EINTR);
-  Require((connected.revents & (POLLERR | POLLHUP)) == 0);
+  while (::poll(&connected, 1, -1) != 1) Require(errno == EINTR, "the system waits");
+  Require((connected.revents & (POLLERR | POLLHUP)) == 0, "a connection stands");
 }
 
 /// The door: connections of strangers, and of clients that know the secret and say what they like afterwards.
@@ -222,7 +219,7 @@ void FuzzAdmission(FuzzedDataProvider& input) {
   const BootstrapOptions options = Options();
   const Hello hello = HelloOf(0);
   absl::StatusOr<Listener> listener = Listener::Bind("127.0.0.1", 0);
-  Require(listener.ok());
+  Require(listener.ok(), "the system has a port");
   const SocketAddress address = ResolveAddress("127.0.0.1", listener->port())->front();
   Waiter waiter(-1, GoOn, clock);
   Admission admission(*listener, hello, options, waiter);
@@ -265,7 +262,7 @@ void FuzzAdmission(FuzzedDataProvider& input) {
       char bytes[4096];
       const ssize_t got = ::recv(each.fd.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
       each.received += got > 0 ? static_cast<std::size_t>(got) : 0;
-      Require(each.proven || each.received <= challenge_bytes);  // nobody else gets anything
+      Require(each.proven || each.received <= challenge_bytes, "strangers get the challenge and no more");
     }
   }
 }

@@ -21,6 +21,7 @@
 #include "rdma/channel/checksum.h"
 #include "rdma/channel/slot_footer.h"
 #include "state/epoch/delta_reader.h"
+#include "tests/fuzz/require.h"
 
 namespace glaive {
 namespace {
@@ -83,10 +84,6 @@ void WriteRuns(FuzzedDataProvider& input, std::span<std::byte> payload) {
   }
 }
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
 bool IsInside(std::span<const std::byte> part, std::span<const std::byte> whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
@@ -95,17 +92,18 @@ void Receive(rdma::ChannelReceiver& receiver, state::DeltaReader& reader, std::s
   const absl::StatusOr<std::optional<rdma::Message>> message = receiver.TryReceive();
   if (!message.ok() || !message->has_value()) return;
   const std::span<const std::byte> payload = (*message)->payload;
-  Require(IsInside(payload, ring));
+  Require(IsInside(payload, ring), "a payload lies in the ring");
   (void)SumOf(payload);
   const absl::StatusOr<state::DeltaChunk> chunk = reader.Read(**message);
   if (chunk.ok()) {
-    Require(IsInside(chunk->runs, payload));
+    Require(IsInside(chunk->runs, payload), "runs lie in their payload");
     for (std::span<const std::byte> rest = chunk->runs; !rest.empty();) {
       const std::size_t before = rest.size();
       const absl::StatusOr<state::DeltaRun> run = reader.TakeRun(rest);
       if (!run.ok()) break;
       (void)SumOf(run->entries);
-      Require(rest.size() < before && IsInside(run->entries, chunk->runs) && run->entry_count > 0);
+      Require(rest.size() < before && IsInside(run->entries, chunk->runs) && run->entry_count > 0,
+              "a run has entries, which lie in their chunk");
     }
   }
   receiver.Release();

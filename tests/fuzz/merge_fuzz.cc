@@ -19,13 +19,11 @@
 #include <utility>
 #include <vector>
 
-#include "engine/api/join.h"
-#include "engine/api/stream.h"
 #include "engine/executor/executor.h"
-#include "engine/sink/collect.h"
-#include "engine/source/block_source.h"
 #include "state/epoch/delta_layout.h"
 #include "tests/fuzz/fuzz_clock.h"
+#include "tests/fuzz/merge/ticks.h"
+#include "tests/fuzz/require.h"
 
 namespace glaive::engine {
 namespace {
@@ -34,73 +32,11 @@ constexpr std::uint32_t kSlotBytes = 1024;
 constexpr std::uint64_t kStateLimitBytes = std::uint64_t{64} << 20;
 constexpr int kRoundsAMessage = 16;
 
-struct Tick {
-  std::uint64_t key;
-  std::int64_t time_ms;
-  float narrow;
-  double wide;
-};
-
-constexpr auto kTickTime = [](const Tick& tick) { return tick.time_ms; };
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
-/// Takes rows, and forgets them.
-struct Nowhere {
-  template <typename Row>
-  class NoSink final : public Sink<Row> {
-   public:
-    absl::Status Write(std::span<const Row>) override { return absl::OkStatus(); }
-  };
-
-  template <typename Row>
-  SinkFactory<Row> Factory() const {
-    return [](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
-      return std::make_unique<NoSink<Row>>();
-    };
-  }
-};
-
-/// Eight ticks of two keys.
-auto Ticks() {
-  const auto open = [](const SourceContext& context) {
-    const auto generate = [](std::uint64_t first, std::span<Tick> ticks) {
-      for (std::size_t i = 0; i < ticks.size(); ++i) {
-        ticks[i] = {
-            .key = (first + i) % 2, .time_ms = static_cast<std::int64_t>(first + i) * 10, .narrow = 0.5F, .wide = 0.25};
-      }
-    };
-    return BlockSource<Tick, decltype(kTickTime)>::Create(
-        {.block_records = 8, .total_records = 8, .span_ms = 80, .batch_records = 0}, *context.clock, generate,
-        kTickTime);
-  };
-  return SourceSpec<Tick, decltype(kTickTime)>{.open = open, .event_time_ms = kTickTime};
-}
-
-/// One of each kind of state and trigger.
-std::vector<std::unique_ptr<Query>> MakeQueries() {
-  const auto windowed = [](auto window) { return From(Ticks()).KeyBy(&Tick::key).Window(window); };
-  const auto joined = [](auto window) {
-    return Join(From(Ticks()), From(Ticks())).On(&Tick::key, &Tick::key).Window(window);
-  };
-  std::vector<std::unique_ptr<Query>> queries;
-  queries.push_back(windowed(Tumbling{absl::Milliseconds(20)}).Aggregate(Count{}).To(Nowhere{}));
-  queries.push_back(
-      windowed(Sliding{absl::Milliseconds(40), absl::Milliseconds(10)}).Aggregate(Max{&Tick::time_ms}).To(Nowhere{}));
-  queries.push_back(windowed(Session{absl::Milliseconds(15)}).Aggregate(Count{}).To(Nowhere{}));
-  queries.push_back(windowed(Unbounded{}).Aggregate(Mean{&Tick::time_ms}).To(Nowhere{}));
-  queries.push_back(windowed(Tumbling{absl::Milliseconds(20)}).Aggregate(Distinct{&Tick::time_ms}).To(Nowhere{}));
-  queries.push_back(
-      windowed(Tumbling{absl::Milliseconds(20)})
-          .Aggregate(Several{Sum{&Tick::narrow}, Sum{&Tick::wide}, Variance{&Tick::narrow}, Variance{&Tick::time_ms},
-                             First{&Tick::time_ms, &Tick::key}, TopK<3>(&Tick::time_ms)})
-          .To(Nowhere{}));
-  queries.push_back(windowed(Session{absl::Milliseconds(15)}).Aggregate(Mean{&Tick::narrow}).To(Nowhere{}));
-  queries.push_back(joined(Tumbling{absl::Milliseconds(20)}).To(Nowhere{}));
-  queries.push_back(joined(Session{absl::Milliseconds(15)}).To(Nowhere{}));
-  queries.push_back(joined(Unbounded{}).To(Nowhere{}));
+Queries MakeQueries() {
+  Queries queries;
+  AddSimpleQueries(queries);
+  AddWideQueries(queries);
+  AddJoins(queries);
   return queries;
 }
 
@@ -122,10 +58,10 @@ class HostileHelper {
     mesh_ = *rdma::ExecutorMesh::Prepare(helper, 4);
     leader_ = *Executor::Create(config, query);
     const std::array<rdma::MeshDescriptor, 2> all = {leader_->descriptor(), mesh_->descriptor()};
-    Require(leader_->Connect(all).ok() && mesh_->Connect(all).ok());
+    Require(leader_->Connect(all).ok() && mesh_->Connect(all).ok(), "leader and helper connect");
     while (leader_->mesh().PollConnecting()->has_value() || mesh_->PollConnecting()->has_value()) {
     }
-    Require(leader_->Open(GoOn).ok() && leader_->Start().ok());
+    Require(leader_->Open(GoOn).ok() && leader_->Start().ok(), "the leader starts");
     ended_.assign(entry_bytes_.size(), 0);
   }
 
@@ -228,7 +164,7 @@ class HostileHelper {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace glaive::engine;  // NOLINT(google-build-using-namespace): the entry point is not in a namespace
-  static const std::vector<std::unique_ptr<Query>> queries = MakeQueries();
+  static const Queries queries = MakeQueries();
   FuzzedDataProvider input(data, size);
   const glaive::FuzzClock clock;
   HostileHelper helper(*queries[input.ConsumeIntegralInRange<std::size_t>(0, queries.size() - 1)], clock);

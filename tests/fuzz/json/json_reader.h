@@ -1,0 +1,31 @@
+// ReadJsonObject: a strict reader of one JSON object (RFC 8259), to hold others against: it is slow and simple, and has
+// nothing of the library that the parsers use.
+//
+// Of a value it says what the formats here need: a string's text with its escapes resolved, a number as it is written.
+// A byte order mark before the object is passed over, as section 8.1 lets a reader do.
+//
+// What is inside of arrays and objects is checked, and not kept.
+//
+//   const std::optional<std::vector<JsonMember>> members = ReadJsonObject(line);
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace glaive {
+
+struct JsonMember {
+  enum class Kind : std::uint8_t { kString, kNumber, kOther };
+
+  std::string name;
+  Kind kind = Kind::kOther;
+  std::string text = {};  // of a string or a number
+};
+
+/// The members in the order of the text; none if the text is anything but one object, perhaps between blanks.
+std::optional<std::vector<JsonMember>> ReadJsonObject(std::string_view text);
+
+}  // namespace glaive

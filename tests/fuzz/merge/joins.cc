@@ -1,0 +1,21 @@
+#include "engine/api/join.h"
+#include "tests/fuzz/merge/ticks.h"
+
+namespace glaive::engine {
+
+namespace {
+
+template <typename Window>
+auto Joined(Window window) {
+  return Join(From(Ticks()), From(Ticks())).On(&Tick::key, &Tick::key).Window(window);
+}
+
+}  // namespace
+
+void AddJoins(Queries& queries) {
+  queries.push_back(Joined(Tumbling{absl::Milliseconds(20)}).To(Nowhere{}));
+  queries.push_back(Joined(Session{absl::Milliseconds(15)}).To(Nowhere{}));
+  queries.push_back(Joined(Unbounded{}).To(Nowhere{}));
+}
+
+}  // namespace glaive::engine
