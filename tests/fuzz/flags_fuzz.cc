@@ -202,6 +202,8 @@ std::string DrawText(FuzzedDataProvider& input) {
                                     "17MiB",
                                     "4096B",
                                     "1tib",
+                                    "16777217TiB",
+                                    "17179869185 GiB",
                                     "10ms",
                                     "1h1m",
                                     "1.5h",
