@@ -57,8 +57,9 @@ class SanitizerFiber {
 #elif defined(GLAIVE_THREAD_SANITIZER)
 
 /// See the head of this file. All switches are announced from the scheduler's side: ThreadSanitizer keeps a shadow of
-/// the call stack, and this way each function that switches is entered and left in the same shadow. So the functions
-/// here that switch must be a part of their callers.
+/// the call stack, and this way each function that switches is entered and left in the same shadow. The two
+/// functions that switch are inlined for the same reason: otherwise they would be entered in one shadow and left in
+/// another.
 class SanitizerFiber {
  public:
   SanitizerFiber(const void* /*stack_bottom*/, std::size_t /*stack_bytes*/) : fiber_(__tsan_create_fiber(0)) {}

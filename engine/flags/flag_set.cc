@@ -49,7 +49,7 @@ void AppendHelp(std::string& out, const std::string& left, const std::string& te
   absl::StrAppend(&out, line, "\n");
 }
 
-// The text with its control characters written as \x0a: a quoted value may have some, and a message is one line.
+// The text with control characters written as \x0a. A message is one line, and the value that it quotes may have any.
 std::string InOneLine(absl::string_view text) {
   std::string line;
   for (const char c : text) {

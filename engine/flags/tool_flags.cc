@@ -18,7 +18,7 @@ std::optional<int> ParseToolFlags(CLI::App& flags, const char* program, int argc
     return std::nullopt;
   } catch (const CLI::Success& success) {
     return flags.exit(success);
-  } catch (const std::exception& error) {  // CLI11 hands on what std::stoll throws
+  } catch (const std::exception& error) {  // also std::stoll's, which CLI11 does not catch
     std::cerr << program << ": " << error.what() << "; see --help\n";
     return kWrongFlags;
   }

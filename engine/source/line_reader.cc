@@ -57,8 +57,8 @@ LineEvent LineReader::NextOfAny() {
   return LineEvent::kEnd;
 }
 
-/// Makes the text up to `end` the current line; the rest goes on at `next`. Its length is that of all bytes, with a
-/// byte order mark: NextOfAny goes by them when it throws away the rest of a line.
+/// Makes the text up to `end` the current line; the rest goes on at `next`. A byte order mark counts to the line's
+/// length, as it does where NextOfAny discards the rest of a line that is too long.
 LineEvent LineReader::Take(std::size_t end, std::size_t next) {
   line_ = {text_.get() + begin_, end - begin_};
   begin_ = next;

@@ -4,9 +4,10 @@ include(GoogleTest)
 
 set(GLAIVE_TEST_TIMEOUT_SECONDS 300)
 
-# What tests are compiled with beside all else. They instantiate most of the engine, and compiling takes longer than running.
+# Options of tests alone. A test instantiates most of the engine, and most tests take longer to compile than to run.
 set(GLAIVE_TEST_OPTIONS -O0)
-# Tests with so many records that optimizing pays. UndefinedBehaviorSanitizer makes it take three times as long.
+# Tests with so many records that they are optimized all the same, except under UndefinedBehaviorSanitizer, with which
+# optimizing takes three times as long.
 set(GLAIVE_OPTIMIZED_TESTS join_test recurring_keys_test sliding_test turn_length_test)
 
 # glaive_add_precompiled_headers(): what nearly every source includes of others' code, and what nearly every test does,
@@ -144,9 +145,9 @@ function(glaive_add_simulator)
 endfunction()
 
 # glaive_add_fuzzers(): every tests/fuzz/<name>_fuzz.cc, with what lies in tests/fuzz/<name>/, is the executable
-# <name>_fuzz; scripts/fuzz runs them. GLAIVE_FUZZ_SOURCES_<name> lists further sources: the parsers of queries, whose
-# libraries would have to be compiled with all of their templates for them. Sources are compiled one by one, so that
-# all processors have work.
+# <name>_fuzz; scripts/fuzz runs them. GLAIVE_FUZZ_SOURCES_<name> lists further sources: parsers of queries, without the
+# rest of the query's library, which takes long to compile. Sources are compiled one by one, so that all processors have
+# work.
 function(glaive_add_fuzzers)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "GLAIVE_FUZZ needs clang's libFuzzer: use the preset fuzz")

@@ -21,8 +21,8 @@ build_preset() {
       note "waiting for another build in build/$preset"
       flock 9 | show_progress "$dir/build.log" 9>&-
     }
-    # Ninja configures again by itself when CMake's own files change, but it does not know the presets. Another compiler
-    # makes CMake forget a preset's values, so it begins anew.
+    # Ninja configures again by itself when CMake's own files change, but not when the presets do. A folder that was
+    # configured for another compiler would lose the preset's values, hence --fresh.
     if [[ ! -e $dir/build.ninja || $PROJECT_ROOT/CMakePresets.json -nt $dir/build.ninja ]] ||
       ! grep -q "^GLAIVE_NATIVE:BOOL=$native$" "$dir/CMakeCache.txt"; then
       run_quietly "$dir/configure.log" \
@@ -32,9 +32,10 @@ build_preset() {
   ) 9>"$dir/.lock"
 }
 
-# start_building_ahead COMMAND: runs COMMAND, which builds presets that are needed later, in the background until the
-# script ends. Its scheduling policy lets it have only the time that nothing else wants, so tests beside it keep their
-# timing. A caller of build_preset waits until the preset is built, and sees the errors of a build that failed.
+# start_building_ahead COMMAND: runs COMMAND in the background, which builds presets that the script needs later. It ends
+# with the script. The scheduling policy "idle" gives it only the processor time that nothing else uses, so tests that
+# run meanwhile keep their timing. build_preset waits for a build of its preset that is under way, and builds again what
+# failed, so that its errors are seen.
 start_building_ahead() {
   set -m # a process group of its own, which ends as a whole
   {

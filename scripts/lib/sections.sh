@@ -1,4 +1,5 @@
-# The parts of a test run, each with a header, its duration and its processor time, and the summary at the end. Sourced after common.sh.
+# The parts of a test run, each with a header, its duration and its processor time, and the summary at the end. Sourced
+# after common.sh.
 # shellcheck shell=bash
 
 SUMMARY_LINES=()
@@ -155,8 +156,8 @@ run_cases() {
   return "$failed"
 }
 
-# processor_seconds: the time that processors have worked for the script's children that have ended (proc(5), cutime and
-# cstime).
+# processor_seconds: the processor time of the script's children that have ended (cutime and cstime of proc(5)). The
+# background build is not among them until the script waits for it.
 processor_seconds() {
   local fields
   read -ra fields < <(sed 's/.*) //' "/proc/$$/stat")

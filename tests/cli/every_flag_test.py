@@ -1,7 +1,6 @@
 """Every flag in a program's --help does something: a run with it differs from the same run without it, in its rows, its
 report or what it prints, and the report has the value. A flag without an entry here fails a test."""
 
-import concurrent.futures
 import json
 import os
 import pathlib
@@ -11,7 +10,7 @@ import tempfile
 import typing
 import unittest
 
-from ysb_process import BIN, PATIENCE_SECONDS, SANITIZED, SECRET, SOURCE, free_port
+from ysb_process import BIN, PATIENCE_SECONDS, SANITIZED, SECRET, SOURCE, faults_of, free_port, help_of
 
 QUERIES = ["ysb"] if SANITIZED else sorted(main.parent.name for main in SOURCE.glob("queries/*/main.cc"))
 
@@ -166,8 +165,7 @@ OWN = {
 
 
 def flags_of(query):
-    text = subprocess.run([BIN / query, "--help"], capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r"^  --([a-z-]+)", text, re.MULTILINE)) - {"help", "version"}
+    return set(re.findall(r"^  --([a-z-]+)", help_of(query), re.MULTILINE)) - {"help", "version"}
 
 
 def fault_of(query, flag, effect):
@@ -189,9 +187,8 @@ def fault_of(query, flag, effect):
 
 class EveryFlagTest(unittest.TestCase):
     def expect_effects(self, cases):
-        """Looks at cases of a query, a flag and its effect, as many at a time as there are processors."""
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            faults = [fault for fault in pool.map(lambda case: fault_of(*case), cases) if fault is not None]
+        """Looks at cases of a query, a flag and its effect."""
+        faults = faults_of(fault_of, cases)
         self.assertEqual(faults, [], "\n\n".join(faults))
 
     def test_every_flag_has_an_entry_and_every_entry_a_flag(self):

@@ -1,7 +1,6 @@
 """Every flag of every query with values at its limits and beyond: no run ends by a signal or a failed check, none hangs,
 and what is refused is refused with one line."""
 
-import concurrent.futures
 import itertools
 import os
 import pathlib
@@ -11,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from ysb_process import BIN, SANITIZED, SECRET, SOURCE
+from ysb_process import BIN, SANITIZED, SECRET, SOURCE, faults_of, help_of
 
 QUERIES = ["ysb"] if SANITIZED else sorted(main.parent.name for main in SOURCE.glob("queries/*/main.cc"))
 SEED = 14
@@ -78,9 +77,8 @@ class Flag:
 
 
 def flags_of(query):
-    text = subprocess.run([BIN / query, "--help"], capture_output=True, text=True, check=True).stdout
     flags = []
-    for group, lines in re.findall(r"^(\S.*):\n((?:  .*\n)+)", text, re.MULTILINE):
+    for group, lines in re.findall(r"^(\S.*):\n((?:  .*\n)+)", help_of(query), re.MULTILINE):
         flags += [Flag(name, value, group) for name, value in re.findall(r"^  --([a-z-]+)(?:=(\S+))?", lines, re.MULTILINE)]
     return [flag for flag in flags if flag.group != "Help"]
 
@@ -114,8 +112,7 @@ def run(query, arguments):
 
 class FlagFuzzTest(unittest.TestCase):
     def expect_good_ends(self, cases):
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            wrong = [fault for fault in pool.map(lambda case: run(*case), cases) if fault is not None]
+        wrong = faults_of(run, cases)
         self.assertEqual(wrong, [], "\n\n".join(wrong[:20]))
 
     def test_every_value_of_every_flag_by_itself(self):

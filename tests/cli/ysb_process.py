@@ -1,5 +1,6 @@
 """Starts ysb, or another query, the way a user does, and watches what it prints, which processes it leaves and which files it makes."""
 
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -214,6 +215,17 @@ def cpu_seconds(pids):
 
 def thread_count(pid):
     return len(list(pathlib.Path(f"/proc/{pid}/task").iterdir()))
+
+
+def faults_of(look, cases):
+    """What look(*case) finds wrong with cases, None being nothing: as many at a time as there are processors."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [fault for fault in pool.map(lambda case: look(*case), cases) if fault is not None]
+
+
+def help_of(query):
+    """What --help prints."""
+    return subprocess.run([BIN / query, "--help"], capture_output=True, text=True, check=True).stdout
 
 
 def shared_memory_names():

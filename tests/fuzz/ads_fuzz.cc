@@ -27,6 +27,7 @@
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/spelling.h"
 #include "tests/fuzz/text_lines.h"
+#include "tests/fuzz/text_or_drawn.h"
 #include "tests/fuzz/uuid_text.h"
 
 namespace glaive::queries::ysb {
@@ -95,6 +96,11 @@ void Check(const std::string& text, const MemoryFile& file) {
   }
 }
 
+/// A text that begins as gzip does is left out: LinesOf does not unpack it.
+void CheckText(const std::string& text) {
+  if (!text.starts_with("\x1f\x8b")) Check(text, MemoryFile(text));
+}
+
 /// One of few, so that some are there twice and some only have the first 8 bytes in common.
 UuidBytes DrawUuid(FuzzedDataProvider& input) {
   UuidBytes bytes{};
@@ -124,13 +130,6 @@ void CheckDrawn(FuzzedDataProvider& input) {
 }  // namespace glaive::queries::ysb
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 0 && data[0] == '!') {
-    FuzzedDataProvider input(data + 1, size - 1);
-    glaive::queries::ysb::CheckDrawn(input);
-  } else {
-    const std::string text(reinterpret_cast<const char*>(data), size);
-    const bool is_gzip = text.starts_with("\x1f\x8b");  // which LinesOf has no part in
-    if (!is_gzip) glaive::queries::ysb::Check(text, glaive::MemoryFile(text));
-  }
+  glaive::TestTextOrDrawn(data, size, glaive::queries::ysb::CheckText, glaive::queries::ysb::CheckDrawn);
   return 0;
 }

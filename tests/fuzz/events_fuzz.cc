@@ -24,6 +24,7 @@
 #include "tests/fuzz/parse_outcome.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/spelling.h"
+#include "tests/fuzz/text_or_drawn.h"
 #include "tests/fuzz/uuid_text.h"
 
 namespace glaive::queries::ysb {
@@ -197,11 +198,6 @@ void CheckDrawn(FuzzedDataProvider& input) {
 }  // namespace glaive::queries::ysb
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 0 && data[0] == '!') {
-    FuzzedDataProvider input(data + 1, size - 1);
-    glaive::queries::ysb::CheckDrawn(input);
-  } else {
-    glaive::queries::ysb::Check(std::string(reinterpret_cast<const char*>(data), size));
-  }
+  glaive::TestTextOrDrawn(data, size, glaive::queries::ysb::Check, glaive::queries::ysb::CheckDrawn);
   return 0;
 }

@@ -25,6 +25,7 @@
 #include "tests/fuzz/parse_outcome.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/spelling.h"
+#include "tests/fuzz/text_or_drawn.h"
 
 namespace glaive::queries::cm {
 namespace {
@@ -199,11 +200,6 @@ void CheckDrawn(FuzzedDataProvider& input) {
 }  // namespace glaive::queries::cm
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 0 && data[0] == '!') {
-    FuzzedDataProvider input(data + 1, size - 1);
-    glaive::queries::cm::CheckDrawn(input);
-  } else {
-    glaive::queries::cm::Check(std::string(reinterpret_cast<const char*>(data), size));
-  }
+  glaive::TestTextOrDrawn(data, size, glaive::queries::cm::Check, glaive::queries::cm::CheckDrawn);
   return 0;
 }

@@ -1,8 +1,8 @@
 // Each check of ExpectCrdtLaws can fail, and is needed: for each of them there is a value that it alone refuses.
 //
-// Most of these values are wrong only where there is more than one law's check puts together: a value is folded from
-// kMostInputs inputs at most, law 4 adds one, law 1 merges two values, law 2 three, and parts are merged up to four
-// times.
+// The checks differ in how much they put together. A value is folded from at most kMostInputs inputs. Law 4 adds one
+// input, law 1 merges two values, law 2 three, and parts are merged up to four times. Most values here are wrong only
+// from such a size on.
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ void ExpectOnlyFailure(const char* message) {
         testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
     ExpectCrdtLaws<V>(kSeed, RandomInteger<std::uint8_t>);
   }
-  EXPECT_GT(failures.size(), 0) << "nothing refuses it";
+  EXPECT_GT(failures.size(), 0) << "no check refuses it";
   for (int i = 0; i < failures.size() && !testing::Test::HasFailure(); ++i) {
     EXPECT_NE(std::strstr(failures.GetTestPartResult(i).message(), message), nullptr)
         << failures.GetTestPartResult(i).message();
@@ -35,7 +35,7 @@ void ExpectOnlyFailure(const char* message) {
   }
 }
 
-/// Keeps its inputs in order, which counts where there are more than one value is folded from.
+/// Keeps its inputs in order. The order matters to == only where there are more than kMostInputs.
 struct InOrder {
   using Input = std::uint8_t;
   void Update(Input input) { inputs[count++] = input; }
@@ -57,42 +57,42 @@ struct InOrder {
 
 TEST(BrokenLaws, MergingThatIsNotCommutativeIsRefused) { ExpectOnlyFailure<InOrder>("1: merging is not commutative"); }
 
-/// Notices a merge of two values of more than half of kMostInputs each.
-struct NoticesLargeMerges {
+/// Counts the merges of two values of more than half of kMostInputs each.
+struct CountsLargeMerges {
   using Input = std::uint8_t;
   void Update(Input /*input*/) { ++count; }
-  void Merge(const NoticesLargeMerges& other) {
+  void Merge(const CountsLargeMerges& other) {
     large += other.large + (count > kMostInputs / 2 && other.count > kMostInputs / 2 ? 1 : 0);
     count += other.count;
   }
   std::uint64_t Result() const { return count; }
-  friend bool operator==(const NoticesLargeMerges&, const NoticesLargeMerges&) = default;
+  friend bool operator==(const CountsLargeMerges&, const CountsLargeMerges&) = default;
 
   std::uint64_t count = 0;
   std::uint64_t large = 0;
 };
 
 TEST(BrokenLaws, MergingThatIsNotAssociativeIsRefused) {
-  ExpectOnlyFailure<NoticesLargeMerges>("2: merging is not associative");
+  ExpectOnlyFailure<CountsLargeMerges>("2: merging is not associative");
 }
 
-/// Notices that it was merged with a new value.
-struct NoticesNewValues {
+/// Remembers whether it was merged with a new value.
+struct RemembersNewValues {
   using Input = std::uint8_t;
   void Update(Input /*input*/) { ++count; }
-  void Merge(const NoticesNewValues& other) {
+  void Merge(const RemembersNewValues& other) {
     met_new = met_new || other.met_new || count == 0 || other.count == 0;
     count += other.count;
   }
   std::uint64_t Result() const { return count; }
-  friend bool operator==(const NoticesNewValues&, const NoticesNewValues&) = default;
+  friend bool operator==(const RemembersNewValues&, const RemembersNewValues&) = default;
 
   std::uint64_t count = 0;
   bool met_new = false;
 };
 
 TEST(BrokenLaws, ANewValueThatIsNotNeutralIsRefused) {
-  ExpectOnlyFailure<NoticesNewValues>("3: a new value is not neutral");
+  ExpectOnlyFailure<RemembersNewValues>("3: a new value is not neutral");
 }
 
 /// Counts the records of updates up to kMostInputs, and those of merges without a limit.

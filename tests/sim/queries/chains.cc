@@ -227,6 +227,21 @@ CatalogueEntry JoinsOfSumsJoined() {
 /// A join has as many rows as the product of its sides, so few records take part.
 bool IsOneOfEight(const Event& event) { return event.amount % 8 == 0; }
 
+auto SomeOf(const QueryParts& parts, std::size_t source) {
+  return From(parts.flows.Source(source)).Filter(&IsOneOfEight);
+}
+/// The pairs of some records of the first two sources.
+template <typename W>
+auto PairsOfSome(const QueryParts& parts, const W& window) {
+  return LeftJoin(SomeOf(parts, 0), SomeOf(parts, 1))
+      .On(&Event::key, &Event::key)
+      .Window(window)
+      .AllowedLateness(Millis(parts.lateness_ms))
+      .LateTo(StoreLate{parts.rows}, StoreLate{parts.rows})
+      .Keep(&Event::amount, &Event::amount)
+      .Map(&SummedPair);
+}
+
 /// The results of a join meet the records of a third source, which they come behind.
 CatalogueEntry JoinJoinedWithASource() {
   return {.name = "a join, joined with a third source",
@@ -240,17 +255,7 @@ CatalogueEntry JoinJoinedWithASource() {
           .build =
               [](const QueryParts& parts) {
                 const Tumbling window{Millis(2 * kJoinMs)};
-                const auto some = [&](std::size_t source) {
-                  return From(parts.flows.Source(source)).Filter(&IsOneOfEight);
-                };
-                auto pairs = LeftJoin(some(0), some(1))
-                                 .On(&Event::key, &Event::key)
-                                 .Window(window)
-                                 .AllowedLateness(Millis(parts.lateness_ms))
-                                 .LateTo(StoreLate{parts.rows}, StoreLate{parts.rows})
-                                 .Keep(&Event::amount, &Event::amount)
-                                 .Map(&SummedPair);
-                return LeftJoin(std::move(pairs), some(2))
+                return LeftJoin(PairsOfSome(parts, window), SomeOf(parts, 2))
                     .On(&SameKey, &Event::key)
                     .Window(window)
                     .AllowedLateness(Millis(parts.lateness_ms))
@@ -284,17 +289,8 @@ CatalogueEntry SessionPairsSummed() {
           .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
-                const auto some = [&](std::size_t source) {
-                  return From(parts.flows.Source(source)).Filter(&IsOneOfEight);
-                };
-                auto pairs = LeftJoin(some(0), some(1))
-                                 .On(&Event::key, &Event::key)
-                                 .Window(Session{Millis(kJoinMs)})
-                                 .AllowedLateness(Millis(parts.lateness_ms))
-                                 .LateTo(StoreLate{parts.rows}, StoreLate{parts.rows})
-                                 .Keep(&Event::amount, &Event::amount)
-                                 .Map(&SummedPair);
-                auto sums = Again(std::move(pairs), &KeyModulo<5>, Tumbling{Millis(kJoinMs)});
+                auto sums =
+                    Again(PairsOfSome(parts, Session{Millis(kJoinMs)}), &KeyModulo<5>, Tumbling{Millis(kJoinMs)});
                 return Again(std::move(sums), &KeyModulo<2>, Tumbling{Millis(2 * kJoinMs)}).To(StoreRows{parts.rows});
               },
           .expect =
