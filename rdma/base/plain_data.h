@@ -1,27 +1,37 @@
 // PlainData: types whose values mean the same in another process, since their bytes are all there is to them.
 //
-// Pointers are found where the compiler shows them: in the type itself, and in the members of aggregates, arrays and
-// nested ones included. Members of a class with constructors or private data are not shown, nor are addresses that are
-// kept as integers.
+// Pointers are found where the compiler shows them: in the type itself, in the members of aggregates, arrays and nested
+// ones included, and in the types that an optional or a variant may have. Members of a union, and of another class with
+// constructors or private data, are not shown, nor are addresses that are kept as integers.
 //
 //   static_assert(PlainData<std::array<char, 16>> && !PlainData<std::string> && !PlainData<std::string_view>);
 #pragma once
 
 #include <array>
+#include <coroutine>
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <span>  // with enable_borrowed_range; all of <ranges> would take half a second to compile
 #include <type_traits>
+#include <typeindex>
 #include <utility>
+#include <variant>
 
 namespace glaive {
 
+/// The standard library's classes that hide a pointer, without being iterators or ranges.
 template <typename T>
-inline constexpr bool kIsReferenceWrapper = false;
+inline constexpr bool kHidesPointer = std::is_same_v<T, std::type_index>;
 template <typename T>
-inline constexpr bool kIsReferenceWrapper<std::reference_wrapper<T>> = true;
+inline constexpr bool kHidesPointer<std::reference_wrapper<T>> = true;
+template <typename T>
+inline constexpr bool kHidesPointer<std::initializer_list<T>> = true;
+template <typename Promise>
+inline constexpr bool kHidesPointer<std::coroutine_handle<Promise>> = true;
 template <typename T>
 inline constexpr bool kIsArray = false;
 template <typename T, std::size_t kSize>
@@ -31,11 +41,19 @@ inline constexpr bool kIsArray<std::array<T, kSize>> = true;
 /// std::span.
 template <typename T>
 concept PointsElsewhere = std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::input_or_output_iterator<T> ||
-                          std::ranges::enable_borrowed_range<T> || kIsReferenceWrapper<T>;
+                          std::ranges::enable_borrowed_range<T> || kHidesPointer<T>;
 
 /// Whether a T points elsewhere, or has a member that does, as far as the compiler shows them.
 template <typename T>
 constexpr bool HoldsPointers();
+
+/// Whether T is a class of the standard library that may have one of several values, and one of those holds pointers.
+template <typename T>
+inline constexpr bool kMayHoldPointers = false;
+template <typename T>
+inline constexpr bool kMayHoldPointers<std::optional<T>> = HoldsPointers<T>();
+template <typename... Ts>
+inline constexpr bool kMayHoldPointers<std::variant<Ts...>> = (HoldsPointers<Ts>() || ...);
 
 /// Stands for an initializer of any member of an Aggregate. If it `kTells`, one that holds pointers might throw. It is
 /// never called.
@@ -76,7 +94,7 @@ constexpr std::size_t CountInitializers() {
 
 template <typename T>
 constexpr bool HoldsPointers() {
-  if constexpr (PointsElsewhere<T>) {
+  if constexpr (PointsElsewhere<T> || kMayHoldPointers<T>) {
     return true;
   } else if constexpr (kIsArray<T>) {
     return HoldsPointers<typename T::value_type>();  // of which there may be thousands

@@ -1,13 +1,17 @@
 #include "rdma/base/plain_data.h"
 
 #include <array>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeindex>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -38,6 +42,10 @@ struct [[gnu::packed]] Packed {
 };
 struct Maybe {
   std::optional<int> number;
+  std::uint64_t id;
+};
+struct Variant {
+  std::variant<int, float> number;
   std::uint64_t id;
 };
 union Either {
@@ -74,6 +82,26 @@ struct Position {
 struct Wrapper {
   std::reference_wrapper<int> number;
 };
+struct List {
+  std::initializer_list<int> numbers;
+};
+struct Type {
+  std::type_index type;
+};
+struct Handle {
+  std::coroutine_handle<> suspended;
+};
+struct PointerAtTimes {
+  std::optional<const char*> text;
+};
+struct PointerBehindAnOptional {
+  std::optional<int> number;
+  const char* text;
+};
+struct PointerOrNumber {
+  std::uint64_t id;
+  std::variant<int, std::optional<Pointer>> value;
+};
 struct Reference {
   const std::array<int, 4>& numbers;
 };
@@ -82,12 +110,21 @@ class Hidden {
  private:
   [[maybe_unused]] const char* data_ = nullptr;
 };
+struct Constructed {
+  explicit Constructed(const char* text) : data(text) {}
+  const char* data;
+};
+union Overlaid {
+  std::uint64_t number;
+  const char* text;
+};
 
 TEST(PlainData, IsWhatMeansTheSameInAnotherProcess) {
   EXPECT_TRUE((PlainData<int> && PlainData<double> && PlainData<std::byte> && PlainData<Either>));
   EXPECT_TRUE((PlainData<Point> && PlainData<Bits> && PlainData<Derived> && PlainData<Nested> && PlainData<Packed> &&
-               PlainData<Maybe>));
-  EXPECT_TRUE((PlainData<std::array<char, 4096>> && PlainData<std::array<Nested, 2>> && PlainData<std::optional<int>>));
+               PlainData<Maybe> && PlainData<Variant>));
+  EXPECT_TRUE((PlainData<std::array<char, 4096>> && PlainData<std::array<Nested, 2>> && PlainData<std::optional<int>> &&
+               PlainData<std::variant<int, Point>>));
 }
 
 TEST(PlainData, HasNoOwnersOfMemory) {
@@ -98,17 +135,27 @@ TEST(PlainData, HasNoOwnersOfMemory) {
 TEST(PlainData, HasNoPointersOfAnyKind) {
   EXPECT_FALSE((PlainData<const char*> || PlainData<void*> || PlainData<int (*)(int)> || PlainData<int Point::*>));
   EXPECT_FALSE((PlainData<std::string_view> || PlainData<std::span<int>> || PlainData<std::vector<int>::iterator> ||
-                PlainData<std::reference_wrapper<int>>));
+                PlainData<std::reference_wrapper<int>> || PlainData<std::initializer_list<int>> ||
+                PlainData<std::type_index> || PlainData<std::coroutine_handle<>> || PlainData<std::coroutine_handle<int>>));
 }
 
 TEST(PlainData, HasNoMembersThatArePointers) {
   EXPECT_FALSE((PlainData<Pointer> || PlainData<PointerInside> || PlainData<PointersInAnArray> ||
                 PlainData<PointerInABase> || PlainData<std::array<const char*, 2>> || PlainData<std::array<View, 2>>));
   EXPECT_FALSE((PlainData<View> || PlainData<Span> || PlainData<Callback> || PlainData<Position> ||
-                PlainData<Wrapper> || PlainData<Reference>));
+                PlainData<Wrapper> || PlainData<List> || PlainData<Type> || PlainData<Handle> || PlainData<Reference>));
 }
 
-TEST(PlainData, CannotSeePrivateMembers) { EXPECT_TRUE(PlainData<Hidden>); }
+TEST(PlainData, IsNothingThatIsAPointerAtTimes) {
+  EXPECT_FALSE((PlainData<std::optional<const char*>> || PlainData<std::optional<std::optional<View>>> ||
+                PlainData<std::variant<int, const char*>> || PlainData<std::variant<std::monostate, Pointer>>));
+  EXPECT_FALSE((PlainData<PointerAtTimes> || PlainData<PointerBehindAnOptional> || PlainData<PointerOrNumber>));
+}
+
+// docs/writing-queries.md tells users.
+TEST(PlainData, CannotSeePrivateMembersNorThoseOfClassesWithConstructorsAndOfUnions) {
+  EXPECT_TRUE((PlainData<Hidden> && PlainData<Constructed> && PlainData<Overlaid>));
+}
 
 }  // namespace
 }  // namespace glaive
