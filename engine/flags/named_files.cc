@@ -153,16 +153,18 @@ class FileUses {
   std::map<Inode, const NamedFile*> by_inode_;
 };
 
-/// Standard output and standard error go on into their files while a new one would get the name. A link such as
-/// /dev/stdout means the stream itself.
-absl::Status CheckStandardStreams(const NamedFile& file) {
+/// Standard output and standard error go on into their files while a new one would get the name, or while it is read.
+/// `path` is one of the flag's files. A link such as /dev/stdout means the stream itself.
+absl::Status CheckStandardStreams(const NamedFile& file, const std::string& path) {
   struct stat there{};
-  if (lstat(file.path.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) {
+  if (lstat(path.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) {
     return absl::OkStatus();
   }
   if (const std::optional<int> stream = StandardStreamOf(there)) {
-    return Wrong(file, absl::StrCat(*stream == STDOUT_FILENO ? "standard output" : "standard error",
-                                    " goes to the same file; give each a file of its own"));
+    return Wrong(file,
+                 absl::StrCat(*stream == STDOUT_FILENO ? "standard output" : "standard error", " goes to ",
+                              path == file.path ? "the same file" : absl::StrCat("its file ", path),
+                              "; give each a file of its own"));
   }
   return absl::OkStatus();
 }
@@ -178,8 +180,8 @@ absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t 
     }
     for (const std::string& path : PathsOf(file)) {
       status.Update(uses.Add(file, path));
+      status.Update(CheckStandardStreams(file, path));
     }
-    status.Update(CheckStandardStreams(file));
   }
   for (const NamedFile& file : files) {
     if (file.use == FileUse::kWriteParts) {

@@ -120,6 +120,17 @@ class OutputTest(CliTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(b"standard output goes to the same file", done.stderr)
 
+    def test_a_part_is_not_written_over_the_file_of_a_standard_stream(self):
+        for redirection, stream in (("> w.part-000-of-001", "output"), (">> w.part-001-of-002", "output"),
+                                    ("2> w.part-000-of-001", "error")):
+            with self.subTest(redirection):
+                done = self.shell(f"$YSB --records=100 --output=w {redirection}")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                text = done.stderr or self.read("w.part-000-of-001")
+                self.assertRegex(text.decode(), rf"--output=w: standard {stream} goes to its file \S*w\.part-00")
+                for name in self.files():
+                    os.unlink(self.folder / name)
+
     # ---- devices, pipes, links ----
 
     def test_devices_stay_devices(self):
