@@ -74,7 +74,10 @@ class RecordBlocks : public std::enable_shared_from_this<RecordBlocks<R, EventTi
       const std::span<const R> block = blocks->of(Value(context.executor));
       return engine::BlockSource<R, EventTime>::Create(
           {.block_records = block.size(), .total_records = block.size() * repetitions, .span_ms = span_ms},
-          *context.clock, [&](std::uint64_t /*first*/, std::span<R> into) { std::ranges::copy(block, into.begin()); },
+          *context.clock,
+          [&](std::uint64_t first, std::span<R> into) {
+            std::ranges::copy(block.subspan(first, into.size()), into.begin());
+          },
           EventTime{});
     };
     return {.open = open, .event_time_ms = {}};
