@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -79,10 +80,10 @@ Workload ManyRecords(std::uint32_t executors, std::uint64_t records, std::uint64
           .max_lead_ms = 100'000};
 }
 
-/// Runs the query that `build(workload)` makes and looks at its turns.
+/// Runs the query that `build(workload)` makes, which has a result a key, or so many, and looks at its turns.
 template <typename Build>
 void ExpectShortTurns(std::uint32_t executors, const Build& build, std::uint64_t records = kKeys,
-                      std::uint64_t keys = kDifferentKeys) {
+                      std::uint64_t keys = kDifferentKeys, std::optional<std::uint64_t> results = std::nullopt) {
   LongestTurn longest;
   Workload workload = ManyRecords(executors, records, keys);
   workload.observer = &longest;
@@ -90,7 +91,8 @@ void ExpectShortTurns(std::uint32_t executors, const Build& build, std::uint64_t
   ClusterOutcome outcome;
   outcome.status = RunExecutors(workload, *query, 1, outcome.metrics);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-  EXPECT_GE(Total(outcome, &ExecutorMetrics::results), std::min(records, keys) / 100 * 99) << "or this tests little";
+  EXPECT_GE(Total(outcome, &ExecutorMetrics::results), results.value_or(std::min(records, keys) / 100 * 99))
+      << "or this tests little";
   EXPECT_LT(longest.nanos(), kLongestTurnNs) << "of fiber " << longest.fiber();
 }
 
@@ -150,6 +152,29 @@ TEST_P(ShortTurns, OfDistinctElementsInFrontOfASecondStage) {
         .Aggregate(Distinct{&TestRow::value})
         .To(Discard{});
   });
+}
+
+TEST_P(ShortTurns, OfDistinctElementsBesideAnotherAggregate) {
+  ExpectShortTurns(GetParam(), [](const Workload& workload) {
+    return From(TestSource(workload))
+        .KeyBy(&TestRecord::key)
+        .Window(Tumbling{kWindow})
+        .Aggregate(Several{Distinct{&TestRecord::event_time_ms}, Max{&TestRecord::kind}})
+        .To(Discard{});
+  });
+}
+
+/// One leader has them all.
+TEST_P(ShortTurns, OfTheDistinctElementsOfAllRecords) {
+  ExpectShortTurns(
+      GetParam(),
+      [](const Workload& workload) {
+        return From(TestSource(workload))
+            .Window(Tumbling{kWindow})
+            .Aggregate(Several{Distinct{&TestRecord::key}, Count{}})
+            .To(Discard{});
+      },
+      kKeys, kDifferentKeys, /*results=*/1);
 }
 
 /// Their slices move to slots, or have them from the start.
