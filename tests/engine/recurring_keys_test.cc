@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include <gtest/gtest.h>
 
 #include "tests/engine/disordered_source.h"
@@ -136,6 +138,39 @@ TEST(RecurringKeys, HaveTheExactSumsOfFloats) {
       expected.emplace(group, static_cast<double>(sum));
     }
     EXPECT_TRUE(SameElements(Emitted(rows), expected));
+  }
+}
+
+/// Counts 2^18 keys that are multiples of `stride`. Returns the processor time of the run.
+absl::Duration TimeOfCountsAt(std::uint64_t stride, std::uint32_t executors) {
+  const Workload workload{
+      .executors = executors, .records = 300'000 / executors, .keys = std::uint64_t{1} << 18, .span_ms = 1'000};
+  std::map<Group, std::uint64_t> counts;
+  ForEachRecord(workload, {}, [&](const TestRecord& record, std::int64_t /*watermark_ms*/) {
+    ++counts[{record.event_time_ms / workload.window_ms * workload.window_ms, record.key * stride}];
+  });
+  std::vector<std::vector<TestRow>> rows(workload.executor_count());
+  const std::unique_ptr<Query> query = From(DisorderedRecords(workload, {}))
+                                           .KeyBy([stride](const TestRecord& record) { return record.key * stride; })
+                                           .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
+                                           .Aggregate(Count{})
+                                           .To(Collect(rows));
+  std::vector<ExecutorMetrics> metrics;
+  const std::clock_t begin = std::clock();
+  const absl::Status status = RunNodes(workload, *query, metrics);
+  const std::clock_t end = std::clock();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(SameElements(Emitted(rows), counts));
+  return absl::Seconds(static_cast<double>(end - begin) / CLOCKS_PER_SEC);
+}
+
+// Multiples of a Fibonacci number: one fixed multiplication, with the golden ratio, would bring them together in few
+// buckets, and a run would take as long as it has keys in each.
+TEST(RecurringKeysTiming, IsThatOfNeighbouringKeysAtAStrideThatAFixedMultiplicationGathers) {
+  for (const std::uint32_t executors : {1U, 2U}) {
+    SCOPED_TRACE(testing::Message() << executors << " executors");
+    const absl::Duration neighbours = TimeOfCountsAt(1, executors);
+    EXPECT_LT(TimeOfCountsAt(2'971'215'073, executors), 3 * neighbours + absl::Milliseconds(100)) << neighbours;
   }
 }
 
