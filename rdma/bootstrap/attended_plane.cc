@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,12 @@
 #include "rdma/bootstrap/pulse.h"
 
 namespace glaive::rdma {
+namespace {
+
+/// An interrupt is noticed, and found overdue, by looks: they come often however long the time-out of peers is.
+constexpr absl::Duration kLongestInterval = absl::Milliseconds(50);
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<ControlPlane>> AttendedPlane::Create(std::unique_ptr<ControlPlane> plane,
                                                                     const BootstrapOptions& options,
@@ -39,7 +46,7 @@ AttendedPlane::AttendedPlane(std::unique_ptr<ControlPlane> plane, const Bootstra
     : ControlPlane(plane->rank(), plane->run_token(), plane->members()),
       plane_(std::move(plane)),
       overdue_(options.overdue),
-      interval_(Pulse::LookInterval(options.peer_timeout)),
+      interval_(std::min(Pulse::LookInterval(options.peer_timeout), kLongestInterval)),
       interrupt_fd_(options.interrupt_fd),
       clock_(&clock) {}
 

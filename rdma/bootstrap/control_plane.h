@@ -82,8 +82,9 @@ struct BootstrapOptions {
   std::function<bool(const absl::Status&)> overdue = nullptr;
 };
 
-/// The time that a node has for an orderly end once a failure is known.
-inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1500);
+/// The time that a node has for an orderly end once a failure is known. With two looks of the thread that notices it,
+/// and the last words, the process ends within 1.5 s (docs/operations.md).
+inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1200);
 
 /// The status of calls that end because BootstrapOptions::interrupt_fd is readable: a kCancelled.
 absl::Status Interrupted();

@@ -1,13 +1,15 @@
 """Signals while a run is set up: each ends it in time, with exit code 130, and leaves nothing behind."""
 
+import fcntl
 import os
 import pathlib
 import signal
+import subprocess
 import time
 import unittest
 import uuid
 
-from ysb_process import SANITIZED, CliTest
+from ysb_process import PATIENCE_SECONDS, SANITIZED, YSB, CliTest
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What a user is told (docs/operations.md).
@@ -90,6 +92,34 @@ class SetUpTest(CliTest):
                 ysb = self.start("--records=1000", f"--prefault-state={mebibytes}MiB", "--output=counts.csv")
                 self.wait_for_plan(ysb)
                 self.expect_end(ysb, number, [])
+
+    def test_while_nobody_reads_standard_output(self):
+        for number in SIGNALS:
+            reader, writer = os.pipe()
+            self.addCleanup(os.close, reader)
+            fill(writer)
+            with self.subTest(signal=number.name), subprocess.Popen([YSB, "--records=1000"], stdin=subprocess.DEVNULL,
+                                                                    stdout=writer, stderr=subprocess.PIPE, text=True) as ysb:
+                os.close(writer)
+                self.wait_until(lambda: "pipe_write" in pathlib.Path(f"/proc/{ysb.pid}/wchan").read_text(encoding="utf-8"))
+                sent = time.monotonic()
+                ysb.send_signal(number)
+                error = ysb.communicate(timeout=PATIENCE_SECONDS)[1]
+                seconds = time.monotonic() - sent
+                self.assertEqual(ysb.returncode, 130, error)
+                self.assertLess(seconds, END_SECONDS, error)
+                self.assertIn(f"interrupted by {number.name}", error)
+
+
+def fill(pipe):
+    """Writes into a pipe, made as small as there are, until it takes no more."""
+    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
+    os.set_blocking(pipe, False)
+    try:
+        while os.write(pipe, b"x" * 512):
+            pass
+    except BlockingIOError:
+        os.set_blocking(pipe, True)
 
 
 if __name__ == "__main__":
