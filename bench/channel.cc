@@ -32,8 +32,10 @@
 #include "bench/channel/channel_case.h"
 #include "bench/channel/consumer_task.h"
 #include "bench/channel/producer.h"
+#include "bench/common/benchmark_main.h"
 #include "bench/common/exit_code.h"
 #include "bench/common/fork.h"
+#include "bench/common/or_die.h"
 #include "engine/flags/tool_flags.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/memory/page_region.h"
@@ -65,7 +67,8 @@ Settings ParseSettings(int& argc, char** argv) {
   if (device != nullptr) settings.device.device = device;
   CLI::App flags("What a channel costs; further flags are those of Google Benchmark");
   flags.allow_extras();
-  flags.add_option("--transport", settings.transport, "shm, local or verbs alone");
+  flags.add_option("--transport", settings.transport, "shm, local or verbs alone")
+      ->check(CLI::IsMember({"shm", "local", "verbs"}));
   flags.add_option("--device", settings.device.device, "the RDMA device");
   flags.add_option("--bind", settings.device.address, "the RDMA device's address");
   flags.add_option("--slots", settings.slots, "slot sizes in bytes, with commas")->delimiter(',');
@@ -244,10 +247,7 @@ int Main(int argc, char** argv) {
     std::cerr << "--transport=" << wanted << ": there is nothing to run\n";
     return 1;
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return ExitCodeAfterOutput("channel", 0, 1);
+  return RunBenchmarks("channel", argc, argv);
 }
 
 }  // namespace

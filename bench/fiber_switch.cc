@@ -6,15 +6,15 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/common/benchmark_main.h"
+#include "bench/common/or_die.h"
 #include "engine/fiber/scheduler.h"
-#include "rdma/base/check.h"
 
 namespace glaive::engine {
 namespace {
 
 void SpawnOrDie(Scheduler& scheduler, std::string name, std::function<void(Fiber&)> body) {
-  const absl::Status status = scheduler.Spawn(std::move(name), FiberKind::kCompute, std::move(body));
-  GLAIVE_CHECK(status.ok(), status.ToString());
+  bench::OrDie(scheduler.Spawn(std::move(name), FiberKind::kCompute, std::move(body)));
 }
 
 // The time of one of `count` that every iteration has. In seconds: the library adds unit and prefix, "turn=16.9ns".
@@ -78,3 +78,5 @@ BENCHMARK(BM_ParkedPoll)->Arg(1)->Arg(8)->Arg(32);
 
 }  // namespace
 }  // namespace glaive::engine
+
+int main(int argc, char** argv) { return glaive::bench::BenchmarkMain("fiber_switch", argc, argv); }

@@ -24,6 +24,8 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/baseline/folds.h"
+#include "bench/common/benchmark_main.h"
+#include "bench/common/or_die.h"
 #include "rdma/base/check.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/prefetch.h"
@@ -51,20 +53,13 @@ constexpr std::size_t kBlockRecords = std::size_t{1} << 21;
 constexpr std::uint64_t kMemoryLimitBytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t kSeed = 20220612;
 
+using bench::OrDie;
 using Key = std::uint64_t;
 using Update = DeltaUpdate<Key, Nothing>;
 using Slice = SliceTable<Key, CountValue>;
 /// Keys handed out, and so entries applied, at a time.
 constexpr std::size_t kStep = 256;
 static_assert(kStep <= kMostEntries);
-
-template <typename T>
-T OrDie(absl::StatusOr<T> result) {
-  GLAIVE_CHECK(result.ok(), result.status().ToString());
-  return *std::move(result);
-}
-
-void CheckOk(const absl::Status& status) { GLAIVE_CHECK(status.ok(), status.ToString()); }
 
 // A block of records with uniform keys 1 .. keys. Each pass over it adds another shift to the keys, so that the passes
 // together touch all of them.
@@ -118,7 +113,7 @@ void Stage(std::span<const Key> keys, ApplyUpdates apply) {
 
 template <typename Table>
 void AddTo(Table& table, StateMemory& memory, std::span<const Key> keys) {
-  Stage(keys, [&](std::span<const Update> updates) { CheckOk(table.ApplyRun(memory, updates)); });
+  Stage(keys, [&](std::span<const Update> updates) { OrDie(table.ApplyRun(memory, updates)); });
 }
 
 // All keys in random order, so that the log's order tells nothing about them.
@@ -261,7 +256,7 @@ void BM_Window(benchmark::State& state) {
   const auto run_window = [&] {
     Table& table = *OrDie(partition.Open(SliceId{window++}));
     input.Pass<kStep>([&](std::span<const Key> group) { AddTo(table, memory, group); });
-    CheckOk(table.ForEach([&](const auto& entry) {
+    OrDie(table.ForEach([&](const auto& entry) {
       results += entry.key ^ entry.value.Result();
       return absl::OkStatus();
     }));
@@ -297,7 +292,7 @@ class Helper {
       descriptors_.push_back(meshes_.back()->descriptor());
     }
     for (const auto& mesh : meshes_) {
-      CheckOk(mesh->Connect(descriptors_));
+      OrDie(mesh->Connect(descriptors_));
     }
     outbox_.emplace(executors, meshes_[0]->segments());
     store_.emplace(OrDie(Store::Create({.memory = &memory_,
@@ -324,7 +319,7 @@ class Helper {
       return folder;
     });
     WaitForRoom(count);
-    CheckOk(store_->Take(kSlice, std::span(rest).first(count)));
+    OrDie(store_->Take(kSlice, std::span(rest).first(count)));
     if (store_->wants_read_out()) {
       ReadOut();
     }
@@ -348,7 +343,7 @@ class Helper {
   void ReadOut() {
     while (store_->holds_back()) {
       WaitForRoom(kMostEntries);
-      CheckOk(store_->ReadOutSome());
+      OrDie(store_->ReadOutSome());
     }
   }
 
@@ -366,10 +361,10 @@ class Helper {
         if (OrDie(receiver.TryReceive())) {
           receiver.Release();
         }
-        CheckOk(meshes_[0]->Poll());
+        OrDie(meshes_[0]->Poll());
       }
     }
-    CheckOk(meshes_[0]->Poll());
+    OrDie(meshes_[0]->Poll());
   }
 
   std::uint32_t executors_;
@@ -420,7 +415,7 @@ void BM_Merge(benchmark::State& state) {
   Store store = OrDie(Store::Create(context));
   const DeltaReader reader(ExecutorId{1}, ExecutorId{0}, Store::kEntryBytes);
   AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) {
-    Stage(group, [&](std::span<Update> updates) { CheckOk(store.Take(kSlice, updates)); });
+    Stage(group, [&](std::span<Update> updates) { OrDie(store.Take(kSlice, updates)); });
   });
   const std::vector<Key> shuffled = ShuffledKeys(std::max<std::uint64_t>(keys, kBlockRecords));
   std::vector<Entry> entries(2048);
@@ -434,7 +429,7 @@ void BM_Merge(benchmark::State& state) {
       entry = EntryOf(1 + shuffled[next] % keys, entry);
       next = (next + 1) % shuffled.size();
     }
-    CheckOk(store.CheckRun(reader, run, {.first = SliceId{0}}));
+    OrDie(store.CheckRun(reader, run, {.first = SliceId{0}}));
     for (std::size_t merged = 0; merged < entries.size();) {
       merged += OrDie(store.MergeSome(reader, run, merged));
     }
@@ -446,3 +441,5 @@ BENCHMARK(BM_Merge<Store::Form>)->Name("BM_MergeForms")->Apply(KeyCounts)->Unit(
 
 }  // namespace
 }  // namespace glaive::state
+
+int main(int argc, char** argv) { return glaive::bench::BenchmarkMain("store", argc, argv); }

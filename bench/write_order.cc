@@ -19,6 +19,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -298,6 +299,10 @@ int Main(int argc, char** argv) {
   flags.add_flag("--self-test", settings.self_test, "without a device, a writer that writes backwards");
   if (const std::optional<int> exit_code = engine::ParseToolFlags(flags, "write_order", argc, argv)) {
     return ExitCodeAfterOutput("write_order", *exit_code, 3);
+  }
+  if (std::isnan(settings.seconds)) {  // which is in any range
+    std::cerr << "write_order: --seconds: not a number; see --help\n";
+    return 2;
   }
   return ExitCodeAfterOutput("write_order", Check(settings), 3);
 }

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <optional>
 
+#include "bench/common/or_die.h"
+
 namespace glaive::bench {
 namespace {
 
@@ -146,12 +148,6 @@ class Consumer {
 };
 
 }  // namespace
-
-void OrDie(const absl::Status& status) {
-  if (status.ok()) return;
-  std::cerr << "channel benchmark: " << status << "\n";
-  std::exit(1);
-}
 
 std::vector<std::unique_ptr<ExecutorMesh>> MakeMeshes(const ChannelSetup& setup, ExecutorId self,
                                                       const std::function<void()>& published,

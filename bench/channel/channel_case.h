@@ -13,17 +13,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
-
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 
 #include "rdma/base/ids.h"
 #include "rdma/memory/page_region.h"
@@ -61,14 +55,6 @@ struct Control {
   alignas(64) std::array<std::array<std::array<char, 1024>, kMaxChannels>, 2> descriptors;
   std::uint64_t sum;  ///< keeps the consumer's reading alive
 };
-
-/// Says what went wrong and ends the process.
-void OrDie(const absl::Status& status);
-template <typename T>
-T OrDie(absl::StatusOr<T> value) {
-  OrDie(value.status());
-  return *std::move(value);
-}
 
 /// Spins, and after a while lets others run: the machine may have fewer processors than it should, and on an emulated
 /// device the processor that polls is the one that transfers.

@@ -6,7 +6,10 @@
 #include <array>
 #include <cerrno>
 
+#include "absl/status/status.h"
+
 #include "bench/common/fork.h"
+#include "bench/common/or_die.h"
 
 namespace glaive::bench {
 namespace {

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "bench/common/or_die.h"
+
 namespace glaive::bench {
 
 Producer::Producer(const ChannelSetup& setup)

@@ -15,7 +15,6 @@ namespace glaive::engine {
 
 void PrepareStandardStreams() {
   (void)signal(SIGPIPE, SIG_IGN);
-  (void)signal(SIGXFSZ, SIG_IGN);
   int lowest_free = -1;
   do {
     lowest_free = open("/dev/null", O_RDWR);

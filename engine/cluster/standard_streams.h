@@ -8,8 +8,7 @@
 namespace glaive::engine {
 
 /// To be called before anything is opened. A pipe without a reader becomes an error of the write, not the end of the
-/// process (SIGPIPE); so does a file that would grow beyond `ulimit -f` (SIGXFSZ). A stream that is closed becomes
-/// /dev/null, or the next file to be opened would take its place.
+/// process (SIGPIPE). A stream that is closed becomes /dev/null, or the next file to be opened would take its place.
 void PrepareStandardStreams();
 
 /// Flushes standard output. FailedPrecondition if something that was written is lost, before or now; none if its reader

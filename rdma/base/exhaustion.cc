@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iterator>
@@ -89,6 +90,7 @@ absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work) {
 
 int RunMain(absl::FunctionRef<int()> body) {
   std::set_terminate(&EndProcess);
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   return Catching(body, [](const char* message) {
     Tell(message);
     return kFailed;

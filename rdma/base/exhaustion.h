@@ -15,7 +15,8 @@ namespace glaive {
 absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work);
 
 /// The whole of a `main`: the exit code that `body` returns, or 1 after one line on standard error if what could not be
-/// had has ended it, or another thread of the process.
+/// had has ended it, or another thread of the process. A file that would grow beyond `ulimit -f` becomes an error of
+/// the write, not the end of the process (SIGXFSZ).
 int RunMain(absl::FunctionRef<int()> body);
 
 }  // namespace glaive

@@ -29,7 +29,9 @@ class BenchmarksTest(unittest.TestCase):
     def test_wrong_flags_are_refused_with_one_line(self):
         beyond = "18446744073709551616"
         for program, *flags in (("channel", f"--no-read={beyond}"), ("channel", "--slots=x"), ("channel", "--channels=0"),
-                                ("write_order", "--seconds=0"),
+                                ("write_order", "--seconds=0"), ("write_order", "--self-test", "--seconds=nan"),
+                                ("store", "--benchmark_format=x"), ("fiber_switch", "--benchmark_color="),
+                                ("channel", "--transport=local", "--benchmark_out_format=x"),
                                 ("simulate", "--seed=3", f"--no-shrink={beyond}"), ("simulate", "--seeds=0"),
                                 ("simulate", "--seeds=x"), ("simulate", "--trace"), ("simulate", "--nothing")):
             with self.subTest(program=program, flags=flags):
@@ -41,7 +43,12 @@ class BenchmarksTest(unittest.TestCase):
     def test_a_full_standard_output_is_told(self):
         channel = ["channel", "--transport=local", "--slots=4096", "--credits=8", "--channels=1",
                    "--benchmark_filter=^Throughput", "--benchmark_min_time=0.001"]
+        brief = "--benchmark_min_time=0.001"
         for code, program, *flags in ((1, *channel), (1, "channel", "--help"),
+                                      (1, "store", "--benchmark_filter=^BM_SliceUpdate/10000$", brief), (1, "store", "--help"),
+                                      (1, "fiber_switch", "--benchmark_filter=^BM_Turn/8$", brief), (1, "fiber_switch", "--help"),
+                                      (1, "scaling_bench", "--help"), (1, "scaling_bench", "--version"),
+                                      (1, "simulate", "--list"), (1, "simulate", "--seed=1"), (1, "simulate", "--help"),
                                       (3, "write_order", "--self-test", "--seconds=0.1"), (3, "write_order", "--help")):
             with self.subTest(program=program, flags=flags), open("/dev/full", "w", encoding="utf-8") as full:
                 done = subprocess.run([BIN / program, *flags], stdin=subprocess.DEVNULL, stdout=full,

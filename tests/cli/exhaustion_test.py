@@ -94,6 +94,22 @@ class ExhaustionTest(unittest.TestCase):
                                        {resource.RLIMIT_AS: 512 * MEBIBYTE})
         self.assertEqual(code, 1, error)
         self.assertRegex(error, "^scaling_bench: .*(out of memory|cannot map)")
+        code, error = self.run_limited(BIN / "store", [], {resource.RLIMIT_AS: 60 * MEBIBYTE})
+        self.assertEqual(code, 1, error)
+        self.assertRegex(error, "(?m)^store: .*(out of memory|cannot map|ulimit -v)")
+
+    def test_a_benchmark_whose_memory_is_a_file_that_may_not_grow(self):
+        code, error = self.run_limited(BIN / "channel", ["--transport=shm"], {resource.RLIMIT_FSIZE: 0})
+        self.assertEqual(code, 1, error)
+        self.assertRegex(error, "^channel: .*ulimit -f")
+
+    def test_simulations_that_cannot_have_their_processes(self):
+        seeds = ["--seeds=4", "--jobs=2"]
+        self.assertEqual(self.run_limited(BIN / "simulate", seeds, {resource.RLIMIT_NOFILE: 4}), (1, (
+            "simulate: cannot make a pipe; raise ulimit -n, or take fewer --jobs: Too many open files\n")))
+        self.assertEqual(self.run_limited(BIN / "simulate", seeds, {resource.RLIMIT_NPROC: 1}, as_user=True), (1, (
+            "simulate: cannot start a process; raise ulimit -u or the cgroup's pids.max, or take fewer --jobs: "
+            "Resource temporarily unavailable\n")))
 
 
 if __name__ == "__main__":

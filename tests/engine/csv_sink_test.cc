@@ -109,7 +109,7 @@ TEST_F(CsvTest, RowsThatFillManyBuffersArriveInOrder) {
 }
 
 TEST_F(CsvTest, ADiskThatIsFullIsAnErrorOfALaterCall) {
-  (void)signal(SIGXFSZ, SIG_IGN);  // as PrepareStandardStreams does
+  (void)signal(SIGXFSZ, SIG_IGN);  // as RunMain does
   auto sink = Open(0, 1);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -10,11 +10,11 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
-#include "rdma/base/check.h"
 #include "tests/sim/sim_files.h"
 
 namespace glaive::sim {
@@ -29,6 +29,24 @@ struct Report {
   std::uint64_t problem_bytes = 0;
   Measures measures;
 };
+
+/// Ends the program: its main tells the message and the reason of errno.
+[[noreturn]] void ThrowRefused(const char* message) {
+  throw std::system_error(errno, std::generic_category(), message);
+}
+
+/// The ends of a pipe between this process and one that runs simulations.
+std::array<int, 2> MakePipe() {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) ThrowRefused("cannot make a pipe; raise ulimit -n, or take fewer --jobs");
+  return ends;
+}
+
+pid_t Fork() {
+  const pid_t pid = fork();
+  if (pid < 0) ThrowRefused("cannot start a process; raise ulimit -u or the cgroup's pids.max, or take fewer --jobs");
+  return pid;
+}
 
 void WriteAll(int fd, const void* data, std::size_t bytes) {
   const char* at = static_cast<const char*>(data);
@@ -111,10 +129,8 @@ class Worker {
 
  private:
   void Start() {
-    std::array<int, 2> ends{};
-    GLAIVE_CHECK(pipe(ends.data()) == 0, "no pipe: ", std::strerror(errno));
-    pid_ = fork();
-    GLAIVE_CHECK(pid_ >= 0, "no process: ", std::strerror(errno));
+    const std::array<int, 2> ends = MakePipe();
+    pid_ = Fork();
     if (pid_ == 0) {
       close(ends[0]);
       Work(ends[1]);
@@ -177,10 +193,8 @@ BatchResult RunBatch(const BatchOptions& options, std::span<const CatalogueEntry
 }
 
 std::string RunApart(const Scenario& scenario, std::span<const CatalogueEntry> catalogue) {
-  std::array<int, 2> ends{};
-  GLAIVE_CHECK(pipe(ends.data()) == 0, "no pipe: ", std::strerror(errno));
-  const pid_t pid = fork();
-  GLAIVE_CHECK(pid >= 0, "no process: ", std::strerror(errno));
+  const std::array<int, 2> ends = MakePipe();
+  const pid_t pid = Fork();
   if (pid == 0) {
     close(ends[0]);
     close(STDERR_FILENO);  // a failed check's words: the same each time

@@ -32,11 +32,13 @@ struct BatchResult {
   std::vector<FailedSeed> failures;
 };
 
-/// Runs seeds first, first + 1, ...; what they met goes into `coverage`.
+/// Runs seeds first, first + 1, ...; what they met goes into `coverage`. Throws std::system_error if the system refuses
+/// a pipe or a process.
 BatchResult RunBatch(const BatchOptions& options, std::span<const CatalogueEntry> catalogue, Coverage& coverage,
                      std::ostream& progress);
 
 /// Runs one scenario in a process of its own: its problem, or how the process died; empty: none.
+/// Throws as RunBatch does.
 std::string RunApart(const Scenario& scenario, std::span<const CatalogueEntry> catalogue);
 
 }  // namespace glaive::sim

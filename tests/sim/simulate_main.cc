@@ -13,6 +13,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "bench/common/exit_code.h"
 #include "engine/flags/tool_flags.h"
 #include "tests/sim/batch.h"
 #include "tests/sim/catalogue.h"
@@ -113,14 +114,16 @@ int Main(int argc, char** argv) {
   app.add_flag("--trace", flags.trace, "print everything that happens (only with --seed)")->needs(seed);
   auto* const seeds = app.add_option("--seeds", flags.seeds, "run so many, from --first on")
                           ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
-  app.add_option("--first", flags.first, "the first of them");
+  app.add_option("--first", flags.first, "the first of them")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62));
   auto* const forever = app.add_flag("--forever", flags.forever, "run until stopped, or until seeds fail");
   app.add_option("--jobs", flags.jobs, "processes at a time")->check(CLI::Range(1U, 1024U));
   app.add_flag("--require-coverage", flags.require_coverage,
                "fail if a fault at a step, an aggregate or a join with a "
                "window, a kind of key or a shape of graphs never came up");
   app.add_flag("--shrink,!--no-shrink", flags.shrink, "look for the smallest scenario that fails");
-  app.add_option("--most-failures", flags.most_failures, "stop after so many seeds have failed");
+  app.add_option("--most-failures", flags.most_failures, "stop after so many seeds have failed")
+      ->check(CLI::Range(1U, 1U << 20));
   app.add_flag("--list", flags.list, "list the queries");
   if (const std::optional<int> exit_code = engine::ParseToolFlags(app, "simulate", argc, argv)) return *exit_code;
   const std::vector<CatalogueEntry> catalogue = Catalogue();
@@ -141,7 +144,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return glaive::sim::Main(argc, argv);
+    return glaive::bench::ExitCodeAfterOutput("simulate", glaive::sim::Main(argc, argv), 1);
   } catch (const std::exception& error) {
     std::cerr << "simulate: " << error.what() << "\n";
     return 1;
