@@ -161,10 +161,9 @@ absl::Status CheckStandardStreams(const NamedFile& file, const std::string& path
     return absl::OkStatus();
   }
   if (const std::optional<int> stream = StandardStreamOf(there)) {
-    return Wrong(file,
-                 absl::StrCat(*stream == STDOUT_FILENO ? "standard output" : "standard error", " goes to ",
-                              path == file.path ? "the same file" : absl::StrCat("its file ", path),
-                              "; give each a file of its own"));
+    return Wrong(file, absl::StrCat(*stream == STDOUT_FILENO ? "standard output" : "standard error", " goes to ",
+                                    path == file.path ? "the same file" : absl::StrCat("its file ", path),
+                                    "; give each a file of its own"));
   }
   return absl::OkStatus();
 }

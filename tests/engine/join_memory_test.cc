@@ -35,7 +35,7 @@ std::uint64_t StateBytesOfJoin(std::uint64_t right_records, std::uint64_t limit_
 
 // The left side is split into logs; the right one is too small for that, so each log has a list of pointers into it.
 TEST(JoinMemory, PointersIntoTheSmallSideAreState) {
-  constexpr std::uint64_t kFewRecords = 20'000;            // some for each log; 32 bytes each
+  constexpr std::uint64_t kFewRecords = 20'000;                // some for each log; 32 bytes each
   constexpr std::uint64_t kTupleBytes = 2 * 32 * kFewRecords;  // with the part of a block that is not filled
   constexpr std::uint64_t kPointerBytes = std::uint64_t{4096} << kSplitBits;  // a block for each log
   constexpr std::uint64_t kEnough = std::uint64_t{1} << 30;

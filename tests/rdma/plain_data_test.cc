@@ -136,7 +136,8 @@ TEST(PlainData, HasNoPointersOfAnyKind) {
   EXPECT_FALSE((PlainData<const char*> || PlainData<void*> || PlainData<int (*)(int)> || PlainData<int Point::*>));
   EXPECT_FALSE((PlainData<std::string_view> || PlainData<std::span<int>> || PlainData<std::vector<int>::iterator> ||
                 PlainData<std::reference_wrapper<int>> || PlainData<std::initializer_list<int>> ||
-                PlainData<std::type_index> || PlainData<std::coroutine_handle<>> || PlainData<std::coroutine_handle<int>>));
+                PlainData<std::type_index> || PlainData<std::coroutine_handle<>> ||
+                PlainData<std::coroutine_handle<int>>));
 }
 
 TEST(PlainData, HasNoMembersThatArePointers) {
