@@ -1,5 +1,5 @@
-"""Every flag of every query, and of the benchmarks and the simulator, with values at its limits and beyond: no run ends by a signal or a failed check, none hangs,
-and what is refused is refused with one line."""
+"""Every flag of every query, and of the benchmarks and the simulator, with values at its limits and beyond: no run ends by
+a signal or a failed check, none hangs, and what is refused is refused with one line."""
 
 import itertools
 import os
@@ -63,13 +63,13 @@ TOOLS = {
                     {"seconds": ["0", "-1", "nan", "inf", "1e999", "1e-320", "x", ""], "write-mode": ["x", ""],
                      "self-test": [BEYOND[0], "x"]}),
     "scaling_bench": (["--workload=nb7", "--records=100", "--windows=1", "--repetitions=1", "--runs=1", "--executors=1"],
-                      {"workload": ["x", ""], "executors": ["0", "2", "257", "1,2", ",", *BEYOND], "runs": ["0", "1001", *BEYOND],
-                       "records": ["1000000001", *BEYOND], "windows": ["0", "1000001", *BEYOND],
+                      {"workload": ["x", ""], "executors": ["0", "2", "257", "1,2", ",", *BEYOND],
+                       "runs": ["0", "1001", *BEYOND], "records": ["1000000001", *BEYOND], "windows": ["0", "1000001", *BEYOND],
                        "repetitions": ["0", "1000001", *BEYOND], "keys": ["0", "1", "4294967297", *BEYOND],
                        "key-distribution": ["zipf:0.5", *LAWS[3:]], "json": FILES}),
     "simulate": (["--seeds=2", "--no-shrink"],
-                 {"seed": ["0", *SEEDS], "seeds": ["0", *SEEDS], "first": ["0", *SEEDS], "jobs": ["0", "1024", "1025", *BEYOND],
-                  "set": ["x=1", "=", "x"], "most-failures": ["0", "4294967296", *BEYOND], "no-shrink": [BEYOND[0], "x"]}),
+                 {"seed": ["0", *SEEDS], "seeds": ["0", *SEEDS], "first": ["0", *SEEDS],
+                  "jobs": ["0", "1024", "1025", *BEYOND], "set": ["x=1", "=", "x"], "most-failures": ["0", "4294967296", *BEYOND], "no-shrink": [BEYOND[0], "x"]}),
     "store": (["--benchmark_filter=^BM_SliceUpdate/10000$", "--benchmark_min_time=0.001"], {"benchmark_format": ["x", ""]}),
     "fiber_switch": (["--benchmark_filter=^BM_Turn/8$", "--benchmark_min_time=0.001"], {"benchmark_repetitions": ["x"]}),
 }
