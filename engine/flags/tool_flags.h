@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
 class App;
 }
 

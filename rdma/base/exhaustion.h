@@ -11,7 +11,7 @@
 namespace glaive {
 
 /// What `work` returns. ResourceExhausted with the remedy if memory or a thread could not be had; other exceptions
-/// pass.
+/// pass. The words of that status are made by RunMain, or by the first call where there is none.
 absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work);
 
 /// The whole of a `main`: the exit code that `body` returns, or 1 after one line on standard error if what could not be

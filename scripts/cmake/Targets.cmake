@@ -258,7 +258,7 @@ function(glaive_add_test_scripts name folder)
     set_property(TEST ${test} PROPERTY ENVIRONMENT
       "GLAIVE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "GLAIVE_BUILD_DIR=${PROJECT_BINARY_DIR}"
       "GLAIVE_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "GLAIVE_CXX=${CMAKE_CXX_COMPILER}"
-      "GLAIVE_SANITIZE=${GLAIVE_SANITIZE}")
+      "GLAIVE_SANITIZE=${GLAIVE_SANITIZE}" "GLAIVE_SIMULATOR=${GLAIVE_SIMULATOR}")
     if(stem MATCHES "_(device|lossy|pair)_test$")
       # Some take a port down or compare speeds.
       set_tests_properties(${test} PROPERTIES LABELS rdma-${CMAKE_MATCH_1} RUN_SERIAL TRUE)

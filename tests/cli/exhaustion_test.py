@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from ysb_process import BIN, SANITIZED, YSB, shared_memory_names
+from ysb_process import BIN, HAS_SIMULATOR, SANITIZED, YSB, shared_memory_names
 
 RUN = ["--records=2000", "--keys=100", "--output=counts.csv"]
 SHAPES = [["--executors=2"], ["--nodes=2", "--executors=2"]]
@@ -103,6 +103,7 @@ class ExhaustionTest(unittest.TestCase):
         self.assertEqual(code, 1, error)
         self.assertRegex(error, "^channel: .*ulimit -f")
 
+    @unittest.skipUnless(HAS_SIMULATOR, "the preset release has no simulator")
     def test_simulations_that_cannot_have_their_processes(self):
         seeds = ["--seeds=4", "--jobs=2"]
         self.assertEqual(self.run_limited(BIN / "simulate", seeds, {resource.RLIMIT_NOFILE: 4}), (1, (

@@ -1,14 +1,19 @@
 #include "rdma/base/exhaustion.h"
 
+#include <cerrno>
 #include <cstddef>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace glaive {
 namespace {
@@ -23,6 +28,8 @@ absl::Status CatchOf(const Exception& exception) {
 std::system_error NoThread() {
   return std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
 }
+
+std::string Line(absl::string_view message) { return absl::StrCat(program_invocation_short_name, ": ", message); }
 
 TEST(CatchExhaustion, WhatIsReturnedPasses) {
   EXPECT_EQ(CatchExhaustion([] { return absl::OkStatus(); }), absl::OkStatus());
@@ -44,6 +51,12 @@ TEST(CatchExhaustion, MemoryAndThreadsThatCannotBeHadAreErrorsWithTheRemedy) {
               HasSubstr("look at ulimit -a"));
 }
 
+TEST(CatchExhaustion, MissingMemoryIsToldWithoutNewMemory) {
+  const absl::Status first = CatchOf(std::bad_alloc());
+  const absl::Status second = CatchOf(std::bad_alloc());
+  EXPECT_EQ(first.message().data(), second.message().data());  // one text, which was there before
+}
+
 TEST(CatchExhaustion, OtherExceptionsAreDefectsAndPass) {
   EXPECT_THROW((void)CatchOf(std::out_of_range("place 7")), std::out_of_range);
 }
@@ -52,7 +65,7 @@ TEST(RunMain, ReturnsTheExitCodeOr1WithALine) {
   EXPECT_EQ(RunMain([] { return 7; }), 7);
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(RunMain([]() -> int { throw std::bad_alloc(); }), 1);
-  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("rdma_tests: out of memory"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(Line("out of memory")));
 }
 
 TEST(RunMainDeathTest, WhatNoThreadCatchesEndsTheProcessWithALine) {
@@ -63,8 +76,8 @@ TEST(RunMainDeathTest, WhatNoThreadCatchesEndsTheProcessWithALine) {
     });
   };
   EXPECT_EXIT(main_with_thread([] { throw std::bad_alloc(); }), ::testing::ExitedWithCode(1),
-              "rdma_tests: out of memory");
-  EXPECT_DEATH(main_with_thread([] { throw std::out_of_range("place 7"); }), "rdma_tests: place 7");
+              Line("out of memory"));
+  EXPECT_DEATH(main_with_thread([] { throw std::out_of_range("place 7"); }), Line("place 7"));
 }
 
 }  // namespace

@@ -120,6 +120,29 @@ void DrawThresholds(Random& random, Scenario& scenario) {
   scenario.most_staged = OneOf<3>(random, {1, 50, 1'024});
 }
 
+// Rings that go round often.
+void SendOften(Scenario& scenario) {
+  scenario.nodes = 2;
+  scenario.executors = 1;
+  scenario.records = 3'000;
+  scenario.keys = 400;
+  scenario.hot_percent = 0;
+  scenario.credits = 2;
+  scenario.epoch_bytes = scenario.epoch_min_bytes = scenario.epoch_interval_us = 1;
+  scenario.batch = 3;
+}
+
+// Slots of one executor, which are updated behind the loop of the pipeline.
+void DrawSlotsOfOneExecutor(Random& random, Scenario& scenario) {
+  scenario.nodes = scenario.executors = 1;
+  scenario.records = 1'500;
+  scenario.keys = OneOf<3>(random, {5, 50, 200});
+  scenario.span_ms = OneOf<2>(random, {3'000, 10'000});
+  scenario.batch = 400;
+  scenario.disorder_ms = scenario.bound_ms = 0;
+  scenario.cached_slots_bytes = 0;
+}
+
 }  // namespace
 
 std::vector<Knob> Knobs() {
@@ -325,16 +348,7 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   DrawFault(random, scenario);
   // A join of one key has as many rows as its sides' product.
   scenario.records = std::min(scenario.records, 1'500 / scenario.executor_count());
-  if (random.Chance(0.02)) {  // rings that go round often
-    scenario.nodes = 2;
-    scenario.executors = 1;
-    scenario.records = 3'000;
-    scenario.keys = 400;
-    scenario.hot_percent = 0;
-    scenario.credits = 2;
-    scenario.epoch_bytes = scenario.epoch_min_bytes = scenario.epoch_interval_us = 1;
-    scenario.batch = 3;
-  }
+  if (random.Chance(0.02)) SendOften(scenario);
   scenario.combiner_bytes = OneOf<4>(random, {1, 400, 4'000, 512 << 10});
   scenario.trial_records = OneOf<4>(random, {5, 30, 200, 1 << 16});
   scenario.trials_between = OneOf<3>(random, {1, 2, 16});
@@ -348,15 +362,7 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   scenario.keys_grow = random.Chance(0.25) ? 1 : 0;
   scenario.large_percent = OneOf<3>(random, {2, 6, 25});
   DrawThresholds(random, scenario);
-  if (random.Chance(0.03)) {  // slots of one executor, which are updated behind the loop of the pipeline
-    scenario.nodes = scenario.executors = 1;
-    scenario.records = 1'500;
-    scenario.keys = OneOf<3>(random, {5, 50, 200});
-    scenario.span_ms = OneOf<2>(random, {3'000, 10'000});
-    scenario.batch = 400;
-    scenario.disorder_ms = scenario.bound_ms = 0;
-    scenario.cached_slots_bytes = 0;
-  }
+  if (random.Chance(0.03)) DrawSlotsOfOneExecutor(random, scenario);
   DrawSecondFault(random, scenario);
   DrawFiles(random, scenario);
   scenario.idle_timeout_ms = OneOf<4>(random, {250, 400, 400, 1'000});
