@@ -68,7 +68,8 @@ absl::Status EmptyValue(const std::string& flag) {
       absl::StrCat("--", flag, "=: the value is missing; write one (is a variable not set?), or leave the flag out"));
 }
 
-// Refuses values of switches that CLI11 misreads: it takes {} for no value, and a value of --no-verify for its contrary.
+// Refuses values of switches that CLI11 misreads: it takes {} for no value, and a value of --no-verify for its
+// contrary.
 absl::Status CheckSwitch(const std::string& argument, std::size_t name_end, const std::vector<FlagShape>& flags) {
   const std::string name = argument.substr(0, name_end);
   const FlagShape* flag = Find(flags, std::string_view(name).substr(2));

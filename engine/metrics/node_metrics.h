@@ -92,8 +92,8 @@ std::string EncodeNodeMetrics(const NodeMetrics& metrics);
 /// The reverse. kInvalidArgument names the field that is missing or has the wrong type.
 absl::StatusOr<NodeMetrics> DecodeNodeMetrics(std::string_view text);
 
-/// The most memory this process has had resident so far, in bytes: VmHWM of /proc/self/status; 0 if that cannot be read.
-/// getrusage(2) will not do: its maximum includes the memory of the process that started this one.
+/// The most memory this process has had resident so far, in bytes: VmHWM of /proc/self/status; 0 if that cannot be
+/// read. getrusage(2) will not do: its maximum includes the memory of the process that started this one.
 std::uint64_t PeakMemoryBytes();
 
 }  // namespace glaive::engine

@@ -9,11 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace glaive {
 namespace {
@@ -75,8 +74,7 @@ TEST(RunMainDeathTest, WhatNoThreadCatchesEndsTheProcessWithALine) {
       return 0;
     });
   };
-  EXPECT_EXIT(main_with_thread([] { throw std::bad_alloc(); }), ::testing::ExitedWithCode(1),
-              Line("out of memory"));
+  EXPECT_EXIT(main_with_thread([] { throw std::bad_alloc(); }), ::testing::ExitedWithCode(1), Line("out of memory"));
   EXPECT_DEATH(main_with_thread([] { throw std::out_of_range("place 7"); }), Line("place 7"));
 }
 

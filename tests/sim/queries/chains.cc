@@ -280,29 +280,28 @@ CatalogueEntry JoinJoinedWithASource() {
 
 /// Sessions of two sources, the sums of their pairs by another key, and those of all results.
 CatalogueEntry SessionPairsSummed() {
-  return {.name = "a session join, summed, and summed again",
-          .window = "session",
-          .aggregates = {},
-          .join = "left",
-          .shape = "three stages",
-          .sources = 2,
-          .rows_wait_for = RowsWaitFor::kStages,
-          .build =
-              [](const QueryParts& parts) {
-                auto sums =
-                    Again(PairsOfSome(parts, Session{Millis(kJoinMs)}), &KeyModulo<5>, Tumbling{Millis(kJoinMs)});
-                return Again(std::move(sums), &KeyModulo<2>, Tumbling{Millis(2 * kJoinMs)}).To(StoreRows{parts.rows});
-              },
-          .expect =
-              [](const Input& input) {
-                std::vector<Event> late;
-                const auto some = [&](std::size_t source) { return Only(Read(input, source), IsOneOfEight); };
-                const std::vector<Pair> pairs = SessionPairsOf(some(0), some(1), kJoinMs, true, false, late);
-                const Groups sums = Regrouped(ResultsOf(pairs), TumblingOf(kJoinMs), Modulo(5));
-                const Groups sums_of_sums =
-                    Regrouped(ResultsOf(sums, SumOfScrambled), TumblingOf(2 * kJoinMs), Modulo(2));
-                return Expected{.rows = RowsOf(sums_of_sums, ShowScrambled), .late = LateRowsOf(late)};
-              }};
+  return {
+      .name = "a session join, summed, and summed again",
+      .window = "session",
+      .aggregates = {},
+      .join = "left",
+      .shape = "three stages",
+      .sources = 2,
+      .rows_wait_for = RowsWaitFor::kStages,
+      .build =
+          [](const QueryParts& parts) {
+            auto sums = Again(PairsOfSome(parts, Session{Millis(kJoinMs)}), &KeyModulo<5>, Tumbling{Millis(kJoinMs)});
+            return Again(std::move(sums), &KeyModulo<2>, Tumbling{Millis(2 * kJoinMs)}).To(StoreRows{parts.rows});
+          },
+      .expect =
+          [](const Input& input) {
+            std::vector<Event> late;
+            const auto some = [&](std::size_t source) { return Only(Read(input, source), IsOneOfEight); };
+            const std::vector<Pair> pairs = SessionPairsOf(some(0), some(1), kJoinMs, true, false, late);
+            const Groups sums = Regrouped(ResultsOf(pairs), TumblingOf(kJoinMs), Modulo(5));
+            const Groups sums_of_sums = Regrouped(ResultsOf(sums, SumOfScrambled), TumblingOf(2 * kJoinMs), Modulo(2));
+            return Expected{.rows = RowsOf(sums_of_sums, ShowScrambled), .late = LateRowsOf(late)};
+          }};
 }
 
 }  // namespace
