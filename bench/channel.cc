@@ -33,7 +33,6 @@
 #include "bench/channel/consumer_task.h"
 #include "bench/channel/producer.h"
 #include "bench/common/benchmark_main.h"
-#include "bench/common/exit_code.h"
 #include "bench/common/fork.h"
 #include "bench/common/or_die.h"
 #include "engine/flags/tool_flags.h"
@@ -80,7 +79,7 @@ Settings ParseSettings(int& argc, char** argv) {
   flags.add_option("--signal-interval", settings.signal_interval, "messages; 0: as suits the transport");
   flags.add_flag("!--no-read", settings.read_payload, "the consumer leaves the payload alone");
   if (const std::optional<int> exit_code = engine::ParseToolFlags(flags, "channel", argc, argv)) {
-    std::exit(ExitCodeAfterOutput("channel", *exit_code, 1));
+    std::exit(engine::ExitCodeAfterOutput("channel", *exit_code, 1));
   }
   // Google Benchmark takes its flags out of argv, so the pointers must live on.
   static std::vector<std::string> rest;

@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "bench/common/exit_code.h"
 #include "bench/scaling/loop_comparison.h"
 #include "bench/scaling/processor_time.h"
 #include "bench/scaling/report.h"
@@ -39,7 +38,7 @@ int Main(int argc, char** argv) {
   engine::PrepareStandardStreams();
   Settings settings;
   if (const std::optional<int> exit_code = ParseSettings(argc, argv, settings)) {
-    return ExitCodeAfterOutput("scaling_bench", *exit_code, 1);
+    return engine::ExitCodeAfterOutput("scaling_bench", *exit_code, 1);
   }
   absl::StatusOr<Report> report = Report::Create(settings.json, settings.texts);
   absl::Status status = report.status();

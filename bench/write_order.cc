@@ -39,8 +39,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 
-#include "bench/common/exit_code.h"
 #include "bench/common/fork.h"
+#include "bench/common/or_die.h"
 #include "bench/write_order/order_check.h"
 #include "engine/flags/tool_flags.h"
 #include "rdma/base/exhaustion.h"
@@ -57,6 +57,8 @@ using rdma::RegionDescriptor;
 using rdma::Transport;
 using rdma::TransportKind;
 using rdma::WriteMode;
+
+constexpr int kFailed = 3;  // as an exit code; 1 is a verdict
 
 constexpr std::array<std::uint32_t, 8> kSizes = {128, 1024, 4096, 4160, 16384, 65536, 262144, 1048576};
 
@@ -85,16 +87,9 @@ struct Shared {
   alignas(64) std::atomic<std::uint64_t> checked;     // of this size
 };
 
-void OrDie(const absl::Status& status) {
-  if (status.ok()) return;
-  std::cerr << "write_order: " << status.message() << "\n";
-  std::exit(3);
-}
-
 template <typename T>
-T OrDie(absl::StatusOr<T> value) {
-  OrDie(value.status());
-  return *std::move(value);
+T OrFail(absl::StatusOr<T> value) {
+  return OrDie(std::move(value), kFailed);
 }
 
 template <typename Condition>
@@ -117,26 +112,26 @@ class Link {
     if (node == 1) SpinUntil([&] { return there.ready.load(std::memory_order_acquire); });  // one complaint is enough
     const WriteMode mode = settings.write_mode == "split" ? WriteMode::kSplit : WriteMode::kWhole;
     transport_ =
-        OrDie(rdma::MakeTransport(TransportKind::kVerbs, {.node = NodeId{node},
+        OrFail(rdma::MakeTransport(TransportKind::kVerbs, {.node = NodeId{node},
                                                           .queue_depth = 4 * kOrderSlots,
                                                           .run_token = 1,
                                                           .write_mode = mode,
-                                                          .device = OrDie(rdma::VerbsDevice::Open(settings.device))}));
-    const ExposedRegion exposed = OrDie(transport_->Expose(kSizes.back() * kOrderSlots));
+                                                          .device = OrFail(rdma::VerbsDevice::Open(settings.device))}));
+    const ExposedRegion exposed = OrFail(transport_->Expose(kSizes.back() * kOrderSlots));
     ring_ = exposed.memory;
     here.region = exposed.descriptor;
     std::strncpy(here.endpoint.data(), transport_->endpoint().address.c_str(), here.endpoint.size() - 1);
     here.ready.store(true, std::memory_order_release);
     SpinUntil([&] { return there.ready.load(std::memory_order_acquire); });
-    remote_ = OrDie(transport_->Attach(there.region));
-    queue_pair_ = OrDie(transport_->Connect(NodeId{1 - node}, {.address = there.endpoint.data()}));
-    SpinUntil([&] { return !OrDie(transport_->PollConnecting()).has_value(); });
+    remote_ = OrFail(transport_->Attach(there.region));
+    queue_pair_ = OrFail(transport_->Connect(NodeId{1 - node}, {.address = there.endpoint.data()}));
+    SpinUntil([&] { return !OrFail(transport_->PollConnecting()).has_value(); });
   }
 
   std::span<std::byte> ring() const { return ring_; }
 
   rdma::LocalKey Register(std::span<std::byte> memory) {
-    return transport_ == nullptr ? rdma::LocalKey{} : OrDie(transport_->Register(memory));
+    return transport_ == nullptr ? rdma::LocalKey{} : OrFail(transport_->Register(memory));
   }
 
   // Writes to the other's ring as soon as that is possible.
@@ -154,7 +149,7 @@ class Link {
     std::array<rdma::Completion, 32> completions;
     for (std::size_t i = 0, count = transport_->PollCompletions(completions); i < count; ++i) {
       if (completions[i].status != rdma::WriteStatus::kDone) {
-        OrDie(absl::UnavailableError(std::string("a write failed: ") + Name(completions[i].status)));
+        OrDie(absl::UnavailableError(std::string("a write failed: ") + Name(completions[i].status)), kFailed);
       }
     }
   }
@@ -169,7 +164,7 @@ class Link {
 
 // The writer's process. A message may go into a slot when the one before was looked at.
 void Write(const Settings& settings, Shared& shared, std::byte* self_test_ring) {
-  rdma::PageRegion source = OrDie(rdma::PageRegion::Map(kSizes.back() * kOrderSlots));
+  rdma::PageRegion source = OrFail(rdma::PageRegion::Map(kSizes.back() * kOrderSlots));
   Link link(settings, 1, shared.writer, shared.reader, self_test_ring);
   const rdma::LocalKey key = link.Register(source.bytes());
   for (std::uint64_t index = 1; index <= kSizes.size(); ++index) {
@@ -239,7 +234,7 @@ volatile std::sig_atomic_t writer_may_end = 0;
 
 // Without a writer nothing would ever come; it has said why it ended.
 void OnWriterEnd(int /*signal*/) {
-  if (writer_may_end == 0) _exit(3);
+  if (writer_may_end == 0) _exit(kFailed);
 }
 
 // What was found, and the exit code.
@@ -260,11 +255,11 @@ int Report(const Settings& settings, const Result& total) {
 }
 
 int Check(const Settings& settings) {
-  const rdma::PageRegion memory = OrDie(rdma::PageRegion::MapShared(sizeof(Shared)));
-  const rdma::PageRegion ring = OrDie(rdma::PageRegion::MapShared(kSizes.back() * kOrderSlots));
+  const rdma::PageRegion memory = OrFail(rdma::PageRegion::MapShared(sizeof(Shared)));
+  const rdma::PageRegion ring = OrFail(rdma::PageRegion::MapShared(kSizes.back() * kOrderSlots));
   Shared& shared = *new (memory.data()) Shared();
   std::signal(SIGCHLD, OnWriterEnd);
-  const pid_t writer = OrDie(ForkWithParent());
+  const pid_t writer = OrFail(ForkWithParent());
   if (writer == 0) {
     Write(settings, shared, ring.data());
     _exit(0);
@@ -298,13 +293,13 @@ int Main(int argc, char** argv) {
   flags.add_option("--seconds", settings.seconds, "for all sizes together")->check(CLI::Range(1e-3, 1e6));
   flags.add_flag("--self-test", settings.self_test, "without a device, a writer that writes backwards");
   if (const std::optional<int> exit_code = engine::ParseToolFlags(flags, "write_order", argc, argv)) {
-    return ExitCodeAfterOutput("write_order", *exit_code, 3);
+    return engine::ExitCodeAfterOutput("write_order", *exit_code, kFailed);
   }
-  if (std::isnan(settings.seconds)) {  // which is in any range
+  if (std::isnan(settings.seconds)) {  // CLI::Range accepts NaN
     std::cerr << "write_order: --seconds: not a number; see --help\n";
     return 2;
   }
-  return ExitCodeAfterOutput("write_order", Check(settings), 3);
+  return engine::ExitCodeAfterOutput("write_order", Check(settings), kFailed);
 }
 
 }  // namespace
@@ -312,5 +307,5 @@ int Main(int argc, char** argv) {
 
 // NOLINTNEXTLINE(bugprone-exception-escape): a benchmark may end with what its libraries throw
 int main(int argc, char** argv) {
-  return glaive::RunMain([&] { return glaive::bench::Main(argc, argv); });
+  return glaive::RunMain([&] { return glaive::bench::Main(argc, argv); }, glaive::bench::kFailed);
 }

@@ -1,6 +1,6 @@
-// BenchmarkMain: the main of a benchmark whose flags are all Google Benchmark's. RunBenchmarks: the end of one that has
-// taken its own flags out of the command line. The library's own main ends with 0 after a wrong value and after text
-// that was lost.
+// BenchmarkMain: the main of a benchmark whose flags are all Google Benchmark's. RunBenchmarks: the last step of a main
+// that has removed the benchmark's own flags from the command line. The library's own main ends with 0 after a wrong
+// value and after lost text.
 //
 //   int main(int argc, char** argv) { return glaive::bench::BenchmarkMain("store", argc, argv); }
 #pragma once
@@ -13,24 +13,27 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bench/common/exit_code.h"
+#include "engine/cluster/standard_streams.h"
 #include "rdma/base/exhaustion.h"
 
 namespace glaive::bench {
 
-/// Runs all registered benchmarks that the flags select. Returns the exit code: 2 after a wrong flag, 1 if standard
-/// output cannot be written.
+/// Runs all registered benchmarks that the flags select. Returns the exit code: 2 after a wrong flag or if there is none,
+/// 1 if standard output cannot be written.
 inline int RunBenchmarks(const char* program, int argc, char** argv) {
-  benchmark::Initialize(&argc, argv, [] {  // called where a value is none of those that a flag may have
+  benchmark::Initialize(&argc, argv, [] {  // called where a flag has a value outside its list
     std::cerr << program_invocation_short_name << ": a flag has a value that it cannot have; see --help\n";
     std::exit(2);
   });
   if (argc > 1) {
-    std::cerr << program << ": " << argv[1] << ": unknown flag; see --help\n";
+    std::cerr << program << ": " << argv[1] << ": no flag of this program, or not with this value; see --help\n";
     return 2;
   }
-  benchmark::RunSpecifiedBenchmarks();
-  return ExitCodeAfterOutput(program, 0, 1);
+  if (benchmark::RunSpecifiedBenchmarks() == 0) {
+    std::cerr << program << ": --benchmark_filter selects no benchmark; see --help\n";
+    return 2;
+  }
+  return engine::ExitCodeAfterOutput(program, 0, 1);
 }
 
 inline int BenchmarkMain(const char* program, int argc, char** argv) {
@@ -39,7 +42,7 @@ inline int BenchmarkMain(const char* program, int argc, char** argv) {
       return RunBenchmarks(program, argc, argv);
     }
     benchmark::PrintDefaultHelp();
-    return ExitCodeAfterOutput(program, 0, 1);
+    return engine::ExitCodeAfterOutput(program, 0, 1);
   });
 }
 

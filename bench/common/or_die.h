@@ -1,4 +1,4 @@
-// OrDie: what a benchmark does with an error of the system, of a device or of its own setup.
+// OrDie: ends a benchmark after an error of the system, of a device or of its own setup.
 //
 //   const rdma::PageRegion memory = OrDie(rdma::PageRegion::Map(bytes));
 #pragma once
@@ -13,16 +13,16 @@
 
 namespace glaive::bench {
 
-/// Ends the process with exit code 1 if the status is an error, which a line on standard error tells.
-inline void OrDie(const absl::Status& status) {
+/// If `status` is an error, prints its message on standard error and ends the process.
+inline void OrDie(const absl::Status& status, int exit_code = 1) {
   if (status.ok()) return;
   std::cerr << program_invocation_short_name << ": " << status.message() << "\n";
-  std::exit(1);
+  std::exit(exit_code);
 }
 
 template <typename T>
-T OrDie(absl::StatusOr<T> value) {
-  OrDie(value.status());
+T OrDie(absl::StatusOr<T> value, int exit_code = 1) {
+  OrDie(value.status(), exit_code);
   return *std::move(value);
 }
 

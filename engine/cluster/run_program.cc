@@ -316,11 +316,7 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
   RegisterEngineFlags(flags, options);
   flags.AddCheck([&options] { return CheckBatchTask(options.cluster, std::getenv); });
   if (const std::optional<int> exit_code = flags.Parse(argc, argv, std::cout, std::cerr)) {
-    const absl::Status written = FlushStandardOutput(std::cout);
-    if (!written.ok()) {
-      std::cerr << program.name() << ": " << written.message() << "\n";
-    }
-    return written.ok() ? *exit_code : static_cast<int>(ExitCodeOf(written));
+    return ExitCodeAfterOutput(program.name(), *exit_code, static_cast<int>(ExitCode::kFailed));
   }
   // A launcher's child was started as /proc/self/exe, and ps and top would show it as "exe".
   (void)::prctl(PR_SET_NAME, std::filesystem::path(argv[0]).filename().c_str());
@@ -328,7 +324,7 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
   absl::Status status = CatchExhaustion([&] { return process.Run(argc, argv); });
   const absl::Status others = process.CollectNodes(status);
   if (!status.ok()) {
-    process.Tell(std::string(status.message()));
+    process.Tell(std::string(MessageOf(status)));
   } else {
     process.TellOfLateLoss(others);
   }

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iostream>
 
 #include "absl/strings/str_cat.h"
 
@@ -38,6 +39,15 @@ absl::Status FlushStandardOutput(std::ostream& out) {
   }
   return absl::FailedPreconditionError(
       absl::StrCat("cannot write standard output: ", error == 0 ? "text was lost before" : std::strerror(error)));
+}
+
+int ExitCodeAfterOutput(std::string_view program, int exit_code, int failure) {
+  const absl::Status written = FlushStandardOutput(std::cout);
+  if (written.ok()) {
+    return exit_code;
+  }
+  std::cerr << program << ": " << written.message() << "\n";
+  return exit_code == 0 ? failure : exit_code;
 }
 
 }  // namespace glaive::engine

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -18,26 +19,12 @@
 namespace glaive {
 namespace {
 
-constexpr int kFailed = 1;
-
 constexpr char kNoMemory[] =
     "out of memory: the system gives this process no more; raise ulimit -v or the cgroup's limit, free memory on this "
     "host, or start fewer --executors with fewer records";
 constexpr char kNoThread[] =
     "cannot start a thread: raise ulimit -u, ulimit -v or the cgroup's pids.max, or start fewer --executors";
 constexpr char kNoResource[] = "the system refused a resource: look at ulimit -a and at the limits of the cgroup";
-
-// One status for each kind. They are made once, while there is memory; a copy takes none.
-struct Refusals {
-  absl::Status no_memory = absl::ResourceExhaustedError(kNoMemory);
-  absl::Status no_thread = absl::ResourceExhaustedError(kNoThread);
-  absl::Status no_resource = absl::ResourceExhaustedError(kNoResource);
-};
-
-const Refusals& AllRefusals() {
-  static const Refusals* const refusals = new Refusals();
-  return *refusals;
-}
 
 // What `work` returns, or what `on_missing` makes of the words for what it could not have. Allocates nothing itself.
 template <typename Work, typename OnMissing>
@@ -68,7 +55,7 @@ void Tell(absl::string_view message) {
   const auto rethrow = []() -> int { std::rethrow_exception(std::current_exception()); };
   const auto end = [](const char* message) -> int {
     Tell(message);
-    ::_exit(kFailed);
+    ::_exit(1);
   };
   try {
     Catching(rethrow, end);
@@ -82,24 +69,33 @@ void Tell(absl::string_view message) {
 
 }  // namespace
 
+// Where memory is missing there is none for a status either, so all are made before; a copy of one takes none. Where
+// there is none even for those, the status has no message, which takes no memory.
 absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work) {
-  const Refusals& refusals = AllRefusals();
-  return Catching(work, [&](absl::string_view message) {
-    if (message == kNoMemory) return refusals.no_memory;
-    return message == kNoThread ? refusals.no_thread : refusals.no_resource;
+  std::array<absl::Status, 3> statuses;
+  statuses.fill(absl::ResourceExhaustedError(""));
+  const auto make_and_work = [&] {
+    statuses = {absl::ResourceExhaustedError(kNoMemory), absl::ResourceExhaustedError(kNoThread),
+                absl::ResourceExhaustedError(kNoResource)};
+    return work();
+  };
+  return Catching(make_and_work, [&](absl::string_view message) {
+    const auto* const made =
+        std::ranges::find(statuses, message, [](const absl::Status& status) { return status.message(); });
+    return made == statuses.end() ? statuses.back() : *made;
   });
 }
 
-int RunMain(absl::FunctionRef<int()> body) {
+absl::string_view MessageOf(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) && status.message().empty() ? kNoMemory : status.message();
+}
+
+int RunMain(absl::FunctionRef<int()> body, int failure) {
   std::set_terminate(&EndProcess);
   (void)std::signal(SIGXFSZ, SIG_IGN);
-  const auto prepare_and_run = [&] {
-    AllRefusals();
-    return body();
-  };
-  return Catching(prepare_and_run, [](const char* message) {
+  return Catching(body, [failure](const char* message) {
     Tell(message);
-    return kFailed;
+    return failure;
   });
 }
 

@@ -7,16 +7,20 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 
 namespace glaive {
 
 /// What `work` returns. ResourceExhausted with the remedy if memory or a thread could not be had; other exceptions
-/// pass. The words of that status are made by RunMain, or by the first call where there is none.
+/// pass. The status has no message if there was no memory even for that: see MessageOf.
 absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work);
 
-/// The whole of a `main`: the exit code that `body` returns, or 1 after one line on standard error if what could not be
-/// had has ended it, or another thread of the process. A file that would grow beyond `ulimit -f` becomes an error of
-/// the write, not the end of the process (SIGXFSZ).
-int RunMain(absl::FunctionRef<int()> body);
+/// The message of a status for people, also of one of CatchExhaustion that has none.
+absl::string_view MessageOf(const absl::Status& status);
+
+/// The whole of a `main`: the exit code that `body` returns, or `failure` after one line on standard error if it could not
+/// have memory or a thread. If another thread could not, the process ends with that line and 1. A file that would grow
+/// beyond `ulimit -f` becomes an error of the write, not the end of the process (SIGXFSZ).
+int RunMain(absl::FunctionRef<int()> body, int failure = 1);
 
 }  // namespace glaive

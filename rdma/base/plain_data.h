@@ -15,17 +15,25 @@
 #include <initializer_list>
 #include <iterator>
 #include <optional>
+#include <source_location>
 #include <span>  // with enable_borrowed_range; all of <ranges> would take half a second to compile
+#include <system_error>
 #include <type_traits>
 #include <typeindex>
 #include <utility>
 #include <variant>
 
+#include "absl/types/span.h"
+
 namespace glaive {
 
-/// The standard library's classes that hide a pointer, without being iterators or ranges.
+/// Classes of libraries that hide a pointer, and are neither iterators nor borrowed ranges.
 template <typename T>
-inline constexpr bool kHidesPointer = std::is_same_v<T, std::type_index>;
+inline constexpr bool kHidesPointer =
+    std::is_same_v<T, std::type_index> || std::is_same_v<T, std::error_code> ||
+    std::is_same_v<T, std::error_condition> || std::is_same_v<T, std::source_location>;
+template <typename T>
+inline constexpr bool kHidesPointer<absl::Span<T>> = true;
 template <typename T>
 inline constexpr bool kHidesPointer<std::reference_wrapper<T>> = true;
 template <typename T>

@@ -22,7 +22,8 @@
 namespace glaive::rdma {
 namespace {
 
-/// An interrupt is noticed, and found overdue, by looks: they come often however long the time-out of peers is.
+/// The longest time between two looks of the thread. Looks notice an interrupt, and find it overdue, so the time-out of
+/// peers must not stretch them.
 constexpr absl::Duration kLongestInterval = absl::Milliseconds(50);
 
 }  // namespace

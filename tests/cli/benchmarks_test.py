@@ -41,6 +41,12 @@ class BenchmarksTest(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertRegex(done.stderr, rf"^{program}: [^\n]{{1,200}}; see --help\n$")
 
+    def test_a_filter_that_selects_nothing_is_refused(self):
+        done = subprocess.run([BIN / "store", "--benchmark_filter=nothing"], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=PATIENCE_SECONDS, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("store: --benchmark_filter selects no benchmark; see --help\n", done.stderr)
+
     def test_a_full_standard_output_is_told(self):
         channel = ["channel", "--transport=local", "--slots=4096", "--credits=8", "--channels=1",
                    "--benchmark_filter=^Throughput", "--benchmark_min_time=0.001"]

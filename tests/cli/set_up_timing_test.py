@@ -101,11 +101,16 @@ class SetUpTest(CliTest):
             with self.subTest(signal=number.name), subprocess.Popen([YSB, "--records=1000"], stdin=subprocess.DEVNULL,
                                                                     stdout=writer, stderr=subprocess.PIPE, text=True) as ysb:
                 os.close(writer)
-                self.wait_until(lambda: "pipe_write" in pathlib.Path(f"/proc/{ysb.pid}/wchan").read_text(encoding="utf-8"))
-                sent = time.monotonic()
-                ysb.send_signal(number)
-                error = ysb.communicate(timeout=PATIENCE_SECONDS)[1]
-                seconds = time.monotonic() - sent
+                try:
+                    place = pathlib.Path(f"/proc/{ysb.pid}/wchan")
+                    self.wait_until(lambda: ysb.poll() is not None or "pipe_write" in place.read_text(encoding="utf-8"))
+                    self.assertIsNone(ysb.poll())
+                    sent = time.monotonic()
+                    ysb.send_signal(number)
+                    error = ysb.communicate(timeout=PATIENCE_SECONDS)[1]
+                    seconds = time.monotonic() - sent
+                finally:
+                    ysb.kill()
                 self.assertEqual(ysb.returncode, 130, error)
                 self.assertLess(seconds, END_SECONDS, error)
                 self.assertIn(f"interrupted by {number.name}", error)

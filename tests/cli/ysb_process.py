@@ -33,9 +33,9 @@ MARK = "GLAIVE_TEST_RUN"
 SECRET = {"GLAIVE_SECRET": "a secret for tests, known to everybody"}
 
 
-# What a slow machine says in the middle of a start: nothing is wrong.
 # How a message begins: time, host, query and rank.
 FORM = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \S+ ysb: rank \d+: \S"
+# Lines that a slow machine prints in the middle of a start: nothing is wrong.
 WAITS = re.compile(r"^.* ysb: rank \d+: (waits at|waits for a queue pair to|looks for the coordinator at) .*\n", re.MULTILINE)
 
 
@@ -236,8 +236,15 @@ def shared_memory_names():
     return {path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith("sem.")}
 
 
+GIVEN_PORTS = set()
+
+
 def free_port():
-    """A TCP port that nobody listens at just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A TCP port that nobody listens at just now. Each only once: nodes of a run that was killed may still look for one."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port not in GIVEN_PORTS:
+            GIVEN_PORTS.add(port)
+            return port

@@ -33,7 +33,8 @@ std::uint64_t StateBytesOfJoin(std::uint64_t right_records, std::uint64_t limit_
   return Total(outcome, &ExecutorMetrics::state_bytes);
 }
 
-// The left side is split into logs; the right one is too small for that, so each log has a list of pointers into it.
+// The left side is split into logs. The right side is too small for that, so each log of the left side has a list of
+// pointers into the right side's only log.
 TEST(JoinMemory, PointersIntoTheSmallSideAreState) {
   constexpr std::uint64_t kFewRecords = 20'000;                // some for each log; 32 bytes each
   constexpr std::uint64_t kTupleBytes = 2 * 32 * kFewRecords;  // with the part of a block that is not filled

@@ -181,11 +181,11 @@ TEST(ControlPlaneSilence, ANodeThatDoesNotEndAfterAFailureIsOverdue) {
   EXPECT_EQ(overdue, 1);
 }
 
-TEST(ControlPlaneSilence, ANodeAloneThatDoesNotEndAfterAnInterruptIsOverdue) {
+TEST(ControlPlaneTiming, ANodeAloneThatDoesNotEndAfterAnInterruptIsOverdue) {
   const SteadyClock clock;
   Pipe interrupt;
   std::promise<absl::Status> overdue;
-  BootstrapOptions options = Impatience(absl::Milliseconds(500));
+  BootstrapOptions options = Impatience(absl::Minutes(1));  // looks come often all the same
   options.interrupt_fd = interrupt.read_fd();
   options.overdue = [&](const absl::Status& failure) {
     overdue.set_value(failure);
@@ -196,7 +196,9 @@ TEST(ControlPlaneSilence, ANodeAloneThatDoesNotEndAfterAnInterruptIsOverdue) {
   const std::int64_t start_ns = clock.NowNanos();
   interrupt.Write();
   EXPECT_EQ(overdue.get_future().get(), Interrupted());  // nobody calls the plane
-  EXPECT_GE(clock.NowNanos() - start_ns, absl::ToInt64Nanoseconds(kFailureGrace));
+  const absl::Duration time = absl::Nanoseconds(clock.NowNanos() - start_ns);
+  EXPECT_GE(time, kFailureGrace);
+  EXPECT_LE(time, kFailureGrace + absl::Milliseconds(300));
 }
 
 TEST(ControlPlaneSilence, AnInterruptIsOverdueBehindAFailureThatDoesNoHarmUntilItIsDealtWith) {

@@ -50,10 +50,10 @@ TEST(CatchExhaustion, MemoryAndThreadsThatCannotBeHadAreErrorsWithTheRemedy) {
               HasSubstr("look at ulimit -a"));
 }
 
-TEST(CatchExhaustion, MissingMemoryIsToldWithoutNewMemory) {
-  const absl::Status first = CatchOf(std::bad_alloc());
-  const absl::Status second = CatchOf(std::bad_alloc());
-  EXPECT_EQ(first.message().data(), second.message().data());  // one text, which was there before
+TEST(MessageOf, IsThatOfMissingMemoryWhereThereWasNoneForAMessage) {
+  EXPECT_EQ(MessageOf(absl::ResourceExhaustedError("too many files")), "too many files");
+  EXPECT_EQ(MessageOf(absl::NotFoundError("")), "");
+  EXPECT_EQ(MessageOf(absl::ResourceExhaustedError("")), CatchOf(std::bad_alloc()).message());
 }
 
 TEST(CatchExhaustion, OtherExceptionsAreDefectsAndPass) {

@@ -7,14 +7,18 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <typeindex>
 #include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "absl/types/span.h"
 
 namespace glaive {
 namespace {
@@ -138,6 +142,8 @@ TEST(PlainData, HasNoPointersOfAnyKind) {
                 PlainData<std::reference_wrapper<int>> || PlainData<std::initializer_list<int>> ||
                 PlainData<std::type_index> || PlainData<std::coroutine_handle<>> ||
                 PlainData<std::coroutine_handle<int>>));
+  EXPECT_FALSE((PlainData<std::error_code> || PlainData<std::error_condition> || PlainData<std::source_location> ||
+                PlainData<absl::Span<int>>));
 }
 
 TEST(PlainData, HasNoMembersThatArePointers) {

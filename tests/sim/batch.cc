@@ -139,7 +139,7 @@ class Worker {
     fd_ = ends[0];
   }
 
-  [[noreturn]] void Work(int fd) const {
+  [[noreturn]] void Work(int fd) const noexcept {  // an exception must not unwind into the batch's copy here
     for (std::uint64_t seed = next_; seed < end_; seed += stride_) {
       alarm(kSecondsASeed);
       const Outcome outcome = Simulate(DrawScenario(seed, catalogue_), catalogue_, nullptr);

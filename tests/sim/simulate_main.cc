@@ -13,7 +13,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bench/common/exit_code.h"
 #include "engine/flags/tool_flags.h"
 #include "tests/sim/batch.h"
 #include "tests/sim/catalogue.h"
@@ -108,7 +107,8 @@ int Main(int argc, char** argv) {
   Flags flags;
   CLI::App app(
       "Runs whole clusters in one thread and virtual time, each from a seed, with faults, and checks what "
-      "comes out. Exits 0 if all is right, 1 if a seed fails, 2 for wrong flags.");
+      "comes out. Exits 0 if all is right, 1 if a seed fails, the system refuses something or the output is lost, 2 for "
+      "wrong flags.");
   auto* const seed = app.add_option("--seed", flags.seed, "run this one");
   app.add_option("--set", flags.set, "NAME=NUMBER,...: change what the seed draws (only with --seed)")->needs(seed);
   app.add_flag("--trace", flags.trace, "print everything that happens (only with --seed)")->needs(seed);
@@ -144,7 +144,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return glaive::bench::ExitCodeAfterOutput("simulate", glaive::sim::Main(argc, argv), 1);
+    return glaive::engine::ExitCodeAfterOutput("simulate", glaive::sim::Main(argc, argv), 1);
   } catch (const std::exception& error) {
     std::cerr << "simulate: " << error.what() << "\n";
     return 1;
