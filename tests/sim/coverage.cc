@@ -19,7 +19,7 @@ void PrintCounts(std::ostream& out, std::string_view title, const std::map<std::
   out << "\n";
 }
 
-/// What no catalogue may lack.
+/// The windows, aggregates, joins, keys and shapes that a catalogue must have.
 constexpr std::string_view kWindows[] = {"tumbling", "sliding", "session", "unbounded", "as-of"};
 constexpr std::string_view kAggregates[] = {"count",    "sum",   "exact-sum", "min", "max",     "mean",
                                             "variance", "first", "last",      "top", "distinct"};
@@ -50,6 +50,7 @@ void AddMissing(const std::map<std::string, std::uint64_t>& counts, std::vector<
 
 Coverage::Coverage(std::span<const CatalogueEntry> catalogue) : catalogue_(catalogue), queries_(catalogue.size()) {
   for (const std::string_view window : kWindows) {
+    windows_[std::string(window)] = 0;
     for (const std::string_view aggregate : kAggregates) {
       if (GoTogether(aggregate, window)) aggregates_[PairName(aggregate, window)] = 0;
     }
@@ -76,18 +77,11 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["a fatal fault and another"] += have_both_struck && harmless == 0 ? 1 : 0;
   states_["a fatal and a harmless fault"] += have_both_struck && harmless == 1 ? 1 : 0;
   states_["a harmless fault and another"] += have_both_struck && harmless == 2 ? 1 : 0;
-  states_["results in files"] += scenario.file_sinks == 1 && !outcome.has_failed && outcome.rows > 0 ? 1 : 0;
-  states_["input from files"] += scenario.file_sources == 1 && !outcome.has_failed && outcome.rows > 0 ? 1 : 0;
-  const CatalogueEntry& entry = catalogue_[static_cast<std::size_t>(scenario.query)];
-  ++queries_[static_cast<std::size_t>(scenario.query)];
-  ++windows_[std::string(entry.window)];
-  for (const std::string_view aggregate : std::set(entry.aggregates.begin(), entry.aggregates.end())) {
-    ++aggregates_[PairName(aggregate, entry.window)];
-  }
-  if (!entry.join.empty()) ++joins_[entry.join == "static" ? "with a table" : JoinName(entry.join, entry.window)];
-  ++keys_[entry.key == "none" ? PairName("without a key", entry.window) : std::string(entry.key)];
-  ++shapes_[std::string(entry.shape)];
-  states_["late records"] += outcome.late_rows > 0 ? 1 : 0;
+  const bool has_rows = !outcome.has_failed && outcome.rows > 0;
+  if (has_rows) AddQuery(scenario);
+  states_["results in files"] += scenario.file_sinks == 1 && has_rows ? 1 : 0;
+  states_["input from files"] += scenario.file_sources == 1 && has_rows ? 1 : 0;
+  states_["late records"] += !outcome.has_failed && outcome.late_rows > 0 ? 1 : 0;
   states_["late results"] += outcome.late_results > 0 ? 1 : 0;
   states_["torn writes"] += outcome.torn_writes > 0 ? 1 : 0;
   states_["credit stalls"] += outcome.credit_stalls > 0 ? 1 : 0;
@@ -107,6 +101,18 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["rows past idle flows"] += outcome.rows_past_idle_flows > 0 ? 1 : 0;
   states_["idle flows"] += outcome.idle_periods > 0 ? 1 : 0;
   states_["laps beyond 255"] += outcome.most_laps > 255 ? 1 : 0;
+}
+
+void Coverage::AddQuery(const Scenario& scenario) {
+  const CatalogueEntry& entry = catalogue_[static_cast<std::size_t>(scenario.query)];
+  ++queries_[static_cast<std::size_t>(scenario.query)];
+  ++windows_[std::string(entry.window)];
+  for (const std::string_view aggregate : std::set(entry.aggregates.begin(), entry.aggregates.end())) {
+    ++aggregates_[PairName(aggregate, entry.window)];
+  }
+  if (!entry.join.empty()) ++joins_[entry.join == "static" ? "with a table" : JoinName(entry.join, entry.window)];
+  ++keys_[entry.key == "none" ? PairName("without a key", entry.window) : std::string(entry.key)];
+  ++shapes_[std::string(entry.shape)];
 }
 
 void Coverage::Print(std::ostream& out) const {

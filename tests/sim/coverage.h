@@ -20,12 +20,16 @@ class Coverage {
 
   void Add(const Scenario& scenario, const Outcome& outcome);
 
-  /// Counts of faults by step, of queries, windows, aggregates, joins, keys, shapes and hard states.
+  /// Counts of faults by step, of windows, aggregates, joins, keys and shapes in runs whose rows were compared, and of
+  /// hard states.
   void Print(std::ostream& out) const;
   /// What should have been met and was not.
   std::vector<std::string> Missing() const;
 
  private:
+  /// Counts the query, its window, aggregates, join, key and shape.
+  void AddQuery(const Scenario& scenario);
+
   std::span<const CatalogueEntry> catalogue_;
   std::uint64_t simulations_ = 0;
   std::uint64_t failed_runs_ = 0;
