@@ -45,8 +45,11 @@ struct CatalogueEntry {
   RowsWaitFor rows_wait_for = RowsWaitFor::kInput;
   /// Whether each source has a first stage of its own, so that none waits for another.
   bool sources_apart = false;
-  /// By how much results of the first source that others are joined with stay behind it, without the lateness.
+  /// Where another source is joined with the first stage's results: by how much these stay behind their sources,
+  /// without the lateness.
   std::int64_t results_delay_ms = 0;
+  /// Likewise: how many sources the first stage has. They are the first ones.
+  std::int64_t first_stage_sources = 1;
   /// Whether the rows say of each record only that it was counted once, as a result or as late, so that they are right
   /// whichever records are late: then the whole of the first source may fall silent.
   bool counts_records = false;

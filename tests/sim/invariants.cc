@@ -1,5 +1,7 @@
 #include "tests/sim/invariants.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace glaive::sim {
@@ -54,12 +56,17 @@ std::optional<std::string> Invariants::AtLateResult(std::int64_t time_ms) const 
 std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId executor) const {
   const FlowPosition& position = truth_->Of(source, executor);
   if (scenario_->max_lead_ms == 0 || position.watermark_ms == kBeginningMs) return std::nullopt;
-  // Where results of the first source are joined with the second source, the first has a stage of its own.
+  // Where results of the first stage's sources are joined with another source, the first stage does not wait for that
+  // source.
   const bool joins_results = entry_->results_delay_ms > 0;
   const std::size_t first = entry_->sources_apart ? source : 0;
-  const std::size_t end = entry_->sources_apart || joins_results ? source + 1 : truth_->sources();
+  const auto first_stage_sources = static_cast<std::size_t>(entry_->first_stage_sources);
+  std::size_t end = truth_->sources();
+  if (entry_->sources_apart) end = source + 1;
+  if (joins_results) end = std::max(source + 1, first_stage_sources);
   const std::int64_t slowest_ms = truth_->SlowestOfMs(first, end - first, position.first_watermark_ms);
-  const std::int64_t delay_ms = joins_results && source > 0 ? entry_->results_delay_ms + scenario_->lateness_ms : 0;
+  const bool waits_for_results = joins_results && source >= first_stage_sources;
+  const std::int64_t delay_ms = waits_for_results ? entry_->results_delay_ms + scenario_->lateness_ms : 0;
   if (slowest_ms < position.watermark_ms && position.watermark_ms - slowest_ms > scenario_->max_lead_ms + delay_ms) {
     return absl::StrCat("I7: the flow of executor ", Value(executor), " is at ", position.watermark_ms,
                         " ms, the slowest at ", slowest_ms);

@@ -190,6 +190,15 @@ std::vector<Pair> SessionPairsOf(const std::vector<Seen>& left, const std::vecto
   return pairs;
 }
 
+std::vector<Seen> ResultsOf(const std::vector<Pair>& pairs, const std::function<std::int64_t(const Pair&)>& amount_of) {
+  std::vector<Seen> results;
+  for (const Pair& pair : pairs) {
+    results.push_back(
+        {.event = {.key = pair.window.key, .time_ms = pair.window.end_ms - 1, .amount = amount_of(pair)}});
+  }
+  return results;
+}
+
 std::vector<std::string> PairRows(const std::vector<Pair>& pairs, KeyText key_text) {
   std::vector<std::string> rows;
   rows.reserve(pairs.size());

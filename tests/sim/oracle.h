@@ -91,6 +91,8 @@ std::vector<Pair> PairsOf(const Groups& left, const Groups& right, bool is_left,
 /// The same for sessions, which span the records of both.
 std::vector<Pair> SessionPairsOf(const std::vector<Seen>& left, const std::vector<Seen>& right, std::int64_t gap_ms,
                                  bool is_left, bool is_full, std::vector<Event>& late);
+/// The records of the next stage: one of each pair, at its window's last millisecond, with its key and `amount_of` it.
+std::vector<Seen> ResultsOf(const std::vector<Pair>& pairs, const std::function<std::int64_t(const Pair&)>& amount_of);
 std::vector<std::string> PairRows(const std::vector<Pair>& pairs, KeyText key_text = PlainText);
 
 }  // namespace glaive::sim

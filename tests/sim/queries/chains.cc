@@ -1,7 +1,7 @@
 // Graphs of three and more stages, and joins of joins.
 //
-// What a stage hands on is a Summed: the sum of what Scrambled makes of the records. It is not linear, so a stage that
-// splits a result in two, or loses one, changes the sums of all stages behind it.
+// A stage hands on a Summed: the sum of ScrambledSum of its records. ScrambledSum is not linear, so a stage that splits
+// a result in two, or loses one, changes the sums of all stages behind it.
 
 #include <optional>
 #include <tuple>
@@ -46,7 +46,6 @@ auto Again(S stream, KeyOfSum key, const W& window) {
 }
 
 // The oracle's.
-using sim::ResultsOf;
 std::int64_t PlainSum(const std::vector<Event>& events) {
   std::int64_t sum = 0;
   for (const Event& event : events) sum += event.amount;
@@ -58,16 +57,6 @@ std::int64_t SumOfScrambled(const std::vector<Event>& events) {
   return sum;
 }
 std::string ShowScrambled(const std::vector<Event>& events) { return absl::StrCat(SumOfScrambled(events)); }
-KeyFunction Modulo(std::uint64_t keys) {
-  return [keys](const Event& event) { return event.key % keys; };
-}
-
-/// One more stage of the oracle: nothing is late for it.
-template <typename W>
-Groups Regrouped(const std::vector<Seen>& results, const WindowKind<W>& window, const KeyFunction& key_of) {
-  std::vector<Event> none_late;
-  return window.group(results, key_of, none_late);
-}
 
 CatalogueEntry ThreeStages() {
   const auto sums = TumblingOf(250);
@@ -166,16 +155,7 @@ Summed SummedPair(const WindowResult<std::uint64_t, PairOfAmounts>& row) {
           .value = Paired(std::get<0>(row.value), std::get<1>(row.value).value_or(kNone))};
 }
 
-/// The records of the next stage.
-std::vector<Seen> ResultsOf(const std::vector<Pair>& pairs) {
-  std::vector<Seen> results;
-  for (const Pair& pair : pairs) {
-    results.push_back({.event = {.key = pair.window.key,
-                                 .time_ms = pair.window.end_ms - 1,
-                                 .amount = Paired(*pair.left, pair.right.value_or(kNone))}});
-  }
-  return results;
-}
+std::int64_t AmountOf(const Pair& pair) { return Paired(*pair.left, pair.right.value_or(kNone)); }
 
 /// Both sides of the last join are joins, of the same two streams the other way round.
 CatalogueEntry JoinsOfSumsJoined() {
@@ -217,7 +197,7 @@ CatalogueEntry JoinsOfSumsJoined() {
                   const auto window = TumblingOf(kJoinMs);
                   const std::vector<Pair> pairs =
                       PairsOf(Regrouped(left, window, KeyOf), Regrouped(right, window, KeyOf), true, false);
-                  return Regrouped(ResultsOf(pairs), TumblingOf(2 * kJoinMs), KeyOf);
+                  return Regrouped(ResultsOf(pairs, AmountOf), TumblingOf(2 * kJoinMs), KeyOf);
                 };
                 const std::vector<Pair> pairs = PairsOf(paired(a, b), paired(b, a), true, true);
                 return Expected{.rows = PairRows(pairs), .late = LateRowsOf(late)};
@@ -252,6 +232,7 @@ CatalogueEntry JoinJoinedWithASource() {
           .sources = 3,
           .rows_wait_for = RowsWaitFor::kStages,
           .results_delay_ms = 4 * kJoinMs + 1,
+          .first_stage_sources = 2,
           .build =
               [](const QueryParts& parts) {
                 const Tumbling window{Millis(2 * kJoinMs)};
@@ -273,7 +254,8 @@ CatalogueEntry JoinJoinedWithASource() {
                 const Groups first = some(0);
                 const Groups second = some(1);
                 const Groups third = some(2);
-                const Groups paired = Regrouped(ResultsOf(PairsOf(first, second, true, false)), window, KeyOf);
+                const Groups paired =
+                    Regrouped(ResultsOf(PairsOf(first, second, true, false), AmountOf), window, KeyOf);
                 return Expected{.rows = PairRows(PairsOf(paired, third, true, false)), .late = LateRowsOf(late)};
               }};
 }
@@ -298,7 +280,7 @@ CatalogueEntry SessionPairsSummed() {
             std::vector<Event> late;
             const auto some = [&](std::size_t source) { return Only(Read(input, source), IsOneOfEight); };
             const std::vector<Pair> pairs = SessionPairsOf(some(0), some(1), kJoinMs, true, false, late);
-            const Groups sums = Regrouped(ResultsOf(pairs), TumblingOf(kJoinMs), Modulo(5));
+            const Groups sums = Regrouped(ResultsOf(pairs, AmountOf), TumblingOf(kJoinMs), Modulo(5));
             const Groups sums_of_sums = Regrouped(ResultsOf(sums, SumOfScrambled), TumblingOf(2 * kJoinMs), Modulo(2));
             return Expected{.rows = RowsOf(sums_of_sums, ShowScrambled), .late = LateRowsOf(late)};
           }};

@@ -65,6 +65,17 @@ inline WindowKind<engine::Unbounded> UnboundedOf(std::int64_t every_ms) {
           }};
 }
 
+/// One more stage of the oracle: nothing is late for it.
+template <typename W>
+Groups Regrouped(const std::vector<Seen>& results, const WindowKind<W>& window, const KeyFunction& key_of) {
+  std::vector<Event> none_late;
+  return window.group(results, key_of, none_late);
+}
+
+inline KeyFunction Modulo(std::uint64_t keys) {
+  return [keys](const Event& event) { return event.key % keys; };
+}
+
 /// A stream by a key of type K; AllRecords: by none.
 template <typename K, typename S>
 auto Keyed(S stream) {

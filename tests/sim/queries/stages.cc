@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,13 +13,6 @@ constexpr std::int64_t kFirstMs = 500;
 constexpr std::int64_t kSecondMs = 2'000;
 constexpr std::int64_t kStageGapMs = 150;
 
-/// The window of the second stage that a result of `first` falls into, for a key.
-WindowKey SecondWindow(const WindowKey& first, std::uint64_t key) {
-  std::int64_t start_ms = ((first.end_ms - 1) / kSecondMs - 1) * kSecondMs;
-  while (start_ms + kSecondMs <= first.end_ms - 1) start_ms += kSecondMs;
-  return {start_ms, start_ms + kSecondMs, key};
-}
-
 bool IsOfKind0(const Event& event) { return event.kind == 0; }
 bool IsOfKind1(const Event& event) { return event.kind == 1; }
 
@@ -36,15 +27,7 @@ Groups Counts(const std::vector<Seen>& seen, std::vector<Event>& late) {
   return GroupByWindows(seen, kFirstMs, kFirstMs, KeyOf, late);
 }
 
-/// By window of the second stage and its key.
-using Totals = std::map<WindowKey, std::int64_t>;
-std::vector<std::string> RowsOfTotals(const Totals& totals, bool keyless = false) {
-  std::vector<std::string> rows;
-  for (const auto& [window, value] : totals) {
-    rows.push_back(RowText(window, keyless ? "all" : absl::StrCat(window.key), absl::StrCat(value)));
-  }
-  return rows;
-}
+std::int64_t NumberOf(const std::vector<Event>& events) { return static_cast<std::int64_t>(events.size()); }
 
 CatalogueEntry AnotherKey() {
   return {.name = "counts by key, summed by another",
@@ -64,11 +47,9 @@ CatalogueEntry AnotherKey() {
           .expect =
               [](const Input& input) {
                 std::vector<Event> late;
-                Totals totals;
-                for (const auto& [window, events] : Counts(Read(input, 0), late)) {
-                  totals[SecondWindow(window, window.key % 7)] += static_cast<std::int64_t>(events.size());
-                }
-                return Expected{.rows = RowsOfTotals(totals), .late = LateRowsOf(late)};
+                const Groups counts = Counts(Read(input, 0), late);
+                const Groups totals = Regrouped(ResultsOf(counts, NumberOf), TumblingOf(kSecondMs), Modulo(7));
+                return Expected{.rows = RowsOf(totals, SumOf), .late = LateRowsOf(late)};
               }};
 }
 
@@ -90,12 +71,9 @@ CatalogueEntry TheSameKey() {
           .expect =
               [](const Input& input) {
                 std::vector<Event> late;
-                Totals totals;
-                for (const auto& [window, events] : Counts(Read(input, 0), late)) {
-                  std::int64_t& most = totals[SecondWindow(window, window.key)];
-                  most = std::max(most, static_cast<std::int64_t>(events.size()));
-                }
-                return Expected{.rows = RowsOfTotals(totals), .late = LateRowsOf(late)};
+                const Groups counts = Counts(Read(input, 0), late);
+                const Groups together = Regrouped(ResultsOf(counts, NumberOf), TumblingOf(kSecondMs), KeyOf);
+                return Expected{.rows = RowsOf(together, GreatestOf), .late = LateRowsOf(late)};
               }};
 }
 
@@ -117,12 +95,9 @@ CatalogueEntry SlidingThenAll() {
           .expect =
               [](const Input& input) {
                 std::vector<Event> late;
-                Totals totals;
-                for (const auto& [window, events] : GroupByWindows(Read(input, 0), 900, 300, KeyOf, late)) {
-                  std::int64_t& most = totals[{window.end_ms - 300, window.end_ms, 0}];
-                  most = std::max(most, static_cast<std::int64_t>(events.size()));
-                }
-                return Expected{.rows = RowsOfTotals(totals, /*keyless=*/true), .late = LateRowsOf(late)};
+                const Groups counts = GroupByWindows(Read(input, 0), 900, 300, KeyOf, late);
+                const Groups together = Regrouped(ResultsOf(counts, NumberOf), TumblingOf(300), NoKey);
+                return Expected{.rows = RowsOf(together, GreatestOf, AllRecordsText), .late = LateRowsOf(late)};
               }};
 }
 
@@ -145,11 +120,9 @@ CatalogueEntry SessionsCounted() {
           .expect =
               [](const Input& input) {
                 std::vector<Event> late;
-                Totals totals;
-                for (const auto& [session, events] : GroupBySessions(Read(input, 0), kStageGapMs, KeyOf, late)) {
-                  ++totals[SecondWindow(session, session.key % 3)];
-                }
-                return Expected{.rows = RowsOfTotals(totals), .late = LateRowsOf(late)};
+                const Groups sessions = GroupBySessions(Read(input, 0), kStageGapMs, KeyOf, late);
+                const Groups together = Regrouped(ResultsOf(sessions, NumberOf), TumblingOf(kSecondMs), Modulo(3));
+                return Expected{.rows = RowsOf(together, CountOf), .late = LateRowsOf(late)};
               }};
 }
 
@@ -243,14 +216,10 @@ CatalogueEntry JoinCounted() {
                 std::vector<Event> late;
                 const Groups left = Counts(Read(input, 0), late);
                 const Groups right = Counts(Read(input, 1), late);
-                Totals totals;
-                for (const auto& [window, events] : left) {
-                  const auto others = right.find(window);
-                  if (others == right.end()) continue;
-                  totals[SecondWindow(window, window.key)] +=
-                      static_cast<std::int64_t>(events.size() * others->second.size());
-                }
-                return Expected{.rows = RowsOfTotals(totals), .late = LateRowsOf(late)};
+                const std::vector<Pair> pairs = PairsOf(left, right, /*is_left=*/false, /*is_full=*/false);
+                const auto left_amount = [](const Pair& pair) { return *pair.left; };
+                const Groups together = Regrouped(ResultsOf(pairs, left_amount), TumblingOf(kSecondMs), KeyOf);
+                return Expected{.rows = RowsOf(together, CountOf), .late = LateRowsOf(late)};
               }};
 }
 
