@@ -51,10 +51,14 @@ bool NamesNode(const absl::Status& status, std::int64_t node) {
   return false;
 }
 
-/// Beside the code, an error of a fault of files says which file it was: one of the input, or of the output.
+/// Beside the code, an error of a fault of files says which file it was: one of the input, or of the output. The name
+/// of an output begins with a '.' until it is final.
 bool NamesFile(const absl::Status& status, FaultKind kind) {
-  return absl::IsFailedPrecondition(status) &&
-         absl::StrContains(status.message(), std::string(IsOfInputFiles(kind) ? kInputName : kOutputName));
+  const auto names = [&](std::string_view before, std::string_view name) {
+    return absl::StrContains(status.message(), absl::StrCat(std::string(before), std::string(name)));
+  };
+  if (!absl::IsFailedPrecondition(status)) return false;
+  return IsOfInputFiles(kind) ? names("/", kInputName) : names("/", kOutputName) || names("/.", kOutputName);
 }
 
 /// Why a node's error is not what the fault should lead to; empty if it is.
@@ -95,7 +99,7 @@ std::string WhatIsWrongWith(const absl::Status& status, const std::vector<Fault>
   return wrong;
 }
 
-/// The faults that may end the run. Of a used-up budget it is not told when it strikes.
+/// The faults that may end the run. A used-up budget does not say when it strikes.
 std::vector<Fault> Causes(const Scenario& scenario, const RunFacts& facts) {
   std::vector<Fault> causes;
   for (std::size_t i = 0; i < kMostFaults; ++i) {
@@ -106,17 +110,19 @@ std::vector<Fault> Causes(const Scenario& scenario, const RunFacts& facts) {
   return causes;
 }
 
-/// How long after the faults a node has ended, beyond what it may take; 0 or less: in time. What strikes unnoticed at
-/// first has no such time: a used-up budget, and a change of the input, which is met where that is read.
+/// How long after the faults a node has ended, beyond what it may take; 0 or less: in time. A fault that strikes
+/// unnoticed has no such time: a used-up budget, or a change of the input, which a node meets when it reads the file.
 std::int64_t LateByNs(const RunFacts& facts, const std::vector<Fault>& causes, std::int64_t node) {
   std::int64_t last_ns = 0;
   for (const FaultFacts& each : facts.faults) last_ns = std::max(last_ns, each.has_struck ? each.struck_ns : 0);
+  const NodeFacts& ending = facts.nodes[static_cast<std::size_t>(node)];
   std::int64_t within_ns = kEndWithinNs;
   for (const Fault& each : causes) {
-    if (each.kind == FaultKind::kNoState || IsOfInputFiles(each.kind)) return 0;
+    const bool strikes_unnoticed = each.kind == FaultKind::kNoState || IsOfInputFiles(each.kind);
+    if (strikes_unnoticed && WhatIsWrongWith(*ending.ended, each, node).empty()) return 0;
     if (each.kind == FaultKind::kLongStall && node == each.victim) within_ns = kEndWithinNs + 4 * kPeerTimeoutNs;
   }
-  return facts.nodes[static_cast<std::size_t>(node)].ended_ns - last_ns - within_ns;
+  return ending.ended_ns - last_ns - within_ns;
 }
 
 /// Whether a node has heard no more of the coordinator once it had committed: it cannot know whether all others have.

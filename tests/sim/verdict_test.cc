@@ -76,6 +76,33 @@ TEST(Verdict, SurvivorsEndInTime) {
   EXPECT_THAT(ProblemOf(Killing(), {EndedWith(Lost(1)), Killed(), slow}), HasSubstr("node 2 ended 1 ms too late"));
 }
 
+TEST(Verdict, AFaultThatStrikesUnnoticedGivesOtherFaultsNoMoreTime) {
+  const absl::Status cut = absl::FailedPreconditionError("node 0: /f/in-0-003.txt: it was written to");
+  const absl::Status used_up = absl::ResourceExhaustedError("node 0: --memory-limit");
+  for (const auto& [kind, ended] : {std::pair(FaultKind::kInputCut, cut), std::pair(FaultKind::kNoState, used_up)}) {
+    Scenario scenario = Killing();
+    scenario.second_fault = static_cast<std::int64_t>(kind);
+    NodeFacts slow = EndedWith(Lost(1));
+    slow.ended_ns += 2'001'000'000;
+    EXPECT_THAT(ProblemOf(scenario, {EndedWith(Lost(1)), Killed(), slow}), HasSubstr("node 2 ended 1 ms too late"));
+    slow.ended = ended;
+    EXPECT_EQ(ProblemOf(scenario, {EndedWith(ended), Killed(), slow}), "");
+  }
+}
+
+TEST(Verdict, AStalledNodeMayEndLaterWhateverEndsTheOthers) {
+  Scenario scenario = Killing();
+  scenario.fault = static_cast<std::int64_t>(FaultKind::kLongStall);
+  scenario.second_fault = static_cast<std::int64_t>(FaultKind::kSinkFails);
+  scenario.second_victim = 2;
+  const absl::Status failed = absl::InternalError("node 2 ended the run: simulated: sink-fails");
+  NodeFacts stalled = EndedWith(failed);
+  stalled.ended_ns += 2'000'000'000 + 4 * kPeerTimeoutNs;
+  EXPECT_EQ(ProblemOf(scenario, {EndedWith(failed), stalled, EndedWith(failed)}), "");
+  EXPECT_THAT(ProblemOf(scenario, {stalled, EndedWith(failed), EndedWith(failed)}),
+              HasSubstr("node 0 ended 2000 ms too late"));
+}
+
 TEST(Verdict, NobodyPublishesWhatOthersHaveTakenBack) {
   EXPECT_THAT(ProblemOf(Killing(), {EndedWith(Lost(1), {"a"}), Killed(), EndedWith(Lost(1))}),
               HasSubstr("node 0 failed, and left 1 parts published"));
@@ -127,7 +154,16 @@ TEST(Verdict, AFaultOfFilesIsNamedWithItsFileAndItsNode) {
   const absl::Status right = absl::FailedPreconditionError("node 1 ended the run: /f/in-0-003.txt: it was written to");
   const absl::Status other = absl::FailedPreconditionError("node 1 ended the run: cannot write /f/out-0.csv");
   EXPECT_EQ(ProblemOf(scenario, {EndedWith(right), EndedWith(right)}), "");
-  EXPECT_THAT(ProblemOf(scenario, {EndedWith(other), EndedWith(right)}), HasSubstr("expected the file and the node"));
+  const absl::Status flag = absl::FailedPreconditionError("node 1: --join-output");
+  for (const absl::Status& wrong : {other, flag}) {
+    EXPECT_THAT(ProblemOf(scenario, {EndedWith(wrong), EndedWith(right)}), HasSubstr("expected the file and the node"));
+  }
+  scenario.fault = static_cast<std::int64_t>(FaultKind::kOutputFull);
+  const absl::Status temporary = absl::FailedPreconditionError("node 1: /f/.out-0.csv.part-001-of-002.7-0.tmp: full");
+  for (const absl::Status& named : {other, temporary}) {
+    EXPECT_EQ(ProblemOf(scenario, {EndedWith(named), EndedWith(named)}), "");
+  }
+  EXPECT_THAT(ProblemOf(scenario, {EndedWith(right), EndedWith(other)}), HasSubstr("expected the file and the node"));
 }
 
 TEST(Verdict, ARefusalNamesItsCauseAndItsNode) {
