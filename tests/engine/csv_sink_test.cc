@@ -1,8 +1,6 @@
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -16,6 +14,7 @@
 #include "engine/sink/all_of.h"
 #include "engine/sink/csv.h"
 #include "engine/sink/discard.h"
+#include "tests/engine/full_disk.h"
 #include "tests/engine/temporary_folder.h"
 
 namespace glaive::engine {
@@ -109,15 +108,13 @@ TEST_F(CsvTest, RowsThatFillManyBuffersArriveInOrder) {
 }
 
 TEST_F(CsvTest, ADiskThatIsFullIsAnErrorOfALaterCall) {
-  (void)signal(SIGXFSZ, SIG_IGN);  // as RunMain does
   auto sink = Open(0, 1);
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit full{.rlim_cur = 8, .rlim_max = before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
-  EXPECT_TRUE(sink->Write(std::vector<Row>(10)).ok());
-  const absl::Status status = Finish(*sink);
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  absl::Status status;
+  {
+    const FullDisk full_disk(8);
+    EXPECT_TRUE(sink->Write(std::vector<Row>(10)).ok());
+    status = Finish(*sink);
+  }
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(status.message(),
               ::testing::AllOf(HasSubstr(".counts.csv.part-000-of-001."), HasSubstr(".tmp: File too large")));

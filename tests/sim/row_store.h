@@ -1,16 +1,14 @@
-// RowStore: what a simulated node's sinks hold: rows as text, written, then published by Commit, in memory or in files
-// (sim_files.h).
+// RowStore: the rows of a simulated node's sinks, as text. Sinks write rows, and Commit publishes them, in memory or in
+// files (sim_files.h).
 //
-// One a node; outlives its process, as a disk does. RowSink is the sink of a query in it. With files it is one of the
-// engine's own around them, and waits for that one's thread, so that runs of a seed are the same.
+// Each node has one. A RowStore outlives the node's process, as a disk does. A RowSink is a query's sink in it. A
+// RowSink with files wraps the engine's sink, and waits for the engine's thread, so that each run of a seed is the
+// same.
 //
 //   query.To(StoreRows{&run.rows});
 #pragma once
 
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,6 +27,7 @@
 #include "engine/sink/csv.h"
 #include "engine/sink/result_part.h"
 #include "engine/sink/sink.h"
+#include "tests/engine/full_disk.h"
 #include "tests/sim/show.h"
 
 namespace glaive::sim {
@@ -125,9 +124,9 @@ struct LateRows {
   }
 };
 
-/// A line of a file: what is stored of a row.
+/// A row as a line of a file.
 struct RowLine {
-  std::string_view kind;  ///< of those below
+  std::string_view kind;  ///< kRowLine or kLateLine
   std::string text;
 };
 inline constexpr std::string_view kRowLine = "row,";
@@ -146,23 +145,6 @@ struct glaive::engine::CsvRow<glaive::sim::RowLine> {
 };
 
 namespace glaive::sim {
-
-/// While it lives, this process cannot write to files.
-class FullDisk {
- public:
-  FullDisk() {
-    std::signal(SIGXFSZ, SIG_IGN);  // the error of the call says it
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &none);
-  }
-  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 /// `Show` says what rows are, and adds what is stored of a row.
 template <typename Row, typename Show>
@@ -233,7 +215,7 @@ class RowSink final : public engine::Sink<Row> {
   }
   /// The first time, the file's thread is given all that was written.
   absl::Status FinishFile() {
-    std::optional<FullDisk> full_disk;
+    std::optional<engine::FullDisk> full_disk;
     if (finishing_ == 0 && store_->listener().RefusesBytes(executor_)) full_disk.emplace();
     absl::StatusOr<bool> is_done = false;
     while (is_done.ok() && !*is_done) {
