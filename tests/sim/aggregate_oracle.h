@@ -1,7 +1,7 @@
 // The oracle's aggregates: what an aggregate shows of some records, as text.
 //
-// They share no code with the engine: sets are sorted vectors, and sums, means and variances are fractions of integers
-// of 512 bits, rounded once at the end. A double's text has the 17 digits that tell any two of them apart.
+// They share no code with the engine: sums, means and variances are fractions of integers of 512 bits, rounded once at
+// the end. A double's text has the 17 digits that tell any two of them apart.
 //
 //   WeightOf(events);  // "1.0000000000000002"
 #pragma once
@@ -32,9 +32,9 @@ std::string WeightOf(const std::vector<Event>& events);
 std::string MeanOf(const std::vector<Event>& events);
 std::string VarianceOf(const std::vector<Event>& events);
 
-/// Every aggregate but Distinct, as AllAggregates (queries/query_parts.h) has them.
+/// Every aggregate but Distinct, as AllAggregates (queries/keyed.cc) has them.
 std::string AllOf(const std::vector<Event>& events);
-/// What it shows, by the names that entries of the catalogue have for it.
+/// The names of AllOf's aggregates, as entries of the catalogue have them.
 std::vector<std::string_view> NamesOfAll();
 
 }  // namespace glaive::sim

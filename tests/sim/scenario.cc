@@ -43,7 +43,7 @@ std::int64_t DrawQuery(Random& random, std::span<const CatalogueEntry> catalogue
   return query;
 }
 
-/// The kinds before those of files.
+/// The number of kinds before the kinds of files.
 constexpr std::int64_t kKindsWithoutFiles = static_cast<std::int64_t>(FaultKind::kInputCut);
 
 void DrawFault(Random& random, Scenario& scenario) {

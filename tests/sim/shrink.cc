@@ -28,7 +28,7 @@ Scenario Shrink(const Scenario& scenario, const std::function<bool(const Scenari
           has_changed = true;
           break;
         }
-        if (knob.name == "fault" || knob.name == "second-fault") break;  // what is between two kinds is another kind
+        if (knob.name == "fault" || knob.name == "second-fault") break;  // a number between two kinds is another kind
         if (value + 1 >= smallest.*knob.value) break;
       }
     }

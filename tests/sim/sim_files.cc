@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In memory where the system has such a folder: a run waits for its files to be on the disk.
+/// A folder in memory where the system has one, since a run waits until its files are on the disk.
 std::string FolderOf(pid_t process) {
   const fs::path memory = "/dev/shm";
   const fs::path parent = fs::is_directory(memory) ? memory : fs::temp_directory_path();

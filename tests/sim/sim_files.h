@@ -27,7 +27,7 @@ namespace glaive::sim {
 inline constexpr std::string_view kInputName = "in-";
 inline constexpr std::string_view kOutputName = "out-";
 
-/// What an executor's sinks have published.
+/// The rows and parts that an executor's sinks have published.
 struct PublishedParts {
   StoredRows rows;
   std::size_t parts = 0;
