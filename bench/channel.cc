@@ -35,6 +35,7 @@
 #include "bench/common/benchmark_main.h"
 #include "bench/common/fork.h"
 #include "bench/common/or_die.h"
+#include "engine/cluster/standard_streams.h"
 #include "engine/flags/tool_flags.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/memory/page_region.h"

@@ -42,6 +42,7 @@
 #include "bench/common/fork.h"
 #include "bench/common/or_die.h"
 #include "bench/write_order/order_check.h"
+#include "engine/cluster/standard_streams.h"
 #include "engine/flags/tool_flags.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/base/ids.h"
@@ -111,12 +112,12 @@ class Link {
     }
     if (node == 1) SpinUntil([&] { return there.ready.load(std::memory_order_acquire); });  // one complaint is enough
     const WriteMode mode = settings.write_mode == "split" ? WriteMode::kSplit : WriteMode::kWhole;
-    transport_ =
-        OrFail(rdma::MakeTransport(TransportKind::kVerbs, {.node = NodeId{node},
-                                                          .queue_depth = 4 * kOrderSlots,
-                                                          .run_token = 1,
-                                                          .write_mode = mode,
-                                                          .device = OrFail(rdma::VerbsDevice::Open(settings.device))}));
+    transport_ = OrFail(
+        rdma::MakeTransport(TransportKind::kVerbs, {.node = NodeId{node},
+                                                    .queue_depth = 4 * kOrderSlots,
+                                                    .run_token = 1,
+                                                    .write_mode = mode,
+                                                    .device = OrFail(rdma::VerbsDevice::Open(settings.device))}));
     const ExposedRegion exposed = OrFail(transport_->Expose(kSizes.back() * kOrderSlots));
     ring_ = exposed.memory;
     here.region = exposed.descriptor;

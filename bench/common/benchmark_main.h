@@ -18,8 +18,8 @@
 
 namespace glaive::bench {
 
-/// Runs all registered benchmarks that the flags select. Returns the exit code: 2 after a wrong flag or if there is none,
-/// 1 if standard output cannot be written.
+/// Runs all registered benchmarks that the flags select. Returns the exit code: 2 after a wrong flag or if there is
+/// none, 1 if standard output cannot be written.
 inline int RunBenchmarks(const char* program, int argc, char** argv) {
   benchmark::Initialize(&argc, argv, [] {  // called where a flag has a value outside its list
     std::cerr << program_invocation_short_name << ": a flag has a value that it cannot have; see --help\n";

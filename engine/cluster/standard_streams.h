@@ -16,8 +16,8 @@ void PrepareStandardStreams();
 /// has closed the pipe (EPIPE): it has read what it wanted.
 absl::Status FlushStandardOutput(std::ostream& out);
 
-/// The exit code of a main that has written to standard output: `exit_code`; or, in place of 0, `failure` if something of
-/// it is lost. Then standard error says so.
+/// The exit code of a main that has written to standard output: `exit_code`; or, in place of 0, `failure` if something
+/// of it is lost. Then standard error says so.
 int ExitCodeAfterOutput(std::string_view program, int exit_code, int failure);
 
 }  // namespace glaive::engine

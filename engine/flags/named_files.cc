@@ -153,9 +153,9 @@ class FileUses {
   std::map<Inode, const NamedFile*> by_inode_;
 };
 
-/// Refuses a regular file that standard output or standard error writes to: the stream would go on into the old file after
-/// a new file has its name, or into an input while the run reads it.
-/// `path` is one of the flag's files. A link such as /dev/stdout means the stream itself.
+/// Refuses a regular file that standard output or standard error writes to: the stream would go on into the old file
+/// after a new file has its name, or into an input while the run reads it. `path` is one of the flag's files. A link
+/// such as /dev/stdout means the stream itself.
 absl::Status CheckStandardStreams(const NamedFile& file, const std::string& path) {
   struct stat there{};
   if (lstat(path.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) {

@@ -18,9 +18,9 @@ absl::Status CatchExhaustion(absl::FunctionRef<absl::Status()> work);
 /// The message of a status for people, also of one of CatchExhaustion that has none.
 absl::string_view MessageOf(const absl::Status& status);
 
-/// The whole of a `main`: the exit code that `body` returns, or `failure` after one line on standard error if it could not
-/// have memory or a thread. If another thread could not, the process ends with that line and 1. A file that would grow
-/// beyond `ulimit -f` becomes an error of the write, not the end of the process (SIGXFSZ).
+/// The whole of a `main`: the exit code that `body` returns, or `failure` after one line on standard error if it could
+/// not have memory or a thread. If another thread could not, the process ends with that line and 1. A file that would
+/// grow beyond `ulimit -f` becomes an error of the write, not the end of the process (SIGXFSZ).
 int RunMain(absl::FunctionRef<int()> body, int failure = 1);
 
 }  // namespace glaive

@@ -82,8 +82,8 @@ struct BootstrapOptions {
   std::function<bool(const absl::Status&)> overdue = nullptr;
 };
 
-/// The time that a node has for an orderly end once a failure is known. This time, two looks of AttendedPlane's thread and
-/// the time for the last words stay below 1.5 s (docs/operations.md).
+/// The time that a node has for an orderly end once a failure is known. This time, two looks of AttendedPlane's thread
+/// and the time for the last words stay below 1.5 s (docs/operations.md).
 inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1200);
 
 /// The status of calls that end because BootstrapOptions::interrupt_fd is readable: a kCancelled.

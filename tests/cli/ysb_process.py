@@ -17,7 +17,8 @@ import uuid
 BIN = pathlib.Path(os.environ.get("GLAIVE_BIN_DIR", "build/dev/bin"))
 YSB = BIN / "ysb"
 SOURCE = pathlib.Path(os.environ.get("GLAIVE_SOURCE_DIR", "."))
-SANITIZED = bool(os.environ.get("GLAIVE_SANITIZE"))
+SANITIZER = os.environ.get("GLAIVE_SANITIZE", "")
+SANITIZED = bool(SANITIZER)
 HAS_SIMULATOR = os.environ.get("GLAIVE_SIMULATOR", "ON") == "ON"  # the preset release has none
 # No run may take longer; a hanging run is what many of these tests look for.
 PATIENCE_SECONDS = 240 if SANITIZED else 60

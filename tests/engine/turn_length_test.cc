@@ -80,8 +80,8 @@ Workload ManyRecords(std::uint32_t executors, std::uint64_t records, std::uint64
           .max_lead_ms = 100'000};
 }
 
-/// Runs the query that `build(workload)` makes, and checks its turns. The query has at least `results` results; by default
-/// about one for each key.
+/// Runs the query that `build(workload)` makes, and checks its turns. The query has at least `results` results; by
+/// default about one for each key.
 template <typename Build>
 void ExpectShortTurns(std::uint32_t executors, const Build& build, std::uint64_t records = kKeys,
                       std::uint64_t keys = kDifferentKeys, std::optional<std::uint64_t> results = std::nullopt) {

@@ -16,9 +16,8 @@
 #include <variant>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "absl/types/span.h"
+#include <gtest/gtest.h>
 
 namespace glaive {
 namespace {

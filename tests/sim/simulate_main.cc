@@ -13,6 +13,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "engine/cluster/standard_streams.h"
 #include "engine/flags/tool_flags.h"
 #include "tests/sim/batch.h"
 #include "tests/sim/catalogue.h"
@@ -108,7 +109,8 @@ int Main(int argc, char** argv) {
   Flags flags;
   CLI::App app(
       "Runs whole clusters in one thread and virtual time, each from a seed, with faults, and checks what "
-      "comes out. Exits 0 if all is right, 1 if a seed fails, the system refuses something or the output is lost, 2 for "
+      "comes out. Exits 0 if all is right, 1 if a seed fails, the system refuses something or the output is lost, 2 "
+      "for "
       "wrong flags.");
   auto* const seed = app.add_option("--seed", flags.seed, "run this one");
   app.add_option("--set", flags.set, "NAME=NUMBER,...: change what the seed draws (only with --seed)")->needs(seed);

@@ -88,8 +88,18 @@ std::string WhatIsWrongWith(const absl::Status& status, const Fault& fault, std:
              : complain("the lost node's name");
 }
 
+/// Whether a node that lost a connection says so of one that a fault has ended, while another fault keeps the nodes
+/// from telling each other which fault that was.
+bool NamesOneOfSeveral(const absl::Status& status, const std::vector<Fault>& causes) {
+  const auto keeps_silent = [](const Fault& each) { return StrikesAnywhere(each.kind); };
+  const auto is_named = [&](const Fault& each) { return NamesNode(status, each.victim); };
+  return causes.size() > 1 && absl::IsUnavailable(status) && std::ranges::any_of(causes, keeps_silent) &&
+         std::ranges::any_of(causes, is_named);
+}
+
 /// The same for the faults that may have been the cause: empty if the error fits one of them.
 std::string WhatIsWrongWith(const absl::Status& status, const std::vector<Fault>& causes, std::int64_t node) {
+  if (NamesOneOfSeveral(status, causes)) return "";
   std::string wrong;
   for (const Fault& each : causes) {
     const std::string why = WhatIsWrongWith(status, each, node);

@@ -70,6 +70,15 @@ TEST(Verdict, SurvivorsSayWhoWasLost) {
               HasSubstr("expected UNAVAILABLE"));
 }
 
+TEST(Verdict, ALostConnectionMayBeTheOnlySignOfAFaultThatAnotherOneKeepsUntold) {
+  Scenario scenario = Killing();  // of node 1
+  scenario.second_fault = static_cast<std::int64_t>(FaultKind::kSourceFails);
+  scenario.second_victim = 2;
+  const NodeFacts source_failed = EndedWith(absl::InternalError("node 2: simulated"));
+  EXPECT_EQ(ProblemOf(scenario, {EndedWith(Lost(2)), Killed(), source_failed}), "");
+  EXPECT_THAT(ProblemOf(scenario, {EndedWith(Lost(0)), Killed(), source_failed}), HasSubstr("expected"));
+}
+
 TEST(Verdict, SurvivorsEndInTime) {
   NodeFacts slow = EndedWith(Lost(1));
   slow.ended_ns += 2'001'000'000;
