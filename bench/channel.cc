@@ -247,7 +247,7 @@ int Main(int argc, char** argv) {
     std::cerr << "--transport=" << wanted << ": there is nothing to run\n";
     return 1;
   }
-  return RunBenchmarks("channel", argc, argv);
+  return RunBenchmarks(argc, argv);
 }
 
 }  // namespace

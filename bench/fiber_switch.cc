@@ -79,4 +79,4 @@ BENCHMARK(BM_ParkedPoll)->Arg(1)->Arg(8)->Arg(32);
 }  // namespace
 }  // namespace glaive::engine
 
-int main(int argc, char** argv) { return glaive::bench::BenchmarkMain("fiber_switch", argc, argv); }
+int main(int argc, char** argv) { return glaive::bench::BenchmarkMain(argc, argv); }

@@ -442,4 +442,4 @@ BENCHMARK(BM_Merge<Store::Form>)->Name("BM_MergeForms")->Apply(KeyCounts)->Unit(
 }  // namespace
 }  // namespace glaive::state
 
-int main(int argc, char** argv) { return glaive::bench::BenchmarkMain("store", argc, argv); }
+int main(int argc, char** argv) { return glaive::bench::BenchmarkMain(argc, argv); }

@@ -2,7 +2,7 @@
 // that has removed the benchmark's own flags from the command line. The library's own main ends with 0 after a wrong
 // value and after lost text.
 //
-//   int main(int argc, char** argv) { return glaive::bench::BenchmarkMain("store", argc, argv); }
+//   int main(int argc, char** argv) { return glaive::bench::BenchmarkMain(argc, argv); }
 #pragma once
 
 #include <algorithm>
@@ -20,29 +20,31 @@ namespace glaive::bench {
 
 /// Runs all registered benchmarks that the flags select. Returns the exit code: 2 after a wrong flag or if there is
 /// none, 1 if standard output cannot be written.
-inline int RunBenchmarks(const char* program, int argc, char** argv) {
+inline int RunBenchmarks(int argc, char** argv) {
   benchmark::Initialize(&argc, argv, [] {  // called where a flag has a value outside its list
     std::cerr << program_invocation_short_name << ": a flag has a value that it cannot have; see --help\n";
     std::exit(2);
   });
   if (argc > 1) {
-    std::cerr << program << ": " << argv[1] << ": no flag of this program, or not with this value; see --help\n";
+    std::cerr << program_invocation_short_name << ": " << argv[1]
+              << ": no flag of this program, or not with this value; see --help\n";
     return 2;
   }
   if (benchmark::RunSpecifiedBenchmarks() == 0) {
-    std::cerr << program << ": --benchmark_filter selects no benchmark; see --help\n";
+    std::cerr << program_invocation_short_name << ": --benchmark_filter selects no benchmark; see --help\n";
     return 2;
   }
-  return engine::ExitCodeAfterOutput(program, 0, 1);
+  return engine::ExitCodeAfterOutput(program_invocation_short_name, 0, 1);
 }
 
-inline int BenchmarkMain(const char* program, int argc, char** argv) {
+/// The whole of the main. --help is told apart, since the library would run the benchmarks after it.
+inline int BenchmarkMain(int argc, char** argv) {
   return RunMain([&] {
     if (std::find(argv + 1, argv + argc, std::string_view("--help")) == argv + argc) {
-      return RunBenchmarks(program, argc, argv);
+      return RunBenchmarks(argc, argv);
     }
     benchmark::PrintDefaultHelp();
-    return engine::ExitCodeAfterOutput(program, 0, 1);
+    return engine::ExitCodeAfterOutput(program_invocation_short_name, 0, 1);
   });
 }
 

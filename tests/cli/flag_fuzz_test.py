@@ -52,10 +52,11 @@ FEW = {"nodes": ["0", "1", "2", "3", "1025", "-1", "4294967297"],
 
 BEYOND = ["18446744073709551616", "-1", "x", "", "1.5"]
 SEEDS = ["18446744073709551615", *BEYOND]
-# Of a scenario (simulate --set).
+# Values of the simulator's --set.
 SETTINGS = ["x=1", "=", "x", "nodes=", "nodes=0", "nodes=18446744073709551616"]
 GOOGLE_BENCHMARKS = ("channel", "store", "fiber_switch")
-# What the other programs run with, and the values of their flags: few, since a run that is accepted takes long.
+# The flags with which the other programs run briefly, and values of their flags. These are few, since an accepted run takes
+# long.
 TOOLS = {
     "channel": (["--transport=local", "--slots=4096", "--credits=8", "--channels=1", "--benchmark_filter=^Throughput",
                  "--benchmark_min_time=0.001"],
@@ -72,7 +73,8 @@ TOOLS = {
                        "key-distribution": ["zipf:0.5", *LAWS[3:]], "json": FILES}),
     "simulate": (["--seeds=2", "--no-shrink"],
                  {"seed": ["0", *SEEDS], "seeds": ["0", *SEEDS], "first": ["0", *SEEDS],
-                  "jobs": ["0", "1024", "1025", *BEYOND], "most-failures": ["0", "4294967296", *BEYOND], "no-shrink": [BEYOND[0], "x"]}),
+                  "jobs": ["0", "1024", "1025", *BEYOND], "most-failures": ["0", "4294967296", *BEYOND],
+                  "no-shrink": [BEYOND[0], "x"]}),
     "store": (["--benchmark_filter=^BM_SliceUpdate/10000$", "--benchmark_min_time=0.001"], {"benchmark_format": ["x", ""]}),
     "fiber_switch": (["--benchmark_filter=^BM_Turn/8$", "--benchmark_min_time=0.001"], {"benchmark_repetitions": ["x"]}),
 }
@@ -111,7 +113,7 @@ def flags_of(query):
 
 
 def base_of(program, arguments):
-    """What makes the run short, without the flags that `arguments` have."""
+    """The flags that make a run short, without those that `arguments` have."""
     if program in TOOLS:
         given = {argument.partition(b"=")[0] for argument in arguments}
         return [flag for flag in TOOLS[program][0] if flag.partition("=")[0].encode() not in given]

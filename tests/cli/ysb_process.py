@@ -220,13 +220,13 @@ def thread_count(pid):
 
 
 def faults_of(look, cases):
-    """What look(*case) finds wrong with cases, None being nothing: as many at a time as there are processors."""
+    """Calls look(*case) for all cases, as many at a time as there are processors. Returns the faults; None is none."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return [fault for fault in pool.map(lambda case: look(*case), cases) if fault is not None]
 
 
 def help_of(query):
-    """What --help prints."""
+    """The text that --help prints."""
     return subprocess.run([BIN / query, "--help"], capture_output=True, text=True, check=True).stdout
 
 

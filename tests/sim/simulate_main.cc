@@ -108,10 +108,9 @@ int RunMany(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
 int Main(int argc, char** argv) {
   Flags flags;
   CLI::App app(
-      "Runs whole clusters in one thread and virtual time, each from a seed, with faults, and checks what "
-      "comes out. Exits 0 if all is right, 1 if a seed fails, the system refuses something or the output is lost, 2 "
-      "for "
-      "wrong flags.");
+      "Runs whole clusters in one thread and virtual time, each from a seed, with faults, and checks their results. "
+      "Exits "
+      "0 if all is right, 1 if a seed fails, the system refuses something or the output is lost, 2 for wrong flags.");
   auto* const seed = app.add_option("--seed", flags.seed, "run this one");
   app.add_option("--set", flags.set, "NAME=NUMBER,...: change what the seed draws (only with --seed)")->needs(seed);
   app.add_flag("--trace", flags.trace, "print everything that happens (only with --seed)")->needs(seed);
