@@ -60,7 +60,7 @@ void BM_ReadyWait(benchmark::State& state) {
 }
 BENCHMARK(BM_ReadyWait)->Arg(1)->Arg(8);
 
-// A round over parked fibers none of which can run: the cost of an idle executor's look around.
+// A round over parked fibers none of which can run: the cost of an idle executor's round.
 void BM_ParkedPoll(benchmark::State& state) {
   const auto fibers = static_cast<int>(state.range(0));
   Scheduler scheduler({});

@@ -3,7 +3,7 @@
 // All cases count the same 64-byte records with uniform keys:
 //   *Update    every key is known: each record finds its key and adds one
 //   *Line(s)   what memory alone allows an update: a random line for each record, as in a table of keys and values, or
-//              two, as in an index over a log, with nothing hashed, compared or looked for
+//              two, as in an index over a log, with nothing hashed, compared or probed
 //   *Window    windows of two million records, from the first record to the last result: most keys of a wide key
 //              space are new, then all are read and dropped
 //   Combiner   an executor of several folds or appends records, and hands them to leaders, which drop what they get
@@ -104,11 +104,11 @@ class Input {
 // Makes updates of keys, as a pipeline's end does, and gives them to `apply`.
 template <typename ApplyUpdates>
 void Stage(std::span<const Key> keys, ApplyUpdates apply) {
-  std::array<Update, kStep> staged;
+  std::array<Update, kStep> pending;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    staged[i] = Update{.key = keys[i], .input = {}};
+    pending[i] = Update{.key = keys[i], .input = {}};
   }
-  apply(std::span(staged).first(keys.size()));
+  apply(std::span(pending).first(keys.size()));
 }
 
 template <typename Table>
@@ -245,7 +245,7 @@ void BM_HandWrittenWindow(benchmark::State& state) {
 }
 BENCHMARK(BM_HandWrittenWindow)->Apply(KeyCounts);
 
-// Of a WindowTable, windows after the first have slots where keys recur.
+// Of a WindowTable, windows after the first have cells where keys recur.
 template <typename Table>
 void BM_Window(benchmark::State& state) {
   Input input(static_cast<std::uint64_t>(state.range(0)));
@@ -272,7 +272,7 @@ void BM_Window(benchmark::State& state) {
   ReportPasses(state);
 }
 BENCHMARK(BM_Window<Slice>)->Name("BM_SliceWindow")->Apply(KeyCounts);
-BENCHMARK(BM_Window<WindowTable<Key, CountValue>>)->Name("BM_SlotWindow")->Apply(KeyCounts);
+BENCHMARK(BM_Window<WindowTable<Key, CountValue>>)->Name("BM_CellWindow")->Apply(KeyCounts);
 
 constexpr std::uint32_t kSlotBytes = 64 << 10;
 
@@ -358,6 +358,7 @@ class Helper {
     for (std::uint32_t leader = 1; leader < executors_; ++leader) {
       while (outbox_->HasPending(ExecutorId{leader})) {
         outbox_->TrySend(ExecutorId{leader}, meshes_[0]->sender(ExecutorId{1}));
+        OrDie(meshes_[1]->Poll());
         if (OrDie(receiver.TryReceive())) {
           receiver.Release();
         }

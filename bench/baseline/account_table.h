@@ -1,6 +1,6 @@
 // AccountTable: an account per key by open addressing with linear probing, as one would write it by hand.
 //
-// Slots of a key and its account on huge pages where the system has them, hashed by multiplication, about six tenths
+// Cells of a key and its account on huge pages where the system has them, hashed by multiplication, about six tenths
 // full at most. Grows by doubling and never shrinks, so that scanning it stays cheap while few keys are in use; all
 // memory it can grow into is mapped and touched at creation. Move-only, used by one thread.
 //
@@ -41,8 +41,8 @@ class AccountTable {
     while (LimitOf(most_bits) < keys) {
       ++most_bits;
     }
-    absl::StatusOr<TableMemory> largest = TableMemory::Map(sizeof(Slot) << most_bits);
-    absl::StatusOr<TableMemory> second_largest = TableMemory::Map(sizeof(Slot) << (most_bits - 1));
+    absl::StatusOr<TableMemory> largest = TableMemory::Map(sizeof(Cell) << most_bits);
+    absl::StatusOr<TableMemory> second_largest = TableMemory::Map(sizeof(Cell) << (most_bits - 1));
     if (!largest.ok() || !second_largest.ok()) {
       return largest.ok() ? second_largest.status() : largest.status();
     }
@@ -63,19 +63,19 @@ class AccountTable {
       GrowFor(records.size());
     }
     // The compiler cannot know that accounts don't overlap the table's own fields.
-    Slot* const slots = slots_;
+    Cell* const cells = cells_;
     const std::size_t mask = mask_;
     const int shift = shift_;
     std::size_t new_keys = 0;
     for (const R& record : records) {
       const std::uint64_t key = key_of(record);
       std::size_t i = Home(key, shift);
-      while (slots[i].key != key && slots[i].key != 0) {
+      while (cells[i].key != key && cells[i].key != 0) {
         i = (i + 1) & mask;
       }
-      new_keys += slots[i].key == 0 ? 1 : 0;
-      slots[i].key = key;
-      update(slots[i].account, record);
+      new_keys += cells[i].key == 0 ? 1 : 0;
+      cells[i].key = key;
+      update(cells[i].account, record);
     }
     used_ += new_keys;
   }
@@ -84,16 +84,16 @@ class AccountTable {
   template <typename Emit>
   void Drain(Emit emit) {
     for (std::size_t i = 0; i <= mask_; ++i) {
-      if (slots_[i].key != 0) {
-        emit(slots_[i].key, slots_[i].account);
-        slots_[i] = {};
+      if (cells_[i].key != 0) {
+        emit(cells_[i].key, cells_[i].account);
+        cells_[i] = {};
       }
     }
     used_ = 0;
   }
 
  private:
-  struct Slot {
+  struct Cell {
     std::uint64_t key = 0;  // 0: empty
     Account account = {};
   };
@@ -113,7 +113,7 @@ class AccountTable {
     shift_ = 64 - bits;
     mask_ = (std::size_t{1} << bits) - 1;
     limit_ = LimitOf(bits);
-    slots_ = static_cast<Slot*>(memory_[static_cast<std::size_t>(bits % 2)].data());
+    cells_ = static_cast<Cell*>(memory_[static_cast<std::size_t>(bits % 2)].data());
   }
 
   void GrowFor(std::size_t keys) {
@@ -121,34 +121,34 @@ class AccountTable {
     while (used_ + keys > limit_ && bits_ < most_bits_) {
       Grow();
     }
-    // Some of `keys` may be known already, so the largest table is only full once it has more. The slots above the
+    // Some of `keys` may be known already, so the largest table is only full once it has more. The cells above the
     // limit hold any kRecordsAtOnce keys.
     GLAIVE_CHECK(used_ <= limit_, "more than ", limit_, " keys in a window of the baseline");
   }
 
   void Grow() {
-    const std::span<Slot> old(slots_, mask_ + 1);
+    const std::span<Cell> old(cells_, mask_ + 1);
     Resize(bits_ + 1);
-    for (Slot& slot : old) {
-      if (slot.key == 0) {
+    for (Cell& cell : old) {
+      if (cell.key == 0) {
         continue;
       }
-      std::size_t i = Home(slot.key, shift_);
-      while (slots_[i].key != 0) {
+      std::size_t i = Home(cell.key, shift_);
+      while (cells_[i].key != 0) {
         i = (i + 1) & mask_;
       }
-      slots_[i] = std::exchange(slot, {});
+      cells_[i] = std::exchange(cell, {});
     }
   }
 
-  std::array<TableMemory, 2> memory_;  // tables of 2^n slots use the one of n % 2: growing moves from one to the other
+  std::array<TableMemory, 2> memory_;  // tables of 2^n cells use the one of n % 2: growing moves from one to the other
   int most_bits_;
   int bits_ = 0;
   int shift_ = 0;
   std::size_t mask_ = 0;
   std::size_t used_ = 0;
-  std::size_t limit_ = 0;  // six tenths of the slots
-  Slot* slots_ = nullptr;
+  std::size_t limit_ = 0;  // six tenths of the cells
+  Cell* cells_ = nullptr;
 };
 
 }  // namespace glaive::bench

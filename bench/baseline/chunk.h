@@ -1,5 +1,5 @@
 // ChunkBefore: the next records of a block that belong to a window, some hundred at most, so that what is made of them
-// stays in the first-level cache. Only one of them is looked at as a rule: event times never decrease.
+// stays in the first-level cache. Only one of them is read as a rule: event times never decrease.
 //
 //   for (std::span<const Bid> rest = bids; !rest.empty();) {
 //     const std::span<const Bid> chunk = ChunkBefore(window_end_ms, rest, /*most=*/256, BidTime{});

@@ -4,7 +4,7 @@
 // It does what the query does, on the same bytes: read bids and sellers in the order of their event times, keep what is
 // needed of each in a list of its bidder's session, and emit every pair of a session that has ended, to a sink that
 // keeps totals. A record that comes a gap or more behind its key's last one ends the session before it; once a gap, all
-// slots are swept for sessions that have ended without a successor. Everything is mapped and touched before the first
+// cells are swept for sessions that have ended without a successor. Everything is mapped and touched before the first
 // record.
 //
 // It keeps all bids and sellers until the run ends, which bounds a run to what fits the memory. That is the quickest:
@@ -79,7 +79,7 @@ class SessionJoinLoop {
         Take(*seller, moved_on_ms, emitted);
       }
     }
-    for (Session& session : table_.slots()) {
+    for (Session& session : table_.cells()) {
       End(session, emitted);
       session = {};
     }
@@ -152,7 +152,7 @@ class SessionJoinLoop {
       Sweep(time_ms, emitted);
       sweep_ms_ = time_ms + gap_ms_;
     }
-    Session& session = table_.SlotOf(key);
+    Session& session = table_.CellOf(key);
     if (!session.open() || time_ms - session.last_ms >= gap_ms_) {
       End(session, emitted);
       session.first_ms = time_ms;
@@ -162,7 +162,7 @@ class SessionJoinLoop {
   }
 
   void Sweep(std::int64_t now_ms, queries::Totals& emitted) {
-    for (Session& session : table_.slots()) {
+    for (Session& session : table_.cells()) {
       if (session.open() && now_ms - session.last_ms >= gap_ms_) {
         End(session, emitted);
       }

@@ -3,7 +3,7 @@
 //
 // It does what the query does, on the same bytes: count the events of each session, of all ads together or of each ad,
 // and emit a session when it has ended, to a sink that keeps totals. An event that comes a gap or more behind its key's
-// last one ends the session before it; once a gap, all slots are swept for sessions that have ended without a
+// last one ends the session before it; once a gap, all cells are swept for sessions that have ended without a
 // successor. Everything is mapped and touched before the first event.
 //
 // Requires: event times never decrease within a block and from one block to the next, ads are never 0. Owned and used
@@ -82,10 +82,10 @@ class SessionLoop {
           Sweep(time_ms, emitted);
           sweep_ms = time_ms + options_.gap_ms;
         }
-        Take(time_ms, table_.SlotOf(event.ad_id), emitted);
+        Take(time_ms, table_.CellOf(event.ad_id), emitted);
       }
     }
-    for (Session& session : table_.slots()) {
+    for (Session& session : table_.cells()) {
       End(session, emitted);
       session = {};
     }
@@ -102,7 +102,7 @@ class SessionLoop {
   }
 
   void Sweep(std::int64_t now_ms, queries::Totals& emitted) {
-    for (Session& session : table_.slots()) {
+    for (Session& session : table_.cells()) {
       if (session.count != 0 && now_ms - session.last_ms >= options_.gap_ms) {
         End(session, emitted);
       }

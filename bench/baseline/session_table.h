@@ -1,12 +1,12 @@
 // SessionTable: a session of each key by open addressing with linear probing, as one would write it by hand.
 //
-// Slots of a key and its session, hashed by multiplication, six tenths full at most, all mapped and touched at
-// creation. A key keeps its slot when its session ends, so nothing is ever removed and no probe is cut short.
+// Cells of a key and its session, hashed by multiplication, six tenths full at most, all mapped and touched at
+// creation. A key's cell stays when its session ends, so nothing is ever removed and no probe is cut short.
 // Move-only, used by one thread.
 //
 //   absl::StatusOr<SessionTable<CountedSession>> table = SessionTable<CountedSession>::Create(/*keys=*/1'000);
-//   CountedSession& session = table->SlotOf(key);
-//   for (CountedSession& each : table->slots()) ...
+//   CountedSession& session = table->CellOf(key);
+//   for (CountedSession& each : table->cells()) ...
 #pragma once
 
 #include <cstddef>
@@ -44,30 +44,30 @@ class SessionTable {
     return memory.ok() ? absl::StatusOr<SessionTable>(SessionTable(*std::move(memory), bits)) : memory.status();
   }
 
-  /// The slot of a key, which is not 0.
-  Session& SlotOf(std::uint64_t key) {
+  /// The cell of a key, which is not 0.
+  Session& CellOf(std::uint64_t key) {
     std::size_t i = (key * 0x9e3779b97f4a7c15) >> shift_;
-    while (slots_[i].key != key && slots_[i].key != 0) {
+    while (cells_[i].key != key && cells_[i].key != 0) {
       i = (i + 1) & mask_;
     }
-    slots_[i].key = key;
-    return slots_[i];
+    cells_[i].key = key;
+    return cells_[i];
   }
 
-  /// All slots, those without a key, too.
-  std::span<Session> slots() { return {slots_, mask_ + 1}; }
+  /// All cells, those without a key, too.
+  std::span<Session> cells() { return {cells_, mask_ + 1}; }
 
  private:
   static constexpr int kSmallestBits = 10;
 
   SessionTable(TableMemory memory, int bits)
       : memory_(std::move(memory)),
-        slots_(static_cast<Session*>(memory_.data())),
+        cells_(static_cast<Session*>(memory_.data())),
         shift_(64 - bits),
         mask_((std::size_t{1} << bits) - 1) {}
 
   TableMemory memory_;
-  Session* slots_;
+  Session* cells_;
   int shift_;
   std::size_t mask_;
 };

@@ -29,7 +29,7 @@ namespace glaive::bench {
 
 struct LoopOptions {
   std::int64_t window_ms = 0;  // 0: no window, one result a key at the end
-  std::uint64_t keys = 1;      // the most distinct keys of a window; reserves up to five times their slots
+  std::uint64_t keys = 1;      // the most distinct keys of a window; reserves up to five times their cells
 };
 
 /// `Fold` has a Record, a Table of accounts with value(), TimeMs(record), and FoldChunk(records, table) for at most

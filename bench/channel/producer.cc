@@ -7,10 +7,12 @@
 
 namespace glaive::bench {
 
-Producer::Producer(const ChannelSetup& setup)
-    : setup_(setup), source_(OrDie(rdma::PageRegion::Map(setup.shape.slot_bytes))) {
+Producer::Producer(const CopySetup& setup)
+    : setup_(setup),
+      source_(OrDie(rdma::PageRegion::Map(setup.shape.slot_bytes))),
+      meshes_(MeetConsumer()),
+      end_(setup.shape, meshes_) {
   std::memset(source_.data(), 1, source_.size_bytes());
-  meshes_ = MakeMeshes(setup, kProducer, [this] { Begin(Work::kSetUp, 0); }, [this] { Await(); });
   Begin(Work::kSetUp, 0);  // the consumer's side stands as well when this round ends
   Await();
 }
@@ -20,31 +22,16 @@ Producer::~Producer() {
   Await();
 }
 
+Meshes Producer::MeetConsumer() {
+  Meshes meshes = PublishMeshes(setup_, kFirstSender);
+  Begin(Work::kSetUp, 0);
+  Await();
+  ConnectPublished(setup_, meshes);
+  return meshes;
+}
+
 double Producer::TimeChannel(std::uint64_t messages) {
-  return Time(Work::kChannel, messages, [&] {
-    std::uint64_t sent = 0;
-    std::vector<std::uint64_t> left(meshes_.size(), messages / meshes_.size());
-    left[0] += messages % meshes_.size();
-    // A turn of all channels, as an executor takes it; while there is something to send, turn follows turn.
-    const auto take_turn = [&] {
-      std::uint64_t now = 0;
-      for (std::size_t i = 0; i < meshes_.size(); ++i) {
-        const std::uint64_t count = SendAvailable(*meshes_[i], kConsumer, left[i]);
-        meshes_[i]->Flush();
-        left[i] -= count;
-        now += count;
-      }
-      sent += now;
-      return now;
-    };
-    SpinUntil(
-        [&] {
-          while (sent < messages && take_turn() > 0) {
-          }
-          return sent == messages;
-        },
-        setup_.attempts_before_yield());
-  });
+  return Time(Work::kChannel, messages, [&] { end_.Send(messages); });
 }
 
 double Producer::TimeCopy(std::uint64_t messages) {
@@ -59,15 +46,7 @@ double Producer::TimeCopy(std::uint64_t messages) {
 }
 
 double Producer::TimeEcho(std::uint64_t messages) {
-  rdma::ExecutorMesh& mesh = *meshes_.front();
-  return Time(Work::kEcho, messages, [&] {
-    for (std::uint64_t i = 0; i < messages; ++i) {
-      SpinUntil([&] { return SendAvailable(mesh, kConsumer, 1) == 1; }, setup_.attempts_before_yield());
-      mesh.Flush();
-      Receive(setup_, mesh, kConsumer);
-      mesh.receiver(kConsumer).Release();
-    }
-  });
+  return Time(Work::kEcho, messages, [&] { end_.Echo(messages); });
 }
 
 template <typename Produce>
@@ -86,8 +65,7 @@ void Producer::Begin(Work work, std::uint64_t messages) {
 }
 
 void Producer::Await() {
-  SpinUntil([this] { return setup_.control->finished.load(std::memory_order_acquire) == round_; },
-            setup_.attempts_before_yield());
+  SpinUntil([this] { return setup_.control->finished.load(std::memory_order_acquire) == round_; });
 }
 
 }  // namespace glaive::bench

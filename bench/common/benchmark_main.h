@@ -1,6 +1,6 @@
-// BenchmarkMain: the main of a benchmark whose flags are all Google Benchmark's. RunBenchmarks: the last step of a main
-// that has removed the benchmark's own flags from the command line. The library's own main ends with 0 after a wrong
-// value and after lost text.
+// BenchmarkMain: the main of a benchmark whose flags are all Google Benchmark's. InitializeBenchmarks and
+// RunBenchmarks: the last steps of a main that has removed the benchmark's own flags from the command line. The
+// library's own main ends with 0 after a wrong value and after lost text.
 //
 //   int main(int argc, char** argv) { return glaive::bench::BenchmarkMain(argc, argv); }
 #pragma once
@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string_view>
 
 #include <benchmark/benchmark.h>
@@ -18,18 +19,21 @@
 
 namespace glaive::bench {
 
-/// Runs all registered benchmarks that the flags select. Returns the exit code: 2 after a wrong flag or if there is
-/// none, 1 if standard output cannot be written.
-inline int RunBenchmarks(int argc, char** argv) {
+/// Takes the library's flags out of the command line. Returns the exit code 2 after a wrong flag.
+inline std::optional<int> InitializeBenchmarks(int argc, char** argv) {
   benchmark::Initialize(&argc, argv, [] {  // called where a flag has a value outside its list
     std::cerr << program_invocation_short_name << ": a flag has a value that it cannot have; see --help\n";
     std::exit(2);
   });
-  if (argc > 1) {
-    std::cerr << program_invocation_short_name << ": " << argv[1]
-              << ": no flag of this program, or not with this value; see --help\n";
-    return 2;
-  }
+  if (argc == 1) return std::nullopt;
+  std::cerr << program_invocation_short_name << ": " << argv[1]
+            << ": no flag of this program, or not with this value; see --help\n";
+  return 2;
+}
+
+/// Runs all registered benchmarks that the flags select, after InitializeBenchmarks. Returns the exit code: 2 if there
+/// is none, 1 if standard output cannot be written.
+inline int RunBenchmarks() {
   if (benchmark::RunSpecifiedBenchmarks() == 0) {
     std::cerr << program_invocation_short_name << ": --benchmark_filter selects no benchmark; see --help\n";
     return 2;
@@ -41,7 +45,8 @@ inline int RunBenchmarks(int argc, char** argv) {
 inline int BenchmarkMain(int argc, char** argv) {
   return RunMain([&] {
     if (std::find(argv + 1, argv + argc, std::string_view("--help")) == argv + argc) {
-      return RunBenchmarks(argc, argv);
+      if (const std::optional<int> exit_code = InitializeBenchmarks(argc, argv)) return *exit_code;
+      return RunBenchmarks();
     }
     benchmark::PrintDefaultHelp();
     return engine::ExitCodeAfterOutput(program_invocation_short_name, 0, 1);

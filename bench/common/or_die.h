@@ -3,8 +3,9 @@
 //   const rdma::PageRegion memory = OrDie(rdma::PageRegion::Map(bytes));
 #pragma once
 
+#include <unistd.h>
+
 #include <cerrno>
-#include <cstdlib>
 #include <iostream>
 #include <utility>
 
@@ -13,11 +14,13 @@
 
 namespace glaive::bench {
 
-/// If `status` is an error, prints its message on standard error and ends the process.
+/// If `status` is an error, prints its message on standard error and ends the process at once: a thread of the control
+/// plane may still need what exit() would destroy.
 inline void OrDie(const absl::Status& status, int exit_code = 1) {
   if (status.ok()) return;
   std::cerr << program_invocation_short_name << ": " << status.message() << "\n";
-  std::exit(exit_code);
+  std::cout.flush();
+  _exit(exit_code);
 }
 
 template <typename T>

@@ -48,7 +48,7 @@ class Cluster {
         cpus.assign(first, first + deployment_.executors);
       }
       auto run = engine::NodeRun::Create({.executor = config, .node = NodeId{node}, .cpus = std::move(cpus)},
-                                         *queries_.back());
+                                         *queries_.back(), kNeverStop);
       if (!run.ok()) {
         return run.status();
       }
@@ -64,12 +64,12 @@ class Cluster {
     }
     absl::Status status;
     for (const auto& node : nodes_) {
-      status.Update(node->Connect(descriptors));
+      status.Update(node->Connect(descriptors, kNeverStop));
     }
     for (bool all_connected = false; !all_connected && status.ok();) {
       all_connected = true;
       for (const auto& node : nodes_) {
-        const absl::StatusOr<std::optional<NodeId>> missing = node->PollConnecting();
+        const absl::StatusOr<std::optional<NodeId>> missing = node->PollConnecting(kNeverStop);
         status.Update(missing.status());
         all_connected = all_connected && missing.ok() && !missing->has_value();
       }

@@ -74,7 +74,7 @@ void PrintGainOfTwo(const Workload& workload, const Turns& turns) {
     const std::vector<double> gain = Ratios(turns.Rates(NameOfEngine(deployment)), one);
     turns.PrintFigure(absl::StrCat("engine 2/1, ", deployment.Name()), gain);
     if (workload.make_loop != nullptr) {
-      turns.PrintFigure(absl::StrCat("kept, ", deployment.Name()), Ratios(gain, gain_of_loop),
+      turns.PrintFigure(absl::StrCat("retained, ", deployment.Name()), Ratios(gain, gain_of_loop),
                         absl::StrFormat(", wanted %.2f", workload.wanted.share_of_gain));
     }
   }

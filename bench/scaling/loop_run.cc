@@ -8,7 +8,7 @@
 
 #include "bench/scaling/processor_clock.h"
 #include "bench/scaling/processors.h"
-#include "engine/cluster/cpu_pinning.h"
+#include "engine/base/cpu_pinning.h"
 #include "rdma/base/steady_clock.h"
 
 namespace glaive::bench {

@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 
-#include "engine/api/query.h"
+#include "engine/executor/query.h"
 
 namespace glaive::bench {
 

@@ -22,7 +22,7 @@
 
 #include "bench/scaling/measurement.h"
 #include "bench/scaling/spread.h"
-#include "engine/sink/whole_file.h"
+#include "engine/files/whole_file.h"
 
 namespace glaive::bench {
 

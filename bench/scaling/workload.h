@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 
-#include "engine/api/query.h"
+#include "engine/executor/query.h"
 #include "queries/common/result_row.h"
 #include "queries/common/result_sinks.h"
 

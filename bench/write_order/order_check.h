@@ -1,5 +1,5 @@
 // The reader and the writer of bench/write_order: messages whose every byte is the number of their lap, written into
-// the slots of a ring, and a look at all their cache lines at the moment the last byte has changed.
+// the slots of a ring, and a check of all their cache lines at the moment the last byte has changed.
 //
 // Slot and lap follow from a message's number, as on a channel: kSlots messages make a lap, and laps count 1 .. 255 and
 // again. A line that still shows an older lap was placed after the last byte: it is early to believe the last byte.
@@ -33,11 +33,11 @@ struct OrderFault {
 /// Whether the message's last byte shows the lap.
 bool HasArrived(std::span<const std::byte> message, std::uint8_t lap);
 
-/// Looks at the lines of a message that has just arrived, the last ones first: these have had the least time.
+/// Checks the lines of a message that has just arrived, the last ones first: these have had the least time.
 OrderFault CheckMessage(std::span<const std::byte> message, std::uint8_t lap);
 
-/// A queue pair that breaks Q2 on purpose: it copies a write's last line first and the first one last, and lets others
-/// run in between. To see that the check finds what it is for. Remote addresses are addresses here.
+/// A queue pair that places bytes out of order on purpose: it copies a write's last line first and the first one last,
+/// and lets others run in between. To see that the check finds what it is for. Remote addresses are addresses here.
 class BackwardsQueuePair final : public rdma::QueuePair {
  public:
   bool TryPostWrite(const rdma::WriteRequest& request) override;

@@ -64,9 +64,9 @@ struct MakesPlainData {
   static constexpr bool kValue = PlainData<Made> && std::is_default_constructible_v<Made> && alignof(Made) <= 8;
 };
 
-/// After Window. `kKeepsLate` says whether LateTo was called.
+/// After Window. `kHasLateSink` says whether LateTo was called.
 template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey, typename W,
-          bool kKeepsLate = false>
+          bool kHasLateSink = false>
 class WindowedJoin {
  public:
   using LeftRecord = typename Left::Record;
@@ -94,8 +94,8 @@ class WindowedJoin {
         SinkSpecFor<LeftSink, LateRecord<LeftRecord>> && SinkSpecFor<RightSink, LateRecord<RightRecord>>;
     static_assert(kAreSinks,
                   "glaive: LateTo() takes sinks for LateRecord<...> of both streams' records, such as Csv{path}");
-    static_assert(!kKeepsLate, "glaive: a join has one LateTo()");
-    if constexpr (kAreSinks && !kKeepsLate) {
+    static_assert(!kHasLateSink, "glaive: a join has one LateTo()");
+    if constexpr (kAreSinks && !kHasLateSink) {
       WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, true> next(
           std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_), window_);
       next.allowed_lateness_ms_ = allowed_lateness_ms_;
@@ -116,10 +116,10 @@ class WindowedJoin {
         MakesPlainData<LeftKeep, LeftRecord>::kValue && MakesPlainData<RightKeep, RightRecord>::kValue;
     static_assert(kIsPlain, "glaive: Keep() takes plain data of each record: no strings, no pointers, no std::tuple");
     if constexpr (kIsPlain) {
-      using LeftSide = JoinSide<typename Left::Origin, typename Left::Chain, LeftKey, LeftKeep, W, kKeepsLate>;
-      using RightSide = JoinSide<typename Right::Origin, typename Right::Chain, RightKey, RightKeep, W, kKeepsLate>;
+      using LeftSide = JoinSide<typename Left::Origin, typename Left::Chain, LeftKey, LeftKeep, W, kHasLateSink>;
+      using RightSide = JoinSide<typename Right::Origin, typename Right::Chain, RightKey, RightKeep, W, kHasLateSink>;
       using Plan = JoinPlan<LeftSide, RightSide, W, kKind>;
-      return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(std::make_shared<const JoinNode<Plan>>(
+      return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(std::make_shared<const JoinVertex<Plan>>(
           Plan{.left = {.origin = std::move(left_.origin),
                         .chain = std::move(left_.chain),
                         .key = std::move(left_key_),

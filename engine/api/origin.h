@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "engine/graph/node.h"
+#include "engine/graph/vertex.h"
 
 namespace glaive::engine {
 
@@ -16,7 +16,7 @@ struct SourceOrigin {
   static constexpr bool kFromSource = true;
   static constexpr bool kHasTime = true;
 
-  std::shared_ptr<const ProducerNode<R>> node;  // the same of all streams that were split from one
+  std::shared_ptr<const ProducerVertex<R>> vertex;  // the same of all streams that were split from one
   EventTime event_time_ms;
   TableBytes tables;  // that were joined since
 };
@@ -34,7 +34,7 @@ struct StageOrigin {
   static constexpr bool kFromSource = false;
   static constexpr bool kHasTime = kHasTimeT;
 
-  std::shared_ptr<const ProducerNode<Row>> node;
+  std::shared_ptr<const ProducerVertex<Row>> vertex;
   ResultTime<Row> event_time_ms;
   TableBytes tables;  // that were joined since
 };

@@ -1,4 +1,4 @@
-// The query API: a query is a chain of steps, each returning the stage that knows what may come next.
+// The query API: a query is a chain of steps. Each step returns a type that has the steps that may come next.
 //
 //   From(source)              Stream          Filter, Map, FilterMap, JoinTable, Split, then KeyBy, or Window at once;
 //                                             two streams are joined by api/join.h
@@ -32,17 +32,17 @@
 
 #include "absl/time/time.h"
 
-#include "engine/api/aggregates.h"
 #include "engine/api/origin.h"
-#include "engine/api/query.h"
 #include "engine/api/static_table.h"
-#include "engine/api/steps.h"
 #include "engine/api/wrong_order.h"
+#include "engine/executor/query.h"
 #include "engine/graph/graph_query.h"
 #include "engine/graph/sink_writer.h"
 #include "engine/graph/source_reader.h"
 #include "engine/stage/aggregation_plan.h"
 #include "engine/stage/aggregation_stage.h"
+#include "engine/steps/aggregates.h"
+#include "engine/steps/steps.h"
 #include "engine/window/window_spec.h"
 #include "rdma/base/check.h"
 
@@ -51,15 +51,15 @@ namespace glaive::engine {
 template <typename Origin, Step Chain>
 class Stream;
 
-/// The stream of a stage's results: `node` is its part of the graph.
+/// The stream of a stage's results: `vertex` is its part of the graph.
 template <typename Row, bool kHasTime>
-auto ResultsOf(std::shared_ptr<const ProducerNode<Row>> node) {
+auto ResultsOf(std::shared_ptr<const ProducerVertex<Row>> vertex) {
   return Stream<StageOrigin<Row, kHasTime>, SourceStep<Row>>(
-      {.node = std::move(node), .event_time_ms = {}, .tables = {}}, {});
+      {.vertex = std::move(vertex), .event_time_ms = {}, .tables = {}}, {});
 }
 
-/// After Window. `kKeepsLate` says whether LateTo was called.
-template <typename Origin, typename Chain, typename Key, typename W, bool kKeepsLate = false>
+/// After Window. `kHasLateSink` says whether LateTo was called.
+template <typename Origin, typename Chain, typename Key, typename W, bool kHasLateSink = false>
 class WindowedStream {
  public:
   using Record = typename Chain::Out;
@@ -85,8 +85,8 @@ class WindowedStream {
     constexpr bool kIsSink = SinkSpecFor<S, LateRecord<Record>>;
     static_assert(kIsSink,
                   "glaive: LateTo() takes a sink for LateRecord<...> of the stream's records, such as Csv{path}");
-    static_assert(!kKeepsLate, "glaive: a query has one LateTo()");
-    if constexpr (kIsSink && !kKeepsLate) {
+    static_assert(!kHasLateSink, "glaive: a query has one LateTo()");
+    if constexpr (kIsSink && !kHasLateSink) {
       WindowedStream<Origin, Chain, Key, W, true> next(std::move(origin_), std::move(chain_), std::move(key_), window_);
       next.allowed_lateness_ms_ = allowed_lateness_ms_;
       next.late_sink_ = sink.template Factory<LateRecord<Record>>();
@@ -115,15 +115,15 @@ class WindowedStream {
                      "Distinct{} with Unbounded{.every = ", absl::FormatDuration(window_.every),
                      "}; it has results at the end only");
       }
-      using Plan = AggregationPlan<Origin, Chain, Key, W, A, kKeepsLate>;
+      using Plan = AggregationPlan<Origin, Chain, Key, W, A, kHasLateSink>;
       return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(
-          std::make_shared<const AggregationNode<Plan>>(Plan{.origin = std::move(origin_),
-                                                             .chain = std::move(chain_),
-                                                             .key = std::move(key_),
-                                                             .window = window_,
-                                                             .allowed_lateness_ms = allowed_lateness_ms_,
-                                                             .aggregate = aggregate,
-                                                             .late_sink = std::move(late_sink_)}));
+          std::make_shared<const AggregationVertex<Plan>>(Plan{.origin = std::move(origin_),
+                                                               .chain = std::move(chain_),
+                                                               .key = std::move(key_),
+                                                               .window = window_,
+                                                               .allowed_lateness_ms = allowed_lateness_ms_,
+                                                               .aggregate = aggregate,
+                                                               .late_sink = std::move(late_sink_)}));
     } else {
       return WrongOrder{};
     }
@@ -201,7 +201,7 @@ class Stream {
 
   Stream(Origin origin, Chain chain) : origin_(std::move(origin)), chain_(std::move(chain)) {}
 
-  /// Keeps the records for which `predicate` holds.
+  /// Selects the records for which `predicate` holds.
   template <typename Predicate>
     requires std::predicate<const Predicate&, const Record&>
   auto Filter(Predicate predicate) && {
@@ -270,7 +270,7 @@ class Stream {
     static_assert(Origin::kFromSource || kIsSink,
                   "glaive: To() takes a sink for this query's rows, such as Csv{path} or Discard{}");
     if constexpr (kIsSink && !Origin::kFromSource) {
-      return std::make_unique<GraphQuery>(std::make_shared<const SinkNode<Origin, Chain>>(
+      return std::make_unique<GraphQuery>(std::make_shared<const SinkVertex<Origin, Chain>>(
           std::move(origin_), std::move(chain_), sink.template Factory<Record>()));
     } else {
       return nullptr;
@@ -303,7 +303,7 @@ auto From(Spec source) {
                 "glaive: From() takes a source of plain data: no std::string, no containers, no other owner of memory");
   using Origin = SourceOrigin<R, decltype(source.event_time_ms)>;
   return Stream<Origin, SourceStep<R>>(
-      Origin{.node = std::make_shared<const SourceNode<R>>(std::move(source.open), source.memory_bytes),
+      Origin{.vertex = std::make_shared<const SourceVertex<R>>(std::move(source.open), source.memory_bytes),
              .event_time_ms = std::move(source.event_time_ms),
              .tables = {}},
       {});

@@ -1,8 +1,8 @@
 // WrongOrder: what makes a query whose steps are out of order fail to compile with one readable line.
 //
-// Each stage of a query is a type that has the steps that may come next. For the steps that may not, it has a function
-// whose static_assert says what is missing; it returns a WrongOrder, which takes any further step, so that the compiler
-// stops at the first mistake instead of listing what it entails.
+// Each step of a query returns a type that has the steps that may come next. For the steps that may not, that type has
+// functions whose static_assert says what is missing. They return a WrongOrder, which takes any further step, so that
+// the compiler stops at the first mistake instead of listing its consequences.
 #pragma once
 
 #include <type_traits>
@@ -13,7 +13,7 @@ namespace glaive::engine {
 template <typename T>
 inline constexpr bool kNever = !std::is_same_v<T, T>;
 
-/// The stage after a mistake.
+/// What a step that may not come returns.
 struct WrongOrder {
   template <typename T>
   WrongOrder Filter(const T&) const {
@@ -55,7 +55,7 @@ struct WrongOrder {
 
 }  // namespace glaive::engine
 
-/// Defines the step `name` for stages where it may not come: compiling it fails with `message`.
+/// Defines the step `name` of a type where it may not come: compiling it fails with `message`.
 #define GLAIVE_WRONG_ORDER(name, message)                       \
   template <typename Argument>                                  \
   ::glaive::engine::WrongOrder name(const Argument&) const {    \

@@ -7,7 +7,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
-#include "engine/cluster/engine_options.h"
+#include "engine/flags/engine_options.h"
 
 namespace glaive::engine {
 

@@ -5,12 +5,13 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+
+#include "rdma/base/exhaustion.h"
 
 namespace glaive::engine {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 absl::StatusOr<UniqueFd> Claim(int cpu) {
   const auto refused = [cpu](const char* call) {
     return absl::FailedPreconditionError(
-        absl::StrCat("processor ", cpu, " cannot be claimed: ", call, ": ", std::strerror(errno)));
+        absl::StrCat("processor ", cpu, " cannot be claimed: ", call, ": ", ErrorText(errno)));
   };
   UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return refused("socket");

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "engine/cluster/cpu_pinning.h"
+#include "engine/base/cpu_pinning.h"
 #include "engine/fiber/idle_strategy.h"
 #include "rdma/base/exhaustion.h"
 
@@ -18,58 +18,50 @@ absl::Status Stopped() { return absl::CancelledError("the run was stopped"); }
 }  // namespace
 
 ExecutorThreads::ExecutorThreads(std::span<const std::unique_ptr<Executor>> executors, std::vector<int> cpus)
-    : executors_(executors), cpus_(std::move(cpus)), phases_(executors.size(), Phase::kOpening) {}
+    : executors_(executors), cpus_(std::move(cpus)) {}
 
 ExecutorThreads::~ExecutorThreads() { StopAndJoin(); }
 
 void ExecutorThreads::StopAndJoin() {
   {
     const std::lock_guard lock(mutex_);
-    go_ = true;
-    failure_.Update(threads_.empty() ? absl::OkStatus() : Stopped());
+    is_ending_ = true;
   }
   stop_.store(true, std::memory_order_relaxed);
-  changed_.notify_all();
+  given_.notify_all();
   for (std::thread& thread : threads_) {
     thread.join();
   }
   threads_.clear();
 }
 
-absl::Status ExecutorThreads::Open(const Watch& watch) {
-  absl::Status started = CatchExhaustion([this] {
-    for (std::size_t i = 0; i < executors_.size(); ++i) {
+absl::Status ExecutorThreads::Start() {
+  if (is_ending_) {  // only this thread sets it
+    return failure_.ok() ? Stopped() : failure_;
+  }
+  return CatchExhaustion([this] {
+    for (std::size_t i = threads_.size(); i < executors_.size(); ++i) {
       threads_.emplace_back([this, i] { ThreadMain(i); });
     }
     return absl::OkStatus();
   });
-  if (!started.ok()) {
+}
+
+absl::Status ExecutorThreads::OnEach(Step step, const Watch& watch) {
+  if (absl::Status started = Start(); !started.ok()) {
     StopAndJoin();
     return started;
   }
-  return WaitFor(Phase::kOpened, watch);
-}
-
-absl::Status ExecutorThreads::Run(const Watch& watch) {
-  {
-    const std::lock_guard lock(mutex_);
-    go_ = true;
-  }
-  changed_.notify_all();
-  absl::Status status = WaitFor(Phase::kEnded, watch);
-  for (std::thread& thread : threads_) {
-    thread.join();
-  }
-  threads_.clear();
-  return status;
-}
-
-absl::Status ExecutorThreads::WaitFor(Phase phase, const Watch& watch) {
   std::unique_lock lock(mutex_);
-  while (failure_.ok() && std::any_of(phases_.begin(), phases_.end(), [&](Phase p) { return p < phase; })) {
+  step_ = &step;
+  ++steps_;
+  unfinished_ = executors_.size();
+  given_.notify_all();
+  while (failure_.ok() && unfinished_ > 0) {
     changed_.wait_for(lock, kWatchInterval);
     lock.unlock();
-    const absl::Status seen = watch();
+    // The threads have pointers into this frame, so no exception may leave it.
+    const absl::Status seen = CatchExhaustion([&watch] { return watch(); });
     lock.lock();
     failure_.Update(seen);
   }
@@ -81,35 +73,51 @@ absl::Status ExecutorThreads::WaitFor(Phase phase, const Watch& watch) {
   return status;
 }
 
-void ExecutorThreads::SetPhase(std::size_t index, Phase phase, const absl::Status& status) {
-  {
-    const std::lock_guard lock(mutex_);
-    phases_[index] = phase;
-    failure_.Update(status);
-  }
-  changed_.notify_all();
+absl::Status ExecutorThreads::Open(const Watch& watch) {
+  return OnEach([this](std::size_t index, const Watch& stop) { return executors_[index]->Open(stop); }, watch);
+}
+
+absl::Status ExecutorThreads::Run(const Watch& watch) {
+  const auto run = [this](std::size_t index, const Watch& /*stop*/) {
+    Executor& executor = *executors_[index];
+    absl::Status status = CatchExhaustion([&] { return RunExecutor(executor); });
+    executor.Stop(status);  // its fibers end on this thread, also where the library has thrown
+    return status;
+  };
+  absl::Status status = OnEach(run, watch);
+  StopAndJoin();
+  return status;
 }
 
 void ExecutorThreads::ThreadMain(std::size_t index) {
-  Executor& executor = *executors_[index];
-  absl::Status status = cpus_.empty() ? absl::OkStatus() : PinThisThread(cpus_[index]);
-  const Watch watch = [this] { return stop_.load(std::memory_order_relaxed) ? Stopped() : absl::OkStatus(); };
-  status.Update(CatchExhaustion([&] { return executor.Open(watch); }));
-  SetPhase(index, Phase::kOpened, status);
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return go_ || !failure_.ok(); });
-    status.Update(failure_);
+  const absl::Status pinned = cpus_.empty() ? absl::OkStatus() : PinThisThread(cpus_[index]);
+  const Watch stop = [this] { return stop_.load(std::memory_order_relaxed) ? Stopped() : absl::OkStatus(); };
+  std::uint64_t done = 0;
+  while (const Step* const step = AwaitStep(done++)) {
+    const absl::Status status = pinned.ok() ? CatchExhaustion([&] { return (*step)(index, stop); }) : pinned;
+    bool is_news = false;
+    {
+      const std::lock_guard lock(mutex_);
+      failure_.Update(status);
+      is_news = --unfinished_ == 0 || !status.ok();
+    }
+    if (is_news) {
+      changed_.notify_one();
+    }
   }
-  if (status.ok()) {
-    status = CatchExhaustion([&] { return RunExecutor(executor); });
-    executor.Stop(status);  // its fibers end on this thread, also where the library has thrown
-  }
-  SetPhase(index, Phase::kEnded, status);
+}
+
+const ExecutorRunner::Step* ExecutorThreads::AwaitStep(std::uint64_t done) {
+  std::unique_lock lock(mutex_);
+  given_.wait(lock, [&] { return steps_ > done || is_ending_; });
+  return is_ending_ ? nullptr : step_;
 }
 
 absl::Status ExecutorThreads::RunExecutor(Executor& executor) {
-  BackoffIdleStrategy idle({});
+  // Others of the node wait for immediate values that this one takes in. They wait also for its end, and it for theirs.
+  const BackoffOptions briefly{.max_sleep_ns = 500'000};
+  BackoffIdleStrategy idle(executor.mesh().hands_on() ? briefly : BackoffOptions());
+  BackoffIdleStrategy after_end(briefly);
   if (absl::Status status = executor.Start(); !status.ok()) {
     return status;
   }
@@ -122,7 +130,19 @@ absl::Status ExecutorThreads::RunExecutor(Executor& executor) {
       idle.Idle();
     }
   }
+  while (executor.status().ok() && !AllDone()) {
+    if (stop_.load(std::memory_order_relaxed)) return Stopped();
+    if (executor.PollChannels()) {
+      after_end.Reset();
+    } else {
+      after_end.Idle();
+    }
+  }
   return executor.status();
+}
+
+bool ExecutorThreads::AllDone() const {
+  return std::ranges::all_of(executors_, [](const auto& executor) { return executor->done(); });
 }
 
 }  // namespace glaive::engine

@@ -1,4 +1,6 @@
-// ExecutorThreads: runs each executor of a node on a thread of its own.
+// ExecutorThreads: runs each executor of a node on a thread of its own, from its preparation to its end.
+//
+// The main thread gives all threads one step after the other, and waits until each has done it.
 #pragma once
 
 #include <atomic>
@@ -20,33 +22,38 @@ namespace glaive::engine {
 
 class ExecutorThreads final : public ExecutorRunner {
  public:
-  /// `executors` outlive the runner. `cpus`: the CPU of each; empty: not pinned.
+  /// `executors` outlive the runner; those that a step makes are null before. `cpus`: the CPU of each; empty: not
+  /// pinned.
   ExecutorThreads(std::span<const std::unique_ptr<Executor>> executors, std::vector<int> cpus);
   ExecutorThreads(const ExecutorThreads&) = delete;
   ExecutorThreads& operator=(const ExecutorThreads&) = delete;
   ~ExecutorThreads() override;
 
+  absl::Status OnEach(Step step, const Watch& watch) override;
   absl::Status Open(const Watch& watch) override;
   absl::Status Run(const Watch& watch) override;
 
  private:
-  enum class Phase : std::uint8_t { kOpening, kOpened, kEnded };
-
+  absl::Status Start();
   void ThreadMain(std::size_t index);
+  /// The step that follows number `done`; null when the thread is to end.
+  const Step* AwaitStep(std::uint64_t done);
   absl::Status RunExecutor(Executor& executor);
-  void SetPhase(std::size_t index, Phase phase, const absl::Status& status);
-  absl::Status WaitFor(Phase phase, const Watch& watch);
+  bool AllDone() const;
   void StopAndJoin();
 
   std::span<const std::unique_ptr<Executor>> executors_;
   std::vector<int> cpus_;
   std::vector<std::thread> threads_;
-  std::atomic<bool> stop_{false};  // relaxed: it carries no data, and is looked at every round
+  std::atomic<bool> stop_{false};  // relaxed: it carries no data, and is read every round
 
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::vector<Phase> phases_;
-  bool go_ = false;
+  std::mutex mutex_;                 // guards the members below
+  std::condition_variable given_;    // for the threads: a step, or the end
+  std::condition_variable changed_;  // for the main thread: all have ended the step, or one has failed
+  const Step* step_ = nullptr;       // of OnEach
+  std::uint64_t steps_ = 0;          // given so far
+  std::size_t unfinished_ = 0;       // threads that have not ended the last one
+  bool is_ending_ = false;
   absl::Status failure_;
 };
 

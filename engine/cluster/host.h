@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -16,10 +17,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
-#include "engine/cluster/engine_options.h"
 #include "engine/cluster/executor_runner.h"
 #include "engine/executor/executor.h"
-#include "engine/sink/result_part.h"
+#include "engine/files/result_part.h"
+#include "engine/flags/engine_options.h"
+#include "rdma/base/numa_nodes.h"
 #include "rdma/verbs/verbs_device.h"
 
 namespace glaive::engine {
@@ -38,6 +40,8 @@ class Host {
   virtual std::uint64_t available_memory_bytes() = 0;
   /// The processors that executors may run on, ascending.
   virtual std::vector<int> allowed_cpus() = 0;
+  /// The NUMA nodes of the host.
+  virtual NumaNodes numa_nodes() = 0;
   /// The first `count` of `cpus` that no other run has, kept from others until ReleaseCpus; an error says why there are
   /// fewer.
   virtual absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t count) = 0;
@@ -45,11 +49,15 @@ class Host {
   virtual void ReleaseCpus() = 0;
   /// The device that --device and --bind choose for verbs; null where the fabric makes do without one.
   virtual absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) = 0;
+  /// A setting of this host that lets its RDMA device place bytes out of order, "NAME=value"; empty: none is known.
+  virtual std::string OutOfOrderSetting() = 0;
+  /// The NUMA node of a device from OpenDevice; absent: unknown, of no importance on this host, or no device.
+  virtual std::optional<int> NumaNodeOf(const rdma::VerbsDevice* device) = 0;
   /// Adds to an executor's configuration what this host has of its own: a fabric, a scheduler.
   virtual void Equip(ExecutorConfig& config) = 0;
   /// Takes a part of the results back, if it lies at `path`, its name; for any thread. Takes no memory.
   virtual void RemovePart(const ResultPart& part, const std::string& path) = 0;
-  /// What runs the executors, which outlive it; `cpus` as for ExecutorThreads.
+  /// What runs the executors, which outlive it and are made in its first step; `cpus` as for ExecutorThreads.
   virtual std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
                                                      const std::vector<int>& cpus) = 0;
 };

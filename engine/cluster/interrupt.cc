@@ -18,12 +18,13 @@
 
 #include "rdma/base/check.h"
 #include "rdma/base/ending_signals.h"
+#include "rdma/base/exhaustion.h"
 
 namespace glaive::engine {
 namespace {
 
-constexpr int kParentLooks = 40;
-constexpr std::chrono::milliseconds kParentLookInterval(5);
+constexpr int kParentPolls = 40;
+constexpr std::chrono::milliseconds kParentPollInterval(5);
 
 }  // namespace
 
@@ -35,7 +36,7 @@ absl::StatusOr<Interrupt> Interrupt::Create() {
   }
   UniqueFd fd(::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC));
   if (!fd.valid()) {
-    return absl::ResourceExhaustedError(absl::StrCat("cannot watch for signals: signalfd: ", ::strerrordesc_np(errno)));
+    return absl::ResourceExhaustedError(absl::StrCat("cannot watch for signals: signalfd: ", ErrorText(errno)));
   }
   sigset_t previous;
   const int error = ::pthread_sigmask(SIG_BLOCK, &signals, &previous);
@@ -71,8 +72,8 @@ pid_t Interrupt::Sender() const {
 
 bool Interrupt::ParentGone() const {
   const bool is_from_parent = Sender() == parent_;
-  for (int i = 0; i < kParentLooks && is_from_parent && ::getppid() == parent_; ++i) {
-    std::this_thread::sleep_for(kParentLookInterval);
+  for (int i = 0; i < kParentPolls && is_from_parent && ::getppid() == parent_; ++i) {
+    std::this_thread::sleep_for(kParentPollInterval);
   }
   return is_from_parent && ::getppid() != parent_;
 }

@@ -1,5 +1,5 @@
 // Interrupt: turns the signals that ask the process to end (rdma/base/ending_signals.h) into a readable file
-// descriptor, so that Ctrl-C is one more thing a fiber or a poll(2) looks at, not something that happens in the middle
+// descriptor, so that Ctrl-C is one more thing a fiber or a poll(2) waits for, not something that happens in the middle
 // of anything.
 //
 // Made once, at the start of `main`, before any thread: threads inherit the blocked signals. After that any thread may

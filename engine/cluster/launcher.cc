@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 
 #include "rdma/base/ending_signals.h"
+#include "rdma/base/exhaustion.h"
 #include "rdma/base/unique_fd.h"
 
 namespace glaive::engine {
@@ -39,13 +40,13 @@ struct StartFailure {
 };
 
 std::string Describe(const StartFailure& failure, const std::string& program) {
-  const std::string error = ::strerrordesc_np(failure.error);
+  const std::string error = ErrorText(failure.error);
   switch (failure.step) {
     case Step::kSignals:
       return absl::StrCat("setting up its signals: ", error);
     case Step::kNullDevice:
-      return absl::StrCat("opening /dev/null, its standard input: ", error,
-                          "; mount a /dev, or create it with mknod -m 666 /dev/null c 1 3");
+      return absl::StrCat("opening /dev/null, its standard input: ",
+                          ErrorText(failure.error, "mount a /dev, or create it with mknod -m 666 /dev/null c 1 3"));
     case Step::kDescriptors:
       return absl::StrCat("setting up its descriptors: ", error);
     case Step::kProgram:
@@ -147,8 +148,7 @@ absl::Status Launcher::StartOne(NodeId rank, const std::string& program, const s
   (void)::signal(SIGCHLD, SIG_DFL);
 
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return failed(absl::StrCat("pipe: ", ::strerrordesc_np(errno), "; raise ulimit -n"));
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed(absl::StrCat("pipe: ", ErrorText(errno)));
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const pid_t parent = ::getpid();

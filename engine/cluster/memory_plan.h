@@ -1,7 +1,7 @@
 // MemoryPlan: what a node will use, held against what there is, before anything is allocated.
 //
 // A run that cannot fit should say so at its start, in terms of its flags, and not be killed by the kernel later
-// (invariant I6). What is fixed (sources, segments, rings) is counted first; what remains, with a reserve for
+// (invariant I6). What is fixed (sources, segments, rings, arrivals) is counted first; what remains, with a reserve for
 // everything else, is the budget of the executors' state.
 //
 //   absl::StatusOr<MemoryPlan> plan = PlanMemory(needs, AvailableMemoryBytes());
@@ -22,6 +22,7 @@ struct MemoryNeeds {
   std::uint64_t source_bytes = 0;    // of one executor
   std::uint64_t segment_bytes = 0;   // of one executor
   std::uint64_t ring_bytes = 0;      // of one executor
+  std::uint64_t arrival_bytes = 0;   // of one executor: credit words and queues of immediate values
   std::uint64_t verify_bytes = 0;    // of the node, for --verify
   std::uint64_t table_bytes = 0;     // of the node, taken before the plan: what is available is without them
   std::uint64_t limit_bytes = 0;     // --memory-limit of the node; 0: its share of what the host has

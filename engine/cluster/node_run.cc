@@ -1,28 +1,40 @@
 #include "engine/cluster/node_run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/cluster/executor_threads.h"
+#include "rdma/transport/node_arrivals.h"
 
 namespace glaive::engine {
 
-absl::StatusOr<std::unique_ptr<NodeRun>> NodeRun::Create(const NodeRunConfig& config, const Query& query) {
+absl::StatusOr<std::unique_ptr<NodeRun>> NodeRun::Create(const NodeRunConfig& config, const Query& query,
+                                                         const Watch& watch) {
   std::unique_ptr<NodeRun> run(new NodeRun());
   const std::uint32_t executors = config.executor.mesh.executors_per_node;
+  std::vector<ExecutorConfig> configs(executors, config.executor);
+  const auto node_arrivals = std::make_shared<rdma::NodeArrivals>(executors);
   for (std::uint32_t i = 0; i < executors; ++i) {
-    ExecutorConfig mine = config.executor;
-    mine.mesh.self = ExecutorId{Value(config.node) * executors + i};
+    configs[i].mesh.self = ExecutorId{Value(config.node) * executors + i};
+    configs[i].mesh.node_arrivals = node_arrivals;
     if (config.host != nullptr) {
-      config.host->Equip(mine);
+      config.host->Equip(configs[i]);
     }
-    absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(mine, query);
+  }
+  run->executors_.resize(executors);
+  run->runner_ = config.host != nullptr ? config.host->MakeRunner(run->executors_, config.cpus)
+                                        : std::make_unique<ExecutorThreads>(run->executors_, config.cpus);
+  const auto create = [&](std::size_t index, const Watch& stop) {
+    absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(configs[index], query);
     if (!executor.ok()) {
       return executor.status();
     }
-    run->executors_.push_back(*std::move(executor));
+    run->executors_[index] = *std::move(executor);
+    return config.prefault_rings ? run->executors_[index]->mesh().PrefaultRings(stop) : absl::OkStatus();
+  };
+  if (absl::Status status = run->runner_->OnEach(create, watch); !status.ok()) {
+    return status;
   }
-  run->runner_ = config.host != nullptr ? config.host->MakeRunner(run->executors_, config.cpus)
-                                        : std::make_unique<ExecutorThreads>(run->executors_, config.cpus);
   return run;
 }
 
@@ -34,38 +46,38 @@ std::vector<rdma::MeshDescriptor> NodeRun::descriptors() const {
   return descriptors;
 }
 
-absl::Status NodeRun::Connect(std::span<const rdma::MeshDescriptor> all) {
-  absl::Status status;
-  for (const auto& executor : executors_) {
-    status.Update(executor->Connect(all));
-  }
-  return status;
+absl::Status NodeRun::Connect(std::span<const rdma::MeshDescriptor> all, const Watch& watch) {
+  return runner_->OnEach([&](std::size_t index, const Watch& /*stop*/) { return executors_[index]->Connect(all); },
+                         watch);
 }
 
-absl::StatusOr<std::optional<NodeId>> NodeRun::PollConnecting() {
-  std::optional<NodeId> missing;
-  for (const auto& executor : executors_) {
-    absl::StatusOr<std::optional<NodeId>> unconnected = executor->mesh().PollConnecting();
-    if (!unconnected.ok()) {
-      return unconnected;
-    }
-    missing = missing.has_value() ? missing : *unconnected;
-  }
-  return missing;
+absl::StatusOr<std::optional<NodeId>> NodeRun::PollConnecting(const Watch& watch) {
+  return FirstMissing(&rdma::ExecutorMesh::PollConnecting, watch);
 }
 
-absl::Status NodeRun::Run(const Watch& watch) {
-  return runner_->Run([&]() -> absl::Status {
-    absl::Status status = watch();
-    status.Update(PollFailure());
+absl::StatusOr<std::optional<NodeId>> NodeRun::PollProbes(const Watch& watch) {
+  return FirstMissing(&rdma::ExecutorMesh::PollProbes, watch);
+}
+
+absl::StatusOr<std::optional<NodeId>> NodeRun::FirstMissing(MeshPoll mesh_poll, const Watch& watch) {
+  std::vector<std::optional<NodeId>> missing(executors_.size());
+  const auto poll = [&](std::size_t index, const Watch& /*stop*/) {
+    const absl::StatusOr<std::optional<NodeId>> polled = (executors_[index]->mesh().*mesh_poll)();
+    missing[index] = polled.ok() ? *polled : std::nullopt;
+    return polled.status();
+  };
+  if (absl::Status status = runner_->OnEach(poll, watch); !status.ok()) {
     return status;
-  });
+  }
+  const auto first = std::ranges::find_if(missing, [](const auto& node) { return node.has_value(); });
+  return first == missing.end() ? std::nullopt : *first;
 }
 
-absl::Status NodeRun::PollFailure() {
+absl::Status NodeRun::PollChannels() {
   absl::Status status;
   for (const auto& executor : executors_) {
-    status.Update(executor->done() && executor->status().ok() ? executor->PollFailure() : absl::OkStatus());
+    executor->PollChannels();
+    status.Update(executor->status());
   }
   return status;
 }

@@ -26,12 +26,11 @@ constexpr std::size_t kMaxPositions = 8;
 
 }  // namespace
 
-NodeSession::NodeSession(QueryProgram& program, const EngineOptions& options,
-                         std::map<std::string, std::string> settings, rdma::ControlPlane& plane,
-                         const RunEnvironment& environment, Host& host)
+NodeSession::NodeSession(QueryProgram& program, const EngineOptions& options, GivenFlags flags,
+                         rdma::ControlPlane& plane, const RunEnvironment& environment, Host& host)
     : program_(&program),
       options_(&options),
-      settings_(std::move(settings)),
+      flags_(std::move(flags)),
       plane_(&plane),
       environment_(environment),
       host_(&host) {}
@@ -44,9 +43,10 @@ absl::Status NodeSession::Run(const Watch& interrupted) {
     return interrupted();
   };
   absl::Status status = CatchExhaustion([&] {
-    absl::Status passed = files_.Open(options_->output, *plane_);
+    absl::Status passed = files_.Open(*options_, flags_.files, *plane_);
     if (passed.ok()) {
-      passed = NodeSetUp(*program_, *options_, *plane_, *environment_.clock, *host_, parts_).Run(watch);
+      passed =
+          NodeSetUp(*program_, *options_, *plane_, *environment_.clock, *host_, files_.claims(), parts_).Run(watch);
     }
     if (passed.ok()) {
       passed = Execute(watch);
@@ -163,7 +163,7 @@ absl::Status NodeSession::GatherMetrics() {
       AddRegion(mine.regions, {.what = "state", .bytes = region.size_bytes(), .pages = {rdma::Name(region.pages())}});
     }
   }
-  plane_->WatchAlso([this] { return parts_.run->PollFailure(); });  // others may wait for the last writes of this node
+  plane_->WatchAlso([this] { return parts_.run->PollChannels(); });  // others may wait for the last writes of this node
   const absl::StatusOr<std::vector<std::string>> nodes = plane_->AllGather("metrics", EncodeNodeMetrics(mine));
   plane_->WatchAlso(GoOn);
   if (!nodes.ok()) {
@@ -270,6 +270,7 @@ absl::Status NodeSession::CommitResults(const Watch& interrupted) {
 void NodeSession::EndExecutors() {
   parts_.run.reset();
   parts_.query.reset();
+  files_.claims().Clear();
 }
 
 NodeSession::Results NodeSession::GiveUp(bool while_naming) {
@@ -313,7 +314,8 @@ absl::Status NodeSession::Report(std::vector<FileReport> files) {
   report.machine = DescribeMachine();
   report.transport = TransportName();
   report.devices = parts_.devices;
-  report.settings = settings_;
+  report.processors = parts_.processors;
+  report.settings = flags_.settings;
   report.nodes = options_->cluster.nodes;
   report.executors_per_node = options_->cluster.executors;
   report.verification = verification_;

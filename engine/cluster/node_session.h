@@ -33,17 +33,24 @@
 
 #include "absl/status/status.h"
 
-#include "engine/cluster/engine_options.h"
 #include "engine/cluster/host.h"
 #include "engine/cluster/node_run.h"
 #include "engine/cluster/node_set_up.h"
 #include "engine/cluster/query_program.h"
 #include "engine/cluster/run_files.h"
 #include "engine/cluster/run_program.h"
+#include "engine/flags/engine_options.h"
+#include "engine/flags/named_files.h"
 #include "engine/metrics/run_report.h"
 #include "rdma/bootstrap/control_plane.h"
 
 namespace glaive::engine {
+
+/// What the command line has given, as far as a session needs it by name.
+struct GivenFlags {
+  std::map<std::string, std::string> settings = {};  ///< all flags, as they will be reported
+  std::vector<NamedFile> files = {};                 ///< the files that flags name
+};
 
 class NodeSession {
  public:
@@ -56,11 +63,11 @@ class NodeSession {
     kGivenUp,     ///< some may have their names, and are removed; one more may get it
   };
 
-  /// All arguments outlive the session. `settings` are the flags as they will be reported.
-  NodeSession(QueryProgram& program, const EngineOptions& options, std::map<std::string, std::string> settings,
-              rdma::ControlPlane& plane, const RunEnvironment& environment, Host& host);
+  /// All arguments outlive the session.
+  NodeSession(QueryProgram& program, const EngineOptions& options, GivenFlags flags, rdma::ControlPlane& plane,
+              const RunEnvironment& environment, Host& host);
 
-  /// The whole run. `interrupted` is asked now and then whether it has to end; it need not look at the control plane.
+  /// The whole run. `interrupted` is asked now and then whether it has to end; it need not poll the control plane.
   absl::Status Run(const Watch& interrupted);
 
   /// For another thread that is about to end the process: sees to it that main names no more files; in kNaming only if
@@ -103,7 +110,7 @@ class NodeSession {
 
   QueryProgram* program_;
   const EngineOptions* options_;
-  std::map<std::string, std::string> settings_;
+  GivenFlags flags_;
   rdma::ControlPlane* plane_;
   RunEnvironment environment_;
   Host* host_;

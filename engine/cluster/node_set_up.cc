@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -13,6 +17,7 @@
 #include "engine/cluster/transport_plan.h"
 #include "rdma/bootstrap/hello.h"
 #include "rdma/bootstrap/reminder.h"
+#include "rdma/mesh/mesh_memory.h"
 #include "state/store/fragment_geometry.h"
 
 namespace glaive::engine {
@@ -23,14 +28,38 @@ constexpr std::int64_t kDefaultLeadWindows = 4;
 
 constexpr absl::Duration kConnectPollInterval = absl::Milliseconds(1);
 
+/// What a node waits beyond --join-timeout: the node that connects to it gives up then, and says why it failed.
+constexpr absl::Duration kConnectPatience = absl::Seconds(1);
+
+/// Why executors of that host cannot be pinned, as node `own` of it says it; empty: they are. The system would run
+/// executors that are not pinned on processors to which another node's executors are pinned, so all are or none is.
+/// `found` by each node: an obstacle, or its processors behind an empty line.
+std::string ObstacleOn(const std::string& host_id, const std::vector<rdma::Member>& members,
+                       const std::vector<std::string>& found, std::size_t own) {
+  for (std::size_t node = 0; node < members.size(); ++node) {
+    if (members[node].host_id == host_id && !absl::StartsWith(found[node], "\n")) {
+      return absl::StrCat(node == own ? "" : absl::StrCat("node ", node, ": "), found[node]);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 NodeSetUp::NodeSetUp(QueryProgram& program, const EngineOptions& options, rdma::ControlPlane& plane, const Clock& clock,
-                     Host& host, NodeParts& parts)
-    : program_(&program), options_(&options), plane_(&plane), clock_(&clock), host_(&host), parts_(&parts) {}
+                     Host& host, FileClaims& claims, NodeParts& parts)
+    : program_(&program),
+      options_(&options),
+      plane_(&plane),
+      clock_(&clock),
+      host_(&host),
+      numa_(host.numa_nodes()),
+      claims_(&claims),
+      parts_(&parts) {}
 
 absl::Status NodeSetUp::Run(const Watch& watch) {
-  absl::StatusOr<std::unique_ptr<Query>> query = program_->Build(*options_, options_->cluster.executor_count(), watch);
+  absl::StatusOr<std::unique_ptr<Query>> query =
+      program_->Build(*options_, options_->cluster.executor_count(), *claims_, watch);
   if (!query.ok()) {
     return query.status();
   }
@@ -50,14 +79,18 @@ absl::Status NodeSetUp::Run(const Watch& watch) {
   if (!cpus.ok()) {
     return cpus.status();
   }
-  absl::StatusOr<std::unique_ptr<NodeRun>> run = NodeRun::Create(
-      {.executor = ConfigureExecutors(*mesh, *plan), .node = plane_->rank(), .cpus = *cpus, .host = host_},
-      *parts_->query);
+  absl::StatusOr<std::unique_ptr<NodeRun>> run =
+      NodeRun::Create({.executor = ConfigureExecutors(*mesh, *plan),
+                       .node = plane_->rank(),
+                       .cpus = *cpus,
+                       .host = host_,
+                       .prefault_rings = !cpus->empty() && numa_.are_several()},
+                      *parts_->query, watch);
   if (!run.ok()) {
     return run.status();
   }
   parts_->run = *std::move(run);
-  if (absl::Status status = ExchangeChannels(); !status.ok()) {
+  if (absl::Status status = ExchangeChannels(watch); !status.ok()) {
     return status;
   }
   if (absl::Status status = AwaitConnections(watch); !status.ok()) {
@@ -79,10 +112,16 @@ absl::StatusOr<rdma::MeshOptions> NodeSetUp::PlanMesh() {
   mesh.channel.credits = options_->channel.credits;
   mesh.ring_budget_bytes = options_->channel.ring_budget_bytes;
   mesh.run_token = plane_->run_token();
-  mesh.write_mode = options_->cluster.write_mode;
+  mesh.run_key = plane_->run_key();
+  mesh.clock = clock_;
+  absl::StatusOr<rdma::ChannelPlan> channels = rdma::PlanChannels(mesh);
+  if (!channels.ok()) {
+    return channels.status();
+  }
+  channels_ = *std::move(channels);
+  mesh.channel = channels_.channel;
   transports->ApplyTo(mesh);
   nodes_on_host_ = transports->NodesOnHostOf(plane_->rank());
-  rank_on_host_ = transports->RankOnHost(plane_->rank());
   if (transports->needs_device) {
     absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> device = host_->OpenDevice(options_->cluster);
     if (!device.ok()) {
@@ -90,25 +129,79 @@ absl::StatusOr<rdma::MeshOptions> NodeSetUp::PlanMesh() {
     }
     mesh.device = *std::move(device);
   }
+  device_node_ = host_->NumaNodeOf(mesh.device.get());
+  mesh.arrival = PlanArrival(options_->cluster.arrival, mesh.device.get());
+  mesh.relaxed_ordering = PlanRelaxedOrdering(options_->cluster.relaxed_ordering);
   if (mesh.device != nullptr) {
+    if (absl::Status status = AgreeOnArrival(mesh); !status.ok()) {
+      return status;
+    }
     if (mesh.VerbsQueuePairs() > mesh.device->info().max_queue_pairs) {
       return absl::InvalidArgumentError(absl::StrCat(
           "this run needs ", mesh.VerbsQueuePairs(), " queue pairs a node, but ", mesh.device->info().device,
           " has at most ", mesh.device->info().max_queue_pairs, "; lower --executors or --nodes"));
     }
-    absl::StatusOr<std::vector<std::string>> devices = plane_->AllGather("devices", mesh.device->info().Describe());
-    if (!devices.ok()) {
-      return devices.status();
-    }
-    parts_->devices = *std::move(devices);
+  }
+  const absl::StatusOr<std::vector<std::string>> places = ExchangeDevices(mesh.device.get());
+  if (!places.ok()) {
+    return places.status();
+  }
+  nodes_before_ = transports->NodesBefore(plane_->rank(), *places);
+  if (transports->needs_device) {
+    WarnOfPlacement(mesh.arrival);
   }
   if (Value(plane_->rank()) == 0) {
     host_->out() << "transport " << transports->reason
-                 << (mesh.device == nullptr ? "" : absl::StrCat("; queue pairs a node: ", mesh.VerbsQueuePairs()))
+                 << (mesh.device == nullptr ? ""
+                                            : absl::StrCat("; queue pairs a node: ", mesh.VerbsQueuePairs(),
+                                                           "; messages arrive by ", rdma::Name(mesh.arrival)))
                  << "\n"
                  << DescribeDevices(parts_->devices);
   }
   return mesh;
+}
+
+// The NUMA node of each node's device, as text; empty where a node has none.
+absl::StatusOr<std::vector<std::string>> NodeSetUp::ExchangeDevices(const rdma::VerbsDevice* device) {
+  std::vector<std::string> places(plane_->members().size());
+  if (device == nullptr) {
+    return places;
+  }
+  const std::string own_place = device_node_.has_value() ? absl::StrCat(*device_node_) : "";
+  const absl::StatusOr<std::vector<std::string>> devices =
+      plane_->AllGather("devices", absl::StrCat(device->info().Describe(), "\n", own_place));
+  if (!devices.ok()) {
+    return devices.status();
+  }
+  for (std::size_t node = 0; node < places.size(); ++node) {
+    const std::pair<std::string, std::string> parts = absl::StrSplit((*devices)[node], absl::MaxSplits('\n', 1));
+    parts_->devices.push_back(parts.first);
+    places[node] = parts.second;
+  }
+  return places;
+}
+
+// Nodes differ by their devices. Left to itself, a run takes the way that all of them can go.
+absl::Status NodeSetUp::AgreeOnArrival(rdma::MeshOptions& mesh) {
+  const absl::StatusOr<std::vector<std::string>> arrivals = plane_->AllGather("arrival", rdma::Name(mesh.arrival));
+  if (!arrivals.ok()) {
+    return arrivals.status();
+  }
+  const bool any_polls = std::ranges::count(*arrivals, rdma::Name(rdma::Arrival::kChecksum)) > 0;
+  if (options_->cluster.arrival == ArrivalChoice::kAuto && any_polls) {
+    mesh.arrival = rdma::Arrival::kChecksum;
+  }
+  return absl::OkStatus();
+}
+
+// Polled messages are right in any order of their bytes, but may wait for the rest of a message.
+void NodeSetUp::WarnOfPlacement(rdma::Arrival arrival) const {
+  const std::string setting = host_->OutOfOrderSetting();
+  if (arrival == rdma::Arrival::kChecksum && !setting.empty()) {
+    host_->Tell(absl::StrCat("messages arrive by poll, and ", setting,
+                             " lets this host's device place their bytes out of order: checksums decide when a message "
+                             "is complete; --arrival=imm needs none"));
+  }
 }
 
 absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& mesh) const {
@@ -116,61 +209,71 @@ absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& me
       state::FragmentGeometry::PlanAll(options_->cluster.executor_count(), mesh.channel.slot_bytes,
                                        parts_->query->delta_entry_bytes(), options_->state.fragment_bytes);
   if (!fragments.ok()) {
-    return fragments.status();
-  }
-  const absl::StatusOr<rdma::ChannelPlan> channels = rdma::PlanChannels(mesh);
-  if (!channels.ok()) {
-    return channels.status();
+    return channels_.note.empty() ? fragments.status()
+                                  : absl::InvalidArgumentError(absl::StrCat(fragments.status().message(), "; ",
+                                                                            channels_.note, ", raise that"));
   }
   const MemoryNeeds needs{
       .executors = options_->cluster.executors,
       .nodes_on_host = nodes_on_host_,
       .source_bytes = parts_->query->source_memory_bytes(),
       .segment_bytes = std::uint64_t{state::FragmentGeometry::PoolSegments(*fragments)} * mesh.channel.slot_bytes,
-      .ring_bytes = channels->node_ring_bytes / options_->cluster.executors,
+      .ring_bytes = channels_.node_ring_bytes / options_->cluster.executors,
+      .arrival_bytes = rdma::ArrivalMemoryBytes(mesh),
       .verify_bytes = options_->output.verify ? program_->verify_memory_bytes(options_->cluster.executor_count()) : 0,
       .table_bytes = parts_->query->table_bytes(),
       .limit_bytes = options_->state.memory_limit_bytes,
       .prefault_bytes = options_->state.prefault_bytes};
   absl::StatusOr<MemoryPlan> plan = PlanMemory(needs, host_->available_memory_bytes());
   if (plan.ok() && Value(plane_->rank()) == 0) {
-    host_->out() << plan->Describe() << (channels->note.empty() ? "" : absl::StrCat("  ", channels->note, "\n"))
+    host_->out() << plan->Describe() << (channels_.note.empty() ? "" : absl::StrCat("  ", channels_.note, "\n"))
                  << std::flush;
   }
   return plan;
 }
 
-absl::StatusOr<std::vector<int>> NodeSetUp::ChooseCpus() {
+absl::StatusOr<std::vector<int>> NodeSetUp::ClaimCpus() {
   std::vector<int> allowed = host_->allowed_cpus();
   const std::size_t executors = options_->cluster.executors;
-  absl::StatusOr<std::vector<int>> cpus = absl::ResourceExhaustedError(
-      absl::StrCat(nodes_on_host_ * executors, " executors on this host may run on ", allowed.size()));
-  if (nodes_on_host_ * executors <= allowed.size()) {
-    // Each node of the run begins with a share of its own, so that they do not take each other's.
-    std::ranges::rotate(allowed, allowed.begin() + static_cast<std::ptrdiff_t>(rank_on_host_ * executors));
-    cpus = host_->ClaimCpus(allowed, executors);
+  if (nodes_on_host_ * executors > allowed.size()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(nodes_on_host_ * executors, " executors on this host may run on ", allowed.size()));
   }
-  const absl::StatusOr<std::vector<std::string>> obstacles =
-      plane_->AllGather("processors", cpus.ok() ? "" : std::string(cpus.status().message()));
-  if (!obstacles.ok()) {
-    return obstacles.status();
+  if (device_node_.has_value()) {
+    allowed = numa_.NearestFirst(std::move(allowed), *device_node_);
   }
-  // The system would run executors that are not pinned on processors to which another node's executors are pinned.
+  // Nodes that have processors in the same order begin with shares of their own, so that they do not take each other's:
+  // claims do not tell them apart in network namespaces of their own.
+  std::ranges::rotate(allowed, allowed.begin() + static_cast<std::ptrdiff_t>(nodes_before_ * executors));
+  return host_->ClaimCpus(allowed, executors);
+}
+
+absl::StatusOr<std::vector<int>> NodeSetUp::ChooseCpus() {
+  absl::StatusOr<std::vector<int>> cpus = ClaimCpus();
+  const std::string found = cpus.ok() ? numa_.Describe(*cpus) : "";
+  // An obstacle, or the processors behind an empty line.
+  const absl::StatusOr<std::vector<std::string>> all =
+      plane_->AllGather("processors", cpus.ok() ? absl::StrCat("\n", found) : std::string(cpus.status().message()));
+  if (!all.ok()) {
+    return all.status();
+  }
   const auto& members = plane_->members();
   const std::size_t own = Value(plane_->rank());
   std::string obstacle;
-  for (std::size_t node = 0; node < members.size() && obstacle.empty(); ++node) {
-    if (members[node].host_id == members[own].host_id && !(*obstacles)[node].empty()) {
-      obstacle = absl::StrCat(node == own ? "" : absl::StrCat("node ", node, ": "), (*obstacles)[node]);
-    }
+  for (std::size_t node = 0; node < members.size(); ++node) {
+    const std::string of_host = ObstacleOn(members[node].host_id, members, *all, node);
+    parts_->processors.push_back(of_host.empty() ? (*all)[node].substr(1) : "");
+    obstacle = node == own ? of_host : obstacle;
   }
   if (!obstacle.empty()) {
     host_->ReleaseCpus();
     cpus = std::vector<int>();
   }
   if (own == 0) {
+    const std::string device =
+        device_node_.has_value() ? absl::StrCat("; the device is at NUMA node ", *device_node_) : "";
     host_->out() << "processors: "
-                 << (obstacle.empty() ? absl::StrCat("node 0's executors are pinned to ", absl::StrJoin(*cpus, ", "))
+                 << (obstacle.empty() ? absl::StrCat("node 0's executors are pinned to ", found, device)
                                       : absl::StrCat("not pinned, ", obstacle))
                  << "\n"
                  << std::flush;
@@ -193,10 +296,11 @@ ExecutorConfig NodeSetUp::ConfigureExecutors(const rdma::MeshOptions& mesh, cons
                         .state_limit_bytes = plan.state_bytes_per_executor,
                         .state_prefault_bytes = options_->state.prefault_bytes,
                         .clock = clock_,
-                        .scheduler = {}};
+                        .scheduler = {},
+                        .claims = claims_};
 }
 
-absl::Status NodeSetUp::ExchangeChannels() {
+absl::Status NodeSetUp::ExchangeChannels(const Watch& watch) {
   std::vector<std::string> mine;
   for (const rdma::MeshDescriptor& descriptor : parts_->run->descriptors()) {
     mine.push_back(descriptor.Encode());
@@ -219,15 +323,35 @@ absl::Status NodeSetUp::ExchangeChannels() {
       all.push_back(*std::move(descriptor));
     }
   }
-  return parts_->run->Connect(all);
+  return parts_->run->Connect(all, watch);
 }
 
 absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
-  const std::int64_t start_ns = clock_->NowNanos();
-  const std::int64_t deadline_ns = start_ns + absl::ToInt64Nanoseconds(options_->cluster.join_timeout);
-  rdma::Reminder reminder(start_ns);
+  const std::int64_t deadline_ns =
+      clock_->NowNanos() + absl::ToInt64Nanoseconds(options_->cluster.join_timeout + kConnectPatience);
+  const auto connecting = [&] { return parts_->run->PollConnecting(watch); };
+  if (absl::Status status = AwaitPeers("queue pair to", connecting, deadline_ns, watch); !status.ok()) {
+    return status;
+  }
+  // An end of another node may still fail, and connect again to one of this node.
+  plane_->WatchAlso([this] { return parts_->run->PollConnecting(GoOn).status(); });
+  absl::Status connected = plane_->AllGather("connected", "").status();
+  plane_->WatchAlso(GoOn);
+  if (connected.ok()) {
+    connected = AwaitPeers("queue pair to", connecting, deadline_ns, watch);
+  }
+  if (!connected.ok()) {
+    return connected;
+  }
+  const auto probing = [&] { return parts_->run->PollProbes(watch); };
+  return AwaitPeers("confirmed message of full size to", probing, deadline_ns, watch);
+}
+
+absl::Status NodeSetUp::AwaitPeers(std::string_view what, PeerPoll poll, std::int64_t deadline_ns,
+                                   const Watch& watch) {
+  rdma::Reminder reminder(clock_->NowNanos());
   while (true) {
-    const absl::StatusOr<std::optional<NodeId>> missing = parts_->run->PollConnecting();
+    const absl::StatusOr<std::optional<NodeId>> missing = poll();
     if (!missing.ok()) {
       return missing.status();
     }
@@ -238,8 +362,8 @@ absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
     if (now_ns >= deadline_ns) {
       const auto& device = parts_->run->executors().front()->mesh().options().device;
       return absl::DeadlineExceededError(absl::StrCat(
-          "node ", Value(**missing),
-          " has no queue pair to this node after --join-timeout=", absl::FormatDuration(options_->cluster.join_timeout),
+          "this node has no ", what, " node ", Value(**missing), " after --join-timeout=",
+          absl::FormatDuration(options_->cluster.join_timeout), LastFailure(**missing),
           device == nullptr ? "" : absl::StrCat("; this node is at ", device->info().Describe()),
           ". Both addresses must be in one RDMA network: try rping between them, or choose others with --bind or "
           "--device"));
@@ -248,8 +372,9 @@ absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
       return status;
     }
     if (reminder.Due(now_ns)) {
-      host_->Tell(absl::StrCat("waits for a queue pair to ", Describe(**missing), ", for at most ",
-                               absl::FormatDuration(options_->cluster.join_timeout), " (--join-timeout)"));
+      host_->Tell(absl::StrCat("waits for a ", what, " ", Describe(**missing), ", for at most ",
+                               absl::FormatDuration(options_->cluster.join_timeout), " (--join-timeout)",
+                               LastFailure(**missing)));
     }
     host_->Sleep(kConnectPollInterval);
   }
@@ -259,6 +384,12 @@ std::string NodeSetUp::Describe(NodeId node) const {
   const std::string name = rdma::NodeName(plane_->members()[Value(node)]);
   const std::vector<std::string>& devices = parts_->devices;
   return devices.empty() ? name : absl::StrCat(name, " at ", devices[Value(node)]);
+}
+
+std::string NodeSetUp::LastFailure(NodeId node) const {
+  const auto& device = parts_->run->executors().front()->mesh().options().device;
+  const std::string reason = device == nullptr ? "" : device->connect_failures().LastOf(node);
+  return reason.empty() ? "" : absl::StrCat("; the last attempt failed: ", reason);
 }
 
 }  // namespace glaive::engine

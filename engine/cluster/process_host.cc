@@ -1,8 +1,11 @@
 #include "engine/cluster/process_host.h"
 
+#include <cstdlib>
 #include <iostream>
+#include <string_view>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
 #include "engine/cluster/executor_threads.h"
@@ -28,6 +31,17 @@ void ProcessHost::ReleaseCpus() { claims_.Release(); }
 
 absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> ProcessHost::OpenDevice(const ClusterOptions& options) {
   return engine::OpenDevice(options);
+}
+
+std::string ProcessHost::OutOfOrderSetting() {
+  constexpr const char* kName = "MLX5_RELAXED_PACKET_ORDERING_ON";
+  const char* const value = std::getenv(kName);
+  const bool is_on = value != nullptr && *value != '\0' && std::string_view(value) != "0";
+  return is_on ? absl::StrCat(kName, "=", value) : "";
+}
+
+std::optional<int> ProcessHost::NumaNodeOf(const rdma::VerbsDevice* device) {
+  return device == nullptr ? std::nullopt : device->info().numa_node;
 }
 
 void ProcessHost::RemovePart(const ResultPart& part, const std::string& path) { engine::RemovePart(part, path); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -26,9 +27,13 @@ class ProcessHost final : public Host {
   void Tell(const std::string& message) override { tell_(message); }
   std::uint64_t available_memory_bytes() override;
   std::vector<int> allowed_cpus() override;
+  NumaNodes numa_nodes() override { return NumaNodes::Read(); }
   absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t count) override;
   void ReleaseCpus() override;
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) override;
+  /// Of mlx5 (NVIDIA, "Out-of-order data placement"). Adaptive routing is set on switches, which no host can see.
+  std::string OutOfOrderSetting() override;
+  std::optional<int> NumaNodeOf(const rdma::VerbsDevice* device) override;
   /// Nothing: executors use the system's fabric.
   void Equip(ExecutorConfig& /*config*/) override {}
   void RemovePart(const ResultPart& part, const std::string& path) override;

@@ -10,8 +10,8 @@
 #include <memory>
 #include <span>
 
-#include "engine/cluster/engine_options.h"
 #include "engine/executor/executor.h"
+#include "engine/flags/engine_options.h"
 
 namespace glaive::engine {
 

@@ -12,8 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/api/query.h"
-#include "engine/cluster/engine_options.h"
+#include "engine/executor/query.h"
+#include "engine/files/file_claims.h"
+#include "engine/flags/engine_options.h"
 #include "engine/flags/flag_set.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/watch.h"
@@ -46,10 +47,11 @@ class QueryProgram {
   /// Adds the query's own flags; their variables live as long as the program.
   virtual void RegisterFlags(FlagSet& flags) = 0;
 
-  /// Builds the query for `executor_count` executors, after the flags have been read. Where that takes long (files to
-  /// read or write), it asks `watch`.
+  /// Builds the query for `executor_count` executors, after the flags have been read. `claims` has the files of the
+  /// program's flags of FileUse::kWrite at rank 0, and at other ranks none; no other way leads to these names. Where
+  /// Build takes long (files to read or write), it asks `watch`.
   virtual absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t executor_count,
-                                                       const Watch& watch) = 0;
+                                                       FileClaims& claims, const Watch& watch) = 0;
 
   /// What Build has found of the input that each node reads for itself; nodes that differ do not start. Names are
   /// different.

@@ -11,10 +11,12 @@
 #include "absl/strings/str_split.h"
 
 #include "engine/cluster/protocol_error.h"
-#include "engine/sink/part_file.h"
+#include "engine/files/part_file.h"
 
 namespace glaive::engine {
 namespace {
+
+constexpr const char* kReportFlag = "json";
 
 absl::Status OfFlag(const char* flag, const std::string& path, const absl::Status& status) {
   return {status.code(), absl::StrCat("--", flag, "=", path, ": ", std::string(status.message()))};
@@ -28,35 +30,45 @@ std::string Announcement(bool has_report, const std::optional<WholeFile>& joined
 
 }  // namespace
 
-absl::Status RunFiles::Open(const OutputOptions& options, rdma::ControlPlane& plane) {
-  options_ = options;
+absl::Status RunFiles::Open(const EngineOptions& options, const std::vector<NamedFile>& files,
+                            rdma::ControlPlane& plane) {
+  options_ = options.output;
   const auto rank = Value(plane.rank());
-  if (absl::Status status = rank == 0 ? OpenOwn() : absl::OkStatus(); !status.ok()) {
-    return status;
+  for (const NamedFile& file : files) {
+    if (absl::Status status = Claim(options.cluster, file, rank); !status.ok()) {
+      return OfFlag(file.flag.c_str(), file.path, status);
+    }
+  }
+  if (rank == 0 && options_.join_output) {
+    if (absl::Status status = ClaimJoined(); !status.ok()) {
+      return OfFlag("output", options_.output, status);
+    }
   }
   const absl::StatusOr<std::vector<std::string>> nodes =
-      plane.AllGather("files", rank == 0 ? Announcement(report_.has_value(), joined_) : "");
+      plane.AllGather("files", rank == 0 ? Announcement(claims_.FileOf(kReportFlag) != nullptr, joined_) : "");
   if (!nodes.ok()) {
     return nodes.status();
   }
   return rank == 0 ? absl::OkStatus() : CompareWith(nodes->front(), rank);
 }
 
-absl::Status RunFiles::OpenOwn() {
-  if (options_.join_output) {
-    absl::StatusOr<WholeFile> file = WholeFile::Create(options_.output);
-    if (!file.ok()) {
-      return OfFlag("output", options_.output, file.status());
-    }
-    joined_.emplace(*std::move(file));
+absl::Status RunFiles::Claim(const ClusterOptions& cluster, const NamedFile& file, std::uint32_t rank) {
+  if (file.use == FileUse::kWrite && rank == 0) {
+    return claims_.Claim(file.flag, file.path);
   }
-  if (!options_.json.empty()) {
-    absl::StatusOr<WholeFile> file = WholeFile::Create(options_.json);
-    if (!file.ok()) {
-      return OfFlag("json", options_.json, file.status());
-    }
-    report_.emplace(*std::move(file));
+  absl::Status status;
+  for (std::uint32_t i = 0; file.use == FileUse::kWriteParts && i < cluster.executors && status.ok(); ++i) {
+    status = claims_.ClaimPart(file.path, ExecutorId{rank * cluster.executors + i}, cluster.executor_count());
   }
+  return status;
+}
+
+absl::Status RunFiles::ClaimJoined() {
+  absl::StatusOr<WholeFile> file = WholeFile::Create(options_.output);
+  if (!file.ok()) {
+    return file.status();
+  }
+  joined_.emplace(*std::move(file));
   return absl::OkStatus();
 }
 
@@ -110,14 +122,9 @@ absl::Status RunFiles::Join(const std::vector<ResultPart>& parts, std::uint32_t 
 }
 
 absl::Status RunFiles::WriteReport(const RunReport& report) {
-  if (!report_.has_value()) {
-    return absl::OkStatus();
-  }
-  absl::Status status = report_->Write(ToJsonLine(report));
-  if (status.ok()) {
-    status = report_->Commit();
-  }
-  return status.ok() ? status : OfFlag("json", options_.json, status);
+  WholeFile* const file = claims_.FileOf(kReportFlag);
+  const absl::Status status = file == nullptr ? absl::OkStatus() : file->WriteAndCommit(ToJsonLine(report));
+  return status.ok() ? status : OfFlag(kReportFlag, options_.json, status);
 }
 
 }  // namespace glaive::engine

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,7 @@
 #include "rdma/base/address.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/bootstrap/control_plane.h"
+#include "rdma/bootstrap/frame_seal.h"
 #include "rdma/bootstrap/hmac.h"
 
 namespace glaive::engine {
@@ -45,8 +47,8 @@ constexpr absl::Duration kFailedGrace = absl::Milliseconds(200);
 /// The same of a node that is interrupted.
 constexpr absl::Duration kInterruptedGrace = absl::Milliseconds(500);
 /// How long files may take to get their names, and how long to lose them, before a process ends at once.
-constexpr absl::Duration kBusyLookInterval = absl::Milliseconds(1);
-constexpr int kMostBusyLooks = 1000;
+constexpr absl::Duration kBusyPollInterval = absl::Milliseconds(1);
+constexpr int kMostBusyPolls = 1000;
 /// How long the last words of a process may take to be written.
 constexpr int kLastWordsMillis = 100;
 /// Those for which no memory is needed.
@@ -88,9 +90,10 @@ class Process {
     if (!plane.ok()) {
       return Explain(plane.status());
     }
-    NodeSession session(*program_, *options_, flags_->AllSettings(), **plane, environment_, host_);
+    NodeSession session(*program_, *options_, {.settings = flags_->AllSettings(), .files = flags_->NamedFiles()},
+                        **plane, environment_, host_);
     session_.store(&session);
-    // The plane goes first, also where an exception ends this: its thread looks at the session.
+    // The plane goes first, also where an exception ends this: its thread reads the session.
     absl::Cleanup end = [&session, &plane] {
       session.EndExecutors();
       plane->reset();
@@ -155,9 +158,9 @@ class Process {
     using Results = NodeSession::Results;
     NodeSession* const session = session_.load();
     Results results = session == nullptr ? Results::kDropped : session->GiveUp(/*while_naming=*/false);
-    for (int i = 0; i < kMostBusyLooks && results == Results::kNaming; ++i) {
-      host_.Sleep(kBusyLookInterval);
-      results = session->GiveUp(/*while_naming=*/i == kMostBusyLooks - 1);
+    for (int i = 0; i < kMostBusyPolls && results == Results::kNaming; ++i) {
+      host_.Sleep(kBusyPollInterval);
+      results = session->GiveUp(/*while_naming=*/i == kMostBusyPolls - 1);
     }
     if (results == Results::kCommitting) {
       return false;  // main learns from the control plane what has become of the results
@@ -205,8 +208,8 @@ class Process {
     if (!started.ok()) {
       retract();
     }
-    for (int i = 0; i < kMostBusyLooks && !has_retracted_; ++i) {
-      host_.Sleep(kBusyLookInterval);
+    for (int i = 0; i < kMostBusyPolls && !has_retracted_; ++i) {
+      host_.Sleep(kBusyPollInterval);
     }
   }
 
@@ -247,10 +250,13 @@ class Process {
         .watch = [this] { return launcher_.PollExited(); },
         .log = [this](const std::string& text) { Tell(text); },
         .overdue = [this](const absl::Status& failure) { return EndAtOnce(failure); }};
+    if (absl::Status status = rdma::CheckHmac(); !status.ok()) {
+      return status;
+    }
     if (cluster.nodes == 1) {
       return rdma::ControlPlane::Alone(*hello, environment_.run_token, bootstrap, *environment_.clock);
     }
-    if (absl::Status status = rdma::CheckHmac(); !status.ok()) {
+    if (absl::Status status = rdma::CheckFrameSeal(); !status.ok()) {
       return status;
     }
     if (Value(hello->rank) != 0) {
@@ -271,7 +277,7 @@ class Process {
                                           *environment_.clock);
   }
 
-  absl::StatusOr<rdma::Listener> Listen() const {
+  absl::StatusOr<rdma::Listener> Listen() {
     const ClusterOptions& cluster = options_->cluster;
     rdma::HostPort where{.host = "127.0.0.1", .port = 0};
     if (!cluster.coordinator.empty()) {
@@ -288,7 +294,17 @@ class Process {
       }
       where = {.host = bind->host, .port = bind->port == 0 ? where.port : bind->port};
     }
-    return rdma::Listener::Bind(where.host, where.port);
+    const absl::StatusOr<std::vector<rdma::SocketAddress>> addresses = rdma::ResolveAddress(where.host, where.port);
+    if (!addresses.ok()) {
+      return addresses.status();
+    }
+    if (!cluster.rank || !rdma::IsLoopbackHereAlone(where.host, *addresses)) {
+      return rdma::Listener::Bind(where.host, where.port);
+    }
+    Tell(absl::StrCat("listens at all addresses of this host, since ", where.host, " is ",
+                      rdma::FormatAddress(addresses->front()),
+                      " here (see /etc/hosts), where no other host comes; --bind=ADDRESS chooses one"));
+    return rdma::Listener::BindToAll(where.host, where.port);
   }
 
   QueryProgram* program_;

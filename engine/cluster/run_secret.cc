@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
+#include "rdma/base/exhaustion.h"
 #include "rdma/base/unique_fd.h"
 
 namespace glaive::engine {
@@ -31,7 +31,7 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat facts{};
   if (!fd.valid() || ::fstat(fd.get(), &facts) != 0) {
-    return WrongFile(path, std::strerror(errno));
+    return WrongFile(path, ErrorText(errno));
   }
   if (!S_ISREG(facts.st_mode)) {
     return WrongFile(path, "it is no regular file");
@@ -43,7 +43,7 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
   std::array<char, kMaxSecretFileBytes + 1> bytes{};
   const ssize_t count = ::read(fd.get(), bytes.data(), bytes.size());
   if (count < 0) {
-    return WrongFile(path, std::strerror(errno));
+    return WrongFile(path, ErrorText(errno));
   }
   if (static_cast<std::size_t>(count) > kMaxSecretFileBytes) {
     return WrongFile(path, absl::StrCat("it has more than ", kMaxSecretFileBytes, " bytes"));
@@ -55,7 +55,7 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
 
 absl::StatusOr<rdma::Secret> ChooseSecret(const ClusterOptions& cluster, const RandomBytes& random) {
   if (cluster.nodes == 1) {
-    return rdma::Secret::Make(random);  // there is nobody to prove anything to
+    return rdma::Secret::Make(random);  // tokens derive from it; there is nobody to prove anything to
   }
   if (!cluster.secret_file.empty()) {
     const absl::StatusOr<std::string> text = ReadSecretFile(cluster.secret_file);

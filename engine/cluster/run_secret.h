@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-#include "engine/cluster/engine_options.h"
+#include "engine/flags/engine_options.h"
 #include "rdma/base/random_bytes.h"
 #include "rdma/bootstrap/secret.h"
 

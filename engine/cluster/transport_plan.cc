@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 
 #include "rdma/base/address.h"
+#include "rdma/verbs/relaxed_ordering.h"
 
 namespace glaive::engine {
 namespace {
@@ -46,9 +47,13 @@ std::uint32_t TransportPlan::NodesOnHostOf(NodeId node) const {
   return static_cast<std::uint32_t>(std::count(host_of_node.begin(), host_of_node.end(), host_of_node[Value(node)]));
 }
 
-std::uint32_t TransportPlan::RankOnHost(NodeId node) const {
-  const auto end = host_of_node.begin() + Value(node);
-  return static_cast<std::uint32_t>(std::count(host_of_node.begin(), end, host_of_node[Value(node)]));
+std::uint32_t TransportPlan::NodesBefore(NodeId node, const std::vector<std::string>& places) const {
+  std::uint32_t count = 0;
+  for (std::size_t other = 0; other < Value(node); ++other) {
+    const bool is_neighbour = host_of_node[other] == host_of_node[Value(node)] && places[other] == places[Value(node)];
+    count += is_neighbour ? 1 : 0;
+  }
+  return count;
 }
 
 absl::StatusOr<TransportPlan> PlanTransports(TransportChoice choice, const std::vector<rdma::Member>& members) {
@@ -109,8 +114,26 @@ std::string DescribeDevices(const std::vector<std::string>& device_of_node) {
   return absl::StrJoin(lines, "");
 }
 
-absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) {
-  rdma::DeviceChoice choice{.device = options.device, .address = ""};
+rdma::Arrival PlanArrival(ArrivalChoice choice, const rdma::VerbsDevice* device) {
+  if (choice == ArrivalChoice::kAuto) {
+    const bool has_immediates = device == nullptr || device->info().has_immediates();
+    return has_immediates ? rdma::Arrival::kImmediate : rdma::Arrival::kChecksum;
+  }
+  return choice == ArrivalChoice::kPoll ? rdma::Arrival::kChecksum : rdma::Arrival::kImmediate;
+}
+
+bool PlanRelaxedOrdering(RelaxedOrderingChoice choice) {
+  if (choice == RelaxedOrderingChoice::kAuto) return rdma::RelaxedOrderingPays();
+  return choice == RelaxedOrderingChoice::kOn;
+}
+
+absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options) {
+  rdma::DeviceChoice choice{
+      .device = options.device,
+      .connections = {.join_timeout = options.join_timeout, .peer_timeout = options.peer_timeout}};
+  if (options.rdma_tos.has_value()) {
+    choice.connections.tos = static_cast<std::uint8_t>(*options.rdma_tos);
+  }
   if (!options.bind.empty()) {
     const absl::StatusOr<rdma::HostPort> bind = rdma::ParseHostMaybePort(options.bind);
     if (!bind.ok()) {
@@ -120,7 +143,24 @@ absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptio
       choice.address = bind->host;
     }
   }
-  return rdma::VerbsDevice::Open(choice);
+  if (!options.coordinator.empty()) {
+    const absl::StatusOr<rdma::HostPort> coordinator = rdma::ParseHostPort(options.coordinator);
+    if (!coordinator.ok()) {
+      return coordinator.status();
+    }
+    if (NamesAnInterface(coordinator->host)) {
+      choice.near = coordinator->host;
+    }
+  }
+  return choice;
+}
+
+absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) {
+  const absl::StatusOr<rdma::DeviceChoice> choice = ChooseDevice(options);
+  if (!choice.ok()) {
+    return choice.status();
+  }
+  return rdma::VerbsDevice::Open(*choice);
 }
 
 }  // namespace glaive::engine

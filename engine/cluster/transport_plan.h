@@ -1,7 +1,7 @@
 // TransportPlan: which transport carries the channels between which executors of a run, and why.
 //
 // Every node comes to the same plan, from the shared flag --transport and from what the nodes know of each other's
-// hosts. A pure function, but for the device that OpenDevice opens.
+// hosts. Pure functions, but for the device that OpenDevice opens and the processor that PlanRelaxedOrdering looks up.
 //
 //   absl::StatusOr<TransportPlan> plan = PlanTransports(options.cluster.transport, plane.members());
 //   plan->ApplyTo(mesh_options);
@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 
-#include "engine/cluster/engine_options.h"
+#include "engine/flags/engine_options.h"
 #include "rdma/bootstrap/hello.h"
 #include "rdma/mesh/mesh_options.h"
 #include "rdma/verbs/verbs_device.h"
@@ -34,8 +34,8 @@ struct TransportPlan {
   void ApplyTo(rdma::MeshOptions& mesh) const;
   /// How many of the run's nodes share `node`'s host, itself included.
   std::uint32_t NodesOnHostOf(NodeId node) const;
-  /// How many of them have a lower number.
-  std::uint32_t RankOnHost(NodeId node) const;
+  /// How many of them have lower ranks and the place of `node`; `places` by node.
+  std::uint32_t NodesBefore(NodeId node, const std::vector<std::string>& places) const;
 };
 
 /// InvalidArgument when `choice` cannot join these nodes; the message names another.
@@ -45,7 +45,17 @@ absl::StatusOr<TransportPlan> PlanTransports(TransportChoice choice, const std::
 /// rxe0 port 1 ...".
 std::string DescribeDevices(const std::vector<std::string>& device_of_node);
 
-/// Opens the device that --device and --bind choose.
+/// How messages arrive over `device`, which may be simulated (null). kAuto: by immediate values where the device has
+/// them.
+rdma::Arrival PlanArrival(ArrivalChoice choice, const rdma::VerbsDevice* device);
+
+/// Whether this node's exposed memory has PCIe relaxed ordering.
+bool PlanRelaxedOrdering(RelaxedOrderingChoice choice);
+
+/// What --device, --bind, --coordinator, --rdma-tos and the time-outs say of the device.
+absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options);
+
+/// Opens that device.
 absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options);
 
 }  // namespace glaive::engine

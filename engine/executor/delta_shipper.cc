@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "absl/strings/str_cat.h"
+#include "rdma/channel/slot_footer.h"
 
 namespace glaive::engine {
 namespace {
@@ -19,49 +19,67 @@ DeltaShipper::DeltaShipper(TaskContext& context, std::uint32_t input_count)
       open_inputs_(input_count) {}
 
 absl::Status DeltaShipper::Spawn(Scheduler& scheduler) {
-  for (std::uint32_t turn = 0; turn < context_->peer_count(); ++turn) {
-    const ExecutorId leader = context_->Peer(turn);
-    absl::Status status = scheduler.Spawn(absl::StrCat("ship to ", Value(leader)), FiberKind::kRdma,
-                                          [this, leader](Fiber& fiber) { Ship(fiber, leader); });
-    if (!status.ok()) {
-      return status;
-    }
+  if (context_->peer_count() == 0) {
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  return scheduler.Spawn("ship", FiberKind::kRdma, [this](Fiber& fiber) { Ship(fiber); });
 }
 
-void DeltaShipper::Ship(Fiber& fiber, ExecutorId leader) {
-  rdma::ChannelSender& channel = context_->mesh->sender(leader);
-  const std::size_t messages_per_turn = std::max<std::size_t>(1, kBytesPerTurn / channel.options().slot_bytes);
+void DeltaShipper::Ship(Fiber& fiber) {
+  const auto is_done = [this] { return open_inputs_ == 0 && outbox_.pending() == 0; };
   while (true) {
-    fiber.WaitUntil([&] { return outbox_.HasPending(leader) || open_inputs_ == 0; });
-    if (!outbox_.HasPending(leader)) {
+    fiber.WaitUntil([&] { return CanSend() || is_done(); });
+    if (is_done()) {
       break;
     }
-    std::size_t sent = 0;
-    while (sent < messages_per_turn && outbox_.TrySend(leader, channel)) {
-      ++sent;
-    }
-    if (sent < messages_per_turn && outbox_.HasPending(leader)) {
-      fiber.WaitUntil([&] { return channel.HasCredit(); });
-    }
-    if (sent > 0) {
-      fiber.Yield();
-    }
+    SendSome();
+    fiber.Yield();
   }
   // The segments are the transport's until it is done with them.
-  fiber.WaitUntil([&] { return channel.in_flight() == 0; });
+  fiber.WaitUntil([this] { return context_->mesh->in_flight() == 0; });
+}
+
+bool DeltaShipper::CanSend() const {
+  return std::ranges::any_of(outbox_.leaders(), [this](ExecutorId leader) {
+    return outbox_.HasPending(leader) && context_->mesh->sender(leader).HasCredit();
+  });
+}
+
+// A message to each leader in turn, as long as one of them takes one and the turn lasts.
+void DeltaShipper::SendSome() {
+  std::size_t sent_bytes = 0;
+  for (bool has_sent = true; has_sent && sent_bytes < kBytesPerTurn;) {
+    has_sent = false;
+    for (const ExecutorId leader : outbox_.leaders()) {
+      if (sent_bytes >= kBytesPerTurn) {
+        break;
+      }
+      rdma::ChannelSender& channel = context_->mesh->sender(leader);
+      const std::uint64_t before = channel.counters().payload_bytes;
+      if (outbox_.TrySend(leader, channel)) {
+        has_sent = true;
+        sent_bytes += channel.counters().payload_bytes - before + rdma::kFooterBytes;
+      }
+    }
+  }
+  outbox_.DropServed();
 }
 
 void DeltaShipper::Measure() const {
   ExecutorMetrics& metrics = *context_->metrics;
-  metrics.messages = metrics.delta_bytes = metrics.credit_stalls = metrics.max_ring_laps = 0;
+  metrics.messages = metrics.delta_bytes = metrics.max_ring_laps = 0;
+  metrics.credit_stalls = metrics.queue_stalls = metrics.credit_writes = metrics.placement_waits = 0;
+  metrics.handed_on = context_->mesh->handed_on();
   for (std::uint32_t turn = 0; turn < context_->peer_count(); ++turn) {
     const rdma::ChannelSender& channel = context_->mesh->sender(context_->Peer(turn));
     metrics.messages += channel.counters().messages;
     metrics.delta_bytes += channel.counters().payload_bytes;
     metrics.credit_stalls += channel.counters().credit_stalls;
+    metrics.queue_stalls += channel.counters().queue_stalls;
     metrics.max_ring_laps = std::max<std::uint64_t>(metrics.max_ring_laps, channel.sent() / channel.options().credits);
+    const rdma::ReceiverCounters& received = context_->mesh->receiver(context_->Peer(turn)).counters();
+    metrics.credit_writes += received.credit_writes;
+    metrics.placement_waits += received.placement_waits;
   }
 }
 

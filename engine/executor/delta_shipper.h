@@ -1,12 +1,13 @@
-// DeltaShipper: the sending side of the epoch protocol: one RDMA fiber for each leader, and the outbox they empty.
+// DeltaShipper: the sending side of the epoch protocol: an RDMA fiber and the outbox that it empties.
 //
-// Owned by a query task, used by its executor's thread. A fiber sleeps while its leader's queue is empty or its
-// channel has no credit; the others go on meanwhile.
+// Owned by a query task, used by its executor's thread. The fiber serves leaders with segments in turn, and sleeps
+// while there is none, or no channel to one has a credit. A leader that is slow to merge holds back only its own
+// segments.
 //
 //   DeltaShipper shipper(context, input_count);
 //   status = shipper.Spawn(scheduler);
 //   fragment.TrySeal(leader, marker, shipper.outbox());
-//   shipper.EndInput();       // after an input's last epoch: the fibers end when all has been delivered of all inputs
+//   shipper.EndInput();       // after an input's last epoch: the fiber ends when all has been delivered of all inputs
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class DeltaShipper {
   /// `context` outlives the shipper; the query has `input_count` inputs.
   DeltaShipper(TaskContext& context, std::uint32_t input_count);
 
-  /// Adds a fiber for each other executor.
+  /// Adds the fiber.
   absl::Status Spawn(Scheduler& scheduler);
 
   state::DeltaOutbox& outbox() { return outbox_; }
@@ -36,7 +37,9 @@ class DeltaShipper {
   void Measure() const;
 
  private:
-  void Ship(Fiber& fiber, ExecutorId leader);
+  void Ship(Fiber& fiber);
+  bool CanSend() const;
+  void SendSome();
 
   TaskContext* context_;
   state::DeltaOutbox outbox_;

@@ -8,7 +8,7 @@
 namespace glaive::engine {
 namespace {
 
-// Looking is a system call or two.
+// A poll is a system call or two.
 constexpr std::int64_t kPeerCheckIntervalNanos = 20'000'000;
 
 }  // namespace
@@ -49,6 +49,7 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector
   context_.metrics = &metrics_;
   context_.live = &live_;
   context_.delta_observer = config.delta_observer;
+  context_.claims = config.claims;
 }
 
 absl::Status Executor::Open(const Watch& watch) {
@@ -75,7 +76,19 @@ bool Executor::RunRound() {
   if (!context_.failure.ok() || scheduler_.done()) {
     End();
   }
-  return ran;
+  return HasHandedOn() || ran;
+}
+
+bool Executor::PollChannels() {
+  ran_ = false;
+  context_.failure.Update(PollMesh());
+  mesh_->Flush();
+  return HasHandedOn();
+}
+
+bool Executor::HasHandedOn() {
+  const std::uint64_t handed_on = mesh_->handed_on();
+  return std::exchange(handed_on_, handed_on) != handed_on;
 }
 
 absl::Status Executor::PollMesh() {
@@ -115,7 +128,7 @@ void Executor::End() {
   if (task_ != nullptr) {
     task_->Measure();
   }
-  done_.store(true, std::memory_order_release);  // last: the main thread may look at the mesh now
+  done_.store(true, std::memory_order_release);  // last: what it leaves behind is complete
 }
 
 }  // namespace glaive::engine

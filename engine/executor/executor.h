@@ -1,16 +1,17 @@
 // Executor: one worker of a run: its scheduler, its channels, its state memory and its part of the query (paper
 // section 5.3).
 //
-// Made by a node's main thread, then used by one thread, its own: Open, Connect, RunRound; after done(), by the main
-// thread again. Several executors can share a thread and take turns, which is how tests drive a whole cluster under one
-// random order.
+// Made and used by one thread, its own: Create, Connect, Open, RunRound, PollChannels. Once all executors of the node
+// have ended (ExecutorRunner::Run), the main thread uses it. Several executors can share a thread and take turns, which
+// is how tests drive a whole cluster under one random order.
 //
-//   1. Nothing below RunRound waits in the kernel; files have threads of their own (engine/sink/file_writer.h).
+//   1. Nothing below RunRound waits in the kernel; files have threads of their own (engine/files/file_writer.h).
 //   2. After an error every fiber is unwound; status() tells the error, and done() holds.
 //
 //   auto executor = Executor::Create(config, query);
 //   publish((*executor)->descriptor()); ... (*executor)->Connect(all); (*executor)->Open();
 //   while (!(*executor)->done()) (*executor)->RunRound();
+//   while (others run) (*executor)->PollChannels();
 #pragma once
 
 #include <atomic>
@@ -22,7 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/api/query.h"
+#include "engine/executor/query.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/scheduler.h"
 #include "engine/metrics/node_metrics.h"
@@ -50,6 +51,7 @@ struct ExecutorConfig {
   const Clock* clock = nullptr;                    // outlives the executor
   SchedulerOptions scheduler;                      // what it points to outlives the executor
   state::DeltaObserver* delta_observer = nullptr;  // outlives the executor; may be null
+  FileClaims* claims = nullptr;                    // the same
 };
 
 class Executor {
@@ -70,15 +72,18 @@ class Executor {
   /// Makes the fibers: from here on RunRound works. Every executor of the run has been opened and connected.
   absl::Status Start();
 
-  /// One round of the scheduler, after taking in completions and credits. False when no fiber ran: time to idle.
+  /// One round of the scheduler, after taking in completions and credits. False when there was nothing to do: time to
+  /// idle.
   bool RunRound();
   /// Whether there is nothing left to run: the query has ended, or failed. For any thread.
   bool done() const { return done_.load(std::memory_order_acquire); }
-  /// The error that ended the executor, if any.
+  /// The error that ended the executor, or that its channels have had since, if any.
   const absl::Status& status() const { return context_.failure; }
-  /// After done(), for NodeRun: whether a peer has been lost to whom the last writes may still be under way; it would
-  /// wait for them forever. Never blocks.
-  absl::Status PollFailure() { return LostPeer(mesh_->Poll()); }
+  /// After done(), until all executors of the node have ended on its own thread, then until those of the run have on
+  /// the main thread: hands immediate values on to other executors of the node, and notices when a peer is lost to
+  /// which the last writes may still be under way. False when there was nothing to do. Its error goes to status().
+  /// Never blocks.
+  bool PollChannels();
   /// Ends the executor from outside, with the reason.
   void Stop(const absl::Status& reason);
 
@@ -101,6 +106,7 @@ class Executor {
 
   void End();
   absl::Status PollMesh();
+  bool HasHandedOn();
   absl::Status LostPeer(const absl::Status& channels);
 
   const Query* query_;
@@ -111,11 +117,13 @@ class Executor {
   std::uint64_t state_prefault_bytes_;
   TaskContext context_;
   std::unique_ptr<QueryTask> task_;
-  Scheduler scheduler_;  // last: its fibers use all of the above
-  std::atomic<bool> done_ = false;
+  Scheduler scheduler_;  // its fibers use all of the above
   std::int64_t next_peer_check_ns_ = 0;
-  bool ran_ = false;            // in the last round
-  std::int64_t polled_ns_ = 0;  // when the mesh was last polled
+  bool ran_ = false;             // in the last round
+  std::int64_t polled_ns_ = 0;   // when the mesh was last polled
+  std::uint64_t handed_on_ = 0;  // immediate values, as of the last round
+  // Other executors of the node read it. On a cache line of its own, which no round writes.
+  alignas(64) std::atomic<bool> done_ = false;
 };
 
 }  // namespace glaive::engine

@@ -26,6 +26,8 @@
 
 namespace glaive::engine {
 
+class FileClaims;
+
 struct TaskContext {
   ExecutorId self{};
   std::uint32_t executor_count = 1;
@@ -40,6 +42,7 @@ struct TaskContext {
   state::StateMemory* memory = nullptr;
   ExecutorMetrics* metrics = nullptr;
   LiveProgress* live = nullptr;
+  FileClaims* claims = nullptr;                    // may be null
   state::DeltaObserver* delta_observer = nullptr;  // may be null
   Watch watch = GoOn;                              // may end the opening
   absl::Status failure;                            // the first one; ends the executor after the round

@@ -37,7 +37,7 @@ class Context {
     // Boost enters the new stack once, to leave the entry function there.
     sanitizer_.BeforeEntering();
     fiber_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(memory.sp, memory.size, memory),
-                                   KeepStack{}, [this, entry = std::move(entry)](boost::context::fiber&& outer) {
+                                   BorrowedStack{}, [this, entry = std::move(entry)](boost::context::fiber&& outer) {
                                      sanitizer_.AfterEntering();
                                      const Departure departure{sanitizer_};
                                      outer_ = std::move(outer);
@@ -86,7 +86,7 @@ class Context {
 
  private:
   // Boost gives the stack back through this when the fiber ends; it stays ours.
-  struct KeepStack {
+  struct BorrowedStack {
     boost::context::stack_context allocate() const { return {}; }
     void deallocate(boost::context::stack_context&) const noexcept {}
   };

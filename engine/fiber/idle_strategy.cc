@@ -39,7 +39,7 @@ void BackoffIdleStrategy::Idle() {
       sched_yield();
       return;
     case IdleStep::Kind::kSleep: {
-      // Woken early by a signal is as good: the next round looks for work either way.
+      // Woken early by a signal is as good: the next round polls for work either way.
       const timespec duration{.tv_sec = step.sleep_ns / 1'000'000'000, .tv_nsec = step.sleep_ns % 1'000'000'000};
       nanosleep(&duration, nullptr);
       return;

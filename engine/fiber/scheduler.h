@@ -39,7 +39,7 @@ struct SchedulerOptions {
   std::size_t stack_bytes = 64 * 1024;  // usable bytes of a fiber's stack (more under sanitizers)
   PickPolicy* pick_policy = nullptr;    // null: RdmaFirstPolicy
   const Clock* clock = nullptr;         // null: FiberStats::longest_run_ns stays 0; else two readings a turn
-  TurnObserver* observer = nullptr;     // null: nobody looks on
+  TurnObserver* observer = nullptr;     // null: nobody watches
 };
 
 /// See the head of this file.

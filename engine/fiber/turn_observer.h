@@ -1,4 +1,4 @@
-// TurnObserver: looks on as a scheduler visits its fibers; for tests that record or disturb what happens between turns.
+// TurnObserver: watches as a scheduler visits its fibers; for tests that record or disturb what happens between turns.
 //
 // Injected into a Scheduler, called on its thread, from outside of any fiber. It must not call the scheduler.
 #pragma once

@@ -84,7 +84,7 @@ absl::Status CheckSwitch(const std::string& argument, std::size_t name_end, cons
   return absl::OkStatus();
 }
 
-// Writes flag names with hyphens, finds values that no flag has, and looks for --help and --version, which count even
+// Writes flag names with hyphens, finds values that no flag has, and finds --help and --version, which count even
 // where something else is wrong.
 Normalized Normalize(int argc, const char* const* argv, const std::vector<FlagShape>& flags) {
   Normalized result;

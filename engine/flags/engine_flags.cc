@@ -44,7 +44,8 @@ void RegisterCluster(FlagSet& flags, ClusterOptions& options) {
       {.name = "bind",
        .group = kCluster,
        .help = "this node's own address: queue pairs are bound to it, and rank 0 listens there; none: rank "
-               "0 listens at --coordinator, or at a free port of 127.0.0.1 when it starts the others itself",
+               "0 listens at --coordinator (at all addresses if that is a name with a loopback address here), or at a "
+               "free port of 127.0.0.1 when it starts the others itself",
        .scope = FlagScope::kPerRank},
       options.bind, "HOST[:PORT]");
   flags.AddDuration({.name = "join-timeout",
@@ -64,6 +65,9 @@ void RegisterCluster(FlagSet& flags, ClusterOptions& options) {
                    .scope = FlagScope::kPerRank,
                    .file = FileUse::kRead},
                   options.secret_file, "FILE");
+}
+
+void RegisterTransport(FlagSet& flags, ClusterOptions& options) {
   flags.AddChoice({.name = "transport",
                    .group = kCluster,
                    .help = "what carries the channels; auto: local inside a process, shm between the processes of "
@@ -76,16 +80,32 @@ void RegisterCluster(FlagSet& flags, ClusterOptions& options) {
   flags.AddString(
       {.name = "device",
        .group = kCluster,
-       .help = "RDMA device for verbs, as `rdma link` shows it; none: the one with the address of --bind, or "
-               "the first with an active port and an address",
+       .help = "RDMA device for verbs, as `rdma link` shows it; none: the one with the address of --bind, or the first "
+               "with an active port and an address, of the coordinator's subnet if there is one",
        .scope = FlagScope::kPerRank},
       options.device, "NAME");
+  flags.AddInteger({.name = "rdma-tos",
+                    .group = kCluster,
+                    .help = "traffic class of RDMA packets, the IP header's type of service byte over RoCE and iWARP: "
+                            "DSCP times 4; none: the system's"},
+                   options.rdma_tos, {0, 255});
   flags.AddChoice(
-      {.name = "write-mode",
+      {.name = "arrival",
        .group = kCluster,
-       .help = "how messages are written over verbs: whole, in one WRITE, or split, the last 64 bytes in one "
-               "of their own, for devices that bench/write_order finds to place a WRITE out of order"},
-      options.write_mode, {{"whole", rdma::WriteMode::kWhole}, {"split", rdma::WriteMode::kSplit}});
+       .help =
+           "how messages arrive over verbs: imm, the device completes a receive for each, or poll, the "
+           "receiver polls memory and compares checksums; auto: imm where the devices of all nodes can (not iWARP)"},
+      options.arrival,
+      {{"auto", ArrivalChoice::kAuto}, {"imm", ArrivalChoice::kImmediate}, {"poll", ArrivalChoice::kPoll}});
+  flags.AddChoice({.name = "relaxed-ordering",
+                   .group = kCluster,
+                   .help = "whether the device may write into this node's memory with PCIe relaxed ordering; auto: on "
+                           "processors that are slow without it",
+                   .scope = FlagScope::kPerRank},
+                  options.relaxed_ordering,
+                  {{"auto", RelaxedOrderingChoice::kAuto},
+                   {"on", RelaxedOrderingChoice::kOn},
+                   {"off", RelaxedOrderingChoice::kOff}});
 }
 
 void RegisterChannel(FlagSet& flags, ChannelSettings& options) {
@@ -94,10 +114,11 @@ void RegisterChannel(FlagSet& flags, ChannelSettings& options) {
                  .help = "one slot of a ring, the largest message with its footer; a multiple of 64"},
                 options.slot_bytes, {256, 16 * kMiB});
   flags.AddInteger({.name = "credits", .group = kChannel, .help = "slots of a ring"}, options.credits, {2, 1024});
-  flags.AddSize({.name = "ring-budget",
-                 .group = kChannel,
-                 .help = "most ring memory of one node; with many executors rings get fewer slots to stay below it"},
-                options.ring_budget_bytes, {kKiB, kTiB});
+  flags.AddSize(
+      {.name = "ring-budget",
+       .group = kChannel,
+       .help = "most ring memory of one node; with many executors rings get fewer and smaller slots to stay below it"},
+      options.ring_budget_bytes, {kKiB, kTiB});
 }
 
 void RegisterState(FlagSet& flags, StateOptions& options) {
@@ -211,6 +232,7 @@ absl::Status CheckCluster(const ClusterOptions& options) {
 
 void RegisterEngineFlags(FlagSet& flags, EngineOptions& options) {
   RegisterCluster(flags, options.cluster);
+  RegisterTransport(flags, options.cluster);
   RegisterChannel(flags, options.channel);
   RegisterState(flags, options.state);
   RegisterEpochs(flags, options.epoch);

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 
-#include "engine/cluster/engine_options.h"
+#include "engine/flags/engine_options.h"
 #include "engine/flags/flag_set.h"
 
 namespace glaive::engine {

@@ -29,7 +29,7 @@ enum class FlagScope {
 enum class FileUse {
   kNone,        ///< the flag names none
   kRead,        ///< a file, a folder or a pattern
-  kWrite,       ///< a file, device or pipe
+  kWrite,       ///< a file, device or pipe, by rank 0, which claims it before the run's work (FileClaims)
   kWriteParts,  ///< a part of each executor's beside the name, and the name if they are joined
 };
 

@@ -15,8 +15,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-#include "engine/sink/result_part.h"
-#include "engine/sink/whole_file.h"
+#include "engine/files/result_part.h"
+#include "engine/files/whole_file.h"
 #include "engine/source/input_files.h"
 
 namespace glaive::engine {

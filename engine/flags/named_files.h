@@ -1,7 +1,7 @@
 // CheckNamedFiles: whether the files that a command line names go together: none is written by two flags, nor written
 // by one and read by another. Whichever came last would win, and the other's content would be lost.
 //
-// Looks at the folders; used by the check of the engine's flags, before a run.
+// Lists the folders; used by the check of the engine's flags, before a run.
 //
 //   absl::Status status = CheckNamedFiles(flags.NamedFiles(), options.cluster.executor_count());
 #pragma once

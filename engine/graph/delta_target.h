@@ -1,4 +1,4 @@
-// DeltaTarget: the input of a stage as the leader's merge fibers see it: where the deltas of other executors go.
+// DeltaTarget: the input of a stage as the leader's merge fiber sees it: where the deltas of other executors go.
 #pragma once
 
 #include <cstdint>

@@ -4,41 +4,36 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 #include "engine/executor/delta_shipper.h"
 #include "engine/executor/task_context.h"
+#include "engine/graph/delta_merger.h"
 #include "engine/graph/open_graph.h"
 #include "rdma/base/check.h"
-#include "state/epoch/delta_reader.h"
 
 namespace glaive::engine {
 namespace {
 
 class GraphTask final : public QueryTask {
  public:
-  /// `input_count` is of the inputs that the nodes will have.
+  /// `input_count` is of the inputs that the vertices will have.
   GraphTask(TaskContext& context, std::uint32_t input_count)
       : context_(&context), shipper_(context, input_count), graph_(context, shipper_) {}
 
-  /// Opens the node's operator; nodes upstream first.
-  absl::Status Open(const Node& node) {
-    absl::StatusOr<std::unique_ptr<Operator>> opened = node.Open(graph_);
+  /// Opens the vertex's operator; vertices upstream first.
+  absl::Status Open(const Vertex& vertex) {
+    absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph_);
     if (!opened.ok()) {
       return opened.status();
     }
-    graph_.AddOpened(node, **opened);
+    graph_.AddOpened(vertex, **opened);
     operators_.push_back(*std::move(opened));
     return absl::OkStatus();
   }
 
   absl::Status Spawn(Scheduler& scheduler) override {
     absl::Status status;
-    for (std::uint32_t turn = 0; turn < context_->peer_count(); ++turn) {
-      const ExecutorId peer = context_->Peer(turn);
-      status.Update(scheduler.Spawn(absl::StrCat("merge ", Value(peer)), FiberKind::kRdma,
-                                    [this, peer](Fiber& fiber) { MergeFrom(fiber, peer); }));
-    }
+    merger_.emplace(*context_, graph_.inputs());
+    status.Update(merger_->Spawn(scheduler));
     status.Update(shipper_.Spawn(scheduler));
     for (const auto& each : operators_) {
       status.Update(each->Spawn(scheduler));
@@ -48,6 +43,7 @@ class GraphTask final : public QueryTask {
 
   void Measure() override {
     context_->metrics->state_bytes = context_->memory->most_used_bytes();
+    context_->metrics->touched_bytes = context_->memory->touched_bytes();
     for (const auto& each : operators_) {
       each->Measure();
     }
@@ -69,66 +65,32 @@ class GraphTask final : public QueryTask {
   }
 
  private:
-  void MergeFrom(Fiber& fiber, ExecutorId peer) {
-    rdma::ChannelReceiver& channel = context_->mesh->receiver(peer);
-    std::vector<state::DeltaReader> readers;  // by input
-    for (const DeltaTarget* input : graph_.inputs()) {
-      const auto number = static_cast<std::uint32_t>(readers.size());
-      readers.emplace_back(peer, context_->self, input->delta_entry_bytes(), number);
-    }
-    const auto has_ended = [](const state::DeltaReader& reader) { return reader.watermark_ms() == kMaxEventTimeMs; };
-    while (!std::ranges::all_of(readers, has_ended)) {
-      fiber.WaitUntil([&] { return channel.Ready() || (channel.FlushCredits(), false); });
-      MergeMessage(fiber, channel, readers);
-      fiber.Yield();
-    }
-    fiber.WaitUntil([&] { return channel.FlushCredits(); });
-  }
-
-  void MergeMessage(Fiber& fiber, rdma::ChannelReceiver& channel, std::vector<state::DeltaReader>& readers) {
-    const absl::StatusOr<std::optional<rdma::Message>> message = channel.TryReceive();
-    if (!message.ok()) {
-      context_->Fail(fiber, message.status());
-    }
-    if (!message->has_value()) {
-      return;
-    }
-    const std::uint32_t input = (*message)->tag.As<state::DeltaTag>().input;
-    state::DeltaReader& reader = readers[std::min<std::size_t>(input, readers.size() - 1)];  // it refuses another's
-    const std::int64_t sent_watermark_ms = reader.watermark_ms();
-    const absl::StatusOr<state::DeltaChunk> chunk = reader.Read(**message);
-    if (!chunk.ok()) {
-      context_->Fail(fiber, chunk.status());
-    }
-    graph_.inputs()[input]->Merge(fiber, reader, sent_watermark_ms, *chunk);
-    channel.Release();
-  }
-
   TaskContext* context_;
   DeltaShipper shipper_;
   OpenGraph graph_;
+  std::optional<DeltaMerger> merger_;                 // once the inputs are known
   std::vector<std::unique_ptr<Operator>> operators_;  // each behind those upstream of it
 };
 
 }  // namespace
 
-GraphQuery::GraphQuery(std::shared_ptr<const Node> sink) : sink_(std::move(sink)) { AddUpstreamFirst(*sink_); }
+GraphQuery::GraphQuery(std::shared_ptr<const Vertex> sink) : sink_(std::move(sink)) { AddUpstreamFirst(*sink_); }
 
-void GraphQuery::AddUpstreamFirst(const Node& node) {
-  if (std::ranges::find(nodes_, &node) != nodes_.end()) {
+void GraphQuery::AddUpstreamFirst(const Vertex& vertex) {
+  if (std::ranges::find(vertices_, &vertex) != vertices_.end()) {
     return;  // a stream that was split
   }
-  for (const Node* upstream : node.upstream()) {
+  for (const Vertex* upstream : vertex.upstream()) {
     GLAIVE_CHECK(upstream != nullptr, "a query takes in a stream that was moved away: use a copy of it, or Split()");
     AddUpstreamFirst(*upstream);
   }
-  nodes_.push_back(&node);
+  vertices_.push_back(&vertex);
 }
 
 std::vector<std::size_t> GraphQuery::delta_entry_bytes() const {
   std::vector<std::size_t> bytes;
-  for (const Node* node : nodes_) {
-    const std::vector<std::size_t> more = node->delta_entry_bytes();
+  for (const Vertex* vertex : vertices_) {
+    const std::vector<std::size_t> more = vertex->delta_entry_bytes();
     bytes.insert(bytes.end(), more.begin(), more.end());
   }
   return bytes;
@@ -136,16 +98,16 @@ std::vector<std::size_t> GraphQuery::delta_entry_bytes() const {
 
 std::uint64_t GraphQuery::source_memory_bytes() const {
   std::uint64_t bytes = 0;
-  for (const Node* node : nodes_) {
-    bytes += node->source_memory_bytes();
+  for (const Vertex* vertex : vertices_) {
+    bytes += vertex->source_memory_bytes();
   }
   return bytes;
 }
 
 std::uint64_t GraphQuery::table_bytes() const {
   TableBytes tables;
-  for (const Node* node : nodes_) {
-    tables.merge(node->tables());
+  for (const Vertex* vertex : vertices_) {
+    tables.merge(vertex->tables());
   }
   std::uint64_t bytes = 0;
   for (const auto& [table, its_bytes] : tables) {
@@ -156,16 +118,16 @@ std::uint64_t GraphQuery::table_bytes() const {
 
 std::int64_t GraphQuery::window_ms() const {
   std::int64_t longest_ms = 0;
-  for (const Node* node : nodes_) {
-    longest_ms = std::max(longest_ms, node->window_ms());
+  for (const Vertex* vertex : vertices_) {
+    longest_ms = std::max(longest_ms, vertex->window_ms());
   }
   return longest_ms;
 }
 
 absl::StatusOr<std::unique_ptr<QueryTask>> GraphQuery::Open(TaskContext& context) const {
   auto task = std::make_unique<GraphTask>(context, static_cast<std::uint32_t>(delta_entry_bytes().size()));
-  for (const Node* node : nodes_) {
-    if (absl::Status status = task->Open(*node); !status.ok()) {
+  for (const Vertex* vertex : vertices_) {
+    if (absl::Status status = task->Open(*vertex); !status.ok()) {
       return status;
     }
   }

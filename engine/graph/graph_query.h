@@ -1,12 +1,11 @@
-// GraphQuery: a query as the graph of its nodes, and GraphTask: an executor's part of it, as fibers:
+// GraphQuery: a query as the graph of its vertices, and GraphTask: an executor's part of it, as fibers:
 //
-//   source    reads a source's batches, runs fused pipelines, folds the survivors into stores, ends epochs
-//                                                                               (source_reader.h, stage/stage_input.h)
-//   ship to e sends sealed segments to leader e                                 (executor/delta_shipper.h)
-//   merge e   takes in the deltas of executor e, each for its input, then its watermark
+//   source    reads a source's batches, runs fused pipelines, folds the survivors into stores, ends epochs:
+//             source_reader.h, stage/stage_input.h
+//   ship      sends sealed segments to the leaders of their keys: executor/delta_shipper.h
+//   merge     takes in the deltas of other executors, each for its input, then their watermarks: delta_merger.h
 //   trigger   fires a stage's windows that every executor has passed, and hands the results to the next stage or the
-//   sink
-//                                                                               (stage/window_trigger.h)
+//             sink: stage/window_trigger.h
 //
 // Owned by the executor, used by its thread alone. Who may wait for whom:
 //
@@ -23,15 +22,15 @@
 
 #include "absl/status/statusor.h"
 
-#include "engine/api/query.h"
-#include "engine/graph/node.h"
+#include "engine/executor/query.h"
+#include "engine/graph/vertex.h"
 
 namespace glaive::engine {
 
 class GraphQuery final : public Query {
  public:
   /// The graph of everything upstream of `sink`.
-  explicit GraphQuery(std::shared_ptr<const Node> sink);
+  explicit GraphQuery(std::shared_ptr<const Vertex> sink);
 
   std::vector<std::size_t> delta_entry_bytes() const override;
   std::uint64_t source_memory_bytes() const override;
@@ -40,10 +39,10 @@ class GraphQuery final : public Query {
   absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override;
 
  private:
-  void AddUpstreamFirst(const Node& node);
+  void AddUpstreamFirst(const Vertex& vertex);
 
-  std::shared_ptr<const Node> sink_;  // which owns those upstream
-  std::vector<const Node*> nodes_;    // each behind those upstream of it
+  std::shared_ptr<const Vertex> sink_;   // which owns those upstream
+  std::vector<const Vertex*> vertices_;  // each behind those upstream of it
 };
 
 }  // namespace glaive::engine

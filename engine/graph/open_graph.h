@@ -4,7 +4,7 @@
 //
 //   const std::uint32_t number = graph.next_input();
 //   graph.AddInput(*input);                          // which has that number now
-//   graph.ProducerOf(*plan.origin.node).AddConsumer(*input);
+//   graph.OutputOf(*plan.origin.vertex).Add(*input);
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@
 #include "engine/executor/delta_shipper.h"
 #include "engine/executor/task_context.h"
 #include "engine/graph/delta_target.h"
-#include "engine/graph/node.h"
+#include "engine/graph/output.h"
 #include "engine/graph/reading_order.h"
+#include "engine/graph/vertex.h"
 
 namespace glaive::engine {
 
@@ -35,11 +36,11 @@ class OpenGraph {
   /// All inputs, by their numbers.
   const std::vector<DeltaTarget*>& inputs() const { return inputs_; }
 
-  void AddOpened(const Node& node, Operator& opened) { opened_.emplace(&node, &opened); }
-  /// The operator of a node that has been opened.
+  void AddOpened(const Vertex& vertex, Operator& opened) { opened_.emplace(&vertex, &opened); }
+  /// The output of the operator of a vertex that has been opened.
   template <typename R>
-  Producer<R>& ProducerOf(const ProducerNode<R>& node) const {
-    return static_cast<Producer<R>&>(*opened_.at(&node));
+  Output<R>& OutputOf(const ProducerVertex<R>& vertex) const {
+    return static_cast<Producer<R>&>(*opened_.at(&vertex)).output();
   }
 
  private:
@@ -47,7 +48,7 @@ class OpenGraph {
   DeltaShipper* shipper_;
   ReadingOrder reading_order_;
   std::vector<DeltaTarget*> inputs_;
-  std::map<const Node*, Operator*> opened_;
+  std::map<const Vertex*, Operator*> opened_;
 };
 
 }  // namespace glaive::engine

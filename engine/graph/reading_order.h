@@ -18,7 +18,7 @@ class OrderedReader {
  public:
   virtual ~OrderedReader() = default;
 
-  /// How far it has read.
+  /// The least watermark of its flows. That of an idle flow may be ahead of its source.
   virtual std::int64_t watermark_ms() const = 0;
   /// Whether it could read more right now.
   virtual bool CanRead() const = 0;

@@ -1,7 +1,7 @@
 // SinkWriter: the end of a query on one executor: runs the steps behind the last stage on its results, and writes what
 // they make of them to the sink.
 //
-// SinkNode is the end of the query's graph.
+// SinkVertex is the end of the query's graph.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,23 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/api/steps.h"
 #include "engine/executor/task_context.h"
-#include "engine/graph/node.h"
 #include "engine/graph/open_graph.h"
+#include "engine/graph/operator.h"
+#include "engine/graph/vertex.h"
 #include "engine/sink/sink.h"
+#include "engine/steps/steps.h"
 
 namespace glaive::engine {
 
 template <Step Chain>
-class SinkWriter final : public Operator, public FlowConsumer<typename Chain::In> {
+class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
  public:
   using In = typename Chain::In;
   using Row = typename Chain::Out;
@@ -34,7 +36,7 @@ class SinkWriter final : public Operator, public FlowConsumer<typename Chain::In
   SinkWriter(TaskContext& context, const Chain& chain, std::unique_ptr<Sink<Row>> sink)
       : context_(&context), chain_(&chain), sink_(std::move(sink)) {}
 
-  void Take(Fiber& fiber, const SourceBatch<In>& batch, bool /*was_ready*/, std::int64_t /*read_ns*/) override {
+  void Take(Fiber& fiber, const Batch<In>& batch) override {
     if constexpr (std::is_same_v<Chain, SourceStep<In>>) {
       Write(fiber, batch.records);
     } else {
@@ -48,7 +50,17 @@ class SinkWriter final : public Operator, public FlowConsumer<typename Chain::In
     }
   }
 
-  void End(Fiber& fiber) override {
+  void On(Fiber& fiber, const Control& control) override {
+    if (std::holds_alternative<EndOfStream>(control)) {
+      Finish(fiber);
+    }
+  }
+
+  void AddParts(std::vector<ResultPart>& parts) const override { sink_->AddParts(parts); }
+  absl::Status Commit() override { return sink_->Commit(); }
+
+ private:
+  void Finish(Fiber& fiber) {
     while (true) {
       const absl::StatusOr<bool> finished = sink_->TryFinish();
       if (!finished.ok()) {
@@ -62,10 +74,6 @@ class SinkWriter final : public Operator, public FlowConsumer<typename Chain::In
     context_->metrics->last_result_ns = context_->clock->NowNanos();
   }
 
-  void AddParts(std::vector<ResultPart>& parts) const override { sink_->AddParts(parts); }
-  absl::Status Commit() override { return sink_->Commit(); }
-
- private:
   void Write(Fiber& fiber, std::span<const Row> rows) {
     if (rows.empty()) {
       return;
@@ -84,22 +92,22 @@ class SinkWriter final : public Operator, public FlowConsumer<typename Chain::In
 };
 
 template <typename Origin, Step Chain>
-class SinkNode final : public Node {
+class SinkVertex final : public Vertex {
  public:
-  SinkNode(Origin origin, Chain chain, SinkFactory<typename Chain::Out> sink)
+  SinkVertex(Origin origin, Chain chain, SinkFactory<typename Chain::Out> sink)
       : origin_(std::move(origin)), chain_(std::move(chain)), sink_(std::move(sink)) {}
 
-  std::vector<const Node*> upstream() const override { return {origin_.node.get()}; }
+  std::vector<const Vertex*> upstream() const override { return {origin_.vertex.get()}; }
   TableBytes tables() const override { return origin_.tables; }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     TaskContext& context = graph.context();
-    auto sink = sink_({.executor = context.self, .executor_count = context.executor_count});
+    auto sink = sink_({.executor = context.self, .executor_count = context.executor_count, .claims = context.claims});
     if (!sink.ok()) {
       return sink.status();
     }
     auto writer = std::make_unique<SinkWriter<Chain>>(context, chain_, *std::move(sink));
-    graph.ProducerOf(*origin_.node).AddConsumer(*writer);
+    graph.OutputOf(*origin_.vertex).Add(*writer);
     return writer;
   }
 

@@ -2,12 +2,11 @@
 //
 //   source    polls, hands over, waits for slower flows (I7), for sources that are behind, and for something to read
 //
-// SourceNode is the source in the query's graph, once a source however many stages take it in.
+// SourceVertex is the source in the query's graph, once a source however many stages take it in.
 //
-//   auto node = std::make_shared<const SourceNode<R>>(spec.open, spec.memory_bytes);
+//   auto vertex = std::make_shared<const SourceVertex<R>>(spec.open, spec.memory_bytes);
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -18,8 +17,10 @@
 #include "absl/status/statusor.h"
 
 #include "engine/executor/task_context.h"
-#include "engine/graph/node.h"
 #include "engine/graph/open_graph.h"
+#include "engine/graph/output.h"
+#include "engine/graph/vertex.h"
+#include "engine/progress/idleness.h"
 #include "engine/source/source.h"
 
 namespace glaive::engine {
@@ -28,7 +29,7 @@ template <typename R>
 class SourceReader final : public Producer<R>, public OrderedReader {
  public:
   SourceReader(TaskContext& context, const ReadingOrder& order, std::unique_ptr<Source<R>> source)
-      : context_(&context), order_(&order), source_(std::move(source)) {}
+      : context_(&context), order_(&order), source_(std::move(source)), idleness_(context.idle_timeout_ns) {}
 
   absl::Status Spawn(Scheduler& scheduler) override {
     return scheduler.Spawn("source", FiberKind::kCompute, [this](Fiber& fiber) { Read(fiber); });
@@ -36,10 +37,8 @@ class SourceReader final : public Producer<R>, public OrderedReader {
 
   void Measure() override {
     ExecutorMetrics& metrics = *context_->metrics;
-    if (const Idleness* idleness = this->consumers().front()->idleness()) {
-      metrics.idle_periods += idleness->periods();
-      metrics.idle_ns += idleness->idle_ns();
-    }
+    metrics.idle_periods += idleness_.periods();
+    metrics.idle_ns += idleness_.idle_ns();
     const SourceFindings findings = source_->findings();
     metrics.bad_records += findings.bad_records;
     metrics.outside_records += findings.outside_records;
@@ -49,23 +48,21 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   }
 
   std::int64_t watermark_ms() const override {
-    std::int64_t least_ms = kMaxEventTimeMs;
-    for (const FlowConsumer<R>* consumer : this->consumers()) {
-      least_ms = std::min(least_ms, consumer->watermark_ms());
-    }
-    return least_ms;
+    return output().least_watermark_ms().value_or(ended_ ? kMaxEventTimeMs : output().watermark_ms());
   }
-  bool CanRead() const override { return !ended_ && source_->Ready() && !LeadsTooFar(); }
-  bool idle() const override {
-    const Idleness* idleness = this->consumers().front()->idleness();
-    return idleness != nullptr && idleness->idle();
-  }
+  bool CanRead() const override { return !ended_ && source_->Ready() && !output().LeadsTooFar(); }
+  bool idle() const override { return idleness_.idle(); }
 
  private:
+  using Producer<R>::output;
+
   void Read(Fiber& fiber) {
     ExecutorMetrics& metrics = *context_->metrics;
     metrics.first_batch_ns = metrics.first_batch_ns == 0 ? context_->clock->NowNanos() : metrics.first_batch_ns;
     while (!ended_) {
+      if (output().idle() && source_->Ready()) {
+        Wake(fiber, context_->clock->NowNanos());
+      }
       WaitForSlowerFlows(fiber);
       WaitForTurn(fiber);
       const bool was_ready = source_->Ready();
@@ -73,9 +70,8 @@ class SourceReader final : public Producer<R>, public OrderedReader {
       const std::int64_t read_ns = context_->clock->NowNanos();
       metrics.records += batch.records.size();
       metrics.input_bytes += batch.records.size_bytes();
-      for (FlowConsumer<R>* consumer : this->consumers()) {
-        consumer->Take(fiber, batch, was_ready, read_ns);
-      }
+      HandOn(fiber, batch, was_ready, read_ns);
+      output().Attend(fiber, read_ns);
       ended_ = batch.ended;
       ShowProgress();
       if (batch.records.empty() && !ended_) {
@@ -87,40 +83,67 @@ class SourceReader final : public Producer<R>, public OrderedReader {
     if (absl::Status status = source_->status(); !status.ok()) {
       context_->Fail(fiber, status);
     }
-    for (FlowConsumer<R>* consumer : this->consumers()) {
-      consumer->End(fiber);
-    }
+    output().Emit(fiber, EndOfStream{});
   }
 
-  /// Lets sources that are behind read first. What has been read is told meanwhile, when it is time.
-  void WaitForTurn(Fiber& fiber) {
-    while (!order_->IsTurnOf(*this)) {
-      fiber.WaitUntil([&] { return order_->IsTurnOf(*this) || AttentionIsDue(); });
-      for (FlowConsumer<R>* consumer : this->consumers()) {
-        if (consumer->AttentionIsDue(context_->clock->NowNanos())) {
-          consumer->Settle(fiber);
-        }
+  /// An empty batch of a source that had nothing to read, and whose watermark has not moved, is silence.
+  void HandOn(Fiber& fiber, const SourceBatch<R>& batch, bool was_ready, std::int64_t read_ns) {
+    // The end of the stream is a control of its own, and no watermark.
+    const std::int64_t watermark_ms = batch.watermark_ms != kMaxEventTimeMs ? batch.watermark_ms
+                                      : batch.ended                         ? output().watermark_ms()
+                                                                            : kMaxEventTimeMs - 1;
+    const bool moves = watermark_ms > output().watermark_ms();
+    if (batch.records.empty() && !moves && !was_ready && !batch.ended) {
+      if (idleness_.OnSilence(read_ns)) {
+        output().Emit(fiber, Idle{.now_ns = read_ns});
       }
+      return;
+    }
+    Wake(fiber, read_ns);
+    if (!batch.records.empty()) {
+      output().Emit(fiber, Batch<R>{.records = batch.records,
+                                    .event_time_shift_ms = batch.event_time_shift_ms,
+                                    .in_order = batch.in_order,
+                                    .upcoming = batch.upcoming,
+                                    .read_ns = read_ns});
+    }
+    if (moves) {
+      output().Emit(fiber, Watermark{.time_ms = watermark_ms, .read_ns = read_ns});
     }
   }
 
-  bool LeadsTooFar() const {
-    return std::ranges::any_of(this->consumers(), [](const auto* consumer) { return consumer->LeadsTooFar(); });
+  /// The source has something to read, or has ended: it is not idle.
+  void Wake(Fiber& fiber, std::int64_t now_ns) {
+    idleness_.OnActivity(now_ns);
+    if (output().idle()) {
+      output().Emit(fiber, Active{.now_ns = now_ns});
+    }
+  }
+
+  /// Lets sources that are behind read first.
+  void WaitForTurn(Fiber& fiber) {
+    AttendUntil(fiber, [&] { return order_->IsTurnOf(*this); });
+  }
+
+  /// Waits until `holds()`. Meanwhile consumers get the turns that they want.
+  template <typename Condition>
+  void AttendUntil(Fiber& fiber, const Condition& holds) {
+    while (!holds()) {
+      fiber.WaitUntil([&] { return holds() || output().WantsTurn(context_->clock->NowNanos()); });
+      output().Attend(fiber, context_->clock->NowNanos());
+    }
   }
 
   bool AttentionIsDue() const {
     const std::int64_t now_ns = context_->clock->NowNanos();
-    return std::ranges::any_of(this->consumers(),
-                               [&](const auto* consumer) { return consumer->AttentionIsDue(now_ns); });
+    return idleness_.Due(now_ns) || output().WantsTurn(now_ns);
   }
 
   /// Invariant I7. The epoch ends first, or the others might be waiting for this flow's stale clock.
   void WaitForSlowerFlows(Fiber& fiber) {
-    if (LeadsTooFar()) {
-      for (FlowConsumer<R>* consumer : this->consumers()) {
-        consumer->Settle(fiber);
-      }
-      fiber.WaitUntil([&] { return !LeadsTooFar(); });
+    if (output().LeadsTooFar()) {
+      output().Flush(fiber);
+      AttendUntil(fiber, [&] { return !output().LeadsTooFar(); });
     }
   }
 
@@ -134,15 +157,17 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   TaskContext* context_;
   const ReadingOrder* order_;
   std::unique_ptr<Source<R>> source_;
+  Idleness idleness_;
   bool ended_ = false;
 };
 
 template <typename R>
-class SourceNode final : public ProducerNode<R> {
+class SourceVertex final : public ProducerVertex<R> {
  public:
-  SourceNode(SourceFactory<R> open, std::uint64_t memory_bytes) : open_(std::move(open)), memory_bytes_(memory_bytes) {}
+  SourceVertex(SourceFactory<R> open, std::uint64_t memory_bytes)
+      : open_(std::move(open)), memory_bytes_(memory_bytes) {}
 
-  std::vector<const Node*> upstream() const override { return {}; }
+  std::vector<const Vertex*> upstream() const override { return {}; }
   std::uint64_t source_memory_bytes() const override { return memory_bytes_; }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

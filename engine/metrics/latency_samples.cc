@@ -14,13 +14,13 @@ namespace glaive::engine {
 
 LatencySamples::LatencySamples(std::size_t capacity) : capacity_(capacity) {
   GLAIVE_CHECK(capacity >= 2 && capacity % 2 == 0, "capacity ", capacity, " is not an even number of at least 2");
-  kept_.reserve(capacity);
+  retained_.reserve(capacity);
 }
 
-LatencySamples::LatencySamples(std::vector<std::int64_t> kept, std::uint64_t stride, std::uint64_t count,
+LatencySamples::LatencySamples(std::vector<std::int64_t> retained, std::uint64_t stride, std::uint64_t count,
                                std::int64_t max_ns)
-    : capacity_(std::max<std::size_t>(2, kept.size() + kept.size() % 2)),
-      kept_(std::move(kept)),
+    : capacity_(std::max<std::size_t>(2, retained.size() + retained.size() % 2)),
+      retained_(std::move(retained)),
       stride_(stride),
       count_(count),
       max_ns_(max_ns) {}
@@ -30,22 +30,22 @@ void LatencySamples::Add(std::int64_t latency_ns) {
   if (count_++ % stride_ != 0) {
     return;
   }
-  if (kept_.size() == capacity_) {
+  if (retained_.size() == capacity_) {
     // Every second one stays. The new sample's number is a multiple of the new stride too, since the capacity is even.
     for (std::size_t i = 0; i < capacity_ / 2; ++i) {
-      kept_[i] = kept_[2 * i];
+      retained_[i] = retained_[2 * i];
     }
-    kept_.resize(capacity_ / 2);
+    retained_.resize(capacity_ / 2);
     stride_ *= 2;
   }
-  kept_.push_back(latency_ns);
+  retained_.push_back(latency_ns);
 }
 
 std::int64_t PercentileNanos(std::span<const LatencySamples* const> executors, double fraction) {
   std::vector<std::pair<std::int64_t, std::uint64_t>> weighted;
   std::uint64_t total = 0;
   for (const LatencySamples* samples : executors) {
-    for (const std::int64_t latency_ns : samples->kept()) {
+    for (const std::int64_t latency_ns : samples->retained()) {
       weighted.emplace_back(latency_ns, samples->stride());
       total += samples->stride();
     }

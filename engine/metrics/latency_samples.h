@@ -1,8 +1,8 @@
 // LatencySamples: window latencies of one executor in bounded memory, and percentiles over many executors.
 //
 // Owned by one executor. All memory is taken at construction; Add never allocates. When the samples are full, every
-// second one is dropped and from then on half as many are kept, so that the kept ones stay evenly spread over the run
-// (no randomness: a replay gives the same samples). Count and maximum are exact.
+// second one is dropped and from then on half as many are retained, so that the retained ones stay evenly spread over
+// the run (no randomness: a replay gives the same samples). Count and maximum are exact.
 //
 //   LatencySamples samples;
 //   samples.Add(result_ns - batch_ns);
@@ -20,23 +20,23 @@ class LatencySamples {
   static constexpr std::size_t kDefaultCapacity = 4096;
 
   LatencySamples() : LatencySamples(kDefaultCapacity) {}
-  /// Keeps at most `capacity` samples, an even number of at least 2.
+  /// Retains at most `capacity` samples, an even number of at least 2.
   explicit LatencySamples(std::size_t capacity);
-  /// From a decoded form: `kept` samples that each stand for `stride`.
-  LatencySamples(std::vector<std::int64_t> kept, std::uint64_t stride, std::uint64_t count, std::int64_t max_ns);
+  /// From a decoded form: `retained` samples that each stand for `stride`.
+  LatencySamples(std::vector<std::int64_t> retained, std::uint64_t stride, std::uint64_t count, std::int64_t max_ns);
 
   void Add(std::int64_t latency_ns);
 
   /// Exact, dropped samples included.
   std::uint64_t count() const { return count_; }
   std::int64_t max_ns() const { return max_ns_; }
-  /// The kept samples in order of arrival; each stands for `stride()` of them.
-  std::span<const std::int64_t> kept() const { return kept_; }
+  /// The retained samples in order of arrival; each stands for `stride()` of them.
+  std::span<const std::int64_t> retained() const { return retained_; }
   std::uint64_t stride() const { return stride_; }
 
  private:
   std::size_t capacity_;
-  std::vector<std::int64_t> kept_;
+  std::vector<std::int64_t> retained_;
   std::uint64_t stride_ = 1;
   std::uint64_t count_ = 0;
   std::int64_t max_ns_ = 0;

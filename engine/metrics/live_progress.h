@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "engine/progress/event_time.h"
+#include "engine/base/event_time.h"
 
 namespace glaive::engine {
 

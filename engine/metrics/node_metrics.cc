@@ -29,7 +29,7 @@ Json ToJson(const ExecutorMetrics& metrics) {
                  {"first_bad_record", metrics.first_bad_record},
                  {"first_batch_ns", metrics.first_batch_ns},
                  {"last_result_ns", metrics.last_result_ns},
-                 {"latency_kept", metrics.window_latency.kept()},
+                 {"latency_samples", metrics.window_latency.retained()},
                  {"latency_stride", metrics.window_latency.stride()},
                  {"latency_count", metrics.window_latency.count()},
                  {"latency_max_ns", metrics.window_latency.max_ns()}};
@@ -86,14 +86,14 @@ absl::StatusOr<std::vector<RegionUse>> RegionsFrom(const Json& object) {
 }
 
 absl::StatusOr<LatencySamples> LatencyFrom(const Json& object) {
-  const auto kept = object.find("latency_kept");
-  if (kept == object.end() || !kept->is_array()) {
-    return WrongField("latency_kept");
+  const auto retained = object.find("latency_samples");
+  if (retained == object.end() || !retained->is_array()) {
+    return WrongField("latency_samples");
   }
   std::vector<std::int64_t> samples;
-  for (const Json& sample : *kept) {
+  for (const Json& sample : *retained) {
     if (!sample.is_number_integer()) {
-      return WrongField("latency_kept");
+      return WrongField("latency_samples");
     }
     samples.push_back(sample.get<std::int64_t>());
   }

@@ -16,8 +16,8 @@
 
 #include "absl/status/statusor.h"
 
+#include "engine/files/result_part.h"
 #include "engine/metrics/latency_samples.h"
-#include "engine/sink/result_part.h"
 #include "state/store/table_counts.h"
 
 namespace glaive::engine {
@@ -27,7 +27,7 @@ struct ExecutorMetrics : state::TableCounts {
   std::uint32_t executor = 0;             ///< number within the run
   std::uint64_t records = 0;              ///< records read from the source
   std::uint64_t input_bytes = 0;          ///< their bytes
-  std::uint64_t records_kept = 0;         ///< records that reached the window (passed filters, not late)
+  std::uint64_t records_accepted = 0;     ///< records that reached the window (passed filters, not late)
   std::uint64_t late_records = 0;         ///< records all of whose windows had closed when they were read
   std::uint64_t partly_late_records = 0;  ///< records some of whose windows had; they show in the others
   std::uint64_t idle_periods = 0;         ///< times its source had nothing to read for the idle timeout
@@ -38,7 +38,7 @@ struct ExecutorMetrics : state::TableCounts {
   std::int64_t first_batch_ns = 0;        ///< clock when the first batch was read
   std::int64_t last_result_ns = 0;        ///< clock when the last result was handed to the sink
 
-  std::uint64_t longest_round_ns = 0;  ///< longest it ran fibers without a look at its channels
+  std::uint64_t longest_round_ns = 0;  ///< longest it ran fibers without polling its channels
 
   std::uint64_t epochs = 0;  ///< epochs this executor ended
 
@@ -51,13 +51,19 @@ struct ExecutorMetrics : state::TableCounts {
   std::uint64_t messages = 0;          ///< messages sent to other leaders
   std::uint64_t segment_waits = 0;     ///< times records waited for a segment to come back
   std::uint64_t credit_stalls = 0;     ///< sends put off because a ring was full
+  std::uint64_t queue_stalls = 0;      ///< sends put off because a send queue was full
+  std::uint64_t credit_writes = 0;     ///< returns of credits to senders
+  std::uint64_t placement_waits = 0;   ///< messages whose last byte came before the rest
+  std::uint64_t handed_on = 0;         ///< immediate values handed on to other executors of its node
+  std::uint64_t opened_ahead = 0;      ///< slices of many keys, opened before their first entries
   std::uint64_t merges = 0;            ///< entries of other executors merged into this leader's state
   std::uint64_t slice_merges = 0;      ///< merges to put sliding windows or sessions together from slices
   std::uint64_t max_ring_laps = 0;     ///< most complete laps of any ring this executor sends into
 
   std::uint64_t state_bytes = 0;          ///< memory that primary and fragment state have taken
+  std::uint64_t touched_bytes = 0;        ///< of large blocks, for which pages were taken in steps
   std::uint64_t kept_tuples = 0;          ///< most tuples that its joins kept at one time
-  std::uint64_t kept_tuple_bytes = 0;     ///< state then, of everything the executor keeps
+  std::uint64_t kept_tuple_bytes = 0;     ///< all state of the executor then
   std::uint64_t windows_fired = 0;        ///< windows this leader completed
   std::uint64_t windows_fired_early = 0;  ///< of these, before all executors had reached the end of the stream
   std::uint64_t results = 0;              ///< rows this leader handed to the sink

@@ -70,6 +70,7 @@ std::string ToJsonLine(const RunReport& report) {
                         {"machine", ToJson(report.machine)},
                         {"transport", report.transport},
                         {"devices", report.devices},
+                        {"processors", report.processors},
                         {"settings", OrderedJson::object()},
                         {"nodes", report.nodes},
                         {"executors_per_node", report.executors_per_node},

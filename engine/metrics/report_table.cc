@@ -75,8 +75,8 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   const ExecutorMetrics& total = report.total;
   Line(out, "throughput", Rates(report.records_per_second, report.gigabytes_per_second));
   Line(out, "records",
-       absl::StrFormat("%s in %.3f s, %s kept, %s late", Grouped(total.records), report.seconds,
-                       Grouped(total.records_kept), Grouped(total.late_records)));
+       absl::StrFormat("%s in %.3f s, %s accepted, %s late", Grouped(total.records), report.seconds,
+                       Grouped(total.records_accepted), Grouped(total.late_records)));
   if (total.idle_periods > 0) {
     Line(out, "idle",
          absl::StrFormat("%s periods of %.3f s in all, in which windows did not wait for the executor",
@@ -96,7 +96,7 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   Line(out, "window latency", LatencyText(report.window_latency));
   Line(out, "epochs", Grouped(total.epochs));
   Line(out, "longest round",
-       absl::StrFormat("%.2f ms without a look at the channels", static_cast<double>(total.longest_round_ns) / 1e6));
+       absl::StrFormat("%.2f ms without polling the channels", static_cast<double>(total.longest_round_ns) / 1e6));
   Line(out, "deltas",
        absl::StrFormat("%s in %s entries, %.2f records in each, %s merged", FormatBytes(total.delta_bytes),
                        Grouped(total.delta_entries), report.folds_per_delta_entry, Grouped(total.merges)));
@@ -109,10 +109,10 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   Line(out, "memory",
        absl::StrFormat("peak %s, state %s, index grown %s times", FormatBytes(report.peak_memory_bytes),
                        FormatBytes(total.state_bytes), Grouped(total.index_growths)));
-  if (total.slot_slices + total.slot_moves > 0) {
-    Line(out, "slots",
-         absl::StrFormat("%s slices opened with slots, %s moved to them, %s gave them up", Grouped(total.slot_slices),
-                         Grouped(total.slot_moves), Grouped(total.unfit_slots)));
+  if (total.cell_slices + total.cell_moves > 0) {
+    Line(out, "cells",
+         absl::StrFormat("%s slices opened with cells, %s moved to them, %s gave them up", Grouped(total.cell_slices),
+                         Grouped(total.cell_moves), Grouped(total.unfit_cells)));
   }
   if (total.kept_tuples > 0) {
     Line(out, "kept tuples",

@@ -12,11 +12,11 @@
 namespace glaive::engine {
 namespace {
 
-constexpr double kNanosPerSecond = 1e9;
 constexpr double kNanosPerMilli = 1e6;
 constexpr double kBytesPerGigabyte = 1e9;
 
 double SecondsBetween(std::int64_t begin_ns, std::int64_t end_ns) {
+  constexpr double kNanosPerSecond = 1e9;
   return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) / kNanosPerSecond : 0;
 }
 

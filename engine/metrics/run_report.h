@@ -63,8 +63,9 @@ struct RunReport {
   std::string program;
   BuildReport build;
   MachineInfo machine;
-  std::string transport;                  ///< what the channels really ran over, e.g. "shm", "local+shm"
-  std::vector<std::string> devices = {};  ///< RDMA devices in words, by node; empty without verbs
+  std::string transport;                     ///< what the channels really ran over, e.g. "shm", "local+shm"
+  std::vector<std::string> devices = {};     ///< RDMA devices in words, by node; empty without verbs
+  std::vector<std::string> processors = {};  ///< of the executors in words, by node; empty for one that is not pinned
   std::map<std::string, std::string> settings;
 
   std::uint32_t nodes = 0;

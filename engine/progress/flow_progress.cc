@@ -8,11 +8,7 @@
 namespace glaive::engine {
 
 FlowProgress::FlowProgress(const FlowProgressOptions& options, const Windows& windows, StageProgress& stage)
-    : options_(options),
-      windows_(windows),
-      stage_(&stage),
-      flow_(stage.FlowOf(options.input, options.self)),
-      idleness_(options.idle_timeout_ns) {}
+    : options_(options), windows_(windows), stage_(&stage), flow_(stage.FlowOf(options.input, options.self)) {}
 
 void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms,
                            std::int64_t read_ns) {
@@ -25,8 +21,9 @@ void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int6
   if (watermark_ms_ == kMinEventTimeMs) {
     first_watermark_ms_ = watermark_ms;
     window_end_ms_ = windows_.NextEndMs(watermark_ms);
-    boundary_read_ns_ = unpublished_read_ns_ =
-        read_ns;  // it passes the ends of all earlier windows, which others may have records in
+    // The first watermark passes the ends of all earlier windows, in which other flows may have records.
+    boundary_read_ns_ = read_ns;
+    unpublished_read_ns_ = read_ns;
   }
   watermark_ms_ = watermark_ms;
   if (watermark_ms >= window_end_ms_) {
@@ -50,29 +47,30 @@ void FlowProgress::OnMarker(ExecutorId executor, const state::EpochMarker& marke
   stage_->SetIdle(flow, marker.idle == 1);
 }
 
-void FlowProgress::OnUpstreamIdle(std::int64_t now_ns) {
-  if (idleness_.Begin(now_ns)) {
-    stage_->SetIdle(flow_, true);
-    epoch_.has_news = true;
-    follows_from_ns_ = now_ns + options_.patience_ns;
-  }
+void FlowProgress::OnIdle(std::int64_t now_ns) {
+  GLAIVE_CHECK(!is_idle_, "a flow becomes idle a second time");
+  is_idle_ = true;
+  stage_->SetIdle(flow_, true);
+  epoch_.has_news = true;  // other idle flows need not wait for this one
+  awakenings_ = stage_->awakenings();
+  follows_from_ns_ = now_ns + (options_.of_results ? options_.patience_ns : 0);
 }
 
-void FlowProgress::OnUpstreamActive(std::int64_t now_ns) {
-  epoch_.has_news = epoch_.has_news || idleness_.idle();
-  OnActivity(now_ns);
+void FlowProgress::OnActive() {
+  epoch_.has_news = epoch_.has_news || is_idle_;
+  is_idle_ = false;
+  stage_->SetIdle(flow_, false);
 }
 
-void FlowProgress::OnSilence(std::int64_t now_ns) {
-  if (idleness_.OnSilence(now_ns)) {
-    stage_->SetIdle(flow_, true);
-    epoch_.has_news = true;  // other idle flows need not wait for this one
+void FlowProgress::Follow(std::int64_t now_ns) {
+  if (!is_idle_) {
+    return;
   }
   if (HasAwoken()) {
     awakenings_ = stage_->awakenings();
     follows_from_ns_ = now_ns + options_.patience_ns;
   }
-  if (idleness_.idle() && CanFollow(now_ns)) {
+  if (CanFollow(now_ns)) {
     OnBatch(0, 0, FollowedMs(), now_ns);
   }
 }
@@ -92,7 +90,7 @@ state::EpochMarker FlowProgress::EndEpoch(std::int64_t now_ns) {
   marker.boundary_read_ns = boundary_read_ns_;
   marker.records_read = records_read_;
   marker.executor = Value(options_.self);
-  marker.idle = idleness_.idle() ? 1 : 0;
+  marker.idle = is_idle_ ? 1 : 0;
   epoch_ = EpochProgress{};
   epoch_started_ns_ = now_ns;
   boundary_read_ns_ = 0;
@@ -103,10 +101,14 @@ bool FlowProgress::LeadsTooFar() const {
   if (watermark_ms_ == kMinEventTimeMs) {
     return false;
   }
-  // Before everybody has reported, the lead is measured from where this flow began.
+  // A flow that has not reported yet counts as if at this flow's first watermark.
   const std::int64_t slowest_ms = stage_->SlowestSourceMs(first_watermark_ms_);
-  return slowest_ms<watermark_ms_&& static_cast<std::uint64_t>(watermark_ms_) -
-                    static_cast<std::uint64_t>(slowest_ms)> static_cast<std::uint64_t>(options_.max_lead_ms);
+  if (slowest_ms >= watermark_ms_) {
+    return false;
+  }
+  // The two may lie farther apart than a signed difference can say.
+  const std::uint64_t lead_ms = static_cast<std::uint64_t>(watermark_ms_) - static_cast<std::uint64_t>(slowest_ms);
+  return lead_ms > static_cast<std::uint64_t>(options_.max_lead_ms);
 }
 
 }  // namespace glaive::engine

@@ -24,7 +24,6 @@
 #include <limits>
 
 #include "engine/progress/epoch_policy.h"
-#include "engine/progress/idleness.h"
 #include "engine/progress/stage_progress.h"
 #include "engine/window/windows.h"
 #include "rdma/base/ids.h"
@@ -38,8 +37,7 @@ struct FlowProgressOptions {
   bool of_results = false;  // of another stage, not of a source's records
   EpochPolicy policy = {};
   std::int64_t max_lead_ms = 0;
-  std::int64_t idle_timeout_ns = 0;  // 0: never idle
-  std::int64_t patience_ns = 0;      // before it follows others
+  std::int64_t patience_ns = 0;  // before it follows others
 };
 
 class FlowProgress {
@@ -58,24 +56,17 @@ class FlowProgress {
   void Publish();
   /// The flow has ended: it holds nobody back any more.
   void OnEnd(std::int64_t now_ns) {
-    OnActivity(now_ns);
+    OnActive();
     OnBatch(0, 0, kMaxEventTimeMs, now_ns);
   }
-  /// The source had something to read, be it no record, or a watermark of its own that has moved.
-  void OnActivity(std::int64_t now_ns) {
-    idleness_.OnActivity(now_ns);
-    stage_->SetIdle(flow_, false);
-  }
-  /// The source had nothing. When that has lasted for the idle timeout, the flow follows the others.
-  void OnSilence(std::int64_t now_ns);
-  /// All flows of the stage whose results the flow has are idle: the flow follows the others from now on.
-  void OnUpstreamIdle(std::int64_t now_ns);
-  /// They are not idle any more: the flow does not follow.
-  void OnUpstreamActive(std::int64_t now_ns);
-  /// Whether OnSilence would change anything now.
-  bool ShouldFollow(std::int64_t now_ns) const {
-    return idleness_.Due(now_ns) || (idleness_.idle() && (HasAwoken() || CanFollow(now_ns)));
-  }
+  /// The flow is idle and follows others from now on: see 3. It is a CHECK that it was active.
+  void OnIdle(std::int64_t now_ns);
+  /// The flow does not follow any more.
+  void OnActive();
+  /// Whether Follow would change anything now.
+  bool ShouldFollow(std::int64_t now_ns) const { return is_idle_ && (HasAwoken() || CanFollow(now_ns)); }
+  /// An idle flow moves to where those are that it follows, unless it has to wait for them.
+  void Follow(std::int64_t now_ns);
   /// Another executor's epoch has been merged whole.
   void OnMarker(ExecutorId executor, const state::EpochMarker& marker);
 
@@ -91,7 +82,7 @@ class FlowProgress {
 
   std::int64_t watermark_ms() const { return watermark_ms_; }
   std::uint64_t epochs_ended() const { return epochs_ended_; }
-  const Idleness& idleness() const { return idleness_; }
+  bool is_idle() const { return is_idle_; }
 
  private:
   /// Whether time goes on after it stood still, and this flow has not noted that yet.
@@ -107,7 +98,7 @@ class FlowProgress {
   std::size_t flow_;              // of the stage's flows
   std::uint64_t awakenings_ = 0;  // of the stage, that have been noted
   std::int64_t follows_from_ns_ = std::numeric_limits<std::int64_t>::min();
-  Idleness idleness_;
+  bool is_idle_ = false;
   EpochProgress epoch_;
   std::int64_t epoch_started_ns_ = 0;
   std::uint64_t epochs_ended_ = 0;

@@ -1,7 +1,7 @@
-// Idleness: whether a flow's source has had nothing to read for so long that its flow counts as idle.
+// Idleness: whether a source has had nothing to read for so long that its flows count as idle.
 //
-// A pure value: time comes in as numbers. Owned by one executor. What an idle flow does is the business of
-// flow_progress.h. Silence is counted from the first time the source was asked in vain: an executor that is held up by
+// A pure value: time comes in as numbers. Owned by the source's reader. flow_progress.h says what an idle flow does.
+// Silence is counted from the first time the source was asked in vain: an executor that is held up by
 // others, and doesn't ask, is not idle.
 //
 //   Idleness idleness(timeout_ns);
@@ -14,20 +14,16 @@ namespace glaive::engine {
 
 class Idleness {
  public:
-  /// A flow is idle after `timeout_ns` of silence; 0: never.
+  /// A source is idle after `timeout_ns` of silence; 0: never.
   explicit Idleness(std::int64_t timeout_ns) : timeout_ns_(timeout_ns) {}
 
-  /// The source was asked and had nothing. True when that makes the flow idle.
+  /// The source was asked and had nothing. True when that makes it idle.
   bool OnSilence(std::int64_t now_ns) {
     if (!silent_) {
       silent_ = true;
       silent_since_ns_ = now_ns;
     }
-    return Due(now_ns) && Begin(now_ns);
-  }
-  /// There is nothing to wait for any more. True unless the flow is idle already.
-  bool Begin(std::int64_t now_ns) {
-    if (idle_) {
+    if (!Due(now_ns)) {
       return false;
     }
     idle_ = true;
@@ -42,12 +38,12 @@ class Idleness {
     idle_ = false;
   }
 
-  /// Whether the next OnSilence makes the flow idle.
+  /// Whether the next OnSilence makes the source idle.
   bool Due(std::int64_t now_ns) const {
     return silent_ && !idle_ && timeout_ns_ > 0 && now_ns - silent_since_ns_ >= timeout_ns_;
   }
   bool idle() const { return idle_; }
-  /// How often the flow has become idle, and for how long it was, ns: the times until OnActivity.
+  /// How often the source has become idle, and for how long it was, ns: the times until OnActivity.
   std::uint64_t periods() const { return periods_; }
   std::uint64_t idle_ns() const { return static_cast<std::uint64_t>(idle_ns_); }
 

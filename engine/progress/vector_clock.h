@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/progress/event_time.h"
+#include "engine/base/event_time.h"
 #include "rdma/base/check.h"
 
 namespace glaive::engine {

@@ -1,4 +1,4 @@
-// Collect: a sink that keeps all rows in memory, one vector a leader, for tests and for --verify.
+// Collect: a sink that retains all rows in memory, one vector a leader, for tests and for --verify.
 //
 // The vectors are the caller's, sized to the executor count and alive until the run has ended. Each leader writes only
 // its own, so no lock is needed; read them after the run. A limit keeps an endless stream from filling the memory.
@@ -42,7 +42,7 @@ class CollectSink final : public Sink<Row> {
 template <typename Row>
 class Collect {
  public:
-  /// A leader that would have to keep more than `max_rows` ends the run with ResourceExhausted.
+  /// A leader that would have to retain more than `max_rows` ends the run with ResourceExhausted.
   explicit Collect(std::vector<std::vector<Row>>& rows_by_executor,
                    std::uint64_t max_rows = std::numeric_limits<std::uint64_t>::max())
       : rows_(&rows_by_executor), max_rows_(max_rows) {}

@@ -36,9 +36,9 @@
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 
-#include "engine/progress/event_time.h"
+#include "engine/base/event_time.h"
+#include "engine/files/part_file.h"
 #include "engine/sink/late_record.h"
-#include "engine/sink/part_file.h"
 #include "engine/sink/sink.h"
 
 namespace glaive::engine {
@@ -197,7 +197,8 @@ struct Csv {
     static_assert(kHasFields, "glaive: Csv needs an AppendCsv(std::string&, const T&) beside each type T it writes");
     if constexpr (kHasFields) {
       return [path = path](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
-        absl::StatusOr<PartFile> file = PartFile::Create(path, context.executor, context.executor_count);
+        absl::StatusOr<PartFile> file =
+            PartFile::Create(path, context.executor, context.executor_count, context.claims);
         if (!file.ok()) {
           return file.status();
         }

@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/sink/result_part.h"
+#include "engine/files/result_part.h"
 #include "rdma/base/ids.h"
 
 namespace glaive::engine {
@@ -44,6 +44,8 @@ struct WindowResult {
   friend bool operator==(const WindowResult&, const WindowResult&) = default;
 };
 
+class FileClaims;
+
 template <typename Row>
 class Sink {
  public:
@@ -66,6 +68,7 @@ class Sink {
 struct SinkContext {
   ExecutorId executor{};
   std::uint32_t executor_count = 1;
+  FileClaims* claims = nullptr;  // outlives the sink; null: no part was claimed
 };
 
 /// Opens a leader's sink; on its executor's own thread, before the run's clock starts.

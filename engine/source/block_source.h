@@ -4,7 +4,7 @@
 // measured is the engine. Each repetition moves event time on by the span of the block, a whole number of windows, so
 // the stream goes on without a seam. Owned by its executor.
 //
-// Whether the block is in order of event time is found out at creation, so that no batch has to be looked through.
+// Whether the block is in order of event time is found out at creation, so that no batch has to be scanned.
 //
 // A source can fall silent, to see what becomes of the others: options.silent_after_records.
 //

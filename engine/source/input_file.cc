@@ -11,8 +11,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 
-#include "engine/sink/whole_file.h"
+#include "engine/files/whole_file.h"
 
 namespace glaive::engine {
 namespace {
@@ -21,12 +22,10 @@ constexpr unsigned char kGzipMagic[2] = {0x1f, 0x8b};
 // The largest window, plus what makes zlib expect gzip's header and check its trailer.
 constexpr int kGzipWindowBits = 15 + 16;
 
-constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
-
 ListedFile Listed(std::string path, const struct stat& status) {
   return {.path = std::move(path),
           .bytes = static_cast<std::uint64_t>(status.st_size),
-          .modified_ns = status.st_mtim.tv_sec * kNanosPerSecond + status.st_mtim.tv_nsec};
+          .modified_ns = absl::ToUnixNanos(absl::TimeFromTimespec(status.st_mtim))};
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class InputFile {
   /// The most that a Read takes from the file.
   static constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
-  /// Opens the file and looks at its first bytes. FailedPrecondition with the path and the reason, also if the file is
+  /// Opens the file and reads its first bytes. FailedPrecondition with the path and the reason, also if the file is
   /// another than when it was listed.
   static absl::StatusOr<InputFile> Open(ListedFile listed);
 

@@ -9,6 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
+#include "rdma/base/exhaustion.h"
+
 namespace glaive::engine {
 namespace {
 
@@ -22,10 +24,16 @@ absl::Status NoSuchFile(const std::string& specification) {
 }
 
 absl::Status Unreadable(const std::string& path, const std::error_code& error) {
-  return absl::FailedPreconditionError(absl::StrCat("cannot examine the input '", path, "': ", error.message()));
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot examine the input '", path, "': ", ErrorText(error.value())));
 }
 
-/// Whether `path` is a file; false for a folder and for what is neither. A broken link is an error: its data would be
+absl::Status NoFile(const std::string& path) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the input '", path, "' is a pipe or a device; only files are read: write it to one first"));
+}
+
+/// Whether `path` is a file; false for a folder. A broken link, a pipe or a device is an error: its data would be
 /// missing in silence.
 absl::StatusOr<bool> IsFile(const std::string& path) {
   std::error_code error;
@@ -37,10 +45,13 @@ absl::StatusOr<bool> IsFile(const std::string& path) {
   if (error) {
     return Unreadable(path, error);
   }
+  if (status.type() != fs::file_type::regular && status.type() != fs::file_type::directory) {
+    return NoFile(path);
+  }
   return status.type() == fs::file_type::regular;
 }
 
-absl::StatusOr<std::vector<ListedFile>> KeepFiles(const std::vector<std::string>& paths) {
+absl::StatusOr<std::vector<ListedFile>> OnlyFiles(const std::vector<std::string>& paths) {
   std::vector<ListedFile> files;
   for (const std::string& path : paths) {
     const absl::StatusOr<bool> is_file = IsFile(path);
@@ -78,7 +89,7 @@ absl::StatusOr<std::vector<ListedFile>> FilesIn(const std::string& folder) {
   if (error) {
     return Unreadable(folder, error);
   }
-  absl::StatusOr<std::vector<ListedFile>> files = KeepFiles(paths);
+  absl::StatusOr<std::vector<ListedFile>> files = OnlyFiles(paths);
   if (files.ok() && files->empty()) {
     return absl::NotFoundError(absl::StrCat("the input folder '", folder,
                                             "' has no files; folders inside it do not count, nor do files that begin "
@@ -99,7 +110,7 @@ absl::StatusOr<std::vector<ListedFile>> FilesLike(const std::string& pattern) {
     return absl::FailedPreconditionError(
         absl::StrCat("cannot look for the input '", pattern, "': a folder of it cannot be read"));
   }
-  absl::StatusOr<std::vector<ListedFile>> files = KeepFiles(paths);
+  absl::StatusOr<std::vector<ListedFile>> files = OnlyFiles(paths);
   if (files.ok() && files->empty()) {
     return absl::NotFoundError(absl::StrCat("the input pattern '", pattern,
                                             "' matches no file; quote it against the shell, and check it with ls"));
@@ -114,7 +125,7 @@ absl::StatusOr<std::vector<ListedFile>> FindInputFiles(const std::string& specif
   const fs::file_status status = fs::status(specification, error);
   switch (status.type()) {
     case fs::file_type::regular:
-      return KeepFiles({specification});
+      return OnlyFiles({specification});
     case fs::file_type::directory:
       return FilesIn(specification);
     case fs::file_type::not_found:
@@ -123,8 +134,7 @@ absl::StatusOr<std::vector<ListedFile>> FindInputFiles(const std::string& specif
     case fs::file_type::none:
       return Unreadable(specification, error);
     default:
-      return absl::FailedPreconditionError(absl::StrCat(
-          "the input '", specification, "' is a pipe or a device; only files are read: write it to one first"));
+      return NoFile(specification);
   }
 }
 

@@ -26,7 +26,7 @@
 
 namespace glaive::engine {
 
-/// The sorted files, at least one. Looks at folders and not into files. NotFound where there is nothing to read,
+/// The sorted files, at least one. Lists folders and does not open files. NotFound where there is nothing to read,
 /// FailedPrecondition where something cannot be read; the message names it and says what to do.
 absl::StatusOr<std::vector<ListedFile>> FindInputFiles(const std::string& specification);
 

@@ -2,7 +2,7 @@
 //
 // A line ends at a newline, with or without a carriage return before it, or at the end of its file. Blank lines, the
 // byte order mark that some editors put at a file's beginning, and files without text are passed over. Reading is apart
-// from looking for lines, so that the caller decides how much is read in a turn: Read takes in 64 KiB of text at most.
+// from finding lines, so that the caller decides how much is read in a turn: Read takes in 64 KiB of text at most.
 // Owned by a source. Holds a little more than a line of the greatest length, of which the system provides what is used.
 //
 //   LineReader reader(files);

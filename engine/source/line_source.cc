@@ -11,7 +11,7 @@ absl::Status BadRecords::Add(const std::string& message) {
 }
 
 absl::Status BadRecords::Add(const LineReader& reader, const ParseError& error) {
-  if (count_ > 0 && policy_ == OnBadRecord::kSkip) {  // only the first one's words are kept
+  if (count_ > 0 && policy_ == OnBadRecord::kSkip) {  // only the first one's words are stored
     ++count_;
     return absl::OkStatus();
   }

@@ -35,7 +35,7 @@ namespace glaive::engine {
 
 enum class OnBadRecord : std::uint8_t {
   kFail,  // the first one ends the run
-  kSkip,  // they are counted, and the first is kept for the report
+  kSkip,  // they are counted, and the first is in the report
 };
 
 struct LineSourceOptions {

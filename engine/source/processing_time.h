@@ -55,7 +55,7 @@ struct NoTimeOfItsOwn {
   }
 };
 
-/// `source` is a SourceSpec; its times and watermarks are not looked at.
+/// `source` is a SourceSpec; its times and watermarks are not read.
 template <typename R, typename EventTime>
 SourceSpec<R, NoTimeOfItsOwn> ProcessingTime(const SourceSpec<R, EventTime>& source) {
   const auto open = [open = source.open](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<R>>> {

@@ -23,7 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/progress/event_time.h"
+#include "engine/base/event_time.h"
 #include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/watch.h"
@@ -40,7 +40,7 @@ struct SourceBatch {
   /// Records likely to be in the next batch, if they lie in memory already. Not to be read, only to be prefetched.
   std::span<const R> upcoming = {};
   /// Whether no record's event time, by the SourceSpec's EventTime, is below that of the one before it. A stage then
-  /// looks at the times of the first and the last of some records, and takes those in between for granted.
+  /// reads the times of the first and the last of some records, and takes those in between for granted.
   bool in_order = false;
 };
 
@@ -82,7 +82,7 @@ struct SourceContext {
 template <typename R>
 using SourceFactory = std::function<absl::StatusOr<std::unique_ptr<Source<R>>>(const SourceContext&)>;
 
-/// A stream's beginning: how to open it, and where a record keeps its event time. `EventTime` is a callable from
+/// A stream's beginning: how to open it, and where a record has its event time. `EventTime` is a callable from
 /// `const R&` to milliseconds; it is compiled into the pipeline.
 template <typename R, typename EventTime>
 struct SourceSpec {

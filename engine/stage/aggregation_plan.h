@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine/api/aggregates.h"
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
+#include "engine/steps/aggregates.h"
 #include "engine/window/window_spec.h"
 #include "state/crdt/crdt.h"
 #include "state/crdt/element_total.h"
@@ -23,9 +23,9 @@
 
 namespace glaive::engine {
 
-/// What the state keeps for an aggregate of records of type R, grouped by keys of type K: a value for each key.
+/// What the state stores for an aggregate of records of type R, grouped by keys of type K: a value for each key.
 template <typename AggregateT, typename R, typename K>
-struct KeptState {
+struct StoredState {
   using Key = K;
   using Value = typename AggregateT::template Value<R>;
   using Result = decltype(std::declval<const Value&>().Result());
@@ -36,7 +36,7 @@ struct KeptState {
 /// Of distinct elements, an entry for each element of each key (distinct_results.h sums them up).
 template <typename AggregateT, typename R, typename K>
   requires(kDistincts<AggregateT> == 1)
-struct KeptState<AggregateT, R, K> {
+struct StoredState<AggregateT, R, K> {
   using Element = decltype(ElementOf(std::declval<const AggregateT&>(), std::declval<const R&>()));
   using Key = state::ElementKey<K, Element>;
   using Value = state::UnfinishedValue<typename AggregateT::template Value<R>>;
@@ -50,41 +50,41 @@ struct KeptState<AggregateT, R, K> {
 };
 
 /// `OriginT` is one of api/origin.h, `ChainT` a Step from its records, `KeyT` a callable or member pointer on what the
-/// chain emits, `WindowT` one of window_spec.h, `AggregateT` an aggregate of it (api/aggregates.h). `KeepsLateT` says
-/// whether late records go to a sink.
+/// chain emits, `WindowT` one of window_spec.h, `AggregateT` an aggregate of it (steps/aggregates.h). `kHasLateSinkT`
+/// says whether late records go to a sink.
 template <typename OriginT, typename ChainT, typename KeyT, typename WindowT, typename AggregateT,
-          bool KeepsLateT = false>
+          bool kHasLateSinkT = false>
 struct AggregationPlan {
   using Chain = ChainT;
   using Input = typename ChainT::In;
   using Record = typename ChainT::Out;
   using Window = WindowT;
   using GroupKey = std::remove_cvref_t<std::invoke_result_t<const KeyT&, const Record&>>;
-  using Kept = KeptState<AggregateT, Record, GroupKey>;
-  using Key = typename Kept::Key;  // of the state
-  using Value = std::conditional_t<std::is_same_v<WindowT, Session>, state::SessionPart<typename Kept::Value>,
-                                   typename Kept::Value>;
-  using Result = typename Kept::Result;
+  using Stored = StoredState<AggregateT, Record, GroupKey>;
+  using Key = typename Stored::Key;  // of the state
+  using Value = std::conditional_t<std::is_same_v<WindowT, Session>, state::SessionPart<typename Stored::Value>,
+                                   typename Stored::Value>;
+  using Result = typename Stored::Result;
   using Row = WindowResult<GroupKey, Result>;
   static constexpr bool kDistinct = !std::is_same_v<Key, GroupKey>;
-  static constexpr bool kKeepsLate = KeepsLateT;
+  static constexpr bool kHasLateSink = kHasLateSinkT;
   static constexpr bool kFromSource = OriginT::kFromSource;
   static constexpr std::size_t kRowWork = sizeof(Value);  // what a result takes to make grows with it
   /// Slices of tumbling windows and of sessions are only ever folded into and then read.
   static constexpr bool kReadOnce = std::is_same_v<WindowT, Tumbling> || std::is_same_v<WindowT, Session>;
-  using Table = std::conditional_t<kReadOnce && state::kFitsSlots<Key, Value>, state::WindowTable<Key, Value>,
+  using Table = std::conditional_t<kReadOnce && state::kFitsCells<Key, Value>, state::WindowTable<Key, Value>,
                                    typename state::StateKind<Key, Value>::Table>;
   using Store = state::PartitionedStore<Key, Value, Table>;
 
   /// Where in the state a record belongs that the chain has emitted.
-  Key MakeKey(const Record& record) const { return Kept::MakeKey(aggregate, std::invoke(key, record), record); }
+  Key MakeKey(const Record& record) const { return Stored::MakeKey(aggregate, std::invoke(key, record), record); }
 
   /// What the state takes of it.
   typename Value::Input MakeInput(const Record& record, std::int64_t event_time_ms) const {
     if constexpr (std::is_same_v<WindowT, Session>) {
-      return {.time_ms = event_time_ms, .input = Kept::MakeInput(aggregate, record)};
+      return {.time_ms = event_time_ms, .input = Stored::MakeInput(aggregate, record)};
     } else {
-      return Kept::MakeInput(aggregate, record);
+      return Stored::MakeInput(aggregate, record);
     }
   }
 
@@ -94,7 +94,7 @@ struct AggregationPlan {
   WindowT window;
   std::int64_t allowed_lateness_ms = 0;  // by which watermarks are held back
   AggregateT aggregate;
-  SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kKeepsLate
+  SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kHasLateSink
 };
 
 }  // namespace glaive::engine

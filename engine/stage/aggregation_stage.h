@@ -1,8 +1,8 @@
 // AggregationStage: a keyed, windowed aggregation on one executor: its input, and the trigger that fires its windows.
 //
-// AggregationNode is the aggregation in the query's graph.
+// AggregationVertex is the aggregation in the query's graph.
 //
-//   auto node = std::make_shared<const AggregationNode<Plan>>(std::move(plan));
+//   auto vertex = std::make_shared<const AggregationVertex<Plan>>(std::move(plan));
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/executor/task_context.h"
-#include "engine/graph/node.h"
 #include "engine/graph/open_graph.h"
+#include "engine/graph/output.h"
+#include "engine/graph/vertex.h"
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/aggregation_plan.h"
 #include "engine/stage/described_stage.h"
@@ -57,7 +58,7 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
       return input.status();
     }
     stage->input_ = *std::move(input);
-    stage->trigger_ = std::make_unique<Trigger>(graph.context(), stage->windows_, stage->progress_, stage->consumers(),
+    stage->trigger_ = std::make_unique<Trigger>(graph.context(), stage->windows_, stage->progress_, stage->output(),
                                                 *stage, stage->input_->store());
     return stage;
   }
@@ -77,7 +78,7 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
 
   std::string Describe() const override {
     const auto& primary = input_->store().primary();
-    return absl::StrCat("the ", WindowName<typename Plan::Window>(), " aggregation keeps ", primary.entries(),
+    return absl::StrCat("the ", WindowName<typename Plan::Window>(), " aggregation stores ", primary.entries(),
                         " keys of ", sizeof(typename Plan::Store::Table::Entry), " bytes in ", primary.open_slices(),
                         " open slices");
   }
@@ -90,7 +91,7 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
   AggregationStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, context.executor_count, {plan.origin.node->delay_ms()}) {}
+        progress_(windows_, context.executor_count, {plan.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;
@@ -100,16 +101,17 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
 };
 
 template <typename Plan>
-class AggregationNode final : public ProducerNode<typename Plan::Row> {
+class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
  public:
-  explicit AggregationNode(Plan plan) : plan_(std::move(plan)) {}
+  explicit AggregationVertex(Plan plan) : plan_(std::move(plan)) {}
 
-  std::vector<const Node*> upstream() const override { return {plan_.origin.node.get()}; }
+  std::vector<const Vertex*> upstream() const override { return {plan_.origin.vertex.get()}; }
   std::vector<std::size_t> delta_entry_bytes() const override { return {Plan::Store::kMostEntryBytes}; }
   TableBytes tables() const override { return plan_.origin.tables; }
-  std::int64_t window_ms() const override { return Windows(plan_.window).KeptMs(); }
+  std::int64_t window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {
-    return AddDelays(plan_.origin.node->delay_ms(), Windows(plan_.window).ResultDelayMs() + plan_.allowed_lateness_ms);
+    return AddDelays(plan_.origin.vertex->delay_ms(),
+                     Windows(plan_.window).ResultDelayMs() + plan_.allowed_lateness_ms);
   }
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     return AggregationStage<Plan>::Open(plan_, graph);

@@ -1,7 +1,7 @@
 // DistinctResults: where the state has an entry for each element of a key, counts the elements of each key, and merges
 // the values beside them.
 //
-// Around one of the kinds of results that a WindowTrigger is made of; see there. It has to emit each element of a
+// A kind of window (window_kind.h) around another. It has to emit each element of a
 // window once: the totals are made anew for each window, in a table of the state's budget.
 #pragma once
 
@@ -18,8 +18,9 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
+#include "engine/fiber/pace.h"
+#include "engine/stage/touch_new_tables.h"
 #include "engine/window/windows.h"
-#include "rdma/base/every.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
 
@@ -31,7 +32,7 @@ class DistinctResults {
   DistinctResults(TaskContext& context, const Windows& windows, typename Plan::Store& store)
       : memory_(context.memory),
         elements_(context, windows, store),
-        turn_(std::min(kMostPerTurn, context.memory->thresholds().entries_per_turn)) {}
+        pace_(std::min(kMostPerTurn, context.memory->thresholds().entries_per_turn)) {}
 
   bool has_more(std::int64_t fired) const { return elements_.has_more(fired); }
 
@@ -41,21 +42,21 @@ class DistinctResults {
     if (!totals.ok()) {
       return totals.status();
     }
+    TouchNewTables(fiber, *memory_);
     std::int64_t start_ms = 0;
     std::int64_t end_ms = 0;
     const auto add = [&](std::int64_t start, std::int64_t end, const typename Plan::Key& key, const Part& part) {
       start_ms = start;
       end_ms = end;
-      if (turn_.Step()) {
-        fiber.Yield();
-      }
+      pace_.Step(fiber);
       const GroupKey group = key.group();
-      staged_[staged_count_++] = Item{.hash = memory_->key_hash()(group), .key = group, .part = part};
-      return staged_count_ == staged_.size() ? AddStaged(*totals) : absl::OkStatus();
+      TouchNewTables(fiber, *memory_);
+      pending_[pending_count_++] = Item{.hash = memory_->key_hash()(group), .key = group, .part = part};
+      return pending_count_ == pending_.size() ? AddPending(*totals) : absl::OkStatus();
     };
     absl::Status status = elements_.Fire(fiber, window, add);
     if (status.ok()) {
-      status = AddStaged(*totals);
+      status = AddPending(*totals);
     }
     for (std::uint32_t i = 0; status.ok() && i < totals->size(); ++i) {
       const auto& [key, value] = totals->At(i);
@@ -71,7 +72,7 @@ class DistinctResults {
  private:
   using GroupKey = typename Plan::GroupKey;
   using Part = std::remove_cvref_t<decltype(std::declval<const typename Plan::Value&>().Result())>;
-  using Total = typename Plan::Kept::Total;
+  using Total = typename Plan::Stored::Total;
   using Table = state::SliceTable<GroupKey, typename Total::Type>;
   struct Item {
     std::uint64_t hash;
@@ -82,19 +83,19 @@ class DistinctResults {
   /// Elements added in a turn: fewer where large values stand beside them.
   static constexpr std::uint64_t kMostPerTurn = std::max<std::uint64_t>((std::uint64_t{64} << 10) / sizeof(Part), 64);
 
-  absl::Status AddStaged(Table& totals) {
-    const std::span<const Item> items(staged_.data(), staged_count_);
-    staged_count_ = 0;
+  absl::Status AddPending(Table& totals) {
+    const std::span<const Item> items(pending_.data(), pending_count_);
+    pending_count_ = 0;
     return totals.Apply(*memory_, items,
                         [](typename Total::Type& total, const Item& item) { Total::Add(total, item.part); });
   }
 
   state::StateMemory* memory_;
   Elements elements_;
-  Every turn_;  // elements added
+  Pace pace_;  // over elements
   std::uint64_t last_keys_ = 0;
-  std::size_t staged_count_ = 0;
-  std::array<Item, state::kGroupSize> staged_;
+  std::size_t pending_count_ = 0;
+  std::array<Item, state::kGroupSize> pending_;
 };
 
 }  // namespace glaive::engine

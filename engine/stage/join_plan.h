@@ -30,9 +30,9 @@ struct Timed {
 };
 
 /// One of the two streams. `OriginT` is one of api/origin.h, `ChainT` a Step from its records; `KeyT` and `KeepT` are
-/// callables or member pointers on what the chain emits: the key, and what is kept of a record. `KeepsLateT` says
+/// callables or member pointers on what the chain emits: the key, and what is kept of a record. `kHasLateSinkT` says
 /// whether late records go to a sink.
-template <typename OriginT, typename ChainT, typename KeyT, typename KeepT, typename WindowT, bool KeepsLateT>
+template <typename OriginT, typename ChainT, typename KeyT, typename KeepT, typename WindowT, bool kHasLateSinkT>
 struct JoinSide {
   using Chain = ChainT;
   using Input = typename ChainT::In;
@@ -42,7 +42,7 @@ struct JoinSide {
   static constexpr bool kTimed = std::is_same_v<WindowT, Session>;
   using Kept = std::conditional_t<kTimed, Timed<Tuple>, Tuple>;
   using Store = state::PartitionedStore<Key, state::Appended<Kept>>;
-  static constexpr bool kKeepsLate = KeepsLateT;
+  static constexpr bool kHasLateSink = kHasLateSinkT;
   static constexpr bool kFromSource = OriginT::kFromSource;
 
   Key MakeKey(const Record& record) const { return std::invoke(key, record); }
@@ -59,7 +59,7 @@ struct JoinSide {
   KeyT key;
   KeepT keep;
   std::int64_t allowed_lateness_ms = 0;                 // by which watermarks are held back
-  SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kKeepsLate
+  SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kHasLateSink
 };
 
 /// Both sides have the same key and window.
@@ -70,11 +70,11 @@ struct JoinPlan {
   using Window = WindowT;
   using GroupKey = typename Left::Key;
   static constexpr JoinKind kKind = kKindT;
-  static constexpr bool kKeepsLeft = kKind != JoinKind::kInner;  // without a partner
-  static constexpr bool kKeepsRight = kKind == JoinKind::kFull;
+  static constexpr bool kOuterLeft = kKind != JoinKind::kInner;  // without a partner
+  static constexpr bool kOuterRight = kKind == JoinKind::kFull;
   template <typename T, bool kOptional>
   using Column = std::conditional_t<kOptional, std::optional<T>, T>;
-  using Result = std::tuple<Column<typename Left::Tuple, kKeepsRight>, Column<typename Right::Tuple, kKeepsLeft>>;
+  using Result = std::tuple<Column<typename Left::Tuple, kOuterRight>, Column<typename Right::Tuple, kOuterLeft>>;
   using Row = WindowResult<GroupKey, Result>;
   static constexpr std::size_t kRowWork = sizeof(Row);
 

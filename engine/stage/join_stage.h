@@ -1,8 +1,8 @@
 // JoinStage: a windowed join of two streams on one executor: its two inputs, and the trigger that fires its windows.
 //
-// JoinNode is the join in the query's graph.
+// JoinVertex is the join in the query's graph.
 //
-//   auto node = std::make_shared<const JoinNode<Plan>>(std::move(plan));
+//   auto vertex = std::make_shared<const JoinVertex<Plan>>(std::move(plan));
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,13 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/executor/task_context.h"
-#include "engine/graph/node.h"
 #include "engine/graph/open_graph.h"
+#include "engine/graph/output.h"
+#include "engine/graph/vertex.h"
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/described_stage.h"
 #include "engine/stage/join_plan.h"
+#include "engine/stage/kept_tuples.h"
 #include "engine/stage/session_join_results.h"
 #include "engine/stage/stage_input.h"
 #include "engine/stage/unwindowed_join_results.h"
@@ -58,7 +60,7 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
     }
     stage->left_ = *std::move(left);
     stage->right_ = *std::move(right);
-    stage->trigger_ = std::make_unique<Trigger>(graph.context(), stage->windows_, stage->progress_, stage->consumers(),
+    stage->trigger_ = std::make_unique<Trigger>(graph.context(), stage->windows_, stage->progress_, stage->output(),
                                                 *stage, stage->left_->store(), stage->right_->store());
     return stage;
   }
@@ -100,13 +102,14 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
 
  private:
   using Results = typename JoinResultsKind<typename Plan::Window, Plan>::type;
+  static_assert(JoinWindowKind<Results>);
   using Trigger = WindowTrigger<Plan, Results, typename Plan::Left::Store, typename Plan::Right::Store>;
 
   JoinStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
         progress_(windows_, context.executor_count,
-                  {plan.left.origin.node->delay_ms(), plan.right.origin.node->delay_ms()}) {}
+                  {plan.left.origin.vertex->delay_ms(), plan.right.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;
@@ -117,12 +120,12 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
 };
 
 template <typename Plan>
-class JoinNode final : public ProducerNode<typename Plan::Row> {
+class JoinVertex final : public ProducerVertex<typename Plan::Row> {
  public:
-  explicit JoinNode(Plan plan) : plan_(std::move(plan)) {}
+  explicit JoinVertex(Plan plan) : plan_(std::move(plan)) {}
 
-  std::vector<const Node*> upstream() const override {
-    return {plan_.left.origin.node.get(), plan_.right.origin.node.get()};
+  std::vector<const Vertex*> upstream() const override {
+    return {plan_.left.origin.vertex.get(), plan_.right.origin.vertex.get()};
   }
   std::vector<std::size_t> delta_entry_bytes() const override {
     return {Plan::Left::Store::kMostEntryBytes, Plan::Right::Store::kMostEntryBytes};
@@ -132,9 +135,10 @@ class JoinNode final : public ProducerNode<typename Plan::Row> {
     both.insert(plan_.right.origin.tables.begin(), plan_.right.origin.tables.end());
     return both;
   }
-  std::int64_t window_ms() const override { return Windows(plan_.window).KeptMs(); }
+  std::int64_t window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {
-    const std::int64_t upstream_ms = std::max(plan_.left.origin.node->delay_ms(), plan_.right.origin.node->delay_ms());
+    const std::int64_t upstream_ms =
+        std::max(plan_.left.origin.vertex->delay_ms(), plan_.right.origin.vertex->delay_ms());
     const std::int64_t lateness_ms = std::max(plan_.left.allowed_lateness_ms, plan_.right.allowed_lateness_ms);
     return AddDelays(upstream_ms, Windows(plan_.window).ResultDelayMs() + lateness_ms);
   }

@@ -1,8 +1,10 @@
 // What joins keep, and what they make of it: the counters of kept tuples, and the result of a pair.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <tuple>
+#include <utility>
 
 namespace glaive::engine {
 
@@ -17,6 +19,16 @@ struct KeptTuples {
       state_bytes = bytes;
     }
   }
+};
+
+/// The window kind of a join (window_kind.h), which keeps tuples beyond the slices of its inputs:
+///
+///   kept()        the most that it has kept at a time
+///   kept_now()    tuples of the left and of the right stream
+template <typename Kind>
+concept JoinWindowKind = requires(const Kind& kind) {
+  { kind.kept() } -> std::same_as<const KeptTuples&>;
+  { kind.kept_now() } -> std::same_as<std::pair<std::uint64_t, std::uint64_t>>;
 };
 
 /// The result of a pair of tuples; null where there is no partner.

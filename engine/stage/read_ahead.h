@@ -1,13 +1,13 @@
 // ReadAhead: asks for memory that will be read soon, a few cache lines at a time, while something else is computed.
 //
-// Reading records that no cache has yet takes longer than all that is done with them. The processor's own prefetchers
-// only help while it reads one after the other, so a stage that filters a batch first and then folds what was kept
+// Reading records that no cache has yet takes longer than all work on them. The processor's own prefetchers only help
+// while it reads one after the other. So a stage that filters a batch first and folds the selected records afterwards
 // would let memory rest meanwhile.
 //
 // Owned and used by one fiber, on its stack.
 //
-//   ReadAhead ahead(std::as_bytes(batch.upcoming), kept.size());
-//   for (const Record* record : kept) { Fold(*record); ahead.Step(); }
+//   ReadAhead ahead(std::as_bytes(batch.upcoming), selected.size());
+//   for (const Record* record : selected) { Fold(*record); ahead.Step(); }
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 // Sessions are kept in one share or, once a slice is so large that its tables are split, in as many shares as such a
 // table has logs, so that log by log is put together in the cache. One share is left when no session is open.
 //
-// One of the kinds of results that a WindowTrigger is made of; see there. What is called a window there is a slice
+// A kind of window (window_kind.h). What is called a window there is a slice
 // here.
 #pragma once
 
@@ -26,12 +26,12 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
+#include "engine/fiber/pace.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/kept_tuples.h"
 #include "engine/stage/session_share.h"
 #include "engine/stage/slice_times.h"
 #include "engine/window/windows.h"
-#include "rdma/base/every.h"
 #include "state/store/append_table.h"
 
 namespace glaive::engine {
@@ -48,7 +48,7 @@ class SessionJoinResults {
         left_(&left),
         right_(&right),
         shares_(1),
-        turn_(context.memory->thresholds().entries_per_turn) {}
+        pace_(context.memory->thresholds().entries_per_turn) {}
 
   /// Whether sessions are open, which the next slice continues or completes.
   bool has_more(std::int64_t /*fired*/) const { return has_open_; }
@@ -115,7 +115,7 @@ class SessionJoinResults {
       std::vector<Share> shares(memory_->thresholds().split_logs());
       const state::SplitLogOf log_of(*memory_);
       status = shares_.front().MoveTo(
-          *memory_, [&](std::uint64_t hash) -> Share& { return shares[log_of(hash)]; }, [&] { Look(fiber, 1); });
+          *memory_, [&](std::uint64_t hash) -> Share& { return shares[log_of(hash)]; }, [&] { pace_.Step(fiber); });
       shares_ = std::move(shares);
     }
     if (shares_.size() > 1) {
@@ -142,7 +142,7 @@ class SessionJoinResults {
       return status;
     }
     const absl::StatusOr<std::uint64_t> continued = share.EndSlice(
-        *memory_, windows_.size_ms(), [&] { Look(fiber, 1); },
+        *memory_, windows_.size_ms(), [&] { pace_.Step(fiber); },
         [&](const auto& session) { return EmitPairs(fiber, share, session, emit); });
     merges_ += continued.value_or(0);
     return continued.status();
@@ -163,7 +163,7 @@ class SessionJoinResults {
         if (absl::Status status = add(some); !status.ok()) {
           return status;
         }
-        Look(fiber, some.size());
+        pace_.Step(fiber, some.size());
       }
     }
     return absl::OkStatus();
@@ -172,18 +172,18 @@ class SessionJoinResults {
   template <typename Emit>
   absl::Status EmitPairs(Fiber& fiber, const Share& share, const typename Share::Session& session, const Emit& emit) {
     const auto emit_pair = [&](const auto* left, const auto* right) {
-      Look(fiber, 1);
+      pace_.Step(fiber);
       return emit(session.first_ms, session.last_ms + windows_.size_ms(), session.key, MakeResult<Plan>(left, right));
     };
     const typename Plan::Left::Tuple* const no_left = nullptr;
     const typename Plan::Right::Tuple* const no_right = nullptr;
     if (session.right.size == 0) {
-      return !Plan::kKeepsLeft
+      return !Plan::kOuterLeft
                  ? absl::OkStatus()
                  : share.left().ForEach(session.left, [&](const auto& left) { return emit_pair(&left, no_right); });
     }
     if (session.left.size == 0) {
-      return !Plan::kKeepsRight
+      return !Plan::kOuterRight
                  ? absl::OkStatus()
                  : share.right().ForEach(session.right, [&](const auto& right) { return emit_pair(no_left, &right); });
     }
@@ -192,20 +192,13 @@ class SessionJoinResults {
     });
   }
 
-  /// Yields now and then.
-  void Look(Fiber& fiber, std::uint64_t things) {
-    if (turn_.Step(things)) {
-      fiber.Yield();
-    }
-  }
-
   Windows windows_;
   state::StateMemory* memory_;
   LeftStore* left_;
   RightStore* right_;
   std::vector<Share> shares_;  // of the sessions with records in the slice that fired last
   bool has_open_ = false;      // whether there is one
-  Every turn_;                 // tuples, sessions or pairs looked at
+  Pace pace_;                  // over tuples, sessions or pairs
   std::uint64_t merges_ = 0;
   KeptTuples kept_;
 };

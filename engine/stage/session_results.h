@@ -6,10 +6,10 @@
 // if a gap or more lies between them, takes its place; then those that have nothing of the slice are closed. One lookup
 // and at most one merge for each key and slice.
 //
-// A key keeps its entry when its session is closed, and most often comes again. Entries without a session go once they
+// A key's entry stays when its session is closed, since most keys come again. Entries without a session go once they
 // are more than the others.
 //
-// One of the kinds of results that a WindowTrigger is made of; see there. What is called a window there is a slice
+// A kind of window (window_kind.h). What is called a window there is a slice
 // here.
 #pragma once
 
@@ -27,10 +27,11 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
+#include "engine/fiber/pace.h"
 #include "engine/stage/read_slice.h"
 #include "engine/stage/slice_times.h"
+#include "engine/stage/touch_new_tables.h"
 #include "engine/window/windows.h"
-#include "rdma/base/every.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
 
@@ -43,7 +44,7 @@ class SessionResults {
       : windows_(windows),
         memory_(context.memory),
         store_(&store),
-        turn_(context.memory->thresholds().entries_per_turn) {}
+        pace_(context.memory->thresholds().entries_per_turn) {}
 
   /// Whether sessions are open, which the next slice continues or completes.
   bool has_more(std::int64_t /*fired*/) const { return open_count_ > 0; }
@@ -54,7 +55,7 @@ class SessionResults {
     absl::Status status;
     if (primary.Oldest() != nullptr && windows_.FirstWindowOf(primary.Oldest()->first) == slice) {
       auto table = primary.TakeOldest();
-      status = Open(2 * table.size());
+      status = Open(fiber, 2 * table.size());
       status = status.ok() ? Continue(fiber, slice, table, emit) : status;
       table.Release(*memory_);
     }
@@ -79,7 +80,7 @@ class SessionResults {
 
   static constexpr std::uint32_t kFewestClosed = 64;  // that are worth the work to be dropped
 
-  /// The part of a log's entry, or of a slot's form.
+  /// The part of a log's entry, or of a cell's form.
   template <typename Value>
   static Part PartOf(const Value& value) {
     if constexpr (std::is_same_v<Value, Part>) {
@@ -90,7 +91,7 @@ class SessionResults {
   }
 
   /// Makes the table of sessions, if there is none, for so many entries.
-  absl::Status Open(std::uint64_t keys) {
+  absl::Status Open(Fiber& fiber, std::uint64_t keys) {
     if (sessions_) {
       return absl::OkStatus();
     }
@@ -99,13 +100,14 @@ class SessionResults {
       return created.status();
     }
     sessions_ = *std::move(created);
+    TouchNewTables(fiber, *memory_);
     return absl::OkStatus();
   }
 
-  /// Puts what the slice has to the sessions.
+  /// Continues the keys' sessions with what the slice has of them.
   template <typename SliceTable, typename Emit>
   absl::Status Continue(Fiber& fiber, std::int64_t slice, SliceTable& table, const Emit& emit) {
-    const auto stage = [&](const auto& entry) {
+    const auto take = [&](const auto& entry) {
       const Part part = PartOf(entry.value);
       for (const std::int64_t time_ms : {part.first_ms, part.last_ms}) {
         if (!windows_.Covers(slice, time_ms)) [[unlikely]] {
@@ -113,23 +115,24 @@ class SessionResults {
         }
       }
       const std::uint64_t hash = memory_->key_hash()(entry.key);
-      staged_[staged_count_++] = Item{.hash = hash, .key = entry.key, .part = part};
+      pending_[pending_count_++] = Item{.hash = hash, .key = entry.key, .part = part};
       typename Table::Prefetcher{*sessions_}(hash);
-      return staged_count_ < staged_.size() ? absl::OkStatus() : ContinueGroup(fiber, emit);
+      return pending_count_ < pending_.size() ? absl::OkStatus() : ContinueGroup(fiber, emit);
     };
-    absl::Status status = ReadSlice(fiber, *memory_, table, stage);
-    while (status.ok() && staged_count_ > 0) {
+    absl::Status status = ReadSlice(fiber, *memory_, table, take);
+    while (status.ok() && pending_count_ > 0) {
       status = ContinueGroup(fiber, emit);
     }
     return status;
   }
 
-  /// Puts the group that was staged first to the sessions: what it needs has had time to come.
+  /// Continues the sessions of the oldest pending group: the cache lines that it needs have had time to come.
   template <typename Emit>
   absl::Status ContinueGroup(Fiber& fiber, const Emit& emit) {
-    const std::size_t count = std::min(staged_count_, state::kGroupSize);
-    const std::span<const Item> items(staged_.data(), count);
-    Look(fiber, static_cast<std::uint32_t>(count));
+    const std::size_t count = std::min(pending_count_, state::kGroupSize);
+    const std::span<const Item> items(pending_.data(), count);
+    pace_.Step(fiber, count);
+    TouchNewTables(fiber, *memory_);
     absl::Status emitted;
     const auto go_on = [&](Part& session, const Item& item) {
       if (session.empty()) {
@@ -145,9 +148,9 @@ class SessionResults {
     };
     absl::Status status = sessions_->template Apply</*kPrefetched=*/true>(*memory_, items, go_on);
     status.Update(emitted);
-    std::copy(staged_.begin() + static_cast<std::ptrdiff_t>(count),
-              staged_.begin() + static_cast<std::ptrdiff_t>(staged_count_), staged_.begin());
-    staged_count_ -= count;
+    std::copy(pending_.begin() + static_cast<std::ptrdiff_t>(count),
+              pending_.begin() + static_cast<std::ptrdiff_t>(pending_count_), pending_.begin());
+    pending_count_ -= count;
     return status;
   }
 
@@ -155,7 +158,7 @@ class SessionResults {
   template <typename Emit>
   absl::Status Close(Fiber& fiber, std::int64_t start_ms, const Emit& emit) {
     for (std::uint32_t i = 0; sessions_ && i < sessions_->size(); ++i) {
-      Look(fiber, 1);
+      pace_.Step(fiber);
       auto& [key, session] = sessions_->At(i);
       if (session.empty() || session.last_ms >= start_ms) {
         continue;
@@ -175,14 +178,14 @@ class SessionResults {
       return absl::OkStatus();
     }
     Table all = *std::exchange(sessions_, std::nullopt);
-    absl::Status status = open_count_ > 0 ? Open(2 * open_count_) : absl::OkStatus();
+    absl::Status status = open_count_ > 0 ? Open(fiber, 2 * open_count_) : absl::OkStatus();
     for (std::uint32_t i = 0; open_count_ > 0 && i < all.size() && status.ok(); ++i) {
-      Look(fiber, 1);
+      pace_.Step(fiber);
       if (const auto& [key, session] = all.At(i); !session.empty()) {
-        staged_[staged_count_++] = Item{.hash = memory_->key_hash()(key), .key = key, .part = session};
+        pending_[pending_count_++] = Item{.hash = memory_->key_hash()(key), .key = key, .part = session};
       }
-      if (staged_count_ == state::kGroupSize || i + 1 == all.size()) {
-        status = sessions_->Apply(*memory_, std::span<const Item>(staged_.data(), std::exchange(staged_count_, 0)),
+      if (pending_count_ == state::kGroupSize || i + 1 == all.size()) {
+        status = sessions_->Apply(*memory_, std::span<const Item>(pending_.data(), std::exchange(pending_count_, 0)),
                                   [](Part& session, const Item& item) { session = item.part; });
       }
     }
@@ -195,22 +198,15 @@ class SessionResults {
     return emit(session.first_ms, session.last_ms + windows_.size_ms(), key, session.Result());
   }
 
-  /// Yields now and then.
-  void Look(Fiber& fiber, std::uint32_t entries) {
-    if (turn_.Step(entries)) {
-      fiber.Yield();
-    }
-  }
-
   Windows windows_;
   state::StateMemory* memory_;
   typename Plan::Store* store_;
   std::optional<Table> sessions_;  // by key; empty ones of keys that have none now
   std::uint64_t open_count_ = 0;   // sessions that are not empty: with records in the slice that fired last
-  Every turn_;                     // entries looked at
+  Pace pace_;                      // over entries
   std::uint64_t merges_ = 0;
-  std::size_t staged_count_ = 0;
-  std::array<Item, 2 * state::kGroupSize> staged_;
+  std::size_t pending_count_ = 0;
+  std::array<Item, 2 * state::kGroupSize> pending_;
 };
 
 }  // namespace glaive::engine

@@ -1,16 +1,16 @@
 // SessionShare: the open sessions of some of a join's keys, with the tuples of both sides.
 //
 // A slice is read in whole: its tuples are put together by key, and what it then has of a key goes on with the session
-// that is open, if less than the gap lies between them. A session that the slice does not continue has ended. What is
-// looked at per slice are its tuples and the sessions of the slice before; the tuples of a session that goes on are
-// only linked. A share of a table that is split (state/store/append_table.h) fits the cache with the slice's tuples, so
+// that is open, if less than the gap lies between them. A session that the slice does not continue has ended. A slice
+// costs a visit to its tuples and to the sessions of the slice before; the tuples of a session that goes on are only
+// linked. A share of a table that is split (state/store/append_table.h) fits the cache with the slice's tuples, so
 // its lookups and lists cost no cache misses of their own.
 //
 // Owned by a SessionJoinResults, used by its fiber.
 //
 //   status = share.BeginSlice(memory, tuples);
 //   status = share.AddLeft(memory, entries);               // groups, in any order; AddRight for the other side
-//   status = share.EndSlice(memory, gap_ms, look, ended);  // calls ended(session)
+//   status = share.EndSlice(memory, gap_ms, pause, ended);  // calls ended(session)
 #pragma once
 
 #include <algorithm>
@@ -71,14 +71,14 @@ class SessionShare {
   }
 
   /// Ends the slice: calls `ended(session)`, which returns a status, for each session that was open before and does not
-  /// go on, and gives its tuples' places back; until one is not OK, and returns that. `look()` is called for each that
+  /// go on, and gives its tuples' places back; until one is not OK, and returns that. `pause()` is called for each that
   /// was open, and may suspend the fiber. Returns how many go on.
-  template <typename LookFn, typename EndedFn>
-  absl::StatusOr<std::uint64_t> EndSlice(state::StateMemory& memory, std::int64_t gap_ms, const LookFn& look,
+  template <typename PauseFn, typename EndedFn>
+  absl::StatusOr<std::uint64_t> EndSlice(state::StateMemory& memory, std::int64_t gap_ms, const PauseFn& pause,
                                          const EndedFn& ended) {
     std::uint64_t continued = 0;
     for (std::uint32_t number = 0; number < open_.size(); ++number) {
-      look();
+      pause();
       Session& session = open_.At(number);
       const std::uint32_t found = slice_.size() == 0 ? kNone : Find(session.key);
       if (found != kNone && slice_.At(found).first_ms - session.last_ms < gap_ms) {
@@ -97,15 +97,15 @@ class SessionShare {
     memory.Release({.data = reinterpret_cast<std::byte*>(buckets_.data()), .size_bytes = buckets_.size_bytes()},
                    state::Contents::kAny);
     buckets_ = {};
-    Gather(memory, left_, &Session::left, look);
-    Gather(memory, right_, &Session::right, look);
+    Gather(memory, left_, &Session::left, pause);
+    Gather(memory, right_, &Session::right, pause);
     return continued;
   }
 
-  /// Moves all sessions to others, between slices: `share_of(hash)` is where those of a key go. `look()` is called for
+  /// Moves all sessions to others, between slices: `share_of(hash)` is where those of a key go. `pause()` is called for
   /// each tuple, and may suspend the fiber. ResourceExhausted past the budget.
-  template <typename ShareOfFn, typename LookFn>
-  absl::Status MoveTo(state::StateMemory& memory, const ShareOfFn& share_of, const LookFn& look) {
+  template <typename ShareOfFn, typename PauseFn>
+  absl::Status MoveTo(state::StateMemory& memory, const ShareOfFn& share_of, const PauseFn& pause) {
     for (std::uint32_t number = 0; number < open_.size(); ++number) {
       Session session = open_.At(number);
       SessionShare& other = share_of(memory.key_hash()(session.key));
@@ -115,8 +115,8 @@ class SessionShare {
       if (!status.ok()) {
         return status;
       }
-      session.left = Copy(left_, session.left, other.left_, look);
-      session.right = Copy(right_, session.right, other.right_, look);
+      session.left = Copy(left_, session.left, other.left_, pause);
+      session.right = Copy(right_, session.right, other.right_, pause);
       other.open_.Append(session);
     }
     open_.Release(memory);
@@ -186,8 +186,8 @@ class SessionShare {
 
   /// Moves the tuples of the open sessions together if most of the others have been dropped; not where there is no
   /// memory for both, which may do until more have been dropped.
-  template <typename Tuples, typename LookFn>
-  void Gather(state::StateMemory& memory, Tuples& tuples, state::TupleList Session::* list, const LookFn& look) {
+  template <typename Tuples, typename PauseFn>
+  void Gather(state::StateMemory& memory, Tuples& tuples, state::TupleList Session::* list, const PauseFn& pause) {
     if (!tuples.IsSparse()) {
       return;
     }
@@ -197,20 +197,20 @@ class SessionShare {
       return;
     }
     for (std::uint32_t number = 0; number < open_.size(); ++number) {
-      look();
+      pause();
       Session& session = open_.At(number);
-      session.*list = Copy(tuples, session.*list, gathered, look);
+      session.*list = Copy(tuples, session.*list, gathered, pause);
     }
     tuples.Release(memory);
     tuples = std::move(gathered);
   }
 
-  template <typename Tuples, typename LookFn>
-  static state::TupleList Copy(const Tuples& from, const state::TupleList& list, Tuples& to, const LookFn& look) {
+  template <typename Tuples, typename PauseFn>
+  static state::TupleList Copy(const Tuples& from, const state::TupleList& list, Tuples& to, const PauseFn& pause) {
     state::TupleList copy;
     from.ForEach(list,
                  [&](const auto& tuple) {
-                   look();
+                   pause();
                    to.Push(copy, tuple);
                    return absl::OkStatus();
                  })

@@ -1,7 +1,7 @@
 // SlidingResults: pieces of slices go to TwoStacks when the first of their windows fires, and the results of a window
 // are what that holds then.
 //
-// One of the kinds of results that a WindowTrigger is made of; see there.
+// A kind of window (window_kind.h).
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
+#include "engine/fiber/pace.h"
 #include "engine/window/windows.h"
-#include "rdma/base/every.h"
 #include "state/store/two_stacks.h"
 
 namespace glaive::engine {
@@ -35,13 +35,11 @@ class SlidingResults {
     if (absl::Status status = Combine(fiber, window); !status.ok()) {
       return status;
     }
-    Every turn(entries_per_turn_);
+    Pace pace(entries_per_turn_);
     for (std::uint32_t first = 0; !stacks_.Run(first).empty();) {
       const auto run = stacks_.Run(first);
       for (const auto& entry : run) {
-        if (turn.Step()) {
-          fiber.Yield();
-        }
+        pace.Step(fiber);
         if (!stacks_.Holds(entry)) {
           continue;
         }
@@ -75,7 +73,7 @@ class SlidingResults {
   }
 
   Windows windows_;
-  std::uint64_t entries_per_turn_;  // merged or looked at
+  std::uint64_t entries_per_turn_;  // merged or visited
   typename Plan::Store* store_;
   state::TwoStacks<typename Plan::Key, typename Plan::Value> stacks_;
 };

@@ -1,7 +1,7 @@
 // StageInput: one of the streams that a stage takes in, on one executor: its fused pipeline, its state and its epochs.
 //
 // As a consumer it runs the pipeline on batches, folds the survivors into the store, and ends epochs, in the producer's
-// fiber. As a target of deltas it merges what other executors have found out, in the merge fibers. Owned by its stage,
+// fiber. As a target of deltas it merges what other executors have found out, in the merge fiber. Owned by its stage,
 // used by its executor's thread alone.
 //
 //   1. A watermark is told to others only behind everything it covers (invariant I3).
@@ -16,30 +16,33 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "absl/status/statusor.h"
 
 #include "engine/executor/delta_shipper.h"
 #include "engine/executor/task_context.h"
+#include "engine/fiber/pace.h"
 #include "engine/graph/delta_target.h"
-#include "engine/graph/flow_consumer.h"
 #include "engine/graph/open_graph.h"
+#include "engine/graph/operator.h"
 #include "engine/progress/flow_progress.h"
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/described_stage.h"
+#include "engine/stage/fold_loop.h"
 #include "engine/stage/late_output.h"
 #include "engine/stage/read_ahead.h"
-#include "engine/stage/record_stage.h"
+#include "engine/stage/touch_new_tables.h"
 #include "engine/window/windows.h"
-#include "rdma/base/every.h"
 #include "state/epoch/delta_reader.h"
 
 namespace glaive::engine {
 
 template <typename Plan>
-class StageInput final : public FlowConsumer<typename Plan::Input>, public DeltaTarget {
+class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarget {
  public:
   using Store = typename Plan::Store;
 
@@ -50,8 +53,9 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
                                                           const DescribedStage& stage, OpenGraph& graph) {
     TaskContext& context = graph.context();
     std::unique_ptr<LateSink> late_sink;
-    if constexpr (Plan::kKeepsLate) {
-      auto opened = plan.late_sink({.executor = context.self, .executor_count = context.executor_count});
+    if constexpr (Plan::kHasLateSink) {
+      auto opened = plan.late_sink(
+          {.executor = context.self, .executor_count = context.executor_count, .claims = context.claims});
       if (!opened.ok()) {
         return opened.status();
       }
@@ -72,7 +76,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     std::unique_ptr<StageInput> input(
         new StageInput(plan, windows, progress, stage_input, stage, graph, std::move(late_sink), *std::move(store)));
     graph.AddInput(*input);
-    graph.ProducerOf(*plan.origin.node).AddConsumer(*input);
+    graph.OutputOf(*plan.origin.vertex).Add(*input);
     return input;
   }
 
@@ -81,52 +85,35 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
 
   // ---- as a consumer -----------------------------------------------------------------------------------------------
 
-  void Take(Fiber& fiber, const SourceBatch<typename Plan::Input>& taken, bool was_ready,
-            std::int64_t read_ns) override {
-    SourceBatch<typename Plan::Input> batch = taken;
-    batch.watermark_ms = HeldBack(taken.watermark_ms, plan_->allowed_lateness_ms);
-    // Only End tells others of the flow's end: they take nothing behind that, and idle flows don't follow it.
-    if (batch.watermark_ms == kMaxEventTimeMs) {
-      batch.watermark_ms = taken.ended ? stream_watermark_ms_ : kMaxEventTimeMs - 1;
-    }
-    if (!batch.records.empty() || batch.watermark_ms > stream_watermark_ms_ || was_ready || batch.ended) {
-      stream_watermark_ms_ = batch.watermark_ms;
-      progress_.OnActivity(read_ns);
-    } else {
-      progress_.OnSilence(read_ns);
-    }
-    if (!batch.records.empty() || batch.watermark_ms > progress_.watermark_ms()) {  // time may pass without records
-      Process(fiber, batch, read_ns);
-    }
-    if (progress_.ShouldEndEpoch(read_ns)) {
-      EndEpoch(fiber);
-    } else if (!store_.holds_back()) {
-      progress_.Publish();
-    }
+  void Take(Fiber& fiber, const Batch<typename Plan::Input>& batch) override {
+    Process(fiber, batch);
+    PublishUnlessHeldBack();
   }
 
-  void Settle(Fiber& fiber) override {
+  void On(Fiber& fiber, const Control& control) override {
+    std::visit([&](const auto& each) { OnControl(fiber, each); }, control);
+  }
+
+  void Flush(Fiber& fiber) override {
     if (progress_.has_news()) {
       EndEpoch(fiber);
     }
   }
 
-  void End(Fiber& fiber) override {
-    progress_.OnEnd(context_->clock->NowNanos());
-    EndEpoch(fiber);
-    shipper_->EndInput();
-    context_->Require(fiber, late_.Finish(fiber));
+  bool WantsTurn(std::int64_t now_ns) const override {
+    return ShouldEndEpoch(now_ns) || progress_.ShouldFollow(now_ns);
   }
-
-  void OnUpstreamIdle(std::int64_t now_ns) override { progress_.OnUpstreamIdle(now_ns); }
-  void OnUpstreamActive(std::int64_t now_ns) override { progress_.OnUpstreamActive(now_ns); }
+  void Attend(Fiber& fiber, std::int64_t now_ns) override {
+    progress_.Follow(now_ns);
+    if (ShouldEndEpoch(now_ns)) {
+      EndEpoch(fiber);
+    } else {
+      PublishUnlessHeldBack();
+    }
+  }
 
   bool LeadsTooFar() const override { return progress_.LeadsTooFar(); }
-  bool AttentionIsDue(std::int64_t now_ns) const override {
-    return (progress_.has_news() && progress_.ShouldEndEpoch(now_ns)) || progress_.ShouldFollow(now_ns);
-  }
-  std::int64_t watermark_ms() const override { return progress_.watermark_ms(); }
-  const Idleness* idleness() const override { return &progress_.idleness(); }
+  std::optional<std::int64_t> watermark_ms() const override { return progress_.watermark_ms(); }
 
   // ---- as a target of deltas ---------------------------------------------------------------------------------------
 
@@ -147,6 +134,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
           fiber.Yield();
           merged_in_turn = 0;
         }
+        OpenAhead(fiber, run->slice);
         const absl::StatusOr<std::size_t> some = store_.MergeSome(reader, *run, merged);
         context_->Require(fiber, described_->Explain(some.status()));
         merged += *some;
@@ -169,9 +157,9 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   /// Adds its counters to the context's metrics.
   void Measure() const {
     ExecutorMetrics& metrics = *context_->metrics;
-    metrics.records_kept += Plan::kFromSource ? stage_.kept() : 0;
-    metrics.late_records += stage_.late();  // of results, only those of a stage that was idle
-    metrics.partly_late_records += stage_.partly_late();
+    metrics.records_accepted += Plan::kFromSource ? fold_loop_.accepted() : 0;
+    metrics.late_records += fold_loop_.late();  // of results, only those of a stage that was idle
+    metrics.partly_late_records += fold_loop_.partly_late();
     metrics.epochs += progress_.epochs_ended();
     metrics.merges += store_.merged_entries();
     state::TableCounts& tables = metrics;
@@ -193,7 +181,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   using Update = typename Store::Update;
   using Records = std::span<const typename Plan::Input>;
 
-  /// What brings records to the store in a fiber; see RecordStage.
+  /// What brings records to the store in a fiber; see FoldLoop.
   class Host {
    public:
     Host(StageInput& input, Fiber& fiber) : input_(&input), fiber_(&fiber) {}
@@ -219,7 +207,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     Fiber* fiber_;
   };
 
-  static constexpr std::size_t kAddStep = RecordStage<Plan>::kMaxRecords;
+  static constexpr std::size_t kAddStep = FoldLoop<Plan>::kMaxRecords;
   /// Records filtered at a time: about a source's batch, since reading them from memory starts slowly. In steps of 32,
   /// YSB takes a third longer.
   static constexpr std::size_t kSelectStep =
@@ -234,38 +222,59 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
         windows_(windows),
         late_(std::move(late_sink)),
         store_(std::move(store)),
-        stage_(plan, windows_, context_->memory->thresholds().most_staged),
+        fold_loop_(plan, windows_, context_->memory->thresholds().most_pending),
         progress_({.self = context_->self,
                    .input = stage_input,
                    .of_results = !Plan::kFromSource,
                    .policy = context_->epoch_policy,
                    .max_lead_ms = context_->max_lead_ms,
-                   .idle_timeout_ns = Plan::kFromSource ? context_->idle_timeout_ns : 0,
-                   // Less than the timeout: who wakes may soon be idle again, and should be followed before.
+                   // Less than the timeout: a flow that wakes may soon be idle again, and is to be followed before.
                    .patience_ns = context_->idle_timeout_ns / 4},
                   windows_, stage_progress) {}
 
-  void Process(Fiber& fiber, const SourceBatch<typename Plan::Input>& batch, std::int64_t read_ns) {
+  void OnControl(Fiber& /*fiber*/, const Watermark& watermark) {
+    const std::int64_t time_ms = HeldBack(watermark.time_ms, plan_->allowed_lateness_ms);
+    progress_.OnBatch(0, 0, std::max(time_ms, progress_.watermark_ms()), watermark.read_ns);
+    PublishUnlessHeldBack();
+  }
+  void OnControl(Fiber& /*fiber*/, const Idle& idle) { progress_.OnIdle(idle.now_ns); }
+  void OnControl(Fiber& /*fiber*/, const Active& /*active*/) { progress_.OnActive(); }
+  void OnControl(Fiber& fiber, const EndOfStream& /*end*/) {
+    progress_.OnEnd(context_->clock->NowNanos());
+    EndEpoch(fiber);
+    shipper_->EndInput();
+    context_->Require(fiber, late_.Finish(fiber));
+  }
+
+  bool ShouldEndEpoch(std::int64_t now_ns) const { return progress_.has_news() && progress_.ShouldEndEpoch(now_ns); }
+
+  /// Tells the executor's own leader of the watermark, unless the store holds back records that it covers.
+  void PublishUnlessHeldBack() {
+    if (!store_.holds_back()) {
+      progress_.Publish();
+    }
+  }
+
+  void Process(Fiber& fiber, const Batch<typename Plan::Input>& batch) {
     Host host(*this, fiber);
-    stage_.BeginBatch(progress_.watermark_ms());
+    fold_loop_.BeginBatch(progress_.watermark_ms());
     ForEachSelected(batch, [&](auto records, const auto& meanwhile) {
-      stage_.Add(records, {.event_time_shift_ms = batch.event_time_shift_ms, .in_order = batch.in_order}, host,
-                 meanwhile);
+      fold_loop_.Add(records, {.event_time_shift_ms = batch.event_time_shift_ms, .in_order = batch.in_order}, host,
+                     meanwhile);
     });
-    stage_.Flush(host);
+    fold_loop_.Flush(host);
     if (store_.wants_read_out()) {
       ReadOut(fiber);
     }
-    progress_.OnBatch(batch.records.size(), batch.records.size_bytes(),
-                      std::max(batch.watermark_ms, progress_.watermark_ms()), read_ns);
+    progress_.OnBatch(batch.records.size(), batch.records.size_bytes(), progress_.watermark_ms(), batch.read_ns);
     context_->Require(fiber, late_.Write(fiber));
   }
 
-  /// Calls `add(records, meanwhile)` for the records that the chain's leading filters keep, at most kAddStep at a time:
-  /// with pointers to them, or with all records as they lie where there are no such filters. `meanwhile()` is to be
-  /// called as each is staged.
+  /// Calls `add(records, meanwhile)` for the records that the chain's leading filters select, at most kAddStep at a
+  /// time: with pointers to them, or with all records as they lie where there are no such filters. `meanwhile()` is to
+  /// be called as each becomes pending.
   template <typename AddFn>
-  void ForEachSelected(const SourceBatch<typename Plan::Input>& batch, const AddFn& add) {
+  void ForEachSelected(const Batch<typename Plan::Input>& batch, const AddFn& add) {
     if constexpr (!Plan::Chain::kSelects) {
       for (Records rest = batch.records; !rest.empty();) {
         add(TakeFirst(rest, kAddStep), [] {});
@@ -290,7 +299,7 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
     return first;
   }
 
-  /// At most kSelectStep records. Every pointer is written and those of the kept ones stay: no branch.
+  /// At most kSelectStep records. Every pointer is written and those of the selected ones stay: no branch.
   std::span<const typename Plan::Input* const> Select(Records records) {
     std::size_t count = 0;
     for (const typename Plan::Input& record : records) {
@@ -302,19 +311,29 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
 
   /// Brings records to the store, once it has room.
   void TakeUpdates(Fiber& fiber, state::SliceId piece, std::span<Update> updates) {
+    OpenAhead(fiber, piece);
     WaitForRoom(fiber, updates.size());
     context_->Require(fiber, described_->Explain(store_.Take(piece, updates)));
   }
 
   /// Hands over the records that the store holds back.
   void ReadOut(Fiber& fiber) {
-    for (Every turn(context_->memory->thresholds().entries_per_turn); store_.holds_back();) {
+    for (Pace pace(context_->memory->thresholds().entries_per_turn); store_.holds_back();) {
+      OpenAhead(fiber, store_.held_back_slice());
       WaitForRoom(fiber, state::kMostEntries);
       context_->Require(fiber, described_->Explain(store_.ReadOutSome()));
-      if (turn.Step(state::kMostEntries)) {
-        fiber.Yield();
-      }
+      pace.Step(fiber, state::kMostEntries);
     }
+  }
+
+  /// Before entries of a slice come to the state: opens its table if that will be large, and gives large new tables
+  /// their memory.
+  void OpenAhead(Fiber& fiber, state::SliceId slice) {
+    if (store_.primary().OpensLargeTable(slice)) [[unlikely]] {
+      context_->Require(fiber, described_->Explain(store_.primary().Open(slice).status()));
+      ++context_->metrics->opened_ahead;
+    }
+    TouchNewTables(fiber, *context_->memory);
   }
 
   void WaitForRoom(Fiber& fiber, std::size_t entries) {
@@ -348,9 +367,8 @@ class StageInput final : public FlowConsumer<typename Plan::Input>, public Delta
   Windows windows_;
   LateOutput<typename Plan::Record> late_;
   Store store_;
-  RecordStage<Plan> stage_;
+  FoldLoop<Plan> fold_loop_;
   FlowProgress progress_;
-  std::int64_t stream_watermark_ms_ = kMinEventTimeMs;  // the flow's own may be ahead of it, after it was idle
   std::array<const typename Plan::Input*, Plan::Chain::kSelects ? kSelectStep : 0> selected_;
 };
 

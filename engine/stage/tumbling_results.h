@@ -1,6 +1,6 @@
 // TumblingResults: the results of a tumbling window are those of the keys in the table of its one slice.
 //
-// One of the kinds of results that a WindowTrigger is made of; see there.
+// A kind of window (window_kind.h).
 #pragma once
 
 #include <cstdint>

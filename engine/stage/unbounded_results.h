@@ -1,7 +1,7 @@
 // UnboundedResults: without windows, the slice that is due is merged into one table of all keys, and the results are
 // those of the slice's keys.
 //
-// One of the kinds of results that a WindowTrigger is made of; see there. The first slice becomes the table as it lies:
+// A kind of window (window_kind.h). The first slice becomes the table as it lies:
 // where results are due at the end only, nothing is ever merged.
 #pragma once
 
@@ -14,11 +14,12 @@
 
 #include "absl/status/status.h"
 
+#include "engine/base/event_time.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
-#include "engine/progress/event_time.h"
+#include "engine/fiber/pace.h"
+#include "engine/stage/touch_new_tables.h"
 #include "engine/window/windows.h"
-#include "rdma/base/every.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
 
@@ -31,7 +32,7 @@ class UnboundedResults {
       : windows_(windows),
         memory_(context.memory),
         store_(&store),
-        turn_(context.memory->thresholds().entries_per_turn) {}
+        pace_(context.memory->thresholds().entries_per_turn) {}
 
   bool has_more(std::int64_t /*fired*/) const { return false; }
 
@@ -47,10 +48,9 @@ class UnboundedResults {
     }
     absl::Status status;
     for (std::uint32_t first = 0; status.ok() && first < changed.size(); first += state::kGroupSize) {
+      TouchNewTables(fiber, *memory_);
       status = MergeGroup(changed, first, emit_until);
-      if (turn_.Step(state::kGroupSize)) {
-        fiber.Yield();
-      }
+      pace_.Step(fiber, state::kGroupSize);
     }
     changed.Release(*memory_);
     return status;
@@ -71,9 +71,7 @@ class UnboundedResults {
   template <typename EmitUntil>
   absl::Status EmitAll(Fiber& fiber, const EmitUntil& emit_until) {
     for (std::uint32_t i = 0; i < total_->size(); ++i) {
-      if (turn_.Step()) {
-        fiber.Yield();
-      }
+      pace_.Step(fiber);
       const auto& [key, value] = total_->At(i);
       if (absl::Status status = emit_until(key, value); !status.ok()) {
         return status;
@@ -111,7 +109,7 @@ class UnboundedResults {
   typename Plan::Store* store_;
   std::optional<Table> total_;  // of all slices that have fired
   std::uint64_t merges_ = 0;
-  Every turn_;  // entries merged or looked at
+  Pace pace_;  // over entries
 };
 
 }  // namespace glaive::engine

@@ -1,11 +1,11 @@
 // UnwindowedJoinResults: the join without windows: a pair has a result once, when the second of its tuples has reached
 // the leader; nothing is ever dropped.
 //
-// Tuples that have come since the last look are taken from the stores, one by one: each meets those of the other side
+// Tuples that have come since the last turn are taken from the stores, one by one: each meets those of the other side
 // that are in the lists already, and joins its own (a symmetric hash join: Wilschut and Apers, 1991). At the end of the
 // stream come the tuples that never met a partner, where those are kept.
 //
-// One of the kinds of results that a WindowTrigger is made of; see there.
+// A kind of window (window_kind.h).
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/base/event_time.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
-#include "engine/progress/event_time.h"
+#include "engine/fiber/pace.h"
 #include "engine/stage/kept_tuples.h"
 #include "engine/window/windows.h"
-#include "rdma/base/every.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
 #include "state/store/tuple_lists.h"
@@ -38,7 +38,7 @@ class UnwindowedJoinResults {
   using RightStore = typename Plan::Right::Store;
 
   UnwindowedJoinResults(TaskContext& context, const Windows& /*windows*/, LeftStore& left, RightStore& right)
-      : memory_(context.memory), left_(&left), right_(&right), turn_(context.memory->thresholds().entries_per_turn) {}
+      : memory_(context.memory), left_(&left), right_(&right), pace_(context.memory->thresholds().entries_per_turn) {}
 
   /// Whether tuples have come.
   bool has_early() const { return left_->primary().Oldest() != nullptr || right_->primary().Oldest() != nullptr; }
@@ -71,13 +71,13 @@ class UnwindowedJoinResults {
   absl::Status EmitLast(Fiber& fiber, const Emit& emit) {
     absl::Status status;
     for (std::uint32_t i = 0; table_ && i < table_->size() && status.ok(); ++i) {
-      Look(fiber);
+      pace_.Step(fiber);
       const auto& [key, part] = table_->At(i);
-      if (Plan::kKeepsLeft && part.right.size == 0) {
+      if (Plan::kOuterLeft && part.right.size == 0) {
         status = left_tuples_.ForEach(part.left, [&](const LeftTuple& left) {
           return EmitPair(fiber, key, &left, static_cast<const RightTuple*>(nullptr), emit);
         });
-      } else if (Plan::kKeepsRight && part.left.size == 0) {
+      } else if (Plan::kOuterRight && part.left.size == 0) {
         status = right_tuples_.ForEach(part.right, [&](const RightTuple& right) {
           return EmitPair(fiber, key, static_cast<const LeftTuple*>(nullptr), &right, emit);
         });
@@ -107,16 +107,10 @@ class UnwindowedJoinResults {
     const Tuple* tuple;
   };
 
-  void Look(Fiber& fiber, std::uint64_t things = 1) {
-    if (turn_.Step(things)) {
-      fiber.Yield();
-    }
-  }
-
   template <typename Emit>
   absl::Status EmitPair(Fiber& fiber, const Key& key, const LeftTuple* left, const RightTuple* right,
                         const Emit& emit) {
-    Look(fiber);
+    pace_.Step(fiber);
     return emit(kMinEventTimeMs, kMaxEventTimeMs, key, MakeResult<Plan>(left, right));
   }
 
@@ -139,7 +133,7 @@ class UnwindowedJoinResults {
       for (std::size_t run = 0; run < log.run_count(); ++run) {
         for (auto entries = log.Run(run); !entries.empty() && status.ok();
              entries = entries.subspan(std::min(state::kGroupSize, entries.size()))) {
-          Look(fiber, state::kGroupSize);
+          pace_.Step(fiber, state::kGroupSize);
           status = TakeGroup(entries.first(std::min(state::kGroupSize, entries.size())), tuples, meet);
         }
       }
@@ -175,7 +169,7 @@ class UnwindowedJoinResults {
   std::optional<Table> table_;
   state::TupleLists<LeftTuple> left_tuples_;
   state::TupleLists<RightTuple> right_tuples_;
-  Every turn_;  // tuples and pairs looked at
+  Pace pace_;  // over tuples and pairs
   KeptTuples kept_;
 };
 

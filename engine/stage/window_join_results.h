@@ -5,7 +5,7 @@
 // a time: the smaller side goes into an index, the larger one is looked up. Where the tables are split, each log and
 // its index fit the cache (state/store/append_table.h). A piece is dropped when its last window has fired.
 //
-// One of the kinds of results that a WindowTrigger is made of; see there.
+// A kind of window (window_kind.h).
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
+#include "engine/fiber/pace.h"
 #include "engine/stage/kept_tuples.h"
 #include "engine/window/windows.h"
-#include "rdma/base/every.h"
 #include "state/index/group_index.h"
 #include "state/log/append_log.h"
 #include "state/log/entry_log.h"
@@ -42,7 +42,7 @@ class WindowJoinResults {
         memory_(context.memory),
         left_(left),
         right_(right),
-        turn_(context.memory->thresholds().entries_per_turn) {}
+        pace_(context.memory->thresholds().entries_per_turn) {}
 
   /// Whether pieces that have fired count for the next window, too.
   bool has_more(std::int64_t /*fired*/) const { return !left_.pieces.empty() || !right_.pieces.empty(); }
@@ -54,8 +54,8 @@ class WindowJoinResults {
     kept_.Note(left_.tuples() + left_.store->primary().entries() + right_.tuples() + right_.store->primary().entries(),
                memory_->used_bytes());
     const std::size_t logs = left_.split() || right_.split() ? memory_->thresholds().split_logs() : 1;
-    absl::Status status = left_.Arrange(*memory_, logs, [&] { Look(fiber); });
-    status.Update(right_.Arrange(*memory_, logs, [&] { Look(fiber); }));
+    absl::Status status = left_.Arrange(*memory_, logs, [&] { pace_.Step(fiber); });
+    status.Update(right_.Arrange(*memory_, logs, [&] { pace_.Step(fiber); }));
     const auto emit_pair = [&](const auto* left, const auto* right) {
       const auto& key = left == nullptr ? right->key : left->key;
       return emit(windows_.StartMs(window), windows_.EndMs(window), key, MakeResult<Plan>(Tuple(left), Tuple(right)));
@@ -63,8 +63,8 @@ class WindowJoinResults {
     for (std::size_t log = 0; log < logs && status.ok(); ++log) {
       const auto flipped = [&](const auto* right, const auto* left) { return emit_pair(left, right); };
       status = left_.arranged[log].tuples <= right_.arranged[log].tuples
-                   ? Join<Plan::kKeepsLeft, Plan::kKeepsRight>(fiber, left_, right_, log, emit_pair)
-                   : Join<Plan::kKeepsRight, Plan::kKeepsLeft>(fiber, right_, left_, log, flipped);
+                   ? Join<Plan::kOuterLeft, Plan::kOuterRight>(fiber, left_, right_, log, emit_pair)
+                   : Join<Plan::kOuterRight, Plan::kOuterLeft>(fiber, right_, left_, log, flipped);
     }
     left_.Drop(*memory_, window);
     right_.Drop(*memory_, window);
@@ -119,16 +119,16 @@ class WindowJoinResults {
       return tuples;
     }
     /// Says which tuples are joined together: all, or, in as many parts as a split table has logs, those with the same
-    /// bits of their hashes. Small pieces beside split ones are not copied for that, only pointed into. Calls `look`
+    /// bits of their hashes. Small pieces beside split ones are not copied for that, only pointed into. Calls `pause`
     /// for each of their tuples, and for each log. Drop gives the memory back; ResourceExhausted past the budget.
-    template <typename LookFn>
-    absl::Status Arrange(state::StateMemory& memory, std::size_t logs, const LookFn& look) {
+    template <typename PauseFn>
+    absl::Status Arrange(state::StateMemory& memory, std::size_t logs, const PauseFn& pause) {
       const state::SplitLogOf log_of(memory);
       arranged.resize(logs);
       for (const Piece& piece : pieces) {
         if (piece.table.logs().size() == logs) {
           for (std::size_t log = 0; log < logs; ++log) {
-            look();
+            pause();
             arranged[log].logs.push_back(&piece.table.logs()[log]);
             arranged[log].tuples += piece.table.logs()[log].size();
           }
@@ -137,7 +137,7 @@ class WindowJoinResults {
         const auto& all = piece.table.logs().front();
         for (std::size_t run = 0; run < all.run_count(); ++run) {
           for (const Entry& entry : all.Run(run)) {
-            look();
+            pause();
             Arranged& part = arranged[log_of(memory.key_hash()(entry.key))];
             if (absl::Status status = part.entries.MakeRoom(memory); !status.ok()) {
               return status;
@@ -188,22 +188,15 @@ class WindowJoinResults {
     return entry == nullptr ? nullptr : &entry->value.tuple;
   }
 
-  /// Yields now and then.
-  void Look(Fiber& fiber) {
-    if (turn_.Step()) {
-      fiber.Yield();
-    }
-  }
-
   /// Joins one log of both sides: `build` goes into the index, `probe` is looked up. Calls `emit_pair(build, probe)`,
   /// and where tuples without a partner are kept, with null for that.
-  template <bool kKeepBuild, bool kKeepProbe, typename Build, typename Probe, typename EmitPair>
+  template <bool kOuterBuild, bool kOuterProbe, typename Build, typename Probe, typename EmitPair>
   absl::Status Join(Fiber& fiber, const Side<Build>& build, const Side<Probe>& probe, std::size_t log,
                     const EmitPair& emit_pair) {
     using BuildEntry = typename Side<Build>::Entry;
     using ProbeEntry = typename Side<Probe>::Entry;
     using Index = state::GroupIndex<BuildEntry>;
-    if (build.arranged[log].tuples == 0 && !kKeepProbe) {
+    if (build.arranged[log].tuples == 0 && !kOuterProbe) {
       return absl::OkStatus();
     }
     absl::StatusOr<Index> index = Index::Create(*memory_, build.arranged[log].tuples);
@@ -214,35 +207,35 @@ class WindowJoinResults {
       fiber.Yield();
     }
     absl::Status status = build.ForEach(log, [&](const BuildEntry& entry) {
-      Look(fiber);
+      pace_.Step(fiber);
       index->Insert(entry);
       return absl::OkStatus();
     });
-    if constexpr (kKeepBuild) {
+    if constexpr (kOuterBuild) {
       status.Update(matched_.MakeRoom(*memory_, index->size()));
       for (std::uint32_t i = 0; status.ok() && i < index->size(); ++i) {
-        Look(fiber);
+        pace_.Step(fiber);
         matched_.Append(false);
       }
     }
     status.Update(!status.ok() ? status : probe.ForEach(log, [&](const ProbeEntry& entry) {
-      Look(fiber);
+      pace_.Step(fiber);
       const std::uint32_t first = index->Find(entry.key);
       if (first == Index::kNone) {
-        return kKeepProbe ? emit_pair(static_cast<const BuildEntry*>(nullptr), &entry) : absl::OkStatus();
+        return kOuterProbe ? emit_pair(static_cast<const BuildEntry*>(nullptr), &entry) : absl::OkStatus();
       }
-      if constexpr (kKeepBuild) {
+      if constexpr (kOuterBuild) {
         matched_.At(first) = true;
       }
       for (std::uint32_t match = first; match != Index::kNone; match = index->Next(match)) {
-        Look(fiber);
+        pace_.Step(fiber);
         if (absl::Status emitted = emit_pair(&index->At(match), &entry); !emitted.ok()) {
           return emitted;
         }
       }
       return absl::OkStatus();
     }));
-    if constexpr (kKeepBuild) {
+    if constexpr (kOuterBuild) {
       status.Update(!status.ok() ? status
                                  : EmitUnmatched(fiber, *index, emit_pair, static_cast<const ProbeEntry*>(nullptr)));
       matched_.Release(*memory_);
@@ -254,12 +247,12 @@ class WindowJoinResults {
   template <typename Index, typename EmitPair, typename ProbeEntry>
   absl::Status EmitUnmatched(Fiber& fiber, const Index& index, const EmitPair& emit_pair, const ProbeEntry* none) {
     for (std::uint32_t first = 0; first < index.size(); ++first) {
-      Look(fiber);
+      pace_.Step(fiber);
       if (!index.IsFirst(first) || matched_.At(first)) {
         continue;
       }
       for (std::uint32_t number = first; number != Index::kNone; number = index.Next(number)) {
-        Look(fiber);
+        pace_.Step(fiber);
         if (absl::Status status = emit_pair(&index.At(number), none); !status.ok()) {
           return status;
         }
@@ -273,7 +266,7 @@ class WindowJoinResults {
   Side<LeftStore> left_;
   Side<RightStore> right_;
   state::EntryLog<bool> matched_;  // of the index that is probed: first entries of their keys that have met a partner
-  Every turn_;                     // tuples looked at
+  Pace pace_;                      // over tuples
   KeptTuples kept_;
 };
 

@@ -1,27 +1,16 @@
 // WindowTrigger: fires the windows that every flow of a stage has passed, in order, each once (invariant I4), and hands
-// the results to those who take them in: the next stage, or the sink.
+// the results to the stage's output.
 //
-// Owned by a stage, used by its trigger fiber. What a window's results are is the business of its kind:
+// Owned by a stage, used by its trigger fiber. The kind of window makes the results (window_kind.h).
 //
-//   has_more(fired)            whether the window after the one that fired last has results without new pieces
-//   Fire(fiber, window, emit)  calls emit(start_ms, end_ms, key, result) for each result; yields if it looks at much
-//                              state between two of them
-//   merges()                   of two values to put windows together from slices
-//
-// and, of the one that has results before its window ends,
-//
-//   has_early()                whether there are any now
-//   EmitEarly(fiber, emit)     calls emit for each
-//   EmitLast(fiber, emit)      calls emit for what is left at the end of the stream
-//
-//   1. It waits for the clock and for those who take the results in.
-//   2. Nothing else changes the pieces of a window that fires: their flows have passed its end (see windows.h).
+//   1. It waits for the clock and for the consumers of its results.
+//   2. Nothing else changes the slices of a window that fires: their flows have passed its end (see windows.h).
 //   3. A result's event time is its window's end - 1. A watermark follows once all results up to it have been handed
 //      on, so no result is late for the next stage.
 //   4. A turn ends after as many results as ExecutorConfig::rows_per_turn says. A result of a large value counts as
 //      several, and so does a window that fires.
 //
-//   WindowTrigger<Plan, Results, Store> trigger(context, windows, progress, consumers, stage, store);
+//   WindowTrigger<Plan, Results, Store> trigger(context, windows, progress, output, stage, store);
 //   absl::Status status = trigger.Spawn(scheduler);
 #pragma once
 
@@ -34,16 +23,16 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/fiber/scheduler.h"
-#include "engine/graph/flow_consumer.h"
+#include "engine/graph/output.h"
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/described_stage.h"
+#include "engine/stage/window_kind.h"
 #include "engine/window/windows.h"
 
 namespace glaive::engine {
@@ -53,15 +42,14 @@ template <typename Plan, typename Results, typename... Stores>
 class WindowTrigger {
  public:
   using Row = typename Plan::Row;
-  using Consumers = std::vector<FlowConsumer<Row>*>;
 
-  /// All of them outlive the trigger. `consumers` may still change before Spawn.
-  WindowTrigger(TaskContext& context, const Windows& windows, StageProgress& progress, const Consumers& consumers,
+  /// All of them outlive the trigger. `output` may still get consumers before Spawn.
+  WindowTrigger(TaskContext& context, const Windows& windows, StageProgress& progress, Output<Row>& output,
                 const DescribedStage& stage, Stores&... stores)
       : context_(&context),
         windows_(windows),
         progress_(&progress),
-        consumers_(&consumers),
+        output_(&output),
         described_(&stage),
         stores_(&stores...),
         results_(context, windows, stores...) {}
@@ -74,7 +62,29 @@ class WindowTrigger {
 
  private:
   static constexpr bool kSessions = std::is_same_v<typename Plan::Window, Session>;
-  static constexpr bool kEarly = requires(const Results& results) { results.has_early(); };
+
+  /// Takes results: see WindowKind.
+  class Emitter {
+   public:
+    Emitter(WindowTrigger& trigger, Fiber& fiber) : trigger_(&trigger), fiber_(&fiber) {}
+
+    absl::Status operator()(std::int64_t start_ms, std::int64_t end_ms, const typename Plan::GroupKey& key,
+                            typename Plan::Result result) const {
+      trigger_->rows_[trigger_->row_count_++] =
+          Row{.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = std::move(result)};
+      trigger_->OnRow(*fiber_);
+      return absl::OkStatus();
+    }
+
+   private:
+    WindowTrigger* trigger_;
+    Fiber* fiber_;
+  };
+
+  static constexpr bool kEarly =
+      requires(Results& results, Fiber& fiber, const Emitter& emit) { results.EmitEarly(fiber, emit); };
+  static_assert(WindowKind<Results, Emitter>);
+  static_assert(!kEarly || EarlyWindowKind<Results, Emitter>);
 
   /// Rows handed on at a time: fewer of large values, whose results take longer to make.
   static constexpr std::size_t kMostRows = 4096;
@@ -85,47 +95,51 @@ class WindowTrigger {
   void Run(Fiber& fiber) {
     while (true) {
       fiber.WaitUntil([&] {
-        return progress_->has_passed_windows() || HasEarly() || idle_ != progress_->all_idle() || AttentionIsDue();
+        return progress_->has_passed_windows() || HasEarly() || output_->idle() != progress_->all_idle() ||
+               output_->WantsTurn(context_->clock->NowNanos());
       });
       // What is below the minimum is in the state: the flows tell how far they are behind it (I3).
       const std::int64_t min_ms = progress_->min_ms();
       if constexpr (kEarly) {
-        context_->Require(fiber, described_->Explain(results_.EmitEarly(fiber, Emit(fiber))));
+        context_->Require(fiber, described_->Explain(results_.EmitEarly(fiber, Emitter(*this, fiber))));
         WriteRows(fiber);
       }
       FirePassed(fiber, min_ms);
       progress_->ForgetPassedUntil(min_ms);
       if (min_ms == kMaxEventTimeMs) {
         if constexpr (kEarly) {
-          context_->Require(fiber, results_.EmitLast(fiber, Emit(fiber)));
+          context_->Require(fiber, results_.EmitLast(fiber, Emitter(*this, fiber)));
           WriteRows(fiber);
         }
         break;
       }
-      PassOn({}, windows_.ResultsUntil(min_ms), fiber);
-      TellIdleness(min_ms);
+      PassOnWatermark(fiber, windows_.ResultsUntil(min_ms));
+      PassOnIdleness(fiber, min_ms);
+      output_->Attend(fiber, context_->clock->NowNanos());
     }
-    for (FlowConsumer<Row>* consumer : *consumers_) {
-      consumer->End(fiber);
+    output_->Emit(fiber, EndOfStream{});
+  }
+
+  void PassOnWatermark(Fiber& fiber, std::int64_t watermark_ms) {
+    if (watermark_ms > output_->watermark_ms()) {
+      Wake(fiber);
+      output_->Emit(fiber, Watermark{.time_ms = watermark_ms, .read_ns = context_->clock->NowNanos()});
     }
   }
 
-  /// Whether a consumer has something to do without results: an epoch to end, or other flows to follow.
-  bool AttentionIsDue() const {
-    const std::int64_t now_ns = context_->clock->NowNanos();
-    return std::ranges::any_of(*consumers_, [&](const auto* consumer) { return consumer->AttentionIsDue(now_ns); });
+  /// While all flows are idle, the consumers need not wait for results: those up to `min_ms` have been passed on.
+  void PassOnIdleness(Fiber& fiber, std::int64_t min_ms) {
+    const bool idle = progress_->all_idle() && progress_->min_ms() == min_ms;
+    if (!idle) {
+      Wake(fiber);
+    } else if (!output_->idle()) {
+      output_->Emit(fiber, Idle{.now_ns = context_->clock->NowNanos()});
+    }
   }
 
-  /// While all flows are idle, the consumers need not wait for results: those up to `min_ms` have been handed on. Told
-  /// in each round, since what was handed on made the consumers active.
-  void TellIdleness(std::int64_t min_ms) {
-    idle_ = progress_->all_idle() && progress_->min_ms() == min_ms;
-    for (FlowConsumer<Row>* consumer : *consumers_) {
-      if (idle_) {
-        consumer->OnUpstreamIdle(context_->clock->NowNanos());
-      } else {
-        consumer->OnUpstreamActive(context_->clock->NowNanos());
-      }
+  void Wake(Fiber& fiber) {
+    if (output_->idle()) {
+      output_->Emit(fiber, Active{.now_ns = context_->clock->NowNanos()});
     }
   }
 
@@ -157,37 +171,31 @@ class WindowTrigger {
     std::optional<std::int64_t> next;
     std::apply(
         [&](const auto*... store) {
-          const auto look_at = [&](const auto* oldest) {
+          const auto consider = [&](const auto* oldest) {
             if (oldest != nullptr) {
               const std::int64_t window = windows_.FirstWindowOf(oldest->first);
               next = next ? std::min(*next, window) : window;
             }
           };
-          (look_at(store->primary().Oldest()), ...);
+          (consider(store->primary().Oldest()), ...);
         },
         stores_);
     return next;
   }
 
-  auto Emit(Fiber& fiber) {
-    return [this, &fiber](std::int64_t start_ms, std::int64_t end_ms, const typename Plan::GroupKey& key,
-                          typename Plan::Result result) {
-      rows_[row_count_++] =
-          Row{.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = std::move(result)};
-      ++emitted_;
-      const std::size_t work = fiber.stats().switches == turn_ ? work_in_turn_ : 0;
-      if (row_count_ == rows_.size() || row_count_ * kWorkOfRow + work >= context_->rows_per_turn) {
-        WriteRows(fiber);
-      }
-      return absl::OkStatus();
-    };
+  void OnRow(Fiber& fiber) {
+    ++emitted_;
+    const std::size_t work = fiber.stats().switches == turn_ ? work_in_turn_ : 0;
+    if (row_count_ == rows_.size() || row_count_ * kWorkOfRow + work >= context_->rows_per_turn) {
+      WriteRows(fiber);
+    }
   }
 
   void Fire(Fiber& fiber, std::int64_t window) {
     const bool early = progress_->min_ms() != kMaxEventTimeMs;
     const std::int64_t complete_ns = progress_->PassedReadNanos(windows_.EndMs(window));
     const std::uint64_t emitted_before = emitted_;
-    context_->Require(fiber, described_->Explain(results_.Fire(fiber, window, Emit(fiber))));
+    context_->Require(fiber, described_->Explain(results_.Fire(fiber, window, Emitter(*this, fiber))));
     WriteRows(fiber);
     fired_ = window;
     ExecutorMetrics& metrics = *context_->metrics;
@@ -205,7 +213,10 @@ class WindowTrigger {
     if (row_count_ > 0) {
       const std::size_t rows = std::exchange(row_count_, 0);
       AddWork(fiber, rows * kWorkOfRow);
-      PassOn(std::span<const Row>(rows_.data(), rows), passed_on_ms_, fiber);
+      Wake(fiber);
+      const std::int64_t now_ns = context_->clock->NowNanos();
+      output_->Emit(fiber, Batch<Row>{.records = std::span<const Row>(rows_.data(), rows), .read_ns = now_ns});
+      output_->Attend(fiber, now_ns);
       EndLongTurn(fiber);
     }
   }
@@ -222,25 +233,14 @@ class WindowTrigger {
     }
   }
 
-  void PassOn(std::span<const Row> rows, std::int64_t watermark_ms, Fiber& fiber) {
-    passed_on_ms_ = watermark_ms;
-    const SourceBatch<Row> batch{
-        .records = rows, .event_time_shift_ms = 0, .watermark_ms = watermark_ms, .ended = false};
-    for (FlowConsumer<Row>* consumer : *consumers_) {
-      consumer->Take(fiber, batch, /*was_ready=*/false, context_->clock->NowNanos());
-    }
-  }
-
   TaskContext* context_;
   Windows windows_;
   StageProgress* progress_;
-  const Consumers* consumers_;
+  Output<Row>* output_;
   const DescribedStage* described_;
   std::tuple<Stores*...> stores_;
   Results results_;
-  std::optional<std::int64_t> fired_;            // the window that fired last
-  std::int64_t passed_on_ms_ = kMinEventTimeMs;  // the watermark of the results
-  bool idle_ = false;                            // whether the consumers know that all flows are idle
+  std::optional<std::int64_t> fired_;  // the window that fired last
   std::uint64_t emitted_ = 0;
   std::uint64_t turn_ = 0;        // of the fiber, in which work was counted last
   std::size_t work_in_turn_ = 0;  // of that turn

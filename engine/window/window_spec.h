@@ -18,7 +18,7 @@ struct Tumbling {
   absl::Duration size;
 };
 
-/// Windows of one length, a new one every `slide`, which is at most `size`. A leader keeps a table for each slide of a
+/// Windows of one length, a new one every `slide`, which is at most `size`. A leader has a table for each slide of a
 /// window, of 4 KiB at least. Some 2^19 slides in a window of 1 ms slides are the most: event times until 2248 fit
 /// then.
 struct Sliding {
@@ -35,7 +35,7 @@ struct Session {
 /// No windows: everything since the beginning. For each multiple of `every`, counted from 1970, that the watermark
 /// passes, and for the next one at the end of the stream: a result for each key that has changed since the one before,
 /// the aggregate of all its records before that time. A record that is behind the watermark counts from the next one
-/// on; none is late. Without `every` there is one result a key, at the end. A leader keeps a table of all keys.
+/// on; none is late. Without `every` there is one result a key, at the end. A leader has a table of all keys.
 struct Unbounded {
   absl::Duration every = absl::InfiniteDuration();
 };

@@ -87,7 +87,7 @@ Windows::Windows(std::int64_t size_ms, std::int64_t slide_ms, Kind kind)
   first_window_ = kMinEventTimeMs / slide_ms_;
   last_window_ = (kMaxEventTimeMs - size_ms_) / slide_ms_;
   if (kind_ == Kind::kSessions) {
-    last_window_ -= 3;  // a session reaches past its slice by the gap, and its trigger looks ahead by another
+    last_window_ -= 3;  // a session reaches past its slice by the gap, and its trigger reads ahead by another
   }
   if (slide_ms_ == kMaxEventTimeMs) {
     first_window_ = 0;  // there is but one
@@ -184,7 +184,7 @@ std::int64_t Windows::ResultDelayMs() const {
   return 2 * std::min(size_ms_, kMostMs) + 1;
 }
 
-std::int64_t Windows::KeptMs() const {
+std::int64_t Windows::RetainedMs() const {
   constexpr std::int64_t kMaxSlides = 16;
   constexpr std::int64_t kMostMs = kMaxEventTimeMs / kMaxSlides;  // some of them still fit 64 bits
   return std::min({kMostMs, size_ms_, kMaxSlides * std::min(kMostMs, slide_ms_)});

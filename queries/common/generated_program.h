@@ -76,7 +76,8 @@ class GeneratedProgram : public engine::QueryProgram {
   }
 
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
-                                                       std::uint32_t executor_count, const Watch& watch) final {
+                                                       std::uint32_t executor_count, engine::FileClaims& claims,
+                                                       const Watch& watch) final {
     if (!files_.input.empty() && (options.output.verify || !input_.export_input.empty())) {
       return absl::InvalidArgumentError(
           "--verify and --export-input go with generated input; scripts/verify checks runs over files, too");
@@ -88,18 +89,15 @@ class GeneratedProgram : public engine::QueryProgram {
     if (absl::Status status = LoadTables(watch); !status.ok()) {
       return status;
     }
-    const bool is_coordinator = options.cluster.rank.value_or(0) == 0;
-    if (is_coordinator) {
-      absl::Status status = ExportTables();
-      if (status.ok() && !input_.export_input.empty()) {
-        status = ExportInput(executor_count, watch);
-      }
-      if (!status.ok()) {
-        return status;
-      }
+    absl::Status status = ExportTables(claims);
+    if (engine::WholeFile* const file = claims.FileOf(kExportInputFlag); file != nullptr && status.ok()) {
+      status = ExportInput(*file, executor_count, watch);
+    }
+    if (!status.ok()) {
+      return status;
     }
     sinks_.emplace(ResultSinksOptions{.output = options.output.output,
-                                      .keep = options.output.verify,
+                                      .retain = options.output.verify,
                                       .max_rows = verify_memory_bytes(executor_count) / kVerifyBytesPerRow},
                    executor_count);
     if (files_.input.empty()) {
@@ -110,7 +108,7 @@ class GeneratedProgram : public engine::QueryProgram {
       return absl::InvalidArgumentError(absl::StrCat("--input: ", files.status().message()));
     }
     listed_ = *std::move(files);
-    if (is_coordinator) {
+    if (options.cluster.rank.value_or(0) == 0) {
       std::cout << "input " << files_.input << ": " << engine::DescribeSplit(listed_.size(), executor_count) << "\n";
     }
     return BuildQuery(
@@ -135,8 +133,8 @@ class GeneratedProgram : public engine::QueryProgram {
   }
 
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) final {
-    const absl::StatusOr<LeaderRows> rows =
-        RowsOfLeaders(name(), sinks_->kept(), facts.leaders, facts.key_hash, shape().keyed ? Keys::kLed : Keys::kNone);
+    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->retained(), facts.leaders, facts.key_hash,
+                                                          shape().keyed ? Keys::kLed : Keys::kNone);
     if (!rows.ok()) {
       return rows.status();
     }
@@ -196,8 +194,8 @@ class GeneratedProgram : public engine::QueryProgram {
   }
   /// Reads what the query joins from files, if anything; on every node. `watch` may end it.
   virtual absl::Status LoadTables(const Watch& /*watch*/) { return absl::OkStatus(); }
-  /// Writes what else a check needs, at rank 0 before the run.
-  virtual absl::Status ExportTables() const { return absl::OkStatus(); }
+  /// Writes what else a check needs, before the run, to the files that are claimed.
+  virtual absl::Status ExportTables(engine::FileClaims& /*claims*/) const { return absl::OkStatus(); }
 
   bool reads_files() const { return !files_.input.empty(); }
   InputOptions input_options() const { return MakeInput(input_, shape().window_ms); }
@@ -213,10 +211,10 @@ class GeneratedProgram : public engine::QueryProgram {
     return GeneratedSource<R, EventTime>(MakeGenerator(input_options()), input_, MakeBlock(input_, shape().window_ms));
   }
 
-  absl::Status ExportInput(std::uint32_t executor_count, const Watch& watch) const {
+  absl::Status ExportInput(engine::WholeFile& file, std::uint32_t executor_count, const Watch& watch) const {
     return ExportRecords(
-        input_.export_input, *MakeGenerator(input_options()), EventTime{}, ReadRecords(input_, executor_count),
-        column_names(), [this](std::string& line, const R& record) { AppendColumns(line, record); }, watch);
+        file, *MakeGenerator(input_options()), EventTime{}, ReadRecords(input_, executor_count), column_names(),
+        [this](std::string& line, const R& record) { AppendColumns(line, record); }, watch);
   }
 
   InputFlags input_;

@@ -4,8 +4,7 @@
 //   executor,number,event_time_ms,auction,price      number: of the record in its executor's input, from 0
 //   0,0,1600000200000,17,250
 //
-//   absl::Status status = ExportRecords("bids.csv", generator, BidTime{}, ReadRecords(flags, executors),
-//   "auction,price",
+//   absl::Status status = ExportRecords(file, generator, BidTime{}, ReadRecords(flags, executors), "auction,price",
 //                                       [](std::string& line, const Bid& bid) { absl::StrAppend(&line, ...); }, watch);
 #pragma once
 
@@ -18,24 +17,20 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-#include "engine/sink/whole_file.h"
+#include "engine/files/whole_file.h"
 #include "queries/common/generator.h"
 #include "rdma/base/watch.h"
 
 namespace glaive::queries {
 
-/// `record_counts` is by executor; `append(line, record)` appends the values of the columns `column_names`. `watch` may
-/// end it; there is no file then.
+/// Writes and commits `file`. `record_counts` is by executor; `append(line, record)` appends the values of the columns
+/// `column_names`. `watch` may end it; the file gets no name then.
 template <typename R, typename EventTime, typename Append>
-absl::Status ExportRecords(const std::string& path, const Generator<R>& generator, const EventTime& event_time_ms,
+absl::Status ExportRecords(engine::WholeFile& file, const Generator<R>& generator, const EventTime& event_time_ms,
                            const std::vector<std::uint64_t>& record_counts, const std::string& column_names,
                            const Append& append, const Watch& watch) {
   constexpr std::size_t kAtOnce = 1024;
-  absl::StatusOr<engine::WholeFile> file = engine::WholeFile::Create(path);
-  if (!file.ok()) {
-    return file.status();
-  }
-  absl::Status status = file->Write(absl::StrCat("executor,number,event_time_ms,", column_names, "\n"));
+  absl::Status status = file.Write(absl::StrCat("executor,number,event_time_ms,", column_names, "\n"));
   std::vector<R> records;
   std::string lines;
   for (std::uint32_t executor = 0; executor < record_counts.size(); ++executor) {
@@ -49,11 +44,11 @@ absl::Status ExportRecords(const std::string& path, const Generator<R>& generato
         append(lines, records[i]);
         lines += '\n';
       }
-      status = file->Write(lines);
+      status = file.Write(lines);
       status.Update(watch());
     }
   }
-  return status.ok() ? file->Commit() : status;
+  return status.ok() ? file.Commit() : status;
 }
 
 }  // namespace glaive::queries

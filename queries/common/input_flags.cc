@@ -67,7 +67,7 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values) {
       values.idle_flows, {.min = 0, .max = 1'000'000});
   flags.AddDuration({.name = "idle-for", .group = group, .help = "time after which the flows of these executors end"},
                     values.idle_for);
-  flags.AddString({.name = "export-input",
+  flags.AddString({.name = kExportInputFlag,
                    .group = group,
                    .help = "writes the records of all executors to a CSV file before the run",
                    .file = engine::FileUse::kWrite},

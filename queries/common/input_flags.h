@@ -19,6 +19,8 @@
 
 namespace glaive::queries {
 
+inline constexpr const char* kExportInputFlag = "export-input";
+
 struct InputFlags {
   std::uint64_t records = 10'000'000;             // of an executor: all, or with `seconds` the block that is repeated
   absl::Duration seconds = absl::ZeroDuration();  // how long to read; 0: until `records` are read

@@ -29,7 +29,7 @@ struct LeaderRows {
 enum class Keys : std::uint8_t { kLed, kNone };
 
 /// Gathers the rows of `leaders`, which have their keys by `hash`. `rows_by_executor` has a place for every executor of
-/// the run; the others' are not looked at. DataLoss if a leader has emitted a row of a key that it does not lead.
+/// the run; the others' are not read. DataLoss if a leader has emitted a row of a key that it does not lead.
 absl::StatusOr<LeaderRows> RowsOfLeaders(const std::string& query,
                                          std::span<const std::vector<ResultRow>> rows_by_executor,
                                          std::span<const ExecutorId> leaders, const state::KeyHash& hash,

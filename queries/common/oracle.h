@@ -103,7 +103,7 @@ class Oracle {
     return status.ok() ? check.Finish() : Verdict{.status = std::move(status), .expected = {}, .emitted = {}};
   }
 
-  /// Calls `visit(key, flow)` for each record that the query keeps, until the watch ends it.
+  /// Calls `visit(key, flow)` for each record that the query selects, until the watch ends it.
   template <typename Visit>
   absl::Status ForEachRecord(const KeyOf& key_of, const Watch& watch, const Visit& visit) const {
     std::uint64_t records = 0;

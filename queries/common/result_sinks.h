@@ -1,10 +1,10 @@
 // ResultSinks: where a query's results go: the CSV file of --output, the memory of --verify, both, a benchmark's
 // totals, or nowhere. One type for all, so that a query's pipeline is compiled once.
 //
-// Made once a process; the rows kept for --verify have a vector for each leader, which alone writes it.
+// Made once a process. The rows for --verify have a vector for each leader, which alone writes it.
 //
 //   std::unique_ptr<Query> query = From(bids)....To(sinks);
-//   std::span<const ResultRow> rows = sinks.kept(leader);
+//   std::span<const ResultRow> rows = sinks.retained(leader);
 #pragma once
 
 #include <atomic>
@@ -33,25 +33,26 @@ ResultRow ToResultRow(const Row& row) {
 }
 
 /// The rows of a process's leaders: each has a vector of its own, and all together a limit.
-struct KeptRows {
-  KeptRows(std::uint32_t executor_count, std::uint64_t max_rows) : by_executor(executor_count), rows_left(max_rows) {}
+struct RetainedRows {
+  RetainedRows(std::uint32_t executor_count, std::uint64_t max_rows)
+      : by_executor(executor_count), rows_left(max_rows) {}
 
   std::vector<std::vector<ResultRow>> by_executor;
   std::atomic<std::uint64_t> rows_left;  // relaxed: it carries no data
 };
 
-/// Keeps rows as ResultRows.
+/// Retains rows as ResultRows.
 template <typename Row>
-class KeepRows final : public engine::Sink<Row> {
+class RetainRows final : public engine::Sink<Row> {
  public:
-  KeepRows(std::shared_ptr<KeptRows> kept, ExecutorId leader)
-      : kept_(std::move(kept)), rows_(&kept_->by_executor[Value(leader)]) {}
+  RetainRows(std::shared_ptr<RetainedRows> retained, ExecutorId leader)
+      : retained_(std::move(retained)), rows_(&retained_->by_executor[Value(leader)]) {}
 
   absl::Status Write(std::span<const Row> rows) override {
-    if (kept_->rows_left.fetch_sub(rows.size(), std::memory_order_relaxed) < rows.size()) {
-      kept_->rows_left.store(0, std::memory_order_relaxed);
+    if (retained_->rows_left.fetch_sub(rows.size(), std::memory_order_relaxed) < rows.size()) {
+      retained_->rows_left.store(0, std::memory_order_relaxed);
       return absl::ResourceExhaustedError(
-          "more results than planned for would have to be kept in memory: verify a shorter stream");
+          "more results than planned for would have to be held in memory: verify a shorter stream");
     }
     for (const Row& row : rows) {
       rows_->push_back(ToResultRow(row));
@@ -60,7 +61,7 @@ class KeepRows final : public engine::Sink<Row> {
   }
 
  private:
-  std::shared_ptr<KeptRows> kept_;
+  std::shared_ptr<RetainedRows> retained_;
   std::vector<ResultRow>* rows_;
 };
 
@@ -94,8 +95,8 @@ class AddRows final : public engine::Sink<Row> {
 
 struct ResultSinksOptions {
   std::string output;          // CSV file, or empty
-  bool keep = false;           // for --verify
-  std::uint64_t max_rows = 0;  // to be kept by the process; more end the run
+  bool retain = false;         // for --verify
+  std::uint64_t max_rows = 0;  // that the process retains; more end the run
   Totals* totals = nullptr;    // to be added up by the one leader of a benchmark, or null
 };
 
@@ -103,7 +104,7 @@ class ResultSinks {
  public:
   /// For `executor_count` leaders.
   ResultSinks(ResultSinksOptions options, std::uint32_t executor_count)
-      : options_(std::move(options)), kept_(std::make_shared<KeptRows>(executor_count, options_.max_rows)) {}
+      : options_(std::move(options)), retained_(std::make_shared<RetainedRows>(executor_count, options_.max_rows)) {}
 
   /// What `.To()` asks for.
   template <typename Row>
@@ -112,11 +113,11 @@ class ResultSinks {
     if (!options_.output.empty()) {
       sinks.push_back(engine::Csv{options_.output}.template Factory<Row>());
     }
-    if (options_.keep) {
-      sinks.push_back(
-          [kept = kept_](const engine::SinkContext& context) -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
-            return std::make_unique<KeepRows<Row>>(kept, context.executor);
-          });
+    if (options_.retain) {
+      sinks.push_back([retained = retained_](
+                          const engine::SinkContext& context) -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
+        return std::make_unique<RetainRows<Row>>(retained, context.executor);
+      });
     }
     if (options_.totals != nullptr) {
       sinks.push_back([totals = options_.totals](const engine::SinkContext& /*context*/)
@@ -131,11 +132,11 @@ class ResultSinks {
   }
 
   /// What the leaders emitted, by leader; those of other nodes are empty.
-  const std::vector<std::vector<ResultRow>>& kept() const { return kept_->by_executor; }
+  const std::vector<std::vector<ResultRow>>& retained() const { return retained_->by_executor; }
 
  private:
   ResultSinksOptions options_;
-  std::shared_ptr<KeptRows> kept_;  // shared with the sinks
+  std::shared_ptr<RetainedRows> retained_;  // shared with the sinks
 };
 
 }  // namespace glaive::queries

@@ -6,8 +6,9 @@
 //     Shape shape() const override { return {.windows = ..., .kind = JoinKind::kInner}; }
 //     std::unique_ptr<Generator<Auction>> MakeLeft(const InputOptions& input) const override;
 //     std::unique_ptr<Generator<Seller>> MakeRight(const InputOptions& input) const override;
-//     std::unique_ptr<engine::Query> BuildQuery(Lefts auctions, Rights sellers, const ResultSinks& sinks) const
-//     override; Verdict Recompute(const JoinRecomputation<Auction, Seller>& run) const override;
+//     std::unique_ptr<engine::Query> BuildQuery(Lefts auctions, Rights sellers,
+//                                               const ResultSinks& sinks) const override;
+//     Verdict Recompute(const JoinRecomputation<Auction, Seller>& run) const override;
 //     ...
 //   };
 //
@@ -83,7 +84,7 @@ class TwoInputProgram : public engine::QueryProgram {
     SetDefaults(input_);
     RegisterQueryFlags(flags, absl::StrCat("Query (", name(), ")"));
     RegisterInputFlags(flags, input_);
-    flags.AddString({.name = absl::StrCat("export-", right_name()),
+    flags.AddString({.name = export_right_flag(),
                      .group = "Input",
                      .help = absl::StrCat("writes the ", right_name(),
                                           " of all executors to a CSV file before the run; --export-input writes the ",
@@ -96,7 +97,7 @@ class TwoInputProgram : public engine::QueryProgram {
       }
       if (!export_right_.empty() && input_.seconds != absl::ZeroDuration()) {
         return absl::InvalidArgumentError(
-            absl::StrCat("--export-", right_name(), " does not go with --seconds: the input has no end beforehand"));
+            absl::StrCat("--", export_right_flag(), " does not go with --seconds: the input has no end beforehand"));
       }
       absl::Status status = Validate(sides().left.options);
       status.Update(Validate(sides().right.options));
@@ -105,18 +106,17 @@ class TwoInputProgram : public engine::QueryProgram {
   }
 
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
-                                                       std::uint32_t executor_count, const Watch& watch) final {
+                                                       std::uint32_t executor_count, engine::FileClaims& claims,
+                                                       const Watch& watch) final {
     if (options.output.verify && input_.seconds != absl::ZeroDuration()) {
       return absl::InvalidArgumentError(
           "--verify of a join holds all records, so it does not go with --seconds: give --records alone");
     }
-    if (options.cluster.rank.value_or(0) == 0) {
-      if (absl::Status status = ExportInputs(executor_count, watch); !status.ok()) {
-        return status;
-      }
+    if (absl::Status status = ExportInputs(claims, executor_count, watch); !status.ok()) {
+      return status;
     }
     sinks_.emplace(ResultSinksOptions{.output = options.output.output,
-                                      .keep = options.output.verify,
+                                      .retain = options.output.verify,
                                       .max_rows = row_bytes(executor_count) / kVerifyBytesPerRow},
                    executor_count);
     const InputSides both = sides();
@@ -130,7 +130,7 @@ class TwoInputProgram : public engine::QueryProgram {
   }
 
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) final {
-    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->kept(), facts.leaders, facts.key_hash);
+    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->retained(), facts.leaders, facts.key_hash);
     if (!rows.ok()) {
       return rows.status();
     }
@@ -190,6 +190,7 @@ class TwoInputProgram : public engine::QueryProgram {
   absl::Duration allowed_lateness() const { return absl::Milliseconds(input_.allowed_lateness_ms()); }
 
  private:
+  std::string export_right_flag() const { return absl::StrCat("export-", right_name()); }
   InputSides sides() const { return MakeSides(input_, shape().windows.size_ms); }
 
   template <typename Record, typename Time>
@@ -202,17 +203,17 @@ class TwoInputProgram : public engine::QueryProgram {
             .allowed_lateness_ms = side.flags.allowed_lateness_ms()};
   }
 
-  absl::Status ExportInputs(std::uint32_t executor_count, const Watch& watch) const {
+  absl::Status ExportInputs(engine::FileClaims& claims, std::uint32_t executor_count, const Watch& watch) const {
     const InputSides both = sides();
     absl::Status status;
-    if (!input_.export_input.empty()) {
+    if (engine::WholeFile* const file = claims.FileOf(kExportInputFlag)) {
       status = ExportRecords(
-          input_.export_input, *MakeLeft(both.left.options), TimeL{}, ReadRecords(both.left.flags, executor_count),
+          *file, *MakeLeft(both.left.options), TimeL{}, ReadRecords(both.left.flags, executor_count),
           left_column_names(), [this](std::string& line, const L& record) { AppendLeftColumns(line, record); }, watch);
     }
-    if (status.ok() && !export_right_.empty()) {
+    if (engine::WholeFile* const file = claims.FileOf(export_right_flag()); file != nullptr && status.ok()) {
       status = ExportRecords(
-          export_right_, *MakeRight(both.right.options), TimeR{}, ReadRecords(both.right.flags, executor_count),
+          *file, *MakeRight(both.right.options), TimeR{}, ReadRecords(both.right.flags, executor_count),
           right_column_names(), [this](std::string& line, const R& record) { AppendRightColumns(line, record); },
           watch);
     }

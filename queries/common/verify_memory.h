@@ -1,4 +1,4 @@
-// What --verify keeps of results, in bytes; the memory plan of a run asks for it beforehand.
+// What --verify retains of results, in bytes; the memory plan of a run asks for it beforehand.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace glaive::queries {
 
-inline constexpr std::uint64_t kVerifyBytesPerRow = 3 * sizeof(ResultRow);  // kept, copied and expected
+inline constexpr std::uint64_t kVerifyBytesPerRow = 3 * sizeof(ResultRow);  // retained, copied and expected
 
 /// The most for a node's rows; also of a stream whose length is not known.
 inline constexpr std::uint64_t kMostVerifyRowBytes = std::uint64_t{1} << 30;

@@ -1,6 +1,6 @@
 // SellerGenerator: sellers whose ids are drawn uniformly from 1 .. the options' number of keys, so a seller may
 // register again; see queries/common/generator.h. The options' distribution of keys is that of the other side of a
-// join: it is not looked at.
+// join: it is not read.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "engine/api/query.h"
+#include "engine/executor/query.h"
 #include "engine/source/source.h"
 #include "queries/common/result_sinks.h"
 #include "queries/ro/item.h"

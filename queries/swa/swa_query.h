@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 
-#include "engine/api/query.h"
+#include "engine/executor/query.h"
 #include "engine/source/source.h"
 #include "queries/common/result_sinks.h"
 #include "queries/swa/air_event.h"

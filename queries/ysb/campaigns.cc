@@ -40,8 +40,8 @@ std::string AdsAsCsv() {
   return text;
 }
 
-// Hash and displace: the ads of a bucket move together to where all of them find free slots, the fullest buckets
-// first. The last ones hold a single ad, which fits wherever a slot is left.
+// Hash and displace: the ads of a bucket move together to where all of them find free cells, the fullest buckets
+// first. The last ones hold a single ad, which fits wherever a cell is left.
 CampaignTable::CampaignTable() {
   std::vector<std::vector<Ad>> buckets(displacements_.size());
   for (const Ad& ad : AllAds()) {
@@ -70,13 +70,13 @@ absl::StatusOr<CampaignTable> CampaignTable::Of(std::span<const Ad> others, cons
 }
 
 void CampaignTable::Place(const std::vector<Ad>& ads) {
-  for (std::uint32_t displacement = 0; displacement < slots_.size(); ++displacement) {
-    const auto is_free = [&](const Ad& ad) { return slots_[SlotOf(ad.id, displacement)].campaign == 0; };
+  for (std::uint32_t displacement = 0; displacement < cells_.size(); ++displacement) {
+    const auto is_free = [&](const Ad& ad) { return cells_[CellOf(ad.id, displacement)].campaign == 0; };
     if (!std::ranges::all_of(ads, is_free)) {
       continue;
     }
     for (const Ad& ad : ads) {
-      slots_[SlotOf(ad.id, displacement)] = {.ad_id = ad.id, .campaign = ad.campaign};
+      cells_[CellOf(ad.id, displacement)] = {.ad_id = ad.id, .campaign = ad.campaign};
     }
     displacements_[BucketOf(ads.front().id)] = static_cast<std::uint16_t>(displacement);
     return;

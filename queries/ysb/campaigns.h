@@ -5,7 +5,7 @@
 //
 // CampaignTable is immutable after construction and safe to share. It is built once and then only looked up, so it
 // hashes without collisions: two loads from 18 KiB and no branch that depends on the ad. Ads that come from elsewhere,
-// however many, are kept in a standard hash table.
+// however many, are stored in a standard hash table.
 //
 //   CampaignTable campaigns;
 //   if (const std::uint64_t campaign = campaigns.Find(event.ad_id); campaign != 0) ...
@@ -55,15 +55,15 @@ class CampaignTable {
       const auto other = others_.find(ad_id);
       return other == others_.end() ? 0 : other->second;
     }
-    const Slot& slot = slots_[SlotOf(ad_id, displacements_[BucketOf(ad_id)])];
-    return slot.ad_id == ad_id ? slot.campaign : 0;
+    const Cell& cell = cells_[CellOf(ad_id, displacements_[BucketOf(ad_id)])];
+    return cell.ad_id == ad_id ? cell.campaign : 0;
   }
 
  private:
   static constexpr std::uint32_t kBucketBits = 10;
-  static constexpr std::uint32_t kSlotBits = 10;
+  static constexpr std::uint32_t kCellBits = 10;
 
-  struct Slot {
+  struct Cell {
     std::uint64_t ad_id = 0;
     std::uint64_t campaign = 0;  // 0: empty
   };
@@ -75,12 +75,12 @@ class CampaignTable {
   static std::uint32_t BucketOf(std::uint64_t ad_id) {
     return static_cast<std::uint32_t>(ad_id >> 16) & ((1u << kBucketBits) - 1);
   }
-  static std::uint32_t SlotOf(std::uint64_t ad_id, std::uint32_t displacement) {
-    return (static_cast<std::uint32_t>(ad_id) + displacement) & ((1u << kSlotBits) - 1);
+  static std::uint32_t CellOf(std::uint64_t ad_id, std::uint32_t displacement) {
+    return (static_cast<std::uint32_t>(ad_id) + displacement) & ((1u << kCellBits) - 1);
   }
 
   std::array<std::uint16_t, 1u << kBucketBits> displacements_{};
-  std::array<Slot, 1u << kSlotBits> slots_{};
+  std::array<Cell, 1u << kCellBits> cells_{};
   std::unordered_map<std::uint64_t, std::uint64_t> others_;  // campaigns by ad
 };
 

@@ -27,7 +27,7 @@ inline constexpr std::int64_t kYahooWindowMs = 10'000;
 /// See the head of this file.
 class YsbGenerator final : public DrawnGenerator<YsbEvent, 6> {
  public:
-  /// `options` must be valid. The yahoo profile has keys of its own: their number is not looked at.
+  /// `options` must be valid. The yahoo profile has keys of its own: their number is not read.
   YsbGenerator(Profile profile, const InputOptions& options);
 
  private:

@@ -49,7 +49,7 @@ static_assert(offsetof(YsbEvent, ad_uuid) == 48 && offsetof(YsbEvent, record_num
 static_assert(offsetof(YsbEvent, ip) == 72 && offsetof(YsbEvent, event_type) == 76);
 static_assert(offsetof(YsbEvent, ad_type) == 77);
 
-/// Where an event keeps its time, for sources.
+/// Where an event has its time, for sources.
 struct YsbEventTime {
   std::int64_t operator()(const YsbEvent& event) const { return event.event_time_ms; }
 };

@@ -8,11 +8,16 @@
 #include "absl/strings/str_cat.h"
 #include <xxhash.h>
 
-#include "engine/sink/whole_file.h"
+#include "engine/files/file_claims.h"
 #include "queries/ysb/ad_file.h"
 #include "queries/ysb/ysb_json.h"
 
 namespace glaive::queries::ysb {
+namespace {
+
+constexpr const char* kExportAdsFlag = "export-ads";
+
+}  // namespace
 
 std::string YsbProgram::summary() const {
   return "The Yahoo Streaming Benchmark: views per key and event-time window, over events of 78 bytes.\n"
@@ -24,7 +29,7 @@ void YsbProgram::RegisterQueryFlags(engine::FlagSet& flags, const std::string& g
                   {{"slash", Profile::kSlash}, {"yahoo", Profile::kYahoo}});
   AddWindowFlag(flags, {.name = "window", .group = group, .help = "length of a window; 0: the profile's"}, window_,
                 /*least=*/absl::ZeroDuration());
-  flags.AddString({.name = "export-ads",
+  flags.AddString({.name = kExportAdsFlag,
                    .group = group,
                    .help = "writes the yahoo profile's static table of ads and campaigns to a CSV file before the run",
                    .file = engine::FileUse::kWrite},
@@ -128,8 +133,9 @@ void YsbProgram::AppendColumns(std::string& line, const YsbEvent& event) const {
   absl::StrAppend(&line, ad_id, ",", static_cast<int>(event.event_type));
 }
 
-absl::Status YsbProgram::ExportTables() const {
-  return export_ads_.empty() ? absl::OkStatus() : engine::WriteWholeFile(export_ads_, AdsAsCsv());
+absl::Status YsbProgram::ExportTables(engine::FileClaims& claims) const {
+  engine::WholeFile* const file = claims.FileOf(kExportAdsFlag);
+  return file == nullptr ? absl::OkStatus() : file->WriteAndCommit(AdsAsCsv());
 }
 
 YsbProgram::Events YsbProgram::ReadFiles(const std::vector<engine::ListedFile>& files,

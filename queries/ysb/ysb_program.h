@@ -29,7 +29,7 @@ class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
   std::string column_names() const override { return "ad_id,event_type"; }
   void AppendColumns(std::string& line, const YsbEvent& event) const override;
   absl::Status LoadTables(const Watch& watch) override;
-  absl::Status ExportTables() const override;
+  absl::Status ExportTables(engine::FileClaims& claims) const override;
   std::string file_format() const override { return "files of JSON lines as Yahoo's generator writes them"; }
   Events ReadFiles(const std::vector<engine::ListedFile>& files,
                    const engine::LineSourceOptions& options) const override;

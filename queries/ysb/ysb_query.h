@@ -9,7 +9,7 @@
 
 #include "absl/time/time.h"
 
-#include "engine/api/query.h"
+#include "engine/executor/query.h"
 #include "engine/source/source.h"
 #include "queries/common/result_sinks.h"
 #include "queries/ysb/campaigns.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "engine/sink/whole_file.h"
+#include "engine/files/file_claims.h"
 #include "queries/common/generated_program.h"
 #include "queries/common/query_main.h"
 #include "queries/ysb/campaigns.h"
@@ -18,6 +18,8 @@ namespace {
 
 using ysb::EventType;
 using ysb::YsbEvent;
+
+constexpr const char* kExportAdsFlag = "export-ads";
 
 /// Clicks for a view; none without both.
 struct ClickRatio {
@@ -39,7 +41,7 @@ class YsbStarProgram final : public GeneratedProgram<YsbEvent, ysb::YsbEventTime
  protected:
   void RegisterQueryFlags(engine::FlagSet& flags, const std::string& group) override {
     AddWindowFlag(flags, {.name = "window", .group = group, .help = "length of a window"}, window_);
-    flags.AddString({.name = "export-ads",
+    flags.AddString({.name = kExportAdsFlag,
                      .group = group,
                      .help = "writes the static table of ads and campaigns to a CSV file before the run",
                      .file = engine::FileUse::kWrite},
@@ -67,8 +69,9 @@ class YsbStarProgram final : public GeneratedProgram<YsbEvent, ysb::YsbEventTime
     const std::uint64_t ad_id = event.ad_id;
     absl::StrAppend(&line, ad_id, ",", static_cast<int>(event.event_type));
   }
-  absl::Status ExportTables() const override {
-    return export_ads_.empty() ? absl::OkStatus() : engine::WriteWholeFile(export_ads_, ysb::AdsAsCsv());
+  absl::Status ExportTables(engine::FileClaims& claims) const override {
+    engine::WholeFile* const file = claims.FileOf(kExportAdsFlag);
+    return file == nullptr ? absl::OkStatus() : file->WriteAndCommit(ysb::AdsAsCsv());
   }
 
  private:

@@ -56,11 +56,13 @@ std::string FormatHostPort(std::string_view host, std::uint16_t port) {
   return absl::StrCat(bracketed ? "[" : "", std::string(host), bracketed ? "]:" : ":", port);
 }
 
-absl::StatusOr<std::vector<SocketAddress>> ResolveAddress(const std::string& host, std::uint16_t port) {
+namespace {
+
+absl::StatusOr<std::vector<SocketAddress>> Resolve(const std::string& host, std::uint16_t port, int flags) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
+  hints.ai_flags = AI_NUMERICSERV | flags;
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (error != 0) {
@@ -75,6 +77,27 @@ absl::StatusOr<std::vector<SocketAddress>> ResolveAddress(const std::string& hos
     address.length = entry->ai_addrlen;
   }
   return addresses;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SocketAddress>> ResolveAddress(const std::string& host, std::uint16_t port) {
+  return Resolve(host, port, /*flags=*/0);
+}
+
+absl::StatusOr<SocketAddress> NumericAddress(const std::string& host, std::uint16_t port) {
+  const absl::StatusOr<std::vector<SocketAddress>> addresses = Resolve(host, port, AI_NUMERICHOST);
+  if (!addresses.ok()) return absl::InvalidArgumentError(absl::StrCat("'", host, "' is no numeric address"));
+  return addresses->front();
+}
+
+bool IsLoopback(const SocketAddress& address) {
+  if (address.storage.ss_family == AF_INET) {
+    constexpr std::uint32_t kLoopbackNet = 127;
+    return ntohl(reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_addr.s_addr) >> 24 == kLoopbackNet;
+  }
+  return address.storage.ss_family == AF_INET6 &&
+         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_addr);
 }
 
 std::string FormatAddress(const SocketAddress& address) {

@@ -42,6 +42,13 @@ std::string FormatHostPort(std::string_view host, std::uint16_t port);
 /// could not be looked up now.
 absl::StatusOr<std::vector<SocketAddress>> ResolveAddress(const std::string& host, std::uint16_t port);
 
+/// The address that `host` writes in numbers, e.g. one that a peer has sent: no name is ever looked up.
+/// kInvalidArgument: it is a name, or none.
+absl::StatusOr<SocketAddress> NumericAddress(const std::string& host, std::uint16_t port);
+
+/// Whether only processes of this host reach it.
+bool IsLoopback(const SocketAddress& address);
+
 /// A numeric "host:port" for messages.
 std::string FormatAddress(const SocketAddress& address);
 

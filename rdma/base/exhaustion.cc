@@ -1,5 +1,6 @@
 #include "rdma/base/exhaustion.h"
 
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -7,13 +8,16 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <new>
 #include <stdexcept>
 #include <system_error>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace glaive {
@@ -90,7 +94,22 @@ absl::string_view MessageOf(const absl::Status& status) {
   return absl::IsResourceExhausted(status) && status.message().empty() ? kNoMemory : status.message();
 }
 
+std::string ErrorText(int error, absl::string_view remedy) {
+  if (error == EMFILE) remedy = "raise ulimit -n";
+  if (error == ENFILE) remedy = "raise the system's fs.file-max, or end other programs";
+  if (error == EFBIG) remedy = "raise ulimit -f, or use a file system for larger files";
+  return absl::StrCat(::strerrordesc_np(error), remedy.empty() ? "" : "; ", remedy);
+}
+
 int RunMain(absl::FunctionRef<int()> body, int failure) {
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < kMinStackBytes) {
+    char message[128];
+    std::snprintf(message, sizeof(message), "a stack of %zu KiB is too small; raise ulimit -s to %zu at least",
+                  static_cast<std::size_t>(stack.rlim_cur) >> 10, kMinStackBytes >> 10);
+    Tell(message);
+    return failure;
+  }
   std::set_terminate(&EndProcess);
   (void)std::signal(SIGXFSZ, SIG_IGN);
   return Catching(body, [failure](const char* message) {

@@ -2,7 +2,7 @@
 //
 // Pointers are found where the compiler shows them: in the type itself, in the members of aggregates, arrays and nested
 // ones included, and in the types that an optional or a variant may have. Members of a union, and of another class with
-// constructors or private data, are not shown, nor are addresses that are kept as integers.
+// constructors or private data, are not shown, nor are addresses that are stored as integers.
 //
 //   static_assert(PlainData<std::array<char, 16>> && !PlainData<std::string> && !PlainData<std::string_view>);
 #pragma once

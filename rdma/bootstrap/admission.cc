@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +22,7 @@
 #include "absl/time/time.h"
 
 #include "rdma/base/address.h"
+#include "rdma/base/exhaustion.h"
 #include "rdma/bootstrap/reminder.h"
 
 namespace glaive::rdma {
@@ -31,10 +31,14 @@ namespace {
 // How long a connection may take to say its next word, and how many such there may be at a time.
 constexpr absl::Duration kStrangerTimeout = absl::Seconds(5);
 constexpr std::size_t kMaxStrangers = 256;
-// Taken in at one look, so that whoever has come is heard in between.
+// How long a member takes, at the most, to answer its challenge: until then nobody is sent away for want of room.
+constexpr absl::Duration kAnswerTime = absl::Seconds(1);
+// Connections accepted by one Poll, so that those that are open are read in between.
 constexpr int kMaxAccepted = 32;
 // Who is refused waits that long to learn of it, so that guessing is slow.
 constexpr absl::Duration kRefusalPause = absl::Seconds(1);
+// How long rank 0 accepts no connection after it had no descriptor left for one.
+constexpr absl::Duration kDescriptorPause = absl::Milliseconds(200);
 constexpr absl::Duration kLogInterval = absl::Seconds(1);
 constexpr absl::Duration kLatecomerTimeout = absl::Seconds(1);
 constexpr std::size_t kMaxRanksNamed = 16;
@@ -68,20 +72,20 @@ absl::Status Admission::Admit(std::int64_t deadline_ns) {
   while (admitted_ + 1 < hello_.nodes) {
     if (options_.log && reminder.Due(waiter_.NowNanos())) {
       options_.log(absl::StrCat("waits at ", listener_.address(), " for ", MissingRanks(), ", for at most ",
-                                absl::FormatDuration(options_.join_timeout), " (--join-timeout)"));
+                                absl::FormatDuration(options_.join_timeout), " (--join-timeout)", Hints()));
     }
-    std::vector<pollfd> fds = {{.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
+    std::vector<pollfd> fds = {DoorEntry()};
     PollStrangers(fds);
     for (const MemberLink& link : links_) {
       if (link.connection != nullptr) fds.push_back(PollEntry(*link.connection));
     }
     if (absl::Status status = waiter_.Wait(fds, deadline_ns); !status.ok()) return status;
-    if (absl::Status status = Look(); !status.ok()) return status;
+    if (absl::Status status = Poll(); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status Admission::Look() {
+absl::Status Admission::Poll() {
   if (absl::Status status = HearMembers(); !status.ok()) return status;
   if (absl::Status status = HearStrangers(); !status.ok()) return status;
   return Accept();
@@ -90,7 +94,7 @@ absl::Status Admission::Look() {
 void Admission::AwaitLatecomers() {
   const std::int64_t deadline_ns = waiter_.DeadlineIn(kLatecomerTimeout);
   while (admitted_ + refused_.size() + 1 < hello_.nodes) {
-    std::vector<pollfd> fds = {{.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
+    std::vector<pollfd> fds = {DoorEntry()};
     PollStrangers(fds);
     if (!waiter_.Wait(fds, deadline_ns).ok()) return;  // also when the user or a failed child ended the start
     for (const MemberLink& link : links_) {
@@ -102,21 +106,28 @@ void Admission::AwaitLatecomers() {
 }
 
 absl::Status Admission::Accept() {
-  for (int i = 0; i < kMaxAccepted; ++i) {
+  for (int i = 0; i < kMaxAccepted && HasRoom(); ++i) {
     SocketAddress address;
     address.length = sizeof(address.storage);
     UniqueFd fd(::accept4(listener_.fd(), reinterpret_cast<sockaddr*>(&address.storage), &address.length,
                           SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) {
-      if (MakeRoom()) return absl::OkStatus();  // strangers take no descriptor away from members
-      return absl::ResourceExhaustedError(absl::StrCat("cannot take in all of ", hello_.nodes,
-                                                       " nodes: ", ::strerrordesc_np(errno), "; raise ulimit -n"));
+      // Strangers take no descriptor away from members: one of them goes, now or when it has had its time.
+      if (MakeRoom()) return absl::OkStatus();
+      if (!strangers_.empty()) {
+        Log(absl::StrCat("cannot take in another connection for now: ", ErrorText(errno)));
+        accept_again_ns_ = waiter_.DeadlineIn(kDescriptorPause);
+        return absl::OkStatus();
+      }
+      return absl::ResourceExhaustedError(
+          absl::StrCat("cannot take in all of ", hello_.nodes, " nodes: ", ErrorText(errno)));
     }
     if (!fd.valid()) return absl::OkStatus();  // nobody there any more
-    if (strangers_.size() >= kMaxStrangers && !MakeRoom()) return absl::OkStatus();
+    if (strangers_.size() >= kMaxStrangers) MakeRoom();
     Stranger stranger{
         .connection = std::make_unique<Connection>(std::move(fd), FormatAddress(address), kStrangerLimits),
         .deadline_ns = waiter_.DeadlineIn(kStrangerTimeout),
+        .answer_ns = waiter_.DeadlineIn(kAnswerTime),
         .nonce = MakeNonce(options_.random)};
     stranger.connection->Send(EncodeMessage(ChallengeMessage{.nonce = stranger.nonce}));
     strangers_.push_back(std::move(stranger));
@@ -124,18 +135,35 @@ absl::Status Admission::Accept() {
   return absl::OkStatus();
 }
 
-// Lets one go that was refused, else the one that has said nothing for the longest time; false if all are proven.
+// One that was refused, else the one that has said nothing for the longest time, if it has had the time to.
+std::vector<Admission::Stranger>::iterator Admission::Dispensable() {
+  const auto refused = std::find_if(strangers_.begin(), strangers_.end(), [](const Stranger& stranger) {
+    return stranger.state == Stranger::State::kRefused;
+  });
+  if (refused != strangers_.end()) return refused;
+  const std::int64_t now_ns = waiter_.NowNanos();
+  return std::find_if(strangers_.begin(), strangers_.end(), [now_ns](const Stranger& stranger) {
+    return stranger.state == Stranger::State::kChallenged && now_ns >= stranger.answer_ns;
+  });
+}
+
+bool Admission::HasRoom() {
+  if (waiter_.NowNanos() < accept_again_ns_) return false;
+  return strangers_.size() < kMaxStrangers || Dispensable() != strangers_.end();
+}
+
+// Lets one go; false if nobody can be spared.
 bool Admission::MakeRoom() {
-  auto place = std::find_if(strangers_.begin(), strangers_.end(),
-                            [](const Stranger& stranger) { return stranger.state == Stranger::State::kRefused; });
-  if (place == strangers_.end()) {
-    place = std::find_if(strangers_.begin(), strangers_.end(),
-                         [](const Stranger& stranger) { return stranger.state == Stranger::State::kChallenged; });
-    if (place == strangers_.end()) return false;
-    TurnAway(*place, "it said nothing while too many others came");
-  }
+  const auto place = Dispensable();
+  if (place == strangers_.end()) return false;
+  if (place->state != Stranger::State::kRefused) TurnAway(*place, "it said nothing while too many others came");
   strangers_.erase(place);
   return true;
+}
+
+// Of the listener; without room, nobody is called in.
+pollfd Admission::DoorEntry() {
+  return {.fd = listener_.fd(), .events = static_cast<short>(HasRoom() ? POLLIN : 0), .revents = 0};
 }
 
 // What a refused one says is not even read.
@@ -296,11 +324,17 @@ std::string Admission::MissingRanks() const {
 }
 
 absl::Status Admission::TimedOut() const {
-  std::string text = absl::StrCat(MissingRanks(), " did not join at ", listener_.address(), " within ",
-                                  absl::FormatDuration(options_.join_timeout),
-                                  "; start them with --rank and --coordinator, or raise --join-timeout");
-  if (!last_turned_away_.empty()) absl::StrAppend(&text, " (", last_turned_away_, ")");
-  return absl::DeadlineExceededError(text);
+  return absl::DeadlineExceededError(absl::StrCat(
+      MissingRanks(), " did not join at ", listener_.address(), " within ", absl::FormatDuration(options_.join_timeout),
+      "; start them with --rank and --coordinator, or raise --join-timeout", Hints()));
+}
+
+// Why ranks may be missing.
+std::string Admission::Hints() const {
+  std::string hints;
+  if (IsLoopback(LocalAddress(listener_.fd()))) absl::StrAppend(&hints, "; no other host reaches a loopback address");
+  if (!last_turned_away_.empty()) absl::StrAppend(&hints, "; ", last_turned_away_);
+  return hints;
 }
 
 }  // namespace glaive::rdma

@@ -1,10 +1,12 @@
 // Admission: the coordinator's door. Accepts connections until every rank has come, and turns away what does not
 // belong: strangers, who cannot prove to know the secret (handshake.h), without a word and after a pause; nodes that do
 // not match with the reason. When the start has failed, it stays for a moment
-// to tell those that are still on their way, who would otherwise look for a coordinator until their join time-out.
+// to tell those that are still on their way, who would otherwise call a coordinator until their join time-out.
 //
 // Used by ControlPlane::Coordinate; single-threaded. A stranger costs a descriptor for at most 6 s, of which at most
-// 256 are open at a time, and delays nobody else.
+// 256 are open at a time, and less than 4 KiB of buffer. A crowd of strangers delays a member by seconds, but none that
+// has begun its handshake is sent away for another: connections that find no room wait in the kernel's queue. So more
+// than 256 silent ones each second can keep members out until their join time-out.
 //
 //   Admission admission(listener, hello, options, waiter);
 //   absl::StatusOr<std::vector<MemberLink>> links = admission.AwaitAll();
@@ -51,8 +53,8 @@ class Admission {
   /// entry 0 has no connection.
   absl::StatusOr<std::vector<MemberLink>> AwaitAll();
 
-  /// One look at everybody who has come, without waiting; what AwaitAll does again and again. An error ends the start.
-  absl::Status Look();
+  /// Reads all connections once, without waiting; AwaitAll calls it again and again. An error ends the start.
+  absl::Status Poll();
 
  private:
   struct Stranger {
@@ -60,6 +62,7 @@ class Admission {
 
     std::unique_ptr<Connection> connection;
     std::int64_t deadline_ns = 0;  ///< until when it has to say something; of one that is refused: when it is let go
+    std::int64_t answer_ns = 0;    ///< until when a member needs to answer; it may be sent away only then
     Nonce nonce{};                 ///< of the challenge it was sent
     State state = State::kChallenged;
   };
@@ -67,7 +70,10 @@ class Admission {
   absl::Status Admit(std::int64_t deadline_ns);
   void AwaitLatecomers();
   absl::Status Accept();
+  std::vector<Stranger>::iterator Dispensable();
+  bool HasRoom();
   bool MakeRoom();
+  pollfd DoorEntry();
   void PollStrangers(std::vector<pollfd>& fds) const;
   absl::Status HearStrangers();
   absl::Status HearStranger(Stranger& stranger);
@@ -79,6 +85,7 @@ class Admission {
   void Log(const std::string& text);
   std::string MissingRanks() const;
   absl::Status TimedOut() const;
+  std::string Hints() const;
 
   const Listener& listener_;
   const Hello& hello_;
@@ -87,6 +94,7 @@ class Admission {
   std::vector<MemberLink> links_;
   std::uint32_t admitted_ = 0;
   std::vector<Stranger> strangers_;
+  std::int64_t accept_again_ns_ = 0;  // before, there is no descriptor for another
   std::vector<std::unique_ptr<Connection>> refused_;
   std::string last_turned_away_;
   std::int64_t next_log_ns_ = 0;

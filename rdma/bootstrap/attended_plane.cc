@@ -22,8 +22,8 @@
 namespace glaive::rdma {
 namespace {
 
-/// The longest time between two looks of the thread. Looks notice an interrupt, and find it overdue, so the time-out of
-/// peers must not stretch them.
+/// The longest time between two polls of the thread. A poll notices an interrupt, and that an end is overdue, so the
+/// time-out of peers must not stretch the interval.
 constexpr absl::Duration kLongestInterval = absl::Milliseconds(50);
 
 }  // namespace
@@ -44,10 +44,10 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> AttendedPlane::Create(std::unique_
 }
 
 AttendedPlane::AttendedPlane(std::unique_ptr<ControlPlane> plane, const BootstrapOptions& options, const Clock& clock)
-    : ControlPlane(plane->rank(), plane->run_token(), plane->members()),
+    : ControlPlane(plane->rank(), plane->run_token(), plane->run_key(), plane->members()),
       plane_(std::move(plane)),
       overdue_(options.overdue),
-      interval_(std::min(Pulse::LookInterval(options.peer_timeout), kLongestInterval)),
+      interval_(std::min(Pulse::PollInterval(options.peer_timeout), kLongestInterval)),
       interrupt_fd_(options.interrupt_fd),
       clock_(&clock) {}
 
@@ -109,8 +109,8 @@ void AttendedPlane::Attend() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, absl::ToChronoNanoseconds(interval_), [this] { return stopped_; })) {
     lock.unlock();
-    (void)CatchExhaustion([this] {  // a look for which there is no memory is left out
-      Look();
+    (void)CatchExhaustion([this] {  // a poll for which there is no memory is left out
+      Poll();
       return absl::OkStatus();
     });
     EndIfOverdue();
@@ -118,8 +118,8 @@ void AttendedPlane::Attend() {
   }
 }
 
-void AttendedPlane::Look() {
-  if (const std::unique_lock lock(plane_mutex_, std::try_to_lock); lock.owns_lock()) {  // else a call looks itself
+void AttendedPlane::Poll() {
+  if (const std::unique_lock lock(plane_mutex_, std::try_to_lock); lock.owns_lock()) {  // else a call is polling itself
     Note(plane_->PollFailure().value_or(absl::OkStatus()));
   }
   pollfd interrupt{.fd = interrupt_fd_, .events = POLLIN, .revents = 0};

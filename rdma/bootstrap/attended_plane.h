@@ -1,4 +1,4 @@
-// AttendedPlane: a control plane with a thread of its own that looks after the connections while the owner is busy
+// AttendedPlane: a control plane with a thread of its own that polls the connections while the owner is busy
 // with something else: reads what has come, lets the others hear from this node, and notices who has fallen silent. So
 // a node that generates its input, or writes a file, for a minute is not taken for dead. The thread also polls the
 // interrupt descriptor: a node whose owner waits for a disk ends all the same.
@@ -55,7 +55,7 @@ class AttendedPlane final : public ControlPlane {
   AttendedPlane(std::unique_ptr<ControlPlane> plane, const BootstrapOptions& options, const Clock& clock);
 
   void Attend();
-  void Look();
+  void Poll();
   void EndIfOverdue();
   void Note(const absl::Status& failure);
 

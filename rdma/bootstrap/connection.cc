@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -53,9 +54,7 @@ Connection::Connection(UniqueFd fd, std::string peer, FrameLimits limits)
 }
 
 void Connection::Send(std::shared_ptr<const std::string> frame) {
-  const std::string tag = seal_.has_value() ? seal_->NextTag(*frame) : "";
-  outbound_.push_back(std::move(frame));
-  if (!tag.empty()) outbound_.push_back(std::make_shared<const std::string>(tag));
+  outbound_.push_back({.frame = std::move(frame), .sealed = seal_.has_value()});
   Flush();
 }
 
@@ -64,34 +63,50 @@ void Connection::Seal(const Digest& sending, const Digest& receiving) {
   decoder_.set_seal(FrameSeal(receiving));
 }
 
+bool Connection::TakeChunk() {
+  sent_of_chunk_ = 0;
+  chunk_.clear();
+  if (outbound_.empty()) return false;
+  const Outbound& first = outbound_.front();
+  const std::string_view next = std::string_view(*first.frame).substr(taken_of_first_, kMaxRecordBytes);
+  chunk_ = first.sealed ? seal_->Seal(next) : std::string(next);
+  taken_of_first_ += next.size();
+  if (taken_of_first_ == first.frame->size()) {
+    outbound_.pop_front();
+    taken_of_first_ = 0;
+  }
+  return true;
+}
+
 void Connection::Flush() {
-  while (!outbound_.empty()) {
-    const std::string_view rest = std::string_view(*outbound_.front()).substr(sent_of_first_);
+  while (sent_of_chunk_ < chunk_.size() || TakeChunk()) {
+    const std::string_view rest = std::string_view(chunk_).substr(sent_of_chunk_);
     const ssize_t sent = ::send(fd_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return;
     if (sent < 0) {
       // The end is reported by Receive, after what the peer had still to say.
       outbound_.clear();
-      sent_of_first_ = 0;
+      taken_of_first_ = 0;
+      chunk_.clear();
+      sent_of_chunk_ = 0;
       return;
     }
-    sent_of_first_ += static_cast<std::size_t>(sent);
-    if (sent_of_first_ == outbound_.front()->size()) {
-      outbound_.pop_front();
-      sent_of_first_ = 0;
-    }
+    sent_of_chunk_ += static_cast<std::size_t>(sent);
   }
 }
 
 void Connection::Receive() {
   std::array<char, kReadChunkBytes> chunk;
-  const std::uint64_t most = received_bytes_ + kReadBudgetBytes;
-  while (!ended() && received_bytes_ < most) {
-    const ssize_t received = ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
+  std::size_t budget = kReadBudgetBytes;
+  while (!ended() && budget > 0) {
+    const std::size_t most = std::min(chunk.size(), decoder_.room());
+    if (most == 0) return;
+    const ssize_t received = ::recv(fd_.get(), chunk.data(), most, 0);
     if (received > 0) {
-      decoder_.Append(std::string_view(chunk.data(), static_cast<std::size_t>(received)));
-      received_bytes_ += static_cast<std::size_t>(received);
+      const auto bytes = static_cast<std::size_t>(received);
+      decoder_.Append(std::string_view(chunk.data(), bytes));
+      budget -= std::min(budget, bytes);
     } else if (received == 0) {
       end_reason_ = "its connection was closed";
     } else if (errno == EAGAIN) {
@@ -104,7 +119,7 @@ void Connection::Receive() {
 
 void Connection::Tend(std::int64_t now_ns, bool judge) {
   if (!pulse_.has_value()) return;
-  const bool lost = pulse_->Lost(received_bytes_, now_ns);
+  const bool lost = pulse_->Lost(decoder_.records(), now_ns);
   if (ended()) return;
   if (lost && judge) {
     silent_ = true;

@@ -4,7 +4,7 @@
 // wants_write(), then calls Receive and Flush. Messages that arrived before the end of the connection can still be
 // taken after it: an Abort is often followed by the end at once.
 //
-// Seal begins the authenticated part of the connection: handshake.h.
+// Seal begins the encrypted part of the connection: handshake.h.
 //
 //   connection.Send(EncodeMessage(LeaveMessage{}));
 //   connection.Receive();
@@ -33,7 +33,8 @@
 
 namespace glaive::rdma {
 
-/// What may come before the other end has proved to know the secret: a message of the handshake.
+/// What may come before the other end has proved to know the secret: a message of the handshake. No more than this is
+/// read from a stranger, so its buffer stays below 4 KiB.
 inline constexpr FrameLimits kStrangerLimits{.max_header_bytes = 512, .max_payload_bytes = 0};
 /// What may come after that: a Hello.
 inline constexpr FrameLimits kNewcomerLimits{.max_header_bytes = std::size_t{1} << 16, .max_payload_bytes = 0};
@@ -50,22 +51,23 @@ class Connection {
   const std::string& peer() const { return peer_; }
   void set_limits(FrameLimits limits) { decoder_.set_limits(limits); }
 
-  /// From the next frame on, what is sent and received bears these keys' tags.
+  /// From the next frame on, records under these keys carry what is sent and received.
   void Seal(const Digest& sending, const Digest& receiving);
   bool sealed() const { return seal_.has_value(); }
 
-  /// Queues a frame, shared so that one frame for all nodes exists once, and sends what the socket takes now.
+  /// Queues a frame, shared so that one frame for all nodes exists once, and sends what the socket takes now. It is
+  /// encrypted record by record on its way.
   void Send(std::shared_ptr<const std::string> frame);
   void Send(std::string frame) { Send(std::make_shared<const std::string>(std::move(frame))); }
 
   /// Sends what the socket takes now.
   void Flush();
-  bool wants_write() const { return !outbound_.empty(); }
+  bool wants_write() const { return sent_of_chunk_ < chunk_.size() || !outbound_.empty(); }
 
-  /// Reads what has arrived, at most about 1 MiB at a time.
+  /// Reads what has arrived, at most about 1 MiB at a time; before Seal, no more than the longest frame allowed.
   void Receive();
 
-  /// From now on the other end has to be heard; see pulse.h.
+  /// From now on the other end has to be heard; see pulse.h. Only records show that it is alive.
   void StartPulse(absl::Duration peer_timeout, std::int64_t now_ns) { pulse_.emplace(peer_timeout, now_ns); }
   /// After Receive: lets the other end hear from this one now and then, once the connection is sealed, and if `judge`
   /// ends the connection when that has been silent for too long.
@@ -81,7 +83,7 @@ class Connection {
   bool silent() const { return silent_; }
 
   /// Why the run ends for this node, `self`, when `loss` is what the connection's end, or a message from it, says: if
-  /// this node has not looked for so long that the others lost it, then that, and `loss`. Other errors stay as they
+  /// this node has not polled for so long that the others lost it, then that, and `loss`. Other errors stay as they
   /// are.
   absl::Status ExplainLoss(const absl::Status& loss, const Member& self) const;
 
@@ -89,14 +91,24 @@ class Connection {
   void ShutdownWrite();
 
  private:
+  struct Outbound {
+    std::shared_ptr<const std::string> frame;
+    bool sealed;
+  };
+
+  /// Makes the next bytes of the queued frames ready for the socket, as a record once the connection is sealed. False
+  /// when there are none.
+  bool TakeChunk();
+
   UniqueFd fd_;
   std::string peer_;
   FrameDecoder decoder_;
   std::optional<FrameSeal> seal_;  // of what is sent
   std::optional<Pulse> pulse_;
-  std::uint64_t received_bytes_ = 0;
-  std::deque<std::shared_ptr<const std::string>> outbound_;
-  std::size_t sent_of_first_ = 0;  // bytes of outbound_.front() already sent
+  std::deque<Outbound> outbound_;
+  std::size_t taken_of_first_ = 0;  // bytes of its first frame that have been in chunk_
+  std::string chunk_;               // on its way into the socket
+  std::size_t sent_of_chunk_ = 0;
   std::string end_reason_;
   bool silent_ = false;
 };

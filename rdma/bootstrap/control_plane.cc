@@ -40,7 +40,8 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Coordinate(Listener 
   Admission admission(listener, hello, options, waiter);
   absl::StatusOr<std::vector<MemberLink>> links = admission.AwaitAll();
   if (!links.ok()) return links.status();
-  auto coordinator = std::make_unique<Coordinator>(run_token, *std::move(links), std::move(waiter));
+  auto coordinator = std::make_unique<Coordinator>(run_token, DeriveRunKey(options.secret, run_token),
+                                                   *std::move(links), std::move(waiter));
   if (absl::Status status = coordinator->Welcome(options.join_timeout); !status.ok()) {
     coordinator->Abort(status);
     return status;
@@ -62,7 +63,8 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> ControlPlane::Alone(const Hello& h
   std::vector<MemberLink> links(1);
   links[0].member = MemberOf(hello);
   return AttendedPlane::Create(
-      std::make_unique<Coordinator>(run_token, std::move(links), Waiter(options.interrupt_fd, options.watch, clock)),
+      std::make_unique<Coordinator>(run_token, DeriveRunKey(options.secret, run_token), std::move(links),
+                                    Waiter(options.interrupt_fd, options.watch, clock)),
       options, clock);
 }
 

@@ -51,6 +51,7 @@
 #include "rdma/base/watch.h"
 #include "rdma/bootstrap/hello.h"
 #include "rdma/bootstrap/listener.h"
+#include "rdma/bootstrap/run_key.h"
 #include "rdma/bootstrap/secret.h"
 
 namespace glaive::rdma {
@@ -82,9 +83,9 @@ struct BootstrapOptions {
   std::function<bool(const absl::Status&)> overdue = nullptr;
 };
 
-/// The time that a node has for an orderly end once a failure is known. This time, two looks of AttendedPlane's thread
-/// and the time for the last words stay below 1.5 s (docs/operations.md).
-inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1200);
+/// The time that a node has for an orderly end once a failure is known. This time, two polls of AttendedPlane's thread
+/// and the time for the last words stay below 1.5 s (docs/operations.md), also on a busy machine.
+inline constexpr absl::Duration kFailureGrace = absl::Milliseconds(1000);
 
 /// The status of calls that end because BootstrapOptions::interrupt_fd is readable: a kCancelled.
 absl::Status Interrupted();
@@ -105,7 +106,7 @@ class ControlPlane {
                                                             const BootstrapOptions& options, const Clock& clock);
 
   /// A run of one node: no sockets, and AllGather returns at once what it is given. ResourceExhausted when the thread
-  /// that looks after interrupts cannot be had. `clock` must outlive the result.
+  /// that polls for interrupts cannot be had. `clock` must outlive the result.
   static absl::StatusOr<std::unique_ptr<ControlPlane>> Alone(const Hello& hello, std::uint64_t run_token,
                                                              const BootstrapOptions& options, const Clock& clock);
 
@@ -132,7 +133,7 @@ class ControlPlane {
   /// of that call alone. It must not call the plane. GoOn: no more.
   virtual void WatchAlso(Watch watch) = 0;
 
-  /// Mid-run: what ended the run, if anything did. Never blocks; looks at the connections only, not at the
+  /// Mid-run: what ended the run, if anything did. Never blocks; polls the connections only, not at the
   /// interrupt descriptor. At the coordinator this also passes failures on to the members.
   virtual std::optional<absl::Status> PollFailure() = 0;
 
@@ -148,18 +149,21 @@ class ControlPlane {
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(members_.size()); }
   /// The coordinator's token, the same at every node of the run.
   std::uint64_t run_token() const { return run_token_; }
+  /// What this node has derived from the run's secret and the token; the same at every node.
+  const RunKey& run_key() const { return run_key_; }
   /// By rank, this node included.
   const std::vector<Member>& members() const { return members_; }
   /// Whether all nodes can map each other's memory (same host id).
   bool one_host() const;
 
  protected:
-  ControlPlane(NodeId rank, std::uint64_t run_token, std::vector<Member> members)
-      : rank_(rank), run_token_(run_token), members_(std::move(members)) {}
+  ControlPlane(NodeId rank, std::uint64_t run_token, const RunKey& run_key, std::vector<Member> members)
+      : rank_(rank), run_token_(run_token), run_key_(run_key), members_(std::move(members)) {}
 
  private:
   NodeId rank_;
   std::uint64_t run_token_;
+  RunKey run_key_;
   std::vector<Member> members_;
 };
 

@@ -38,8 +38,10 @@ bool IsOpen(const MemberLink& link) { return link.connection != nullptr && !link
 
 }  // namespace
 
-Coordinator::Coordinator(std::uint64_t run_token, std::vector<MemberLink> links, Waiter waiter)
-    : ControlPlane(NodeId{0}, run_token, MembersOf(links)), links_(std::move(links)), waiter_(std::move(waiter)) {}
+Coordinator::Coordinator(std::uint64_t run_token, const RunKey& run_key, std::vector<MemberLink> links, Waiter waiter)
+    : ControlPlane(NodeId{0}, run_token, run_key, MembersOf(links)),
+      links_(std::move(links)),
+      waiter_(std::move(waiter)) {}
 
 absl::Status Coordinator::Welcome(absl::Duration timeout) {
   const auto frame = std::make_shared<const std::string>(

@@ -2,9 +2,9 @@
 //
 // Made by ControlPlane::Coordinate and ControlPlane::Alone; owned by one thread at a time like its base. Holds one
 // connection a member; passes the first failure it learns of on to all the others. At most one AllGather contribution
-// of a member is kept ahead of this node's own call, so memory stays bounded.
+// of a member is stored ahead of this node's own call, so memory stays bounded.
 //
-//   Coordinator coordinator(hello, run_token, std::move(links), std::move(waiter));
+//   Coordinator coordinator(run_token, run_key, std::move(links), std::move(waiter));
 #pragma once
 
 #include <poll.h>
@@ -31,7 +31,7 @@ namespace glaive::rdma {
 class Coordinator final : public ControlPlane {
  public:
   /// `links` is indexed by rank; entry 0 is this node and has no connection.
-  Coordinator(std::uint64_t run_token, std::vector<MemberLink> links, Waiter waiter);
+  Coordinator(std::uint64_t run_token, const RunKey& run_key, std::vector<MemberLink> links, Waiter waiter);
 
   /// Tells every member that the run begins.
   absl::Status Welcome(absl::Duration timeout);
@@ -65,7 +65,7 @@ class Coordinator final : public ControlPlane {
 
   std::vector<MemberLink> links_;
   Waiter waiter_;
-  std::vector<pollfd> poll_fds_;  // of PollFailure, kept so that it need not allocate
+  std::vector<pollfd> poll_fds_;  // of PollFailure, a member so that it need not allocate
   std::optional<absl::Status> failure_;
   bool aborted_ = false;
 };

@@ -19,6 +19,7 @@
 #include "absl/time/time.h"
 
 #include "rdma/base/address.h"
+#include "rdma/base/exhaustion.h"
 #include "rdma/bootstrap/reminder.h"
 
 namespace glaive::rdma {
@@ -49,12 +50,16 @@ bool ConnectedToItself(int fd) {
 struct Attempt {
   UniqueFd fd;  // valid: connected
   std::string error;
+  bool is_permanent = false;  // no later attempt can end otherwise
 };
+
+// The system refuses the address itself: its family, a link-local one without an interface, a broadcast address.
+bool IsPermanent(int error) { return error == EAFNOSUPPORT || error == EINVAL || error == EACCES; }
 
 absl::StatusOr<Attempt> TryConnect(const SocketAddress& address, std::int64_t deadline_ns, Waiter& waiter) {
   UniqueFd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) return Attempt{.fd = {}, .error = ::strerrordesc_np(errno)};
-  int error = 0;
+  int error = fd.valid() ? 0 : errno;
+  if (error != 0) return Attempt{.fd = {}, .error = ErrorText(error), .is_permanent = IsPermanent(error)};
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) != 0) {
     error = errno;
     if (error == EINPROGRESS || error == EINTR) {
@@ -69,7 +74,7 @@ absl::StatusOr<Attempt> TryConnect(const SocketAddress& address, std::int64_t de
     }
   }
   if (error == 0 && ConnectedToItself(fd.get())) error = ECONNREFUSED;
-  if (error != 0) return Attempt{.fd = {}, .error = ::strerrordesc_np(error)};
+  if (error != 0) return Attempt{.fd = {}, .error = ::strerrordesc_np(error), .is_permanent = IsPermanent(error)};
   return Attempt{.fd = std::move(fd), .error = {}};
 }
 
@@ -91,6 +96,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, abs
     if (!addresses.ok()) {
       last_error = std::string(addresses.status().message());
     } else {
+      bool may_pass = false;
       for (const SocketAddress& candidate : *addresses) {
         const std::int64_t attempt_ns = std::min(deadline_ns, waiter.DeadlineIn(kAttemptTimeout));
         absl::StatusOr<Attempt> attempt = TryConnect(candidate, attempt_ns, waiter);
@@ -99,6 +105,11 @@ absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, abs
           return std::make_unique<Connection>(std::move(attempt->fd), FormatAddress(candidate), kStrangerLimits);
         }
         last_error = attempt->error;
+        may_pass = may_pass || !attempt->is_permanent;
+      }
+      if (!may_pass) {
+        return absl::InvalidArgumentError(absl::StrCat("this host cannot connect to ", address, ": ", last_error,
+                                                       "; write another address of rank 0's host (--coordinator)"));
       }
     }
     if (log && reminder.Due(waiter.NowNanos())) {

@@ -18,8 +18,8 @@
 namespace glaive::rdma {
 
 /// Connects to "host:port", several times a second until it works or `timeout` has passed. Errors: kInvalidArgument
-/// for an address that cannot be right, kDeadlineExceeded with the last attempt's error, or what ended the wait. `log`,
-/// if any, is told of a wait that takes seconds.
+/// for an address that cannot be right, such as one of a family that this host does not have, kDeadlineExceeded with
+/// the last attempt's error, or what ended the wait. `log`, if any, is told of a wait that takes seconds.
 absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, absl::Duration timeout,
                                                  const std::function<void(const std::string&)>& log, Waiter& waiter);
 

@@ -42,30 +42,53 @@ std::string EncodeFrame(std::string_view header, std::string_view payload) {
   return out;
 }
 
-absl::StatusOr<std::optional<Frame>> FrameDecoder::Next() {
-  const std::string_view rest = std::string_view(buffer_).substr(start_);
-  const std::size_t magic_bytes = std::min(rest.size(), kFrameMagic.size());
-  if (rest.substr(0, magic_bytes) != kFrameMagic.substr(0, magic_bytes)) {
-    return absl::InvalidArgumentError("it does not speak glaive's bootstrap protocol");
+void FrameDecoder::set_seal(const FrameSeal& seal) {
+  seal_ = seal;
+  sealed_ = buffer_.substr(start_);
+  Drop(buffer_.size() - start_);
+  OpenRecords();
+}
+
+std::size_t FrameDecoder::room() const {
+  if (seal_.has_value() || !error_.ok()) return std::numeric_limits<std::size_t>::max();
+  const std::size_t most = kFramePrefixBytes + limits_.max_header_bytes + limits_.max_payload_bytes;
+  return most - std::min(most, buffer_.size() - start_);
+}
+
+void FrameDecoder::Append(std::string_view bytes) {
+  if (!error_.ok()) return;
+  (seal_.has_value() ? sealed_ : buffer_).append(bytes);
+  if (seal_.has_value()) OpenRecords();
+}
+
+void FrameDecoder::OpenRecords() {
+  std::size_t opened = 0;  // bytes of sealed_
+  while (sealed_.size() - opened >= kRecordPrefixBytes) {
+    const std::string_view rest = std::string_view(sealed_).substr(opened);
+    const std::size_t text_bytes = ReadU32(rest);
+    const std::size_t record_bytes = kRecordPrefixBytes + text_bytes + kRecordTagBytes;
+    const bool may_be = text_bytes >= 1 && text_bytes <= kMaxRecordBytes;
+    if (may_be && rest.size() < record_bytes) break;
+    const std::optional<std::string> text = may_be ? seal_->Open(rest.substr(0, record_bytes)) : std::nullopt;
+    if (!text.has_value()) {
+      (void)Refuse("it sent a record that is not the node's: somebody interferes with the connection");
+      return;
+    }
+    buffer_.append(*text);
+    ++records_;
+    opened += record_bytes;
   }
-  if (rest.size() < kFramePrefixBytes) return std::nullopt;
-  const std::size_t header_bytes = ReadU32(rest.substr(4));
-  const std::size_t payload_bytes = ReadU32(rest.substr(8));
-  if (header_bytes > limits_.max_header_bytes || payload_bytes > limits_.max_payload_bytes) {
-    return absl::InvalidArgumentError(absl::StrCat("it sent a frame of ", header_bytes, " + ", payload_bytes,
-                                                   " bytes, the most allowed is ", limits_.max_header_bytes, " + ",
-                                                   limits_.max_payload_bytes));
-  }
-  const std::size_t frame_bytes = kFramePrefixBytes + header_bytes + payload_bytes;
-  const std::size_t tag_bytes = seal_.has_value() ? kDigestBytes : 0;
-  if (rest.size() < frame_bytes + tag_bytes) return std::nullopt;
-  if (seal_.has_value() && !seal_->CheckNext(rest.substr(0, frame_bytes), rest.substr(frame_bytes, tag_bytes))) {
-    return absl::InvalidArgumentError(
-        "it sent a frame that is not the node's: somebody interferes with the connection");
-  }
-  Frame frame{.header = std::string(rest.substr(kFramePrefixBytes, header_bytes)),
-              .payload = std::string(rest.substr(kFramePrefixBytes + header_bytes, payload_bytes))};
-  start_ += frame_bytes + tag_bytes;
+  sealed_.erase(0, opened);
+}
+
+absl::Status FrameDecoder::Refuse(std::string_view why) {
+  error_ = absl::InvalidArgumentError(std::string(why));
+  sealed_.clear();
+  return error_;
+}
+
+void FrameDecoder::Drop(std::size_t bytes) {
+  start_ += bytes;
   if (start_ == buffer_.size()) {
     buffer_.clear();
     start_ = 0;
@@ -73,7 +96,34 @@ absl::StatusOr<std::optional<Frame>> FrameDecoder::Next() {
     buffer_.erase(0, start_);
     start_ = 0;
   }
+}
+
+// What was vouched for before the stream was broken is given out first.
+absl::StatusOr<std::optional<Frame>> FrameDecoder::Next() {
+  const std::string_view rest = std::string_view(buffer_).substr(start_);
+  const std::size_t magic_bytes = std::min(rest.size(), kFrameMagic.size());
+  if (rest.substr(0, magic_bytes) != kFrameMagic.substr(0, magic_bytes)) {
+    return Refuse("it does not speak this version of glaive's bootstrap protocol");
+  }
+  if (rest.size() < kFramePrefixBytes) return More();
+  const std::size_t header_bytes = ReadU32(rest.substr(4));
+  const std::size_t payload_bytes = ReadU32(rest.substr(8));
+  if (header_bytes > limits_.max_header_bytes || payload_bytes > limits_.max_payload_bytes) {
+    return Refuse(absl::StrCat("it sent a frame of ", header_bytes, " + ", payload_bytes,
+                               " bytes, the most allowed is ", limits_.max_header_bytes, " + ",
+                               limits_.max_payload_bytes));
+  }
+  const std::size_t frame_bytes = kFramePrefixBytes + header_bytes + payload_bytes;
+  if (rest.size() < frame_bytes) return More();
+  Frame frame{.header = std::string(rest.substr(kFramePrefixBytes, header_bytes)),
+              .payload = std::string(rest.substr(kFramePrefixBytes + header_bytes, payload_bytes))};
+  Drop(frame_bytes);
   return std::optional<Frame>(std::move(frame));
+}
+
+absl::StatusOr<std::optional<Frame>> FrameDecoder::More() const {
+  if (!error_.ok()) return error_;
+  return std::optional<Frame>();
 }
 
 }  // namespace glaive::rdma

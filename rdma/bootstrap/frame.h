@@ -1,19 +1,19 @@
 // Frame: the unit of the bootstrap connections. A short JSON header says what it is; a payload of any bytes follows.
 //
 //   offset  size  field
-//        0     4  magic, "GLV2"
+//        0     4  magic, "GLV3"
 //        4     4  header_bytes, little endian
 //        8     4  payload_bytes, little endian
 //       12     -  header (JSON), then payload
 //
-// On an authenticated connection a tag follows each frame (frame_seal.h), which is checked before the frame is given
-// out.
+// On an authenticated connection the bytes of the frames travel in encrypted records (frame_seal.h).
 //
-// What arrives is hostile until proven otherwise: the decoder checks magic and sizes as soon as it has them, and never
-// holds more than its limits allow. Plain value types, owned by one thread.
+// What arrives is hostile until proven otherwise: the decoder checks magic and sizes as soon as it has them. Of bytes
+// that nothing vouches for, it holds no more than the longest frame allowed, or than a record and what was appended
+// last. Plain value types, owned by one thread.
 //
 //   FrameDecoder decoder({.max_header_bytes = 1 << 16, .max_payload_bytes = 0});
-//   decoder.Append(bytes);
+//   decoder.Append(bytes);   // no more than decoder.room()
 //   while (auto frame = *decoder.Next()) Handle(*frame);
 #pragma once
 
@@ -23,6 +23,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "rdma/bootstrap/frame_seal.h"
@@ -30,7 +31,7 @@
 namespace glaive::rdma {
 
 inline constexpr std::size_t kFramePrefixBytes = 12;
-inline constexpr std::string_view kFrameMagic = "GLV2";
+inline constexpr std::string_view kFrameMagic = "GLV3";
 
 struct Frame {
   std::string header;
@@ -52,19 +53,37 @@ class FrameDecoder {
 
   void set_limits(FrameLimits limits) { limits_ = limits; }
 
-  /// From the next frame on, each is followed by its tag.
-  void set_seal(const FrameSeal& seal) { seal_ = seal; }
+  /// What follows the frames given out so far are records.
+  void set_seal(const FrameSeal& seal);
 
-  /// Adds bytes as they came from the connection, cut anywhere.
-  void Append(std::string_view bytes) { buffer_.append(bytes); }
+  /// The most bytes that may be appended. Without a seal: none when the longest frame allowed is there already.
+  std::size_t room() const;
+
+  /// Adds bytes as they came from the connection, cut anywhere, and opens the records that are whole.
+  void Append(std::string_view bytes);
 
   /// The next whole frame; empty when more bytes are needed. kInvalidArgument on a wrong magic, a size over the
-  /// limit or a wrong tag; the stream cannot be used after that.
+  /// limit or a record that is not the next one, behind the frames before it. Then the stream has ended: every call
+  /// returns that error, and bytes that are appended are dropped.
   absl::StatusOr<std::optional<Frame>> Next();
 
+  /// Records that were found to be the other end's, so far.
+  std::uint64_t records() const { return records_; }
+
  private:
+  void OpenRecords();
+  /// Ends the stream.
+  absl::Status Refuse(std::string_view why);
+  /// Of a frame that is not whole: empty, or the error that ended the stream.
+  absl::StatusOr<std::optional<Frame>> More() const;
+  /// Forgets the next `bytes` bytes of buffer_.
+  void Drop(std::size_t bytes);
+
   FrameLimits limits_;
   std::optional<FrameSeal> seal_;
+  absl::Status error_;
+  std::string sealed_;  // the start of a record
+  std::uint64_t records_ = 0;
   std::string buffer_;
   std::size_t start_ = 0;  // the first byte of buffer_ not yet given out
 };

@@ -1,42 +1,60 @@
-// FrameSeal: one direction of an authenticated connection. Each frame is followed by a tag that only the two ends can
-// make, over the frame and its number: a frame that was changed, left out, said twice or put in by somebody else is
-// found before any of it is looked at.
+// FrameSeal: one direction of an authenticated connection. The bytes of its frames travel in records, which AES-256-GCM
+// encrypts and authenticates (NIST SP 800-38D; OpenSSL's implementation). Nobody else can read them. A record that was
+// changed, cut, left out, said twice or put in by somebody else is found before any of it is read.
 //
 //   offset  size  field
-//        0     -  frame (frame.h)
-//        -    32  HMAC-SHA256 under the direction's key of the frame's number (u64, little endian, from 0) and the
-//        frame
+//        0     4  bytes of the ciphertext, 1 .. kMaxRecordBytes, little endian; authenticated, not encrypted
+//        4     -  ciphertext of the next bytes of the frames (frame.h), cut anywhere
+//        -    16  tag
 //
-// Owned by the connection whose direction it is; both ends count frames alike.
+// A key is good for one direction of one connection. The nonce is the record's number, from 0, which both ends count
+// and which does not travel: 8 bytes, little endian, and 4 of zero. Numbers are never used twice; a billion records a
+// second would use them up after 584 years, and are refused then.
+//
+// Records are small, so that a long frame shows that its sender is alive while it arrives, and so that a wrong length
+// makes nobody wait for more than kMaxRecordBytes.
+//
+// Owned by the connection whose direction it is. About 1 us and 0.3 ns a byte.
 //
 //   FrameSeal seal(keys.member);
-//   std::string tag = seal.NextTag(frame);                 // to send behind it
-//   bool good = seal.CheckNext(frame, received_tag);       // at the other end
+//   std::string record = seal.Seal(bytes);
+//   std::optional<std::string> bytes = seal_of_other_end.Open(record);
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "absl/status/status.h"
 
 #include "rdma/bootstrap/hmac.h"
 
 namespace glaive::rdma {
 
+/// The most bytes of frames in a record.
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{32} << 10;
+inline constexpr std::size_t kRecordPrefixBytes = 4;
+inline constexpr std::size_t kRecordTagBytes = 16;
+
+/// FailedPrecondition when OpenSSL's configuration leaves out what FrameSeal needs. To be asked before its first use.
+absl::Status CheckFrameSeal();
+
 class FrameSeal {
  public:
-  explicit FrameSeal(const Digest& key) : key_(key) {}
+  /// `next`: the number of the first record.
+  explicit FrameSeal(const Digest& key, std::uint64_t next = 0) : key_(key), next_(next) {}
 
-  /// The tag of the next frame.
-  std::string NextTag(std::string_view frame);
+  /// The next record, with `text` in it: 1 to kMaxRecordBytes bytes.
+  std::string Seal(std::string_view text);
 
-  /// Whether `tag` is the next frame's.
-  bool CheckNext(std::string_view frame, std::string_view tag);
+  /// The text of `record` if that is the next record, whole. Else nothing, and the stream cannot be used any more.
+  std::optional<std::string> Open(std::string_view record);
 
  private:
-  Digest Tag(std::string_view frame);
-
   Digest key_;
-  std::uint64_t next_ = 0;  // number of the next frame
+  std::uint64_t next_;
 };
 
 }  // namespace glaive::rdma

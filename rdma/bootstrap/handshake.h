@@ -4,12 +4,12 @@
 //   coordinator -> member       challenge: its nonce
 //   member      -> coordinator  answer: a nonce of its own, and MemberProof
 //   coordinator -> member       accept: CoordinatorProof
-//   from here on every frame of both is sealed (frame_seal.h), beginning with the member's Hello
+//   from here on everything that both send is encrypted (frame_seal.h), beginning with the member's Hello
 //
 // Proofs and keys are HMAC-SHA256 under the secret of a label and both nonces. The label tells the member's proof from
 // the coordinator's, so what one end said is no answer from the other (reflection), and the nonces are fresh for every
 // connection, so what was said on one is no answer on another (replay). Someone who passes messages on between two
-// honest ends learns no key and cannot add a frame.
+// honest ends learns no key: it can neither read a frame nor add one.
 //
 // Pure functions of plain values.
 #pragma once
@@ -38,7 +38,7 @@ struct Nonces {
 Digest MemberProof(const Secret& secret, const Nonces& nonces);
 Digest CoordinatorProof(const Secret& secret, const Nonces& nonces);
 
-/// What the frames of each end are sealed with.
+/// What each end encrypts its frames with.
 struct SessionKeys {
   Digest coordinator{};
   Digest member{};

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -11,6 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+
+#include "rdma/base/exhaustion.h"
 
 namespace glaive::rdma {
 namespace {
@@ -91,9 +92,9 @@ absl::StatusOr<std::string> ThisHostId() {
   char pid_namespace[64];
   const ssize_t length = ::readlink("/proc/self/ns/pid", pid_namespace, sizeof(pid_namespace));
   if (boot_id.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot read this host's identity from ", kBootId, ": ",
-                                                      ::strerrordesc_np(file.is_open() ? EIO : error),
-                                                      "; mount /proc if it is not there"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot read this host's identity from ", kBootId, ": ",
+                     ErrorText(file.is_open() ? EIO : error, "mount /proc if it is not there")));
   }
   // A kernel without pid namespaces has one for all.
   const std::string processes = length <= 0 ? "one" : std::string(pid_namespace, static_cast<std::size_t>(length));

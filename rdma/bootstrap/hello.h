@@ -21,7 +21,7 @@
 namespace glaive::rdma {
 
 /// Version of the bootstrap protocol. Raise it with every change of a frame's meaning.
-inline constexpr std::uint32_t kBootstrapProtocolVersion = 2;
+inline constexpr std::uint32_t kBootstrapProtocolVersion = 3;
 
 /// What a node says of itself.
 struct Hello {

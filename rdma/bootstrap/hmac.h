@@ -23,7 +23,8 @@ using Digest = std::array<std::uint8_t, kDigestBytes>;
 /// FailedPrecondition when OpenSSL's configuration leaves out what HmacSha256 needs. To be asked before its first use.
 absl::Status CheckHmac();
 
-/// Of the parts one after another, so callers see to it that their lengths are known. About 1 ns a byte.
+/// Of the parts one after another, so callers see to it that their lengths are known. About 1 ns a byte. Throws
+/// std::bad_alloc, as the standard library does, if OpenSSL gets no memory: see CatchExhaustion.
 Digest HmacSha256(std::span<const std::uint8_t> key, std::initializer_list<std::string_view> parts);
 
 /// Takes the same time whatever the bytes are.

@@ -49,6 +49,13 @@ absl::StatusOr<ControlMessage> AwaitMessage(Connection& connection, const std::s
   }
 }
 
+absl::Status NotLetIn(const Connection& connection, const std::string& address) {
+  return absl::UnauthenticatedError(absl::StrCat("the coordinator at ", address, " did not let this node in (",
+                                                 connection.end_reason(),
+                                                 "); give all ranks the same secret with --secret-file or "
+                                                 "GLAIVE_SECRET"));
+}
+
 absl::Status NoCoordinator(const std::string& address) {
   return absl::FailedPreconditionError(absl::StrCat(
       "what answers at ", address, " does not behave like the coordinator of this run; see --coordinator"));
@@ -62,6 +69,7 @@ absl::Status Authenticate(Connection& connection, const std::string& address, co
                                                     absl::FormatDuration(options.join_timeout),
                                                     "; see whether rank 0 is stopped, or raise --join-timeout"));
   }
+  if (absl::IsUnavailable(first.status())) return NotLetIn(connection, address);
   if (!first.ok()) return first.status();
   const auto* challenge = std::get_if<ChallengeMessage>(&*first);
   if (challenge == nullptr) return NoCoordinator(address);
@@ -76,11 +84,7 @@ absl::Status Authenticate(Connection& connection, const std::string& address, co
                                                " was lost before the run began: ", connection.end_reason(),
                                                "; or it has another secret: see what it says there"));
   }
-  if (absl::IsUnavailable(second.status())) {
-    return absl::UnauthenticatedError(
-        absl::StrCat("the coordinator at ", address, " did not let this node in (", connection.end_reason(),
-                     "); give all ranks the same secret with --secret-file or GLAIVE_SECRET"));
-  }
+  if (absl::IsUnavailable(second.status())) return NotLetIn(connection, address);
   if (!second.ok()) return second.status();
   const auto* accept = std::get_if<AcceptMessage>(&*second);
   if (accept == nullptr) return NoCoordinator(address);
@@ -90,6 +94,7 @@ absl::Status Authenticate(Connection& connection, const std::string& address, co
   }
   const SessionKeys keys = DeriveKeys(options.secret, nonces);
   connection.Seal(keys.member, keys.coordinator);
+  connection.StartPulse(options.peer_timeout, waiter.NowNanos());  // the proof was a sign of life, too
   connection.set_limits(kMemberLimits);
   return absl::OkStatus();
 }
@@ -119,13 +124,12 @@ absl::Status CheckWelcome(const WelcomeMessage& welcome, const Hello& hello) {
 }  // namespace
 
 absl::StatusOr<WelcomeMessage> JoinRun(Connection& connection, const std::string& address, const Hello& hello,
-                                       const BootstrapOptions& options, Waiter& waiter) {
+                                       const BootstrapOptions& options, std::int64_t deadline_ns, Waiter& waiter) {
   std::string introduction = EncodeMessage(hello);
   if (introduction.size() > kNewcomerLimits.max_header_bytes) {
     return absl::InvalidArgumentError("the flags are too long to be sent to the coordinator (64 KiB); shorten them");
   }
-  if (absl::Status status = Authenticate(connection, address, options, waiter.DeadlineIn(options.join_timeout), waiter);
-      !status.ok()) {
+  if (absl::Status status = Authenticate(connection, address, options, deadline_ns, waiter); !status.ok()) {
     return status;
   }
   connection.Send(std::move(introduction));

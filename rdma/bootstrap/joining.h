@@ -2,9 +2,10 @@
 //
 // Used by MemberPlane::Join; blocks, single-threaded.
 //
-//   absl::StatusOr<WelcomeMessage> welcome = JoinRun(connection, "node-a:7700", hello, options, waiter);
+//   absl::StatusOr<WelcomeMessage> welcome = JoinRun(connection, "node-a:7700", hello, options, deadline_ns, waiter);
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -18,11 +19,11 @@
 namespace glaive::rdma {
 
 /// Says nothing of the run before the coordinator has proved to know the secret. `address` is for messages. Errors:
-/// kUnauthenticated when the coordinator has closed the connection without accepting this node's proof;
-/// kFailedPrecondition when what answers is no coordinator or the nodes do not match; kUnavailable
-/// when the coordinator was lost; kDeadlineExceeded when the others did not come; kInvalidArgument when `hello` is too
-/// long; or what ended the wait.
+/// kUnauthenticated when the coordinator has closed the connection without accepting this node's proof, which may have
+/// been for want of room: try again; kDeadlineExceeded when it has not by `deadline_ns`; kFailedPrecondition when what
+/// answers is no coordinator or the nodes do not match; kUnavailable when the coordinator was lost; kDeadlineExceeded
+/// when the others did not come; kInvalidArgument when `hello` is too long; or what ended the wait.
 absl::StatusOr<WelcomeMessage> JoinRun(Connection& connection, const std::string& address, const Hello& hello,
-                                       const BootstrapOptions& options, Waiter& waiter);
+                                       const BootstrapOptions& options, std::int64_t deadline_ns, Waiter& waiter);
 
 }  // namespace glaive::rdma

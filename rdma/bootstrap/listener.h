@@ -10,12 +10,19 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
+#include "rdma/base/address.h"
 #include "rdma/base/unique_fd.h"
 
 namespace glaive::rdma {
+
+/// Whether other hosts find another address under the name `host` than this one, which found `addresses`: they are
+/// loopback addresses, as Debian's /etc/hosts has one (127.0.1.1) for the host's own name. Not for names like
+/// localhost, which mean this host alone, nor for addresses in numbers.
+bool IsLoopbackHereAlone(const std::string& host, const std::vector<SocketAddress>& addresses);
 
 /// A bound, listening, nonblocking, close-on-exec socket.
 class Listener {
@@ -25,6 +32,9 @@ class Listener {
   /// machine's, kPermissionDenied for a privileged port. Each says what to do.
   static absl::StatusOr<Listener> Bind(const std::string& host, std::uint16_t port);
 
+  /// Listens at all addresses of this host, for those that find it by its name `host`. Errors like Bind's.
+  static absl::StatusOr<Listener> BindToAll(const std::string& host, std::uint16_t port);
+
   /// Where to reach it, with the port really taken.
   const std::string& address() const { return address_; }
   std::uint16_t port() const { return port_; }
@@ -33,6 +43,10 @@ class Listener {
  private:
   Listener(UniqueFd fd, std::string address, std::uint16_t port)
       : fd_(std::move(fd)), address_(std::move(address)), port_(port) {}
+
+  /// At the first of `addresses` that can be had.
+  static absl::StatusOr<Listener> Listen(const std::vector<SocketAddress>& addresses, const std::string& host,
+                                         std::uint16_t port);
 
   UniqueFd fd_;
   std::string address_;

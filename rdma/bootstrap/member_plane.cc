@@ -23,38 +23,78 @@
 namespace glaive::rdma {
 namespace {
 
-constexpr int kMoreAttempts = 2;
+constexpr absl::Duration kPause = absl::Milliseconds(250);
+
+struct Joined {
+  std::unique_ptr<Connection> connection;
+  absl::StatusOr<WelcomeMessage> welcome;
+};
+
+// Waits for `pause`; an error is what ended the wait.
+absl::Status PauseFor(absl::Duration pause, Waiter& waiter) {
+  const std::int64_t deadline_ns = waiter.DeadlineIn(pause);
+  while (true) {
+    std::vector<pollfd> nobody;
+    const absl::Status waited = waiter.Wait(nobody, deadline_ns);
+    if (!waited.ok()) return absl::IsDeadlineExceeded(waited) ? absl::OkStatus() : waited;
+  }
+}
+
+// Connects and joins, again and again while the coordinator does not let this node in: a crowd of strangers may be at
+// its door. The last refusal is part of the error when the time is up.
+absl::StatusOr<Joined> JoinInTime(const std::string& address, const Hello& hello, const BootstrapOptions& options,
+                                  Waiter& waiter) {
+  const std::int64_t deadline_ns = waiter.DeadlineIn(options.join_timeout);
+  absl::Duration left = options.join_timeout;
+  absl::Status refusal;
+  while (true) {
+    absl::StatusOr<std::unique_ptr<Connection>> connection = Dial(address, left, options.log, waiter);
+    if (!connection.ok()) {
+      const absl::Status& status = connection.status();
+      if (!absl::IsDeadlineExceeded(status) || refusal.ok()) return status;
+      return absl::Status(status.code(), absl::StrCat(status.message(), "; before that: ", refusal.message()));
+    }
+    absl::StatusOr<WelcomeMessage> welcome = JoinRun(**connection, address, hello, options, deadline_ns, waiter);
+    const bool is_late = absl::IsDeadlineExceeded(welcome.status()) && !(*connection)->sealed();
+    if (is_late && !refusal.ok()) return refusal;
+    if (!absl::IsUnauthenticated(welcome.status())) return Joined{*std::move(connection), std::move(welcome)};
+    if (refusal.ok() && options.log) {
+      options.log(absl::StrCat(welcome.status().message(), "; tries again for at most ",
+                               absl::FormatDuration(options.join_timeout), " (--join-timeout)"));
+    }
+    refusal = welcome.status();
+    if (absl::Status status = PauseFor(kPause, waiter); !status.ok()) return status;
+    left = absl::Trunc(absl::Nanoseconds(deadline_ns - waiter.NowNanos()), absl::Milliseconds(1));
+    if (left <= absl::ZeroDuration()) return refusal;
+  }
+}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ControlPlane>> MemberPlane::Join(const std::string& address, const Hello& hello,
                                                                 const BootstrapOptions& options, const Clock& clock) {
   Waiter waiter(options.interrupt_fd, options.watch, clock);
-  absl::StatusOr<std::unique_ptr<Connection>> connection = Dial(address, options.join_timeout, options.log, waiter);
-  if (!connection.ok()) return connection.status();
-  absl::StatusOr<WelcomeMessage> welcome = JoinRun(**connection, address, hello, options, waiter);
-  // A crowd of strangers may have pushed this node out before it was heard.
-  for (int i = 0; i < kMoreAttempts && absl::IsUnauthenticated(welcome.status()); ++i) {
-    absl::StatusOr<std::unique_ptr<Connection>> again = Dial(address, options.peer_timeout, options.log, waiter);
-    if (!again.ok()) return again.status();
-    connection = std::move(again);
-    welcome = JoinRun(**connection, address, hello, options, waiter);
-  }
+  absl::StatusOr<Joined> joined = JoinInTime(address, hello, options, waiter);
+  if (!joined.ok()) return joined.status();
+  auto& [connection, welcome] = *joined;
   if (!welcome.ok()) {
     // So that the coordinator need not guess why this node goes.
     const absl::Status reason(welcome.status().code(),
                               absl::StrCat("node ", Value(hello.rank), " ended the run: ", welcome.status().message()));
-    if ((*connection)->sealed()) {
-      waiter.PartFrom({connection->get()}, std::make_shared<const std::string>(EncodeMessage(AbortMessage{reason})),
+    if (connection->sealed()) {
+      waiter.PartFrom({connection.get()}, std::make_shared<const std::string>(EncodeMessage(AbortMessage{reason})),
                       kPartingTimeout);
     }
     return welcome.status();
   }
-  return std::make_unique<MemberPlane>(hello.rank, *std::move(welcome), *std::move(connection), std::move(waiter));
+  const RunKey run_key = DeriveRunKey(options.secret, welcome->run_token);
+  return std::make_unique<MemberPlane>(hello.rank, run_key, *std::move(welcome), std::move(connection),
+                                       std::move(waiter));
 }
 
-MemberPlane::MemberPlane(NodeId rank, WelcomeMessage welcome, std::unique_ptr<Connection> connection, Waiter waiter)
-    : ControlPlane(rank, welcome.run_token, std::move(welcome.members)),
+MemberPlane::MemberPlane(NodeId rank, const RunKey& run_key, WelcomeMessage welcome,
+                         std::unique_ptr<Connection> connection, Waiter waiter)
+    : ControlPlane(rank, welcome.run_token, run_key, std::move(welcome.members)),
       connection_(std::move(connection)),
       waiter_(std::move(waiter)),
       parts_(nodes()) {}

@@ -31,7 +31,8 @@ class MemberPlane final : public ControlPlane {
   static absl::StatusOr<std::unique_ptr<ControlPlane>> Join(const std::string& address, const Hello& hello,
                                                             const BootstrapOptions& options, const Clock& clock);
 
-  MemberPlane(NodeId rank, WelcomeMessage welcome, std::unique_ptr<Connection> connection, Waiter waiter);
+  MemberPlane(NodeId rank, const RunKey& run_key, WelcomeMessage welcome, std::unique_ptr<Connection> connection,
+              Waiter waiter);
 
   using ControlPlane::AllGather;
   absl::StatusOr<std::vector<std::string>> AllGather(std::string_view phase, std::string mine,

@@ -9,8 +9,8 @@ namespace glaive::rdma {
 namespace {
 
 constexpr std::int64_t kBeatsPerTimeout = 5;
-constexpr std::int64_t kLooksPerTimeout = 20;
-constexpr std::int64_t kFewestSilentLooks = 4;
+constexpr std::int64_t kPollsPerTimeout = 20;
+constexpr std::int64_t kFewestSilentPolls = 4;
 
 }  // namespace
 
@@ -20,21 +20,21 @@ bool Pulse::Due(std::int64_t now_ns) {
   return true;
 }
 
-bool Pulse::Lost(std::uint64_t received_bytes, std::int64_t now_ns) {
-  const std::int64_t unseen_ns = now_ns - looked_ns_;
+bool Pulse::Lost(std::uint64_t records, std::int64_t now_ns) {
+  const std::int64_t unseen_ns = now_ns - polled_ns_;
   absence_ns_ = timeout_ns_ != 0 && unseen_ns >= timeout_ns_ ? unseen_ns : 0;
-  if (received_bytes != received_bytes_) {
-    received_bytes_ = received_bytes;
+  if (records != records_) {
+    records_ = records;
     silence_ns_ = 0;
   } else {
-    silence_ns_ += std::min(unseen_ns, timeout_ns_ / kFewestSilentLooks);
+    silence_ns_ += std::min(unseen_ns, timeout_ns_ / kFewestSilentPolls);
   }
-  looked_ns_ = now_ns;
+  polled_ns_ = now_ns;
   return timeout_ns_ != 0 && silence_ns_ >= timeout_ns_;
 }
 
-absl::Duration Pulse::LookInterval(absl::Duration peer_timeout) {
-  return std::clamp(peer_timeout / kLooksPerTimeout, absl::Milliseconds(5), absl::Milliseconds(250));
+absl::Duration Pulse::PollInterval(absl::Duration peer_timeout) {
+  return std::clamp(peer_timeout / kPollsPerTimeout, absl::Milliseconds(5), absl::Milliseconds(250));
 }
 
 }  // namespace glaive::rdma

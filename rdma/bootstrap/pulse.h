@@ -1,13 +1,14 @@
-// Pulse: whether the node at the other end of a connection is still alive, told by what comes from it, and when it is
-// to hear from this one. A process that is stopped keeps its connections open and answers nothing.
+// Pulse: whether the node at the other end of a connection is still alive, told by the records that come from it, and
+// when it is to hear from this one. Bytes that nothing vouches for are no sign of life (frame_seal.h). A process that
+// is stopped keeps its connections open and answers nothing.
 //
-// One for each connection, used by its owner. Only time in which this node looked counts as silence: each look adds at
-// most a quarter of the time-out, after what has arrived was read. A node that was itself kept from running, or that
-// wakes up after a stop, hears before it judges. The others may have lost it meanwhile: see absence().
+// One for each connection, used by its owner. Only time in which this node polled counts as silence: each poll adds at
+// most a quarter of the time-out, after what has arrived was read. A node that did not run for a while, or that was
+// stopped, reads before it judges. The others may have lost it meanwhile: see absence().
 //
 //   Pulse pulse(absl::Seconds(5), now_ns);
 //   Receive();
-//   if (pulse.Lost(received_bytes, now_ns)) ...
+//   if (pulse.Lost(records, now_ns)) ...
 //   if (pulse.Due(now_ns)) Send(heartbeat);
 #pragma once
 
@@ -21,30 +22,30 @@ class Pulse {
  public:
   /// `peer_timeout`: the silence that means death; zero: none does.
   Pulse(absl::Duration peer_timeout, std::int64_t now_ns)
-      : timeout_ns_(absl::ToInt64Nanoseconds(peer_timeout)), looked_ns_(now_ns), next_beat_ns_(now_ns) {}
+      : timeout_ns_(absl::ToInt64Nanoseconds(peer_timeout)), polled_ns_(now_ns), next_beat_ns_(now_ns) {}
 
   /// Whether the other end has to hear from this one. True about five times in a time-out.
   bool Due(std::int64_t now_ns);
 
-  /// Whether nothing has come for the time-out; `received_bytes` counts all that ever came.
-  bool Lost(std::uint64_t received_bytes, std::int64_t now_ns);
+  /// Whether nothing has come for the time-out; `records` counts all that ever came.
+  bool Lost(std::uint64_t records, std::int64_t now_ns);
 
-  /// How long this node had not looked when it looked last, if that is the time-out or more: the other end may count it
-  /// as lost since then. Else zero.
+  /// The time between the last two polls, if that is the time-out or more: the other end may count this node as lost
+  /// since then. Else zero.
   absl::Duration absence() const { return absl::Nanoseconds(absence_ns_); }
 
   absl::Duration peer_timeout() const { return absl::Nanoseconds(timeout_ns_); }
 
-  /// How often to look.
-  static absl::Duration LookInterval(absl::Duration peer_timeout);
+  /// How often to poll.
+  static absl::Duration PollInterval(absl::Duration peer_timeout);
 
  private:
   std::int64_t timeout_ns_;
-  std::int64_t looked_ns_;
+  std::int64_t polled_ns_;
   std::int64_t silence_ns_ = 0;
   std::int64_t absence_ns_ = 0;
   std::int64_t next_beat_ns_;
-  std::uint64_t received_bytes_ = 0;
+  std::uint64_t records_ = 0;
 };
 
 }  // namespace glaive::rdma

@@ -37,7 +37,7 @@ class Waiter {
   /// The time `timeout` from now, by the clock; far away for an infinite one.
   std::int64_t DeadlineIn(absl::Duration timeout) const;
 
-  /// Returns OK as soon as one of `fds` has an event, or after a while without any: look, and call again. Errors:
+  /// Returns OK as soon as one of `fds` has an event, or after a while without any: poll, and call again. Errors:
   /// kDeadlineExceeded at the deadline, kCancelled when the interrupt is readable, or what a watch returned. They
   /// are asked when no socket has anything, so that what a node says of its end goes before the end itself, or
   /// when it has not been asked for half a second.

@@ -11,11 +11,12 @@
 #include "rdma/base/check.h"
 #include "rdma/channel/checksum.h"
 #include "rdma/channel/write_id.h"
+#include "rdma/transport/immediate.h"
 
 namespace glaive::rdma {
 namespace {
 
-// Partner of the release store that ends a write (QueuePair Q2): once the new value is seen, so is the whole message.
+// Written by a device: the load is repeated each time.
 std::uint8_t LoadLap(const std::byte* slot_end) {
   auto* const address = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(slot_end - 1));
   return std::atomic_ref<std::uint8_t>(*address).load(std::memory_order_acquire);
@@ -37,6 +38,8 @@ ChannelReceiver::ChannelReceiver(const ChannelOptions& options, const ReceiverEn
   GLAIVE_CHECK(endpoint.ring.size() == options.ring_bytes(), "ring of ", endpoint.ring.size(), " bytes, expected ",
                options.ring_bytes());
   GLAIVE_CHECK(reinterpret_cast<std::uintptr_t>(endpoint.ring.data()) % 64 == 0, "ring is not 64-byte aligned");
+  GLAIVE_CHECK(endpoint.arrival != Arrival::kChecksum || (options.checksum_payload && endpoint.clock != nullptr),
+               "checksums decide on arrival, but the channel has none, or no clock");
 }
 
 const std::byte* ChannelReceiver::SlotEnd(std::uint64_t number) const {
@@ -45,8 +48,23 @@ const std::byte* ChannelReceiver::SlotEnd(std::uint64_t number) const {
 
 bool ChannelReceiver::Ready() const {
   if (!failure_.ok()) return true;
+  if (endpoint_.arrival == Arrival::kImmediate) return arrived_ > received_;
   const std::uint64_t number = received_ + 1;
   return LoadLap(SlotEnd(number)) != LapBefore(number, options_.credits);
+}
+
+void ChannelReceiver::OnArrival(std::uint32_t slot) {
+  if (!failure_.ok()) return;
+  const std::uint64_t expected = arrived_ % options_.credits;
+  if (slot != expected) {
+    (void)Refuse(arrived_ + 1, Differs<std::uint64_t>("slot", slot, expected));
+    return;
+  }
+  if (arrived_ - published_ == options_.credits) {
+    (void)Refuse(arrived_ + 1, WithoutCredit());
+    return;
+  }
+  ++arrived_;
 }
 
 absl::StatusOr<std::optional<Message>> ChannelReceiver::TryReceive() {
@@ -56,29 +74,43 @@ absl::StatusOr<std::optional<Message>> ChannelReceiver::TryReceive() {
   const std::byte* const footer_start = SlotEnd(number) - kFooterBytes;
   SlotFooter footer;
   std::memcpy(&footer, footer_start, sizeof(footer));
+  if (const std::uint32_t checksum = FooterChecksum(footer); footer.footer_checksum != checksum) {
+    return OnDamage(number, "footer checksum", footer.footer_checksum, checksum);
+  }
   if (std::string wrong = Examine(footer, number); !wrong.empty()) return Refuse(number, wrong);
   const std::span<const std::byte> payload(footer_start - PaddedBytes(footer.payload_bytes), footer.payload_bytes);
-  if (options_.checksum_payload && PayloadChecksum(payload) != footer.payload_checksum) {
-    return Refuse(number, Differs("payload checksum", footer.payload_checksum, PayloadChecksum(payload)));
+  const std::uint64_t checksum = options_.checksum_payload ? PayloadChecksum(payload) : footer.payload_checksum;
+  if (footer.payload_checksum != checksum) {
+    return OnDamage(number, "payload checksum", footer.payload_checksum, checksum);
   }
+  placed_by_ns_.reset();
   received_ = number;
   ++counters_.messages;
   counters_.payload_bytes += footer.payload_bytes;
   return Message{.payload = payload, .tag = footer.tag, .number = number};
 }
 
-std::string ChannelReceiver::Examine(const SlotFooter& footer, std::uint64_t number) const {
-  if (footer.footer_checksum != FooterChecksum(footer)) {
-    return Differs("footer checksum", footer.footer_checksum, FooterChecksum(footer));
+// With kChecksum a wrong checksum may mean that bytes of the message are still under way.
+absl::StatusOr<std::optional<Message>> ChannelReceiver::OnDamage(std::uint64_t number, const char* field,
+                                                                 std::uint64_t found, std::uint64_t expected) {
+  if (endpoint_.arrival != Arrival::kChecksum) return Refuse(number, Differs(field, found, expected));
+  const std::int64_t now_ns = endpoint_.clock->NowNanos();
+  if (!placed_by_ns_.has_value()) {
+    placed_by_ns_ = now_ns + kPlacementPatienceNanos;
+    ++counters_.placement_waits;
   }
+  if (now_ns < *placed_by_ns_) return std::nullopt;
+  return Refuse(number, absl::StrCat(Differs(field, found, expected), ", ", kPlacementPatienceNanos / 1'000'000'000,
+                                     " s after its last byte: it was damaged, or the fabric places bytes out of order "
+                                     "and a part of it was lost; try --arrival=imm"));
+}
+
+std::string ChannelReceiver::Examine(const SlotFooter& footer, std::uint64_t number) const {
   if (footer.ring_token != endpoint_.ring_token) {
     return Differs("ring token", footer.ring_token, endpoint_.ring_token);
   }
   if (footer.message_number != number) return Differs("message number", footer.message_number, number);
-  if (number > published_ + options_.credits) {
-    return absl::StrCat("it was sent without credit: ", published_, " slots were given back of ", options_.credits,
-                        " (I1)");
-  }
+  if (number > published_ + options_.credits) return WithoutCredit();
   const std::uint32_t lap = LapOf(number, options_.credits);
   if (footer.lap != lap) return Differs<std::uint32_t>("lap", footer.lap, lap);
   if (footer.payload_bytes > options_.slot_bytes - kFooterBytes) {
@@ -87,6 +119,11 @@ std::string ChannelReceiver::Examine(const SlotFooter& footer, std::uint64_t num
   }
   if (!AllZero(footer.reserved)) return "reserved bytes are not zero";
   return "";
+}
+
+std::string ChannelReceiver::WithoutCredit() const {
+  return absl::StrCat("it was sent without credit: ", published_, " slots were given back of ", options_.credits,
+                      " (I1)");
 }
 
 absl::Status ChannelReceiver::Refuse(std::uint64_t number, const std::string& wrong) {
@@ -99,21 +136,32 @@ void ChannelReceiver::Release() {
   GLAIVE_CHECK(released_ < received_, "channel from executor ", Value(endpoint_.peer), ": all ", received_,
                " received messages were released already");
   ++released_;
-  if (released_ - published_ >= options_.credits / 2) FlushCredits();
+  if (credits_are_overdue()) FlushCredits();
 }
 
 bool ChannelReceiver::FlushCredits() {
   if (published_ == released_) return true;
-  const bool posted = endpoint_.queue_pair->TryPostWrite({.local = reinterpret_cast<const std::byte*>(&released_),
-                                                          .length = sizeof(released_),
-                                                          .remote = endpoint_.region,
-                                                          .remote_offset = endpoint_.credit_offset,
-                                                          .wr_id = WriteId{endpoint_.channel, WriteId::kCredit}.Pack(),
-                                                          .inline_payload = true});
-  if (!posted) return false;
+  if (credit_under_way_ || !PostCredits()) return false;
   published_ = released_;
+  credit_under_way_ = endpoint_.arrival == Arrival::kChecksum;
   ++counters_.credit_writes;
   return true;
+}
+
+bool ChannelReceiver::PostCredits() {
+  const std::uint64_t wr_id = WriteId{endpoint_.channel, WriteId::kCredit}.Pack();
+  if (endpoint_.arrival == Arrival::kImmediate) {
+    return endpoint_.queue_pair->TryPostWrite({.remote = endpoint_.region,
+                                               .wr_id = wr_id,
+                                               .immediate = Immediate::OfCredit(endpoint_.self, released_).Pack()});
+  }
+  return endpoint_.queue_pair->TryPostWrite({.local = reinterpret_cast<const std::byte*>(&released_),
+                                             .length = sizeof(released_),
+                                             .remote = endpoint_.region,
+                                             .remote_offset = endpoint_.credit_offset,
+                                             .wr_id = wr_id,
+                                             .signaled = true,
+                                             .inline_payload = true});
 }
 
 }  // namespace glaive::rdma

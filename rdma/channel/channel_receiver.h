@@ -1,9 +1,18 @@
 // ChannelReceiver: the reading end of a ring of c slots in this executor's exposed memory.
 //
-// It polls the last byte of the next slot and hands out messages where they lie, in the order they were sent (paper
-// section 6.2). Several messages may be held at a time; they are released oldest first, and the count of released
-// messages is written back to the sender as credit, at most c/2 messages late.
-// Owned by one executor and used by its thread alone; never blocks.
+// It hands out messages where they lie, in the order they were sent. Several messages may be held at a time; they are
+// released oldest first, and the count of released messages is returned to the sender as credit, at most c/2 messages
+// late. Owned by one executor and used by its thread alone; never blocks.
+//
+// How it notices a message depends on the transport (rdma/transport/arrival.h):
+//
+//   kImmediate  The mesh calls OnArrival for each immediate value of this channel.
+//   kChecksum   It polls the last byte of the next slot (paper section 6.2). That byte may be there before the rest.
+//               Then footer and payload are read again until their checksums are right, for at most
+//               kPlacementPatience: a message that stays wrong is damaged, or the fabric has lost a part of it.
+//
+// With kChecksum credits are written into a word of the sender, one write at a time, so that no older count can come
+// after a newer one. With kImmediate credits are immediate values.
 //
 //   I1 A message beyond the credits that were given out is refused.
 //   I2 Every message is handed out exactly once and in order: its number must be the next one.
@@ -11,7 +20,8 @@
 //   token, length, checksum, lap, reserved bytes) is refused with DataLoss that names the source, what was found and
 //   what was expected, and the channel stays failed: after a lost message nothing later can be trusted.
 //
-// Cost: an empty poll is one load of a byte that stays in cache; a message costs one footer copied and hashed.
+// Cost: an empty poll is one load of a byte that stays in cache, or of a member with kImmediate; a message costs one
+// footer copied and hashed, and a hash of its payload with kChecksum.
 //
 //   absl::StatusOr<std::optional<Message>> message = receiver.TryReceive();
 //   if (!message.ok()) return message.status();
@@ -31,10 +41,12 @@
 
 #include "absl/status/statusor.h"
 
+#include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
 #include "rdma/channel/channel_options.h"
 #include "rdma/channel/message_tag.h"
 #include "rdma/channel/slot_footer.h"
+#include "rdma/transport/arrival.h"
 #include "rdma/transport/queue_pair.h"
 
 namespace glaive::rdma {
@@ -49,6 +61,8 @@ struct ReceiverEndpoint {
   std::uint64_t credit_offset = 0;  ///< of our credit word in it
   std::uint32_t ring_token = 0;
   std::uint16_t channel = 0;  ///< goes into the WriteId
+  Arrival arrival = Arrival::kImmediate;
+  const Clock* clock = nullptr;  ///< needed for kChecksum
 };
 
 /// A received message. Valid until it is released.
@@ -63,17 +77,26 @@ struct ReceiverCounters {
   std::uint64_t messages = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t credit_writes = 0;
+  std::uint64_t placement_waits = 0;  ///< kChecksum: messages whose last byte was seen before the rest
 };
 
 /// See the head of this file.
 class ChannelReceiver {
  public:
-  /// `options` must be valid, and the ring have their size.
+  /// How long a message may show its last byte before the rest, in nanoseconds: longer than a device tries a write
+  /// again that was lost on its way.
+  static constexpr std::int64_t kPlacementPatienceNanos = 10'000'000'000;
+
+  /// `options` must be valid, and the ring have their size. With kChecksum they must ask for payload checksums.
   ChannelReceiver(const ChannelOptions& options, const ReceiverEndpoint& endpoint);
   ChannelReceiver(ChannelReceiver&&) = default;
 
   /// Whether TryReceive would have something to say: a message or an error.
   bool Ready() const;
+
+  /// kImmediate: the immediate value of a message has arrived, which names `slot`. A slot that is not the next one
+  /// makes the channel fail.
+  void OnArrival(std::uint32_t slot);
 
   /// The next message, or none yet. DataLoss, now and ever after, when what arrived is no message of this ring.
   absl::StatusOr<std::optional<Message>> TryReceive();
@@ -81,11 +104,18 @@ class ChannelReceiver {
   /// Gives the oldest received message's slot back. It is a CHECK that there is one.
   void Release();
 
-  /// Writes back the credits that Release has held back so far. For a receiver that has run idle. False: the send queue
-  /// is full, try again.
+  /// Returns the credits that Release has held back so far. For a receiver that has run idle. False: the send queue is
+  /// full or the last write of credits is not complete, try again.
   bool FlushCredits();
 
+  /// The write of credits that was under way is complete.
+  void OnCreditCompletion() { credit_under_way_ = false; }
+
   ExecutorId peer() const { return endpoint_.peer; }
+  /// Whether so many credits are held back that the sender may wait for them: the write of them found no room.
+  bool credits_are_overdue() const { return released_ - published_ >= options_.credits / 2; }
+  /// kChecksum: the last byte of the next message is there, and as of the last TryReceive not the rest.
+  bool waits_for_placement() const { return placed_by_ns_.has_value(); }
   std::uint64_t received() const { return received_; }
   /// Messages received and not released.
   std::uint32_t held() const { return static_cast<std::uint32_t>(received_ - released_); }
@@ -94,14 +124,21 @@ class ChannelReceiver {
 
  private:
   const std::byte* SlotEnd(std::uint64_t number) const;
+  absl::StatusOr<std::optional<Message>> OnDamage(std::uint64_t number, const char* field, std::uint64_t found,
+                                                  std::uint64_t expected);
+  std::string WithoutCredit() const;
+  bool PostCredits();
   std::string Examine(const SlotFooter& footer, std::uint64_t number) const;
   absl::Status Refuse(std::uint64_t number, const std::string& wrong);
 
   ChannelOptions options_;
   ReceiverEndpoint endpoint_;
-  std::uint64_t received_ = 0;   // number of the last message handed out
-  std::uint64_t released_ = 0;   // messages up to this one were given back
-  std::uint64_t published_ = 0;  // the sender knows of this many
+  std::uint64_t arrived_ = 0;                 // kImmediate: number of the last message that has arrived
+  std::uint64_t received_ = 0;                // number of the last message handed out
+  std::uint64_t released_ = 0;                // messages up to this one were given back
+  std::uint64_t published_ = 0;               // the sender knows of this many
+  bool credit_under_way_ = false;             // kChecksum
+  std::optional<std::int64_t> placed_by_ns_;  // kChecksum: the next message shows its last byte, but not the rest
   absl::Status failure_;
   ReceiverCounters counters_;
 };

@@ -1,7 +1,9 @@
 #include "rdma/channel/channel_sender.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 
@@ -9,6 +11,7 @@
 #include "rdma/channel/checksum.h"
 #include "rdma/channel/slot_footer.h"
 #include "rdma/channel/write_id.h"
+#include "rdma/transport/immediate.h"
 
 namespace glaive::rdma {
 namespace {
@@ -49,7 +52,13 @@ bool ChannelSender::TrySend(SegmentId segment, std::uint32_t payload_bytes, cons
 
 bool ChannelSender::HasCredit() {
   if (credits() == 0) RefreshCredits();
-  return credits() > 0 && failure_.ok();
+  const bool slot_is_free = !AwaitsCompletions() || sent_ - completed_ < options_.credits;
+  return credits() > 0 && slot_is_free && failure_.ok();
+}
+
+// Over iWARP a completion says nothing of the peer's memory.
+bool ChannelSender::AwaitsCompletions() const {
+  return endpoint_.arrival == Arrival::kChecksum && endpoint_.completion_frees_segment;
 }
 
 void ChannelSender::WriteFooter(std::byte* segment, std::uint32_t payload_bytes, const MessageTag& tag) const {
@@ -68,14 +77,18 @@ void ChannelSender::WriteFooter(std::byte* segment, std::uint32_t payload_bytes,
 bool ChannelSender::PostWrite(const std::byte* segment, std::uint32_t payload_bytes) {
   const std::uint64_t number = sent_ + 1;
   const std::uint32_t length = MessageBytes(payload_bytes);
-  const std::uint64_t slot_end = endpoint_.ring_offset + (sent_ % options_.credits + 1) * options_.slot_bytes;
+  const auto slot = static_cast<std::uint32_t>(sent_ % options_.credits);
+  const std::uint64_t slot_end = endpoint_.ring_offset + (std::uint64_t{slot} + 1) * options_.slot_bytes;
+  std::optional<std::uint32_t> immediate;
+  if (endpoint_.arrival == Arrival::kImmediate) immediate = Immediate::OfMessage(endpoint_.self, slot).Pack();
   return endpoint_.queue_pair->TryPostWrite({.local = segment,
                                              .length = length,
                                              .local_key = endpoint_.segments_key,
                                              .remote = endpoint_.region,
                                              .remote_offset = slot_end - length,
                                              .wr_id = WriteId{endpoint_.channel, number}.Pack(),
-                                             .signaled = number % options_.signal_interval == 0});
+                                             .signaled = AwaitsCompletions() || number % options_.signal_interval == 0,
+                                             .immediate = immediate});
 }
 
 bool ChannelSender::Stalled(std::uint64_t& counter) {
@@ -89,9 +102,16 @@ absl::Status ChannelSender::Poll() {
   return failure_;
 }
 
+void ChannelSender::OnCredit(std::uint32_t count) { TakeConsumed(Immediate::ConsumedAfter(consumed_, count)); }
+
 void ChannelSender::RefreshCredits() {
+  if (endpoint_.arrival == Arrival::kImmediate) return;  // the mesh calls OnCredit
   const std::uint64_t consumed = LoadCreditWord(endpoint_.credit_word);
-  if (consumed == consumed_ || !failure_.ok()) return;
+  if (consumed != consumed_) TakeConsumed(consumed);
+}
+
+void ChannelSender::TakeConsumed(std::uint64_t consumed) {
+  if (!failure_.ok()) return;
   if (consumed < consumed_ || consumed > sent_) {
     failure_ = absl::DataLossError(absl::StrCat(
         "channel from executor ", Value(endpoint_.self), " to executor ", Value(endpoint_.peer),
@@ -99,7 +119,7 @@ void ChannelSender::RefreshCredits() {
     return;
   }
   consumed_ = consumed;
-  ReturnSegments(consumed);
+  if (!AwaitsCompletions()) ReturnSegments(consumed);
 }
 
 void ChannelSender::OnCompletion(std::uint64_t number, WriteStatus status) {
@@ -111,6 +131,7 @@ void ChannelSender::OnCompletion(std::uint64_t number, WriteStatus status) {
         absl::StrCat("channel from executor ", Value(endpoint_.self), " to executor ", Value(endpoint_.peer), ": ",
                      number == WriteId::kCredit ? "credits" : absl::StrCat("message ", number), ": ", Name(status)));
   }
+  completed_ = std::max(completed_, number);
   if (endpoint_.completion_frees_segment) ReturnSegments(number);
 }
 

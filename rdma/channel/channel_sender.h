@@ -2,13 +2,16 @@
 //
 // The caller fills a segment of the executor's pool in place and hands it over; the footer is written right behind the
 // payload and one write carries both to the slot's end (paper sections 6.2 and 6.3). Each message takes one credit. The
-// receiver returns credits as a count of consumed messages in a word of the sender's exposed memory.
-// Owned by one executor and used by its thread alone; never blocks.
+// receiver returns credits as a count of consumed messages: in a word of the sender's exposed memory, or with
+// kImmediate in an immediate value, for which the mesh calls OnCredit (rdma/transport/arrival.h). Owned by one executor
+// and used by its thread alone; never blocks.
 //
-//   I1 sent - consumed <= c at all times. The credit word is the peer's to write, so it is checked as hostile input:
-//      it never goes back and never passes what was sent; otherwise Poll fails.
+//   I1 sent - consumed <= c at all times. The count is the peer's to write, so it is checked as hostile input: it never
+//      goes back and never passes what was sent; otherwise Poll fails.
 //   A segment that was sent returns to its pool when its write completed (where that is enough) or its message was
-//   consumed (invariant I6).
+//   consumed (invariant I6). With kChecksum completion alone returns it, so each write asks for one, and a slot is
+//   written again only after the write before it is complete: right checksums do not prove that no byte of a message is
+//   still on its way, since bytes may be equal to those that lay there.
 //
 // Cost: a send is one footer (64 bytes written and hashed) and one virtual call, besides the transport's copy.
 //
@@ -26,6 +29,7 @@
 #include "rdma/channel/channel_options.h"
 #include "rdma/channel/message_tag.h"
 #include "rdma/memory/segment_pool.h"
+#include "rdma/transport/arrival.h"
 #include "rdma/transport/queue_pair.h"
 #include "rdma/transport/transport.h"
 
@@ -40,10 +44,11 @@ struct SenderEndpoint {
   LocalKey segments_key{};                 ///< the pool's memory, registered
   RemoteRegion region;                     ///< the peer's exposed memory
   std::uint64_t ring_offset = 0;           ///< of this ring in it
-  const std::byte* credit_word = nullptr;  ///< 8 bytes of our exposed memory, written by the peer
+  const std::byte* credit_word = nullptr;  ///< 8 bytes of our exposed memory, written by the peer; not for kImmediate
   std::uint32_t ring_token = 0;
   std::uint16_t channel = 0;             ///< goes into the WriteId
   bool completion_frees_segment = true;  ///< see Transport::CompletionFreesMemory
+  Arrival arrival = Arrival::kImmediate;
 };
 
 /// What a sender has done so far.
@@ -65,12 +70,15 @@ class ChannelSender {
   /// until it returns to the pool by itself. False: no credit or a full send queue; the segment remains the caller's.
   [[nodiscard]] bool TrySend(SegmentId segment, std::uint32_t payload_bytes, const MessageTag& tag);
 
-  /// Whether TrySend would find a credit now. Reads the credit word only when the last known credits are used up.
+  /// Whether TrySend would find a credit now. Reads the credit word only when the last seen credits are used up.
   [[nodiscard]] bool HasCredit();
 
   /// Takes in returned credits and frees the segments of consumed messages. DataLoss, now and ever after, when the
   /// peer's credit word breaks I1; Unavailable when a write failed.
   absl::Status Poll();
+
+  /// kImmediate: the peer has returned credits; `count` is that of consumed messages modulo 4096 (Immediate).
+  void OnCredit(std::uint32_t count);
 
   /// A write of this channel ended, and all before it did as well. `number` as in WriteId.
   void OnCompletion(std::uint64_t number, WriteStatus status);
@@ -91,13 +99,16 @@ class ChannelSender {
   bool PostWrite(const std::byte* segment, std::uint32_t payload_bytes);
   bool Stalled(std::uint64_t& counter);
   void RefreshCredits();
+  void TakeConsumed(std::uint64_t consumed);
+  bool AwaitsCompletions() const;
   void ReturnSegments(std::uint64_t up_to);
 
   ChannelOptions options_;
   SenderEndpoint endpoint_;
   std::vector<SegmentId> segments_in_flight_;  // by (number - 1) mod c
   std::uint64_t sent_ = 0;                     // number of the last message sent
-  std::uint64_t consumed_ = 0;                 // the credit word, as last seen
+  std::uint64_t consumed_ = 0;                 // the peer's count, as last seen
+  std::uint64_t completed_ = 0;                // the writes of messages up to this one are known to be complete
   std::uint64_t returned_ = 0;                 // messages up to this one have given back their segment
   bool stalled_ = false;
   absl::Status failure_;

@@ -1,6 +1,6 @@
-// Checksums of messages and the token of a ring: what tells damaged, forged and foreign messages from good ones.
+// Checksums of messages: what tells damaged messages from good ones.
 //
-// They guard against faults (torn writes, stale memory, another run's messages), not against someone who computes them
+// They guard against faults (torn writes, stale memory), not against someone who computes them
 // on purpose. Pure functions; a footer costs a few nanoseconds, a payload about 20 GB/s.
 #pragma once
 
@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 
-#include "rdma/base/ids.h"
 #include "rdma/channel/slot_footer.h"
 
 namespace glaive::rdma {
@@ -18,8 +17,5 @@ std::uint32_t FooterChecksum(const SlotFooter& footer);
 
 /// Never 0, which stands for "off".
 std::uint64_t PayloadChecksum(std::span<const std::byte> payload);
-
-/// Differs, as far as 32 bits can, between runs and between the rings of one run.
-std::uint32_t RingToken(std::uint64_t run_token, ExecutorId source, ExecutorId destination);
 
 }  // namespace glaive::rdma

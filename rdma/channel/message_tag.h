@@ -1,4 +1,4 @@
-// MessageTag: 24 bytes that travel in a message's footer for the layer above. The channel never looks inside.
+// MessageTag: 24 bytes that travel in a message's footer for the layer above. The channel never reads it.
 //
 //   struct ChunkTag { std::uint64_t epoch; std::uint32_t chunk; std::uint32_t kind; };
 //   sender.TrySend(segment, bytes, MessageTag::Of(ChunkTag{7, 0, 1}));

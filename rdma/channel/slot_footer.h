@@ -16,8 +16,8 @@
 //       63    1  lap               1 .. 255, polled
 //
 // The lap byte counts rounds of the ring, (round mod 255) + 1: it never is 0 (what a fresh slot holds) and always
-// differs from the round before, so a slot need not be cleared between messages. It is the last byte to arrive
-// (paper section 6.3), so while any proper prefix of a message has arrived, the slot shows the round before.
+// differs from the round before, so a slot need not be cleared between messages. It is the last byte of the message
+// (paper section 6.3): where bytes are placed in order, the slot shows the round before until the message is whole.
 // Little-endian, as all hosts of a run are.
 #pragma once
 

@@ -2,8 +2,7 @@
 // queue pairs and completion queues.
 //
 //   bits 63..48  channel: the sender's place in its mesh
-//   bits 47..0   message number (2^48 messages of a ring last for years), or 0 for a write of the credit word; that one
-//                is never signaled, but RC queue pairs report failed writes all the same
+//   bits 47..0   message number (2^48 messages of a ring last for years), or 0 for a return of credits
 #pragma once
 
 #include <cstdint>

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "rdma/base/bytes.h"
+#include "rdma/base/exhaustion.h"
 
 namespace glaive::rdma {
 namespace {
@@ -47,6 +48,10 @@ absl::Status MapError(int error, const char* call, std::size_t size_bytes) {
       "): free memory on this host, raise its limits (ulimit -v, ulimit -f, cgroup), or ask for less: smaller "
       "--slot-bytes, --credits or --ring-budget, fewer --executors");
   if (error == ENOMEM || error == ENOSPC || error == EAGAIN) return absl::ResourceExhaustedError(message);
+  if (error == EMFILE || error == ENFILE) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot map ", FormatBytes(size_bytes), " (", call, "): ", ErrorText(error)));
+  }
   return absl::ErrnoToStatus(error, message);
 }
 
@@ -119,6 +124,18 @@ const char* Name(PageKind kind) {
       return "base";
   }
   return "unknown";
+}
+
+absl::Status PrefaultPages(std::span<std::byte> memory, const Watch& watch) {
+  const std::size_t page_bytes = BasePageBytes();
+  for (std::size_t offset = 0; offset < memory.size(); offset += page_bytes) {
+    if (offset % kPrefaultedUnwatched == 0) {
+      if (absl::Status status = watch(); !status.ok()) return status;
+    }
+    volatile std::byte* const first = memory.data() + offset;
+    *first = *first;  // a write gives the page its memory
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<PageRegion> PageRegion::Map(std::size_t size_bytes) {
@@ -194,17 +211,7 @@ PageRegion& PageRegion::operator=(PageRegion&& other) noexcept {
 
 PageRegion::~PageRegion() { Unmap(); }
 
-absl::Status PageRegion::Prefault(const Watch& watch) const {
-  const std::size_t page_bytes = BasePageBytes();
-  for (std::size_t offset = 0; offset < size_bytes_; offset += page_bytes) {
-    if (offset % kPrefaultedUnwatched == 0) {
-      if (absl::Status status = watch(); !status.ok()) return status;
-    }
-    volatile std::byte* const first = data_ + offset;
-    *first = *first;  // a write gives the page its memory
-  }
-  return absl::OkStatus();
-}
+absl::Status PageRegion::Prefault(const Watch& watch) const { return PrefaultPages(bytes(), watch); }
 
 void PageRegion::Unmap() {
   if (data_ != nullptr) munmap(data_, size_bytes_);

@@ -35,7 +35,7 @@ enum class SegmentId : std::uint32_t {};
 /// See the head of this file.
 class SegmentPool {
  public:
-  /// The end of every segment is kept for the message's footer.
+  /// The end of every segment is reserved for the message's footer.
   static constexpr std::uint32_t kFooterBytes = 64;
   /// The smallest and the largest slot, and the multiple all slots are of.
   static constexpr std::uint32_t kMinSlotBytes = 256;

@@ -8,8 +8,10 @@
 
 #include "rdma/base/bytes.h"
 #include "rdma/base/check.h"
-#include "rdma/channel/checksum.h"
+#include "rdma/bootstrap/run_key.h"
 #include "rdma/channel/write_id.h"
+#include "rdma/mesh/mesh_memory.h"
+#include "rdma/transport/immediate.h"
 
 namespace glaive::rdma {
 namespace {
@@ -33,7 +35,7 @@ absl::StatusOr<std::unique_ptr<ExecutorMesh>> ExecutorMesh::Prepare(const MeshOp
   SystemFabric system;
   Fabric& fabric = options.fabric == nullptr ? system : *options.fabric;
   absl::StatusOr<SegmentPool> segments =
-      SegmentPool::Create(options.channel.slot_bytes, send_segment_count,
+      SegmentPool::Create(plan->channel.slot_bytes, send_segment_count,
                           [&fabric](std::size_t size_bytes) { return fabric.MapSegments(size_bytes); });
   if (!segments.ok()) return segments.status();
   std::unique_ptr<ExecutorMesh> mesh(new ExecutorMesh(options, *std::move(plan), *std::move(segments)));
@@ -60,22 +62,33 @@ absl::Status ExecutorMesh::OpenPort(Fabric& fabric, TransportKind kind) {
                     .layout = layout,
                     .exposed = *exposed,
                     .segments_key = *segments_key,
-                    .queue_pairs = std::vector<QueuePair*>(options_.node_count())});
+                    .queue_pairs = std::vector<QueuePair*>(options_.executor_count),
+                    .channels = {},
+                    .probes = {}});
   return absl::OkStatus();
 }
 
-// A queue pair serves the channels to all executors of a node, each with up to c messages under way and as many writes
-// of credit, and each message may take two writes.
+// A channel has up to c messages under way, and as many returns of credit.
 TransportOptions ExecutorMesh::PortOptions(TransportKind kind) const {
-  const std::uint32_t writes = plan_.channel.credits * (options_.write_mode == WriteMode::kSplit ? 3 : 2);
-  return {.node = options_.NodeOf(options_.self),
-          .index_on_node = Value(options_.self) % options_.executors_per_node,
-          .node_count = options_.node_count(),
+  const std::uint32_t writes = plan_.channel.credits * 2;
+  return {.executor = options_.self,
+          .executors_per_node = options_.executors_per_node,
+          .executor_count = options_.executor_count,
           .queue_pairs = options_.NodesReachedOver(kind),
           .queue_depth = options_.executors_per_node * writes,
-          .run_token = options_.run_token,
-          .write_mode = options_.write_mode,
+          .run_key = options_.run_key,
+          .arrival = options_.arrival,
+          .receives = MostArrivals(options_, plan_.channel.credits, kind),
+          .node_arrivals = options_.node_arrivals,
+          .relaxed_ordering = options_.relaxed_ordering,
           .device = options_.device};
+}
+
+absl::Status ExecutorMesh::PrefaultRings(const Watch& watch) const {
+  for (const Port& port : ports_) {
+    if (absl::Status status = PrefaultPages(port.exposed.memory, watch); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 MeshDescriptor ExecutorMesh::descriptor() const {
@@ -84,7 +97,8 @@ MeshDescriptor ExecutorMesh::descriptor() const {
                             .credits = plan_.channel.credits,
                             .exposures = {}};
   for (const Port& port : ports_) {
-    descriptor.exposures.push_back({port.transport->kind(), port.transport->endpoint(), port.exposed.descriptor});
+    descriptor.exposures.push_back(
+        {port.transport->kind(), port.transport->arrival(), port.transport->endpoint(), port.exposed.descriptor});
   }
   return descriptor;
 }
@@ -103,6 +117,9 @@ absl::Status ExecutorMesh::Connect(std::span<const MeshDescriptor> all) {
       return Annotate(absl::InvalidArgumentError("no mesh descriptor"), ExecutorId{id});
     }
   }
+  has_arrival_.resize(options_.executor_count);
+  owes_.resize(options_.executor_count);
+  idle_rounds_.resize(options_.executor_count);
   senders_.reserve(options_.executor_count - 1);
   receivers_.reserve(options_.executor_count - 1);
   for (std::uint32_t id = 0; id < options_.executor_count; ++id) {
@@ -115,7 +132,7 @@ absl::Status ExecutorMesh::Connect(std::span<const MeshDescriptor> all) {
 }
 
 // What is published must be what this executor would have published in that place.
-absl::Status ExecutorMesh::CheckDescriptor(const MeshDescriptor& there) const {
+absl::Status ExecutorMesh::CheckDescriptor(const MeshDescriptor& there) {
   if (Value(there.executor) >= options_.executor_count) {
     return absl::InvalidArgumentError(absl::StrCat("the run has ", options_.executor_count, " executors"));
   }
@@ -128,72 +145,84 @@ absl::Status ExecutorMesh::CheckDescriptor(const MeshDescriptor& there) const {
   const TransportKind kind = options_.KindTo(there.executor);
   const Exposure* const exposure = FindExposure(there, kind);
   if (exposure == nullptr) return absl::InvalidArgumentError(absl::StrCat("no memory over transport ", Name(kind)));
-  const MeshLayout layout(options_, plan_.channel.ring_bytes(), there.executor, kind);
-  if (exposure->region.size_bytes < layout.size_bytes()) {
-    return absl::InvalidArgumentError(absl::StrCat("a region of ", exposure->region.size_bytes,
-                                                   " bytes over transport ", Name(kind), ", expected at least ",
-                                                   layout.size_bytes()));
+  if (const Arrival arrival = PortOver(kind).transport->arrival(); exposure->arrival != arrival) {
+    return absl::InvalidArgumentError(absl::StrCat("messages arrive by ", Name(exposure->arrival), " there, and by ",
+                                                   Name(arrival), " here: give all nodes the same --arrival"));
   }
   return absl::OkStatus();
 }
 
-ExecutorMesh::Port& ExecutorMesh::PortTo(ExecutorId peer) {
-  const TransportKind kind = options_.KindTo(peer);
+ExecutorMesh::Port& ExecutorMesh::PortOver(TransportKind kind) {
   const auto found =
       std::find_if(ports_.begin(), ports_.end(), [kind](const Port& port) { return port.transport->kind() == kind; });
-  GLAIVE_CHECK(found != ports_.end(), "no transport ", Name(kind), " to executor ", Value(peer));
+  GLAIVE_CHECK(found != ports_.end(), "executor ", Value(options_.self), " has no transport ", Name(kind));
   return *found;
 }
 
-// One per peer node: executor i here has it with executor i there, and writes over it into any executor's memory there.
-absl::StatusOr<QueuePair*> ExecutorMesh::QueuePairTo(Port& port, NodeId node,
-                                                     std::span<const MeshDescriptor* const> by_executor) {
-  QueuePair*& queue_pair = port.queue_pairs[Value(node)];
-  if (queue_pair != nullptr) return queue_pair;
-  const std::uint32_t index_on_node = Value(options_.self) % options_.executors_per_node;
-  const MeshDescriptor& twin = *by_executor[Value(node) * options_.executors_per_node + index_on_node];
-  const Exposure* const exposure = FindExposure(twin, port.transport->kind());
+absl::StatusOr<QueuePair*> ExecutorMesh::ConnectQueuePair(Port& port, ExecutorId other_end,
+                                                          std::span<const MeshDescriptor* const> by_executor) {
+  const Exposure* const exposure = FindExposure(*by_executor[Value(other_end)], port.transport->kind());
   if (exposure == nullptr) return absl::InvalidArgumentError("no endpoint");
-  absl::StatusOr<QueuePair*> connected = port.transport->Connect(node, exposure->endpoint);
-  if (!connected.ok()) return connected.status();
-  queue_pair = *connected;
-  return queue_pair;
+  return port.transport->Connect(other_end, exposure->endpoint);
 }
 
 absl::Status ExecutorMesh::ConnectTo(ExecutorId peer, std::span<const MeshDescriptor* const> by_executor) {
-  Port& port = PortTo(peer);
-  const TransportKind kind = port.transport->kind();
-  absl::StatusOr<QueuePair*> queue_pair = QueuePairTo(port, options_.NodeOf(peer), by_executor);
-  if (!queue_pair.ok()) return queue_pair.status();
-  absl::StatusOr<RemoteRegion> region = port.transport->Attach(FindExposure(*by_executor[Value(peer)], kind)->region);
+  const TransportKind kind = options_.KindTo(peer);
+  Port& port = PortOver(kind);
+  const ExecutorId other_end = options_.OtherEnd(peer);
+  QueuePair*& queue_pair = port.queue_pairs[Value(other_end)];
+  const bool is_new = queue_pair == nullptr;
+  if (is_new) {
+    const absl::StatusOr<QueuePair*> connected = ConnectQueuePair(port, other_end, by_executor);
+    if (!connected.ok()) return connected.status();
+    queue_pair = *connected;
+  }
+  const absl::StatusOr<RemoteRegion> region =
+      port.transport->Attach(FindExposure(*by_executor[Value(peer)], kind)->region);
   if (!region.ok()) return region.status();
+  const MeshLayout theirs(options_, plan_.channel.ring_bytes(), peer, kind);
+  if (region->size_bytes < theirs.size_bytes()) {
+    return absl::InvalidArgumentError(absl::StrCat("a region of ", region->size_bytes, " bytes over transport ",
+                                                   Name(kind), ", expected at least ", theirs.size_bytes()));
+  }
 
   ChannelOptions channel = plan_.channel;
+  const Arrival arrival = port.transport->arrival();
+  if (arrival == Arrival::kChecksum) channel.checksum_payload = true;
   if (channel.signal_interval == 0) {
     channel.signal_interval = port.transport->SignalingIsFree() ? 1 : channel.credits / 2;
   }
-  const MeshLayout theirs(options_, channel.ring_bytes(), peer, kind);
   const MeshLayout& ours = port.layout;
+  port.channels.push_back(static_cast<std::uint16_t>(ChannelIndex(peer)));
+  if (is_new && kind == TransportKind::kVerbs && options_.device != nullptr) {
+    port.probes.Add({.queue_pair = queue_pair,
+                     .node = options_.NodeOf(other_end),
+                     .region = *region,
+                     .offset = theirs.RingOffset(options_.self)});
+  }
   senders_.emplace_back(channel, SenderEndpoint{.self = options_.self,
                                                 .peer = peer,
-                                                .queue_pair = *queue_pair,
+                                                .queue_pair = queue_pair,
                                                 .segments = &segments_,
                                                 .segments_key = port.segments_key,
                                                 .region = *region,
                                                 .ring_offset = theirs.RingOffset(options_.self),
                                                 .credit_word = port.exposed.memory.data() + ours.CreditOffset(peer),
-                                                .ring_token = RingToken(options_.run_token, options_.self, peer),
+                                                .ring_token = RingToken(options_.run_key, options_.self, peer),
                                                 .channel = static_cast<std::uint16_t>(ChannelIndex(peer)),
-                                                .completion_frees_segment = port.transport->CompletionFreesMemory()});
+                                                .completion_frees_segment = port.transport->CompletionFreesMemory(),
+                                                .arrival = arrival});
   receivers_.emplace_back(
       channel, ReceiverEndpoint{.self = options_.self,
                                 .peer = peer,
-                                .queue_pair = *queue_pair,
+                                .queue_pair = queue_pair,
                                 .ring = port.exposed.memory.subspan(ours.RingOffset(peer), channel.ring_bytes()),
                                 .region = *region,
                                 .credit_offset = theirs.CreditOffset(options_.self),
-                                .ring_token = RingToken(options_.run_token, peer, options_.self),
-                                .channel = static_cast<std::uint16_t>(ChannelIndex(peer))});
+                                .ring_token = RingToken(options_.run_key, peer, options_.self),
+                                .channel = static_cast<std::uint16_t>(ChannelIndex(peer)),
+                                .arrival = arrival,
+                                .clock = options_.clock == nullptr ? &system_clock_ : options_.clock});
   return absl::OkStatus();
 }
 
@@ -216,20 +245,125 @@ ChannelReceiver& ExecutorMesh::receiver(ExecutorId peer) {
 }
 
 absl::Status ExecutorMesh::Poll() {
-  std::array<Completion, 32> completions;
   for (Port& port : ports_) {
-    std::size_t count = 0;
-    do {
-      count = port.transport->PollCompletions(completions);
-      for (std::size_t i = 0; i < count; ++i) {
-        const WriteId id = WriteId::Unpack(completions[i].wr_id);
-        senders_[id.channel].OnCompletion(id.number, completions[i].status);
-      }
-    } while (count == completions.size());
+    PollCompletions(port);
+    if (port.transport->arrival() == Arrival::kImmediate) {
+      PollImmediates(port);
+    } else {
+      PollMemory(port);
+    }
   }
-  absl::Status first_failure;
-  for (ChannelSender& sender : senders_) first_failure.Update(sender.Poll());
-  return first_failure;
+  if (served_.has_value()) NoteServed(*served_);
+  std::erase_if(overdue_, [this](std::uint16_t channel) { return receivers_[channel].FlushCredits(); });
+  return failure_;
+}
+
+void ExecutorMesh::PollCompletions(Port& port) {
+  std::array<Completion, 32> completions;
+  std::size_t count = 0;
+  do {
+    count = port.transport->PollCompletions(completions);
+    for (const Completion& completion : std::span(completions).first(count)) {
+      const WriteId id = WriteId::Unpack(completion.wr_id);
+      if (id.number == WriteId::kCredit && completion.status == WriteStatus::kDone) {
+        receivers_[id.channel].OnCreditCompletion();
+      } else {
+        senders_[id.channel].OnCompletion(id.number, completion.status);
+        if (completion.status != WriteStatus::kDone) failure_.Update(senders_[id.channel].Poll());
+      }
+    }
+  } while (count == completions.size());
+}
+
+void ExecutorMesh::PollImmediates(Port& port) {
+  constexpr int kMostBatches = 64;  // whatever peers send, the executor's fibers get their turn
+  std::array<std::uint32_t, 32> immediates;
+  for (int batch = 0; batch < kMostBatches; ++batch) {
+    const std::size_t count = port.transport->PollArrivals(immediates);
+    for (const std::uint32_t bits : std::span(immediates).first(count)) OnImmediate(port.transport->kind(), bits);
+    if (count < immediates.size()) break;
+  }
+}
+
+void ExecutorMesh::PollMemory(Port& port) {
+  for (const std::uint16_t channel : port.channels) {
+    failure_.Update(senders_[channel].Poll());
+    NoteArrival(channel);
+  }
+}
+
+void ExecutorMesh::OnImmediate(TransportKind kind, std::uint32_t bits) {
+  const Immediate immediate = Immediate::Unpack(bits);
+  const ExecutorId writer = immediate.executor;
+  if (Value(writer) >= options_.executor_count || writer == options_.self || options_.KindTo(writer) != kind) {
+    failure_.Update(absl::DataLossError(
+        absl::StrCat("executor ", Value(options_.self), ": an immediate value of executor ", Value(writer),
+                     " arrived over ", Name(kind), ", which has no channel to this one there")));
+    return;
+  }
+  const std::size_t channel = ChannelIndex(writer);
+  if (immediate.is_credit) {
+    senders_[channel].OnCredit(immediate.number);
+    failure_.Update(senders_[channel].Poll());
+  } else {
+    receivers_[channel].OnArrival(immediate.number);
+    NoteArrival(channel);
+  }
+}
+
+void ExecutorMesh::NoteArrival(std::size_t channel) {
+  if (has_arrival_[channel] || !receivers_[channel].Ready()) return;
+  has_arrival_[channel] = true;
+  arrivals_.push_back(static_cast<std::uint16_t>(channel));
+}
+
+// It may have more messages, and may have had no room for its credits in the send queue.
+void ExecutorMesh::NoteServed(std::uint16_t channel) {
+  NoteArrival(channel);
+  const bool is_listed = std::find(overdue_.begin(), overdue_.end(), channel) != overdue_.end();
+  if (receivers_[channel].credits_are_overdue() && !is_listed) overdue_.push_back(channel);
+}
+
+ChannelReceiver& ExecutorMesh::NextArrival() {
+  GLAIVE_CHECK(!arrivals_.empty(), "executor ", Value(options_.self), " has no arrivals");
+  if (served_.has_value()) NoteServed(*served_);
+  const std::uint16_t channel = arrivals_.front();
+  arrivals_.pop_front();
+  has_arrival_[channel] = false;
+  served_ = channel;
+  idle_rounds_[channel] = 0;
+  if (!owes_[channel]) {
+    owes_[channel] = true;
+    owing_.push_back(channel);
+  }
+  return receivers_[channel];
+}
+
+bool ExecutorMesh::FlushCredits() {
+  std::erase_if(owing_, [this](std::uint16_t channel) {
+    if (idle_rounds_[channel] < kPatientRounds && ++idle_rounds_[channel] < kPatientRounds) return false;
+    owes_[channel] = !receivers_[channel].FlushCredits() || receivers_[channel].held() > 0;
+    return !owes_[channel];
+  });
+  return owing_.empty();
+}
+
+bool ExecutorMesh::hands_on() const {
+  return options_.executors_per_node > 1 && std::ranges::any_of(ports_, [](const Port& port) {
+           return port.transport->kind() == TransportKind::kVerbs && port.transport->arrival() == Arrival::kImmediate;
+         });
+}
+
+std::uint64_t ExecutorMesh::handed_on() const {
+  std::uint64_t values = 0;
+  for (const Port& port : ports_) values += port.transport->handed_on();
+  return values;
+}
+
+std::uint32_t ExecutorMesh::in_flight() const {
+  std::uint32_t messages = 0;
+  for (const ChannelSender& sender : senders_) messages += sender.in_flight();
+  return messages;
 }
 
 void ExecutorMesh::Flush() {
@@ -239,6 +373,15 @@ void ExecutorMesh::Flush() {
 absl::StatusOr<std::optional<NodeId>> ExecutorMesh::PollConnecting() {
   for (Port& port : ports_) {
     absl::StatusOr<std::optional<NodeId>> missing = port.transport->PollConnecting();
+    if (!missing.ok() || missing->has_value()) return missing;
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<std::optional<NodeId>> ExecutorMesh::PollProbes() {
+  for (Port& port : ports_) {  // no segment has been used yet: all are zeros
+    absl::StatusOr<std::optional<NodeId>> missing =
+        port.probes.Poll(*port.transport, segments_.bytes().first(plan_.channel.slot_bytes), port.segments_key);
     if (!missing.ok() || missing->has_value()) return missing;
   }
   return std::nullopt;

@@ -2,16 +2,22 @@
 //
 // Set-up has two phases. Prepare maps the segment pool and the inbound rings; its descriptor is published to all
 // others. Connect takes the descriptors of all executors and makes the channels (paper section 6.2, setup phase).
-// Set-up may run on any thread, for instance for all executors from main; afterwards the mesh is used by its executor's
-// thread alone, and once that executor has ended by main again. There is no state outside the object: several nodes can
-// live in one process.
+// Set-up runs on any thread, best on the executor's own, on whose socket memory then lies; afterwards the mesh is used
+// by its executor's thread alone, and by main once all executors of the node have ended. There is no state outside the
+// object: several nodes can live in one process.
 //
-//   Executor i of a node has one queue pair per peer node and uses it for the channels to all executors there.
-//   A mesh of one executor has no rings; its pool still has segments.
-//   Destroy meshes when all executors of the process have stopped using theirs: over `local` peers write into each
-//   other's memory directly.
+//   Executor i of a node has one queue pair per peer node, with executor i there. It uses the queue pair for the
+//   channels to all executors of that node. Over verbs with Arrival::kImmediate the executors of a node hand immediate
+//   values on to one another (node_arrivals.h), so each is polled until all of them have ended. PollProbes sends one full
+//   slot through each queue pair of a device (message_probes.h). A mesh of one executor has no rings; its pool still has
+//   segments. Destroy meshes when all executors of the process have stopped using theirs:
+//   over `local` peers write into each other's memory directly.
 //
-// Costs: Poll reads one cache line per peer and the completion queue; it makes no system call.
+// Channels with messages are served in turn: Poll notices arrivals, and NextArrival hands out one channel after the
+// other.
+//
+// Costs: Poll reads the completion queues, and two cache lines for each peer whose messages are polled. It makes no
+// system call. With Arrival::kImmediate, peers that send nothing cost nothing.
 //
 //   auto mesh = ExecutorMesh::Prepare(options, 64);
 //   ... publish (*mesh)->descriptor(), gather all ...
@@ -22,6 +28,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,12 +39,15 @@
 #include "absl/status/statusor.h"
 
 #include "rdma/base/ids.h"
+#include "rdma/base/steady_clock.h"
+#include "rdma/base/watch.h"
 #include "rdma/channel/channel_receiver.h"
 #include "rdma/channel/channel_sender.h"
 #include "rdma/memory/segment_pool.h"
 #include "rdma/mesh/mesh_descriptor.h"
 #include "rdma/mesh/mesh_layout.h"
 #include "rdma/mesh/mesh_options.h"
+#include "rdma/mesh/message_probes.h"
 #include "rdma/transport/fabric.h"
 #include "rdma/transport/transport.h"
 
@@ -58,6 +68,10 @@ class ExecutorMesh {
   static absl::StatusOr<std::unique_ptr<ExecutorMesh>> Prepare(const MeshOptions& options,
                                                                std::uint32_t send_segment_count);
 
+  /// Takes the pages of the rings from the system, on the NUMA node of this thread's processor: else over `local` and
+  /// `shm` each page lies where the peer runs that writes it first. Before the descriptor is published.
+  absl::Status PrefaultRings(const Watch& watch) const;
+
   /// What the other executors need for their Connect.
   MeshDescriptor descriptor() const;
 
@@ -68,6 +82,9 @@ class ExecutorMesh {
   /// A node whose queue pair does not stand yet; none when all channels can be used. To be called until then: see
   /// Transport::PollConnecting.
   absl::StatusOr<std::optional<NodeId>> PollConnecting();
+  /// Once the queue pairs of all nodes stand, and before any message: a node that the first message of full size has
+  /// not reached yet; none when it has reached all. To be called until then: see MessageProbes::Poll.
+  absl::StatusOr<std::optional<NodeId>> PollProbes();
 
   SegmentPool& segments() { return segments_; }
   /// The channel to `peer`, another executor; only after Connect.
@@ -75,9 +92,28 @@ class ExecutorMesh {
   /// The channel from `peer`, another executor; only after Connect.
   ChannelReceiver& receiver(ExecutorId peer);
 
-  /// Takes in completions and returned credits of all channels; segments come back to the pool. The error of a failed
-  /// channel, now and ever after.
+  /// Takes in completions, arrivals and returned credits of all channels; segments come back to the pool. The error of
+  /// a failed channel, now and ever after.
   absl::Status Poll();
+
+  /// Channels with a message that was not received, or an error, as of the last Poll.
+  std::size_t arrivals() const { return arrivals_.size(); }
+  /// The next of them, in turn. The caller receives one message of it. If it has more, the next call or Poll lists it
+  /// again.
+  ChannelReceiver& NextArrival();
+  /// To be called in each round of an executor that has nothing to receive. Returns the credits that a receiver of
+  /// NextArrival holds back once kPatientRounds calls have brought no message for it: a message that comes meanwhile
+  /// may return them with its own. False: some are still held back.
+  bool FlushCredits();
+  static constexpr std::uint8_t kPatientRounds = 8;
+
+  /// Whether Poll hands immediate values on to other executors of the node, which then wait for its next call.
+  bool hands_on() const;
+  /// Immediate values that Poll has handed on to other executors of the node so far.
+  std::uint64_t handed_on() const;
+
+  /// Messages sent whose segment has not returned yet, of all channels.
+  std::uint32_t in_flight() const;
 
   /// Sends off what channels have posted: messages and credits. Once a turn.
   void Flush();
@@ -102,17 +138,26 @@ class ExecutorMesh {
     MeshLayout layout;
     ExposedRegion exposed;
     LocalKey segments_key{};
-    std::vector<QueuePair*> queue_pairs;  // by node, as far as reached by this kind
+    std::vector<QueuePair*> queue_pairs;  // by the executor at the other end, where there is one
+    std::vector<std::uint16_t> channels;  // the indices of its senders and receivers
+    MessageProbes probes;                 // of those that go through a device
   };
 
   ExecutorMesh(const MeshOptions& options, ChannelPlan plan, SegmentPool segments);
 
   absl::Status OpenPort(Fabric& fabric, TransportKind kind);
   TransportOptions PortOptions(TransportKind kind) const;
-  Port& PortTo(ExecutorId peer);
-  absl::Status CheckDescriptor(const MeshDescriptor& there) const;
-  absl::StatusOr<QueuePair*> QueuePairTo(Port& port, NodeId node, std::span<const MeshDescriptor* const> by_executor);
+  Port& PortOver(TransportKind kind);
+  absl::Status CheckDescriptor(const MeshDescriptor& there);
+  absl::StatusOr<QueuePair*> ConnectQueuePair(Port& port, ExecutorId other_end,
+                                              std::span<const MeshDescriptor* const> by_executor);
   absl::Status ConnectTo(ExecutorId peer, std::span<const MeshDescriptor* const> by_executor);
+  void PollCompletions(Port& port);
+  void PollImmediates(Port& port);
+  void PollMemory(Port& port);
+  void OnImmediate(TransportKind kind, std::uint32_t bits);
+  void NoteArrival(std::size_t channel);
+  void NoteServed(std::uint16_t channel);
   std::size_t ChannelIndex(ExecutorId peer) const;
 
   MeshOptions options_;
@@ -121,6 +166,15 @@ class ExecutorMesh {
   std::vector<Port> ports_;                 // one per kind in use
   std::vector<ChannelSender> senders_;      // by executor, this one's left out
   std::vector<ChannelReceiver> receivers_;  // by executor, this one's left out
+  std::deque<std::uint16_t> arrivals_;      // receivers with messages, each once
+  std::vector<bool> has_arrival_;           // by receiver: it is in arrivals_
+  std::optional<std::uint16_t> served_;     // the last of NextArrival, which may have more messages
+  std::vector<std::uint16_t> overdue_;      // receivers whose senders may wait for the credits that they hold back
+  std::vector<std::uint16_t> owing_;        // receivers that may hold back credits, each once
+  std::vector<bool> owes_;                  // by receiver: it is in owing_
+  std::vector<std::uint8_t> idle_rounds_;   // by receiver: calls of FlushCredits since it was served
+  SteadyClock system_clock_;
+  absl::Status failure_;  // the first of a channel
 };
 
 }  // namespace glaive::rdma

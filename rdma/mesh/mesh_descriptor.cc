@@ -13,7 +13,7 @@ namespace glaive::rdma {
 namespace {
 
 constexpr const char* kMagic = "glaive-mesh";
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 constexpr const char* kNoAddress = "-";
 
 // Reads one field after the other; the first error stays.
@@ -60,6 +60,7 @@ class FieldReader {
 Exposure ReadExposure(FieldReader& fields) {
   Exposure exposure;
   exposure.kind = static_cast<TransportKind>(fields.Number("transport kind", kTransportKinds - 1));
+  exposure.arrival = static_cast<Arrival>(fields.Number("arrival", kArrivals - 1));
   exposure.endpoint.owner = fields.Number64("endpoint owner");
   const absl::string_view address = fields.Word("endpoint address");
   if (address != kNoAddress) exposure.endpoint.address = std::string(address);
@@ -76,7 +77,8 @@ std::string MeshDescriptor::Encode() const {
   std::string text =
       absl::StrCat(kMagic, " ", kVersion, " ", Value(executor), " ", slot_bytes, " ", credits, " ", exposures.size());
   for (const Exposure& exposure : exposures) {
-    absl::StrAppend(&text, " ", static_cast<std::uint32_t>(exposure.kind), " ", exposure.endpoint.owner, " ",
+    absl::StrAppend(&text, " ", static_cast<std::uint32_t>(exposure.kind), " ",
+                    static_cast<std::uint32_t>(exposure.arrival), " ", exposure.endpoint.owner, " ",
                     exposure.endpoint.address.empty() ? kNoAddress : exposure.endpoint.address, " ");
     absl::StrAppend(&text, exposure.region.owner, " ", exposure.region.key, " ", exposure.region.address, " ",
                     exposure.region.size_bytes);

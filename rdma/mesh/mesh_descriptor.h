@@ -1,7 +1,7 @@
 // MeshDescriptor: what an executor publishes so that all others can connect to it. Plain integers; the text form goes
 // through the bootstrap connection and is read as hostile input.
 //
-//   std::string text = mesh->descriptor().Encode();  // "glaive-mesh 2 3 65536 8 1 1 4711 - 4711 5 99123 1052672"
+//   std::string text = mesh->descriptor().Encode();  // "glaive-mesh 3 3 65536 8 1 1 0 4711 - 4711 5 99123 1052672"
 //   absl::StatusOr<MeshDescriptor> there = MeshDescriptor::Decode(text);
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 
 #include "rdma/base/ids.h"
+#include "rdma/transport/arrival.h"
 #include "rdma/transport/descriptors.h"
 
 namespace glaive::rdma {
@@ -20,6 +21,7 @@ namespace glaive::rdma {
 /// One transport of an executor: how to connect to it, and the memory to write.
 struct Exposure {
   TransportKind kind = TransportKind::kLocal;
+  Arrival arrival = Arrival::kImmediate;  ///< how the executor notices messages
   EndpointDescriptor endpoint;
   RegionDescriptor region;
   bool operator==(const Exposure&) const = default;

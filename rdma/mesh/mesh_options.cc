@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "rdma/base/bytes.h"
+#include "rdma/memory/segment_pool.h"
 
 namespace glaive::rdma {
 namespace {
@@ -17,6 +18,12 @@ constexpr std::uint32_t kMaxExecutors = 65536;
 std::uint64_t SaturatingProduct(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
+}
+
+std::uint32_t RoundDown(std::uint32_t value, std::uint32_t unit) { return value / unit * unit; }
+
+std::string Describe(const ChannelOptions& channel) {
+  return absl::StrCat(channel.credits, " slots of ", FormatBytes(channel.slot_bytes));
 }
 
 }  // namespace
@@ -65,6 +72,18 @@ std::uint32_t MeshOptions::NodesReachedOver(TransportKind kind) const {
   return nodes;
 }
 
+std::uint32_t MeshOptions::ExecutorsReachedOver(TransportKind kind) const {
+  std::uint32_t executors = 0;
+  for (std::uint32_t id = 0; id < executor_count; ++id) {
+    if (ExecutorId{id} != self && KindTo(ExecutorId{id}) == kind) ++executors;
+  }
+  return executors;
+}
+
+ExecutorId MeshOptions::OtherEnd(ExecutorId peer) const {
+  return ExecutorId{Value(NodeOf(peer)) * executors_per_node + Value(self) % executors_per_node};
+}
+
 std::uint32_t MeshOptions::VerbsQueuePairs() const {
   const bool reaches_itself = same_node == TransportKind::kVerbs && executors_per_node > 1;
   return executors_per_node * (NodesReachedOver(TransportKind::kVerbs) + (reaches_itself ? 1 : 0));
@@ -73,24 +92,28 @@ std::uint32_t MeshOptions::VerbsQueuePairs() const {
 absl::StatusOr<ChannelPlan> PlanChannels(const MeshOptions& options) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
   const std::uint64_t node_rings = std::uint64_t{options.executors_per_node} * (options.executor_count - 1);
-  const std::uint64_t node_slot_bytes = node_rings * options.channel.slot_bytes;  // with one credit each
-  ChannelPlan plan{.channel = options.channel,
-                   .node_ring_bytes = SaturatingProduct(node_slot_bytes, options.channel.credits),
-                   .note = ""};
-  if (options.ring_budget_bytes == 0 || plan.node_ring_bytes <= options.ring_budget_bytes) return plan;
-  const std::uint64_t credits = options.ring_budget_bytes / node_slot_bytes;
-  if (credits < ChannelOptions::kMinCredits) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--ring-budget=", FormatBytes(options.ring_budget_bytes), " does not hold the ", node_rings,
-        " inbound rings of a node: ", ChannelOptions::kMinCredits, " slots of ",
-        FormatBytes(options.channel.slot_bytes), " each take ",
-        FormatBytes(node_slot_bytes * ChannelOptions::kMinCredits), "; raise --ring-budget or lower --slot-bytes"));
+  const auto rings_of = [node_rings](const ChannelOptions& channel) {
+    return SaturatingProduct(node_rings * channel.slot_bytes, channel.credits);
+  };
+  ChannelPlan plan{.channel = options.channel, .node_ring_bytes = rings_of(options.channel), .note = ""};
+  const std::uint64_t budget = options.ring_budget_bytes;
+  if (budget == 0 || plan.node_ring_bytes <= budget) return plan;
+  ChannelOptions& channel = plan.channel;
+  const auto most_credits = [&] { return budget / (node_rings * channel.slot_bytes); };
+  while (most_credits() < ChannelOptions::kMinCredits && channel.slot_bytes / 2 >= kLeastPlannedSlotBytes) {
+    channel.slot_bytes = RoundDown(channel.slot_bytes / 2, SegmentPool::kSlotAlignment);
   }
-  plan.channel.credits = static_cast<std::uint32_t>(credits);
-  plan.node_ring_bytes = node_slot_bytes * credits;
-  plan.note =
-      absl::StrCat("rings have ", credits, " credits instead of ", options.channel.credits, ": the ", node_rings,
-                   " rings of a node must fit into --ring-budget=", FormatBytes(options.ring_budget_bytes));
+  if (most_credits() < ChannelOptions::kMinCredits) {
+    channel.credits = ChannelOptions::kMinCredits;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ring-budget=", FormatBytes(budget), " does not hold the ", node_rings,
+                     " inbound rings of a node: ", channel.credits, " slots of ", FormatBytes(channel.slot_bytes),
+                     " each take ", FormatBytes(rings_of(channel)), "; raise --ring-budget or lower --slot-bytes"));
+  }
+  channel.credits = static_cast<std::uint32_t>(std::min<std::uint64_t>(channel.credits, most_credits()));
+  plan.node_ring_bytes = rings_of(channel);
+  plan.note = absl::StrCat("rings have ", Describe(channel), " instead of ", Describe(options.channel), ": the ",
+                           node_rings, " rings of a node must fit into --ring-budget=", FormatBytes(budget));
   return plan;
 }
 

@@ -9,7 +9,9 @@
 
 #include "absl/status/statusor.h"
 
+#include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
+#include "rdma/bootstrap/run_key.h"
 #include "rdma/channel/channel_options.h"
 #include "rdma/transport/descriptors.h"
 #include "rdma/transport/transport_options.h"
@@ -18,23 +20,28 @@ namespace glaive::rdma {
 
 class Fabric;
 
-/// The same on all executors of a run, but for `self`, `device` and `fabric`.
+/// The same on all executors of a run, but for `self`, `relaxed_ordering`, `node_arrivals`, `device`, `fabric` and
+/// `clock`.
 struct MeshOptions {
   ExecutorId self{};
   std::uint32_t executors_per_node = 1;
   std::uint32_t executor_count = 1;  ///< of the whole run; a multiple of executors_per_node
   ChannelOptions channel;
   std::uint64_t ring_budget_bytes = 0;  ///< for all inbound rings of one node; 0: no limit
-  std::uint64_t run_token = 0;          ///< random, made once per run
+  std::uint64_t run_token = 0;          ///< random, made once per run; seeds the hash of keys
+  RunKey run_key{};                     ///< what tokens are derived from
 
   TransportKind same_node = TransportKind::kLocal;    ///< between executors of one node
   TransportKind same_host = TransportKind::kShm;      ///< between those of different nodes on one host
   TransportKind other_hosts = TransportKind::kVerbs;  ///< between those of different hosts
   std::vector<std::uint32_t> host_of_node{};          ///< by node, any numbers; empty: all are on one host
 
-  WriteMode write_mode = WriteMode::kWhole;  ///< over verbs
-  std::shared_ptr<VerbsDevice> device{};     ///< for verbs
-  Fabric* fabric = nullptr;                  ///< null: the system's; outlives the run
+  Arrival arrival = Arrival::kChecksum;           ///< over verbs: kChecksum or kImmediate
+  bool relaxed_ordering = false;                  ///< over verbs: devices may write rings in any order on PCIe
+  std::shared_ptr<NodeArrivals> node_arrivals{};  ///< kImmediate: shared by the executors of a node
+  std::shared_ptr<VerbsDevice> device{};          ///< for verbs
+  Fabric* fabric = nullptr;                       ///< null: the system's; outlives the run
+  const Clock* clock = nullptr;                   ///< null: the system's; outlives the run
 
   std::uint32_t node_count() const { return executor_count / executors_per_node; }
   NodeId NodeOf(ExecutorId executor) const { return NodeId{Value(executor) / executors_per_node}; }
@@ -45,8 +52,11 @@ struct MeshOptions {
   std::vector<TransportKind> Kinds() const;
   /// Nodes whose executors are reached over `kind`, `self`'s own included where it has other executors.
   std::uint32_t NodesReachedOver(TransportKind kind) const;
-  /// Queue pairs that `self`'s node makes over verbs: one to each node that is reached that way for each executor, and
-  /// two of each where a node reaches itself.
+  /// Executors that are reached over `kind`.
+  std::uint32_t ExecutorsReachedOver(TransportKind kind) const;
+  /// The executor at the other end of the queue pair to the node of `peer`: the one with the same index as `self`.
+  ExecutorId OtherEnd(ExecutorId peer) const;
+  /// Queue pairs that `self`'s node makes over verbs: one from each executor to each node, and two to its own.
   std::uint32_t VerbsQueuePairs() const;
 
   /// InvalidArgument names the setting that makes no sense.
@@ -60,8 +70,12 @@ struct ChannelPlan {
   std::string note;                   ///< what had to be given up, for people; empty: nothing
 };
 
-/// Gives every ring fewer credits, down to 2, until the rings of a node fit into the budget. Every executor of a run
-/// comes to the same result. InvalidArgument names --ring-budget and the least that would do.
+/// Makes rings smaller until those of a node fit into the budget: first they have fewer slots, down to 2, then slots
+/// are halved, down to kLeastPlannedSlotBytes. Every executor of a run comes to the same result. InvalidArgument names
+/// --ring-budget and the least that would do.
 absl::StatusOr<ChannelPlan> PlanChannels(const MeshOptions& options);
+
+/// Smaller slots carry more footer and headers than entries.
+inline constexpr std::uint32_t kLeastPlannedSlotBytes = 1024;
 
 }  // namespace glaive::rdma

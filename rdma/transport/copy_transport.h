@@ -1,11 +1,12 @@
 // CopyTransport: what `local` and `shm` have in common. A write is a copy by this thread, done when posting returns.
 //
-// A copy is not ordered by itself (64 bytes at its end were seen stale when only the last byte was polled), so the last
-// byte is stored separately with release, and an aligned 8-byte write is one atomic store: that makes Q2 and Q3 of
-// QueuePair true. Completions wait in a queue of fixed depth until they are polled.
+// A copy is not ordered by itself: 64 bytes at its end were seen stale when only the last byte was polled. So messages
+// arrive by immediate values: each exposed region begins with an ArrivalQueue, to which the writer pushes them (Q2 of
+// QueuePair). Completions wait in a queue of fixed depth until they are polled.
 // Owned by one executor and used by its thread alone.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,10 +14,13 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "rdma/transport/arrival_queue.h"
 #include "rdma/transport/queue_pair.h"
 #include "rdma/transport/transport.h"
+#include "rdma/transport/transport_options.h"
 
 namespace glaive::rdma {
 
@@ -36,16 +40,19 @@ class CompletionQueue {
   std::uint64_t popped_ = 0;
 };
 
-/// Copies into memory that is mapped here. All queue pairs of a transport share its completion queue.
+/// Copies into memory that is mapped here. All queue pairs of a transport share its completion queue and the queues of
+/// the regions that it has attached.
 class CopyQueuePair final : public QueuePair {
  public:
-  explicit CopyQueuePair(CompletionQueue* completions) : completions_(completions) {}
+  CopyQueuePair(CompletionQueue* completions, std::vector<ArrivalQueue>* attached)
+      : completions_(completions), attached_(attached) {}
 
   /// False only for a signaled write while the completion queue is full.
   bool TryPostWrite(const WriteRequest& request) override;
 
  private:
   CompletionQueue* completions_;
+  std::vector<ArrivalQueue>* attached_;  // by the key of the region
 };
 
 /// See the head of this file. What is left to a kind: whose memory it is and how it is mapped.
@@ -58,15 +65,31 @@ class CopyTransport : public Transport {
   /// Every write is done when it was posted.
   void Flush() override {}
   std::size_t PollCompletions(std::span<Completion> completions) override;
+  Arrival arrival() const override { return Arrival::kImmediate; }
+  std::size_t PollArrivals(std::span<std::uint32_t> immediates) override;
   bool SignalingIsFree() const override { return true; }
+  /// What is wrong with an arrival queue.
+  absl::Status PollFailure() override;
 
  protected:
-  explicit CopyTransport(std::uint32_t queue_depth) : completions_(queue_depth) {}
+  explicit CopyTransport(const TransportOptions& options)
+      : receives_(options.receives), completions_(options.queue_depth * std::max(options.queue_pairs, 1U)) {}
+
+  /// Bytes of a region with `size_bytes` for peers to write, its arrival queue included.
+  std::size_t RegionBytes(std::size_t size_bytes) const { return ArrivalQueue::BytesFor(receives_) + size_bytes; }
+  /// Puts an arrival queue into a new region; returns the rest.
+  std::span<std::byte> AddQueue(std::span<std::byte> region);
+  /// Takes in a region of a peer that is mapped here.
+  absl::StatusOr<RemoteRegion> AttachMapped(std::span<std::byte> region);
 
   QueuePair* MakeQueuePair();
 
  private:
+  std::uint32_t receives_;
   CompletionQueue completions_;
+  std::vector<ArrivalQueue> exposed_queues_;
+  std::vector<ArrivalQueue> attached_queues_;
+  absl::Status broken_;
   std::vector<std::unique_ptr<CopyQueuePair>> queue_pairs_;
 };
 

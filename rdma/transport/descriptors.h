@@ -4,7 +4,7 @@
 //                     | local           | shm                                                | verbs
 //   endpoint.owner    | process id      | process id                                         | 0
 //   endpoint.address  | empty           | empty                                              | "10.0.0.1:40123"
-//   region.owner      | process id      | process id                                         | 0
+//   region.owner      | process id      | process id                                         | executor
 //   region.key        | 0               | file descriptor of the memory file in that process | remote key
 //   region.address    | virtual address | inode of the memory file: tells a reused one apart | virtual address
 //   region.size_bytes | bytes           | bytes                                              | bytes

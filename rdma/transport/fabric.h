@@ -1,7 +1,8 @@
 // Fabric: what an executor's channels are made of: the transports to others, and the memory that messages leave from.
 //
-// One for a run, shared by the executors of a process; used while they are set up, by their main thread. SystemFabric
-// is what every program has. A test may bring its own, and with it a network of its own making (tests/sim).
+// One for a run, shared by the executors of a process; used while they are set up, by their own threads at the same
+// time. SystemFabric is what every program has. A test may bring its own, and with it a network of its own making
+// (tests/sim).
 //
 //   absl::StatusOr<std::unique_ptr<Transport>> transport = fabric.MakeTransport(TransportKind::kShm, options);
 #pragma once

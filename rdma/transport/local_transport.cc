@@ -9,21 +9,21 @@
 
 namespace glaive::rdma {
 
-LocalTransport::LocalTransport(std::uint32_t queue_depth)
-    : CopyTransport(queue_depth), process_(static_cast<std::uint64_t>(getpid())) {}
+LocalTransport::LocalTransport(const TransportOptions& options)
+    : CopyTransport(options), process_(static_cast<std::uint64_t>(getpid())) {}
 
 EndpointDescriptor LocalTransport::endpoint() const { return {.owner = process_}; }
 
 absl::StatusOr<ExposedRegion> LocalTransport::Expose(std::size_t size_bytes) {
-  absl::StatusOr<PageRegion> region = PageRegion::Map(size_bytes);
+  absl::StatusOr<PageRegion> region = PageRegion::Map(RegionBytes(size_bytes));
   if (!region.ok()) return region.status();
-  const PageRegion& kept = exposed_.emplace_back(*std::move(region));
-  return ExposedRegion{.memory = kept.bytes(),
+  const PageRegion& retained = exposed_.emplace_back(*std::move(region));
+  return ExposedRegion{.memory = AddQueue(retained.bytes()),
                        .descriptor = {.owner = process_,
                                       .key = 0,
-                                      .address = reinterpret_cast<std::uint64_t>(kept.data()),
-                                      .size_bytes = kept.size_bytes()},
-                       .pages = kept.pages()};
+                                      .address = reinterpret_cast<std::uint64_t>(retained.data()),
+                                      .size_bytes = retained.size_bytes()},
+                       .pages = retained.pages()};
 }
 
 absl::StatusOr<RemoteRegion> LocalTransport::Attach(const RegionDescriptor& descriptor) {
@@ -36,14 +36,14 @@ absl::StatusOr<RemoteRegion> LocalTransport::Attach(const RegionDescriptor& desc
     return absl::InvalidArgumentError(
         absl::StrCat("transport local: no region starts at address ", descriptor.address));
   }
-  return RemoteRegion{.address = descriptor.address, .size_bytes = descriptor.size_bytes, .key = 0};
+  return AttachMapped({reinterpret_cast<std::byte*>(descriptor.address), descriptor.size_bytes});
 }
 
-absl::StatusOr<QueuePair*> LocalTransport::Connect(NodeId peer, const EndpointDescriptor& there) {
+absl::StatusOr<QueuePair*> LocalTransport::Connect(ExecutorId peer, const EndpointDescriptor& there) {
   if (there.owner != process_) {
     return absl::InvalidArgumentError(
-        absl::StrCat("transport local reaches executors of its own process only: this is ", process_, ", node ",
-                     Value(peer), " is ", there.owner));
+        absl::StrCat("transport local reaches executors of its own process only: this is ", process_, ", executor ",
+                     Value(peer), " is in ", there.owner));
   }
   return MakeQueuePair();
 }

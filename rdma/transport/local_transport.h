@@ -18,16 +18,14 @@ namespace glaive::rdma {
 /// See the head of this file.
 class LocalTransport final : public CopyTransport {
  public:
-  explicit LocalTransport(std::uint32_t queue_depth);
+  explicit LocalTransport(const TransportOptions& options);
 
   TransportKind kind() const override { return TransportKind::kLocal; }
   EndpointDescriptor endpoint() const override;
   absl::StatusOr<ExposedRegion> Expose(std::size_t size_bytes) override;
   /// InvalidArgument for a region of another process.
   absl::StatusOr<RemoteRegion> Attach(const RegionDescriptor& descriptor) override;
-  absl::StatusOr<QueuePair*> Connect(NodeId peer, const EndpointDescriptor& there) override;
-  /// Peers die together with this process.
-  absl::Status PollFailure() override { return absl::OkStatus(); }
+  absl::StatusOr<QueuePair*> Connect(ExecutorId peer, const EndpointDescriptor& there) override;
 
  private:
   std::uint64_t process_;

@@ -3,11 +3,10 @@
 // The channels of an executor to all executors of a node share one queue pair, so a completion is routed by its wr_id.
 // Owned by its Transport; used by the executor's thread alone.
 //
-//   Q1 Writes of one queue pair take effect in the order they were posted.
-//   Q2 Whoever reads a write's last byte with acquire and sees its new value, sees the whole write. (Over shm and local
-//      because the last byte is stored with release; over RC because the NIC places a write in address order, or its
-//      last 64 bytes are written by themselves: see WriteMode.)
-//   Q3 An 8-byte write to an 8-byte aligned place is seen whole or not at all.
+//   Q1 Bytes of writes take their places in any order, those of different writes too.
+//   Q2 Immediate values arrive in the order in which they were posted, each when all bytes of its write and of all
+//      writes before it are in place (Transport::PollArrivals).
+//   Q3 Over verbs, an 8-byte write to an 8-byte aligned place is seen whole or not at all.
 //   Q4 The memory of a write stays untouched until it completed, or until the peer is known to have consumed it;
 //      that of an inline write may be reused at once.
 //   Q5 A completion stands for all earlier writes of its queue pair; only signaled writes have one.
@@ -20,6 +19,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+
+#include "rdma/base/ids.h"
 
 namespace glaive::rdma {
 
@@ -29,20 +31,22 @@ enum class LocalKey : std::uint32_t {};
 /// A peer's exposed memory, as Transport::Attach gives it: where it is, and the right to write there.
 struct RemoteRegion {
   std::uint64_t address = 0;     ///< local and shm: where it is mapped here; RC: its address over there
-  std::uint64_t size_bytes = 0;  ///< writes past it are a CHECK
-  std::uint32_t key = 0;         ///< RC: the remote key
+  std::uint64_t size_bytes = 0;  ///< that peers may write; writes past it are a CHECK
+  std::uint32_t key = 0;         ///< local and shm: the number of the region's arrival queue; RC: the remote key
+  ExecutorId owner{};            ///< RC: the executor that immediate values are for
 };
 
 /// One write. `remote_offset` counts from the region's start.
 struct WriteRequest {
   const std::byte* local = nullptr;
-  std::uint32_t length = 0;  ///< at least 1
+  std::uint32_t length = 0;  ///< at least 1; 0 for an immediate value alone
   LocalKey local_key{};      ///< not needed for an inline write
   RemoteRegion remote;
   std::uint64_t remote_offset = 0;
-  std::uint64_t wr_id = 0;      ///< comes back in the completion
-  bool signaled = false;        ///< wants a completion
-  bool inline_payload = false;  ///< copied while posting; at most 8 bytes
+  std::uint64_t wr_id = 0;                   ///< comes back in the completion
+  bool signaled = false;                     ///< wants a completion
+  bool inline_payload = false;               ///< copied while posting; at most 8 bytes
+  std::optional<std::uint32_t> immediate{};  ///< only where Transport::arrival() is kImmediate
 };
 
 /// See the head of this file.

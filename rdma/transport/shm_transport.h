@@ -1,8 +1,9 @@
 // ShmTransport: between processes of one host. A descriptor names a memory file of its owner; a write is a copy.
 //
 // A peer opens the file through /proc/<pid>/fd/<fd>, so nothing has a name that could outlive a killed process. Before
-// it is used, it must be the very file that was described (inode), a memory file sealed against shrinking (a peer that
-// cuts it would kill us by SIGBUS), and of the size described. Peers may be in this process too.
+// it is used, process and file must be this user's, which the kernel does not demand of a process of root's. The file
+// must be the very one that was described (inode), a memory file sealed against shrinking (a peer that cuts it would
+// kill us by SIGBUS), and of the size described. Peers may be in this process too.
 // A peer's death is seen through a pidfd; one system call asks about all peers. Where the kernel offers none, it is
 // left to the bootstrap connection.
 #pragma once
@@ -22,16 +23,17 @@ namespace glaive::rdma {
 /// See the head of this file.
 class ShmTransport final : public CopyTransport {
  public:
-  explicit ShmTransport(std::uint32_t queue_depth);
+  explicit ShmTransport(const TransportOptions& options);
 
   TransportKind kind() const override { return TransportKind::kShm; }
   EndpointDescriptor endpoint() const override;
   absl::StatusOr<ExposedRegion> Expose(std::size_t size_bytes) override;
-  /// NotFound when the process is gone or keeps no such file, PermissionDenied when it may not be opened,
+  /// NotFound when the process is gone or keeps no such file, PermissionDenied when it may not be opened or another
+  /// user's is named,
   /// InvalidArgument when it is another file or has another size.
   absl::StatusOr<RemoteRegion> Attach(const RegionDescriptor& descriptor) override;
   /// NotFound when the process is gone already.
-  absl::StatusOr<QueuePair*> Connect(NodeId peer, const EndpointDescriptor& there) override;
+  absl::StatusOr<QueuePair*> Connect(ExecutorId peer, const EndpointDescriptor& there) override;
   absl::Status PollFailure() override;
 
  private:
@@ -44,6 +46,7 @@ class ShmTransport final : public CopyTransport {
   absl::Status Watch(NodeId peer, std::uint64_t process);
 
   std::uint64_t process_;
+  TransportOptions options_;
   std::vector<PageRegion> exposed_;
   std::vector<PageRegion> attached_;
   UniqueFd watcher_;  // epoll over the pidfds

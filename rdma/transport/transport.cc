@@ -1,7 +1,5 @@
 #include "rdma/transport/transport.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <memory>
 
 #include "rdma/transport/local_transport.h"
@@ -23,13 +21,11 @@ const char* Name(WriteStatus status) {
 }
 
 absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(TransportKind kind, const TransportOptions& options) {
-  // The queue pairs of a copying transport share one queue of completions.
-  const std::uint32_t completions = options.queue_depth * std::max(options.node_count, 1U);
   switch (kind) {
     case TransportKind::kLocal:
-      return std::make_unique<LocalTransport>(completions);
+      return std::make_unique<LocalTransport>(options);
     case TransportKind::kShm:
-      return std::make_unique<ShmTransport>(completions);
+      return std::make_unique<ShmTransport>(options);
     case TransportKind::kVerbs:
       return VerbsTransport::Create(options);
   }

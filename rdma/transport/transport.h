@@ -3,7 +3,7 @@
 // One instance per executor and kind, used by the executor's thread alone (by another one before, for set-up, and once
 // the executor has ended).
 // Set-up: Expose the memory peers will write, publish the descriptors, Attach theirs, Register what is sent from, and
-// Connect to each peer node until PollConnecting finds nobody missing. Then post through the queue pairs, Flush, and
+// Connect to peers until PollConnecting finds nobody missing. Then post through the queue pairs, Flush, and
 // poll completions. Nothing blocks.
 //
 //   T1 Memory exposed or attached stays valid until the transport is destroyed. Over `local` a peer must have stopped
@@ -11,12 +11,13 @@
 //   T2 PollCompletions reports signaled writes of all queue pairs, each once, those of one queue pair in order; writes
 //      that failed also if they were not signaled.
 //   T3 What was posted may stay here until Flush.
+//   T4 PollArrivals reports the immediate values of all peers, each once, those of one queue pair in order (Q2).
 //
 //   auto transport = MakeTransport(TransportKind::kShm, options);
 //   absl::StatusOr<ExposedRegion> rings = (*transport)->Expose(1 << 20);
 //   ... exchange descriptors ...
 //   absl::StatusOr<RemoteRegion> ring = (*transport)->Attach(peer_descriptor);
-//   absl::StatusOr<QueuePair*> qp = (*transport)->Connect(NodeId{1}, peer_endpoint);
+//   absl::StatusOr<QueuePair*> qp = (*transport)->Connect(ExecutorId{1}, peer_endpoint);
 #pragma once
 
 #include <cstddef>
@@ -30,13 +31,14 @@
 
 #include "rdma/base/ids.h"
 #include "rdma/memory/page_region.h"
+#include "rdma/transport/arrival.h"
 #include "rdma/transport/descriptors.h"
 #include "rdma/transport/queue_pair.h"
 #include "rdma/transport/transport_options.h"
 
 namespace glaive::rdma {
 
-/// Local memory that peers may write; zeroed at first.
+/// Local memory that peers may write; zeroed at first. The descriptor may name more: what a transport has beside it.
 struct ExposedRegion {
   std::span<std::byte> memory;
   RegionDescriptor descriptor;
@@ -79,11 +81,14 @@ class Transport {
   /// Makes a peer's exposed memory writable. The error names what the descriptor promised and what was found.
   virtual absl::StatusOr<RemoteRegion> Attach(const RegionDescriptor& descriptor) = 0;
 
-  /// The queue pair to `peer`; it stays the transport's. It takes writes when PollConnecting no longer names the peer.
-  virtual absl::StatusOr<QueuePair*> Connect(NodeId peer, const EndpointDescriptor& there) = 0;
+  /// The queue pair to `peer`, another executor or this one; it stays the transport's. It serves the channels to all
+  /// executors of the peer's node, and takes writes when PollConnecting no longer names that node.
+  virtual absl::StatusOr<QueuePair*> Connect(ExecutorId peer, const EndpointDescriptor& there) = 0;
 
-  /// A peer that was to be connected and is not yet; none when all are. Call it again and again: it does the work.
-  /// Unavailable says which peer cannot be connected and why; any other error has its cause on this host.
+  /// The node of a peer that was to be connected and is not yet; none when all are. Call it again and again: it does
+  /// the work, also while the ends of peers do not stand yet: one of them may have to connect again, which this end
+  /// then has to accept. Unavailable says which peer cannot be connected and why; any other error has its cause on this
+  /// host.
   virtual absl::StatusOr<std::optional<NodeId>> PollConnecting() = 0;
 
   /// Hands over to the device what was posted.
@@ -91,6 +96,16 @@ class Transport {
 
   /// Takes up to completions.size() completions; says how many.
   virtual std::size_t PollCompletions(std::span<Completion> completions) = 0;
+
+  /// How messages of peers are noticed.
+  virtual Arrival arrival() const = 0;
+
+  /// Takes up to immediates.size() immediate values that have arrived for this executor; says how many. None but for
+  /// kImmediate. Over verbs it hands on those for other executors of the node, also when it returns 0.
+  virtual std::size_t PollArrivals(std::span<std::uint32_t> immediates) = 0;
+
+  /// Immediate values that PollArrivals has handed on to other executors of the node so far.
+  virtual std::uint64_t handed_on() const { return 0; }
 
   /// Whether a signaled write costs no more than an unsignaled one, so that every message can be signaled and its
   /// segment returns at once.

@@ -1,10 +1,8 @@
 #include "rdma/verbs/connect_message.h"
 
-#include <array>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include <xxhash.h>
 
 namespace glaive::rdma {
 
@@ -21,11 +19,6 @@ absl::StatusOr<ConnectMessage> ConnectMessage::Read(std::span<const std::byte> b
         absl::StrCat("the other side speaks version ", message.version, ", expected ", kVersion));
   }
   return message;
-}
-
-std::uint64_t ConnectToken(std::uint64_t run_token, NodeId from, NodeId to, std::uint32_t index) {
-  const std::array<std::uint32_t, 3> pair = {Value(from), Value(to), index};
-  return XXH3_64bits_withSeed(pair.data(), sizeof(pair), run_token);
 }
 
 }  // namespace glaive::rdma

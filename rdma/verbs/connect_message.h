@@ -2,11 +2,11 @@
 //
 //   offset size  field
 //        0    4  magic     "GLVC"
-//        4    2  version   1
+//        4    2  version   2
 //        6    2  reserved  zero
-//        8    4  node      of the executor that speaks
-//       12    4  index     of the executor on its node
-//       16    8  token     good for one connection of one run; see ConnectToken
+//        8    4  from      the executor that speaks
+//       12    4  to        the executor that it speaks to
+//       16    8  token     good for one connection of one run; see ConnectToken (run_key.h)
 //
 // rdma_cm carries at most 56 bytes; memory addresses and keys go over the bootstrap connection. Little-endian.
 // Read as hostile input.
@@ -18,20 +18,18 @@
 
 #include "absl/status/statusor.h"
 
-#include "rdma/base/ids.h"
-
 namespace glaive::rdma {
 
 /// See the byte table at the head of this file.
 struct ConnectMessage {
   static constexpr std::uint32_t kMagic = 0x43564C47;
-  static constexpr std::uint16_t kVersion = 1;
+  static constexpr std::uint16_t kVersion = 2;
 
   std::uint32_t magic = kMagic;
   std::uint16_t version = kVersion;
   std::uint16_t reserved = 0;
-  std::uint32_t node = 0;
-  std::uint32_t index = 0;
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
   std::uint64_t token = 0;
 
   /// InvalidArgument when the bytes are no message of this version. What follows it is ignored: rdma_cm pads.
@@ -45,12 +43,8 @@ inline constexpr std::size_t kMaxPrivateDataBytes = 56;
 static_assert(sizeof(ConnectMessage) == 24);
 static_assert(sizeof(ConnectMessage) <= kMaxPrivateDataBytes);
 static_assert(offsetof(ConnectMessage, version) == 4);
-static_assert(offsetof(ConnectMessage, node) == 8);
-static_assert(offsetof(ConnectMessage, index) == 12);
+static_assert(offsetof(ConnectMessage, from) == 8);
+static_assert(offsetof(ConnectMessage, to) == 12);
 static_assert(offsetof(ConnectMessage, token) == 16);
-
-/// What `from` has to show to `to`, of the executors with this index on their nodes. Every pair and direction has its
-/// own, and so has every run.
-std::uint64_t ConnectToken(std::uint64_t run_token, NodeId from, NodeId to, std::uint32_t index);
 
 }  // namespace glaive::rdma

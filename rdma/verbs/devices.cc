@@ -45,12 +45,21 @@ std::string LinkLayerName(std::uint8_t link_layer) {
   }
 }
 
+// EFA calls its transport unspecified, usNIC has its own.
+bool HasConnections(const ibv_device& device) {
+  return device.transport_type == IBV_TRANSPORT_IB || device.transport_type == IBV_TRANSPORT_IWARP;
+}
+
 void AppendPorts(ibv_device* device, std::vector<RdmaPort>& ports) {
   const std::string name = ibv_get_device_name(device);
   const std::unique_ptr<ibv_context, ContextDeleter> context(ibv_open_device(device));
   ibv_device_attr attributes{};
   if (context == nullptr || ibv_query_device(context.get(), &attributes) != 0) {
-    ports.push_back({.device = name, .port = 1, .state = Unreadable(errno), .link_layer = "unspecified"});
+    ports.push_back({.device = name,
+                     .port = 1,
+                     .state = Unreadable(errno),
+                     .link_layer = "unspecified",
+                     .has_connections = HasConnections(*device)});
     return;
   }
   for (std::uint8_t number = 1; number <= attributes.phys_port_cnt; ++number) {
@@ -67,7 +76,8 @@ RdmaPort DescribePort(const ibv_context& context, std::uint8_t number, const ibv
   return {.device = ibv_get_device_name(context.device),
           .port = number,
           .state = StateName(attributes.state),
-          .link_layer = LinkLayerName(attributes.link_layer)};
+          .link_layer = LinkLayerName(attributes.link_layer),
+          .has_connections = HasConnections(*context.device)};
 }
 
 std::vector<RdmaPort> ListRdmaPorts() {

@@ -14,10 +14,11 @@ namespace glaive::rdma {
 
 /// One port of an RDMA device.
 struct RdmaPort {
-  std::string device;      ///< "mlx5_0", "rxe0"
-  std::uint32_t port = 1;  ///< from 1
-  std::string state;       ///< "active", "down", "init", "armed", or "unreadable" with the reason
-  std::string link_layer;  ///< "InfiniBand", "Ethernet" or "unspecified"
+  std::string device;           ///< "mlx5_0", "rxe0"
+  std::uint32_t port = 1;       ///< from 1
+  std::string state;            ///< "active", "down", "init", "armed", or "unreadable" with the reason
+  std::string link_layer;       ///< "InfiniBand", "Ethernet" or "unspecified"
+  bool has_connections = true;  ///< whether rdma_cm makes reliable connections there: InfiniBand, RoCE and iWARP
 };
 
 /// The port of that number of an open device, as ibv_query_port found it.

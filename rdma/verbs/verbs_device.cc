@@ -1,10 +1,6 @@
 #include "rdma/verbs/verbs_device.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include <fcntl.h>
 
 #include <cerrno>
 #include <cstring>
@@ -12,147 +8,113 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "absl/strings/str_format.h"
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
 #include "rdma/base/address.h"
+#include "rdma/base/exhaustion.h"
+#include "rdma/base/numa_nodes.h"
 #include "rdma/verbs/devices.h"
+#include "rdma/verbs/gid_table.h"
+#include "rdma/verbs/queue_pair_failure.h"
+#include "rdma/verbs/thread_domain.h"
 
 namespace glaive::rdma {
 namespace {
-
-constexpr char kWithoutDevice[] =
-    "on one host --transport=shm needs none, and scripts/softroce gives a host or a test an emulated one";
 
 std::string HostOf(const SocketAddress& address) {
   const absl::StatusOr<HostPort> parts = ParseHostPort(FormatAddress(address));
   return parts.ok() ? parts->host : "";
 }
 
-// Addresses that a peer could reach, IPv4 first: they make routable GIDs on RoCE.
-std::vector<SocketAddress> LocalAddresses() {
-  std::vector<SocketAddress> ipv4;
-  std::vector<SocketAddress> ipv6;
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return {};
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_LOOPBACK) != 0) continue;
-    SocketAddress address;
-    if (entry->ifa_addr->sa_family == AF_INET) {
-      address.length = sizeof(sockaddr_in);
-    } else if (entry->ifa_addr->sa_family == AF_INET6) {
-      const auto* const v6 = reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr);
-      if (IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr)) continue;
-      address.length = sizeof(sockaddr_in6);
-    } else {
-      continue;
-    }
-    std::memcpy(&address.storage, entry->ifa_addr, address.length);
-    (address.length == sizeof(sockaddr_in) ? ipv4 : ipv6).push_back(address);
+// Where to try, in order. A name of `choice.near` that cannot be looked up changes nothing.
+absl::StatusOr<std::vector<SocketAddress>> AddressesOf(const DeviceChoice& choice) {
+  if (!choice.address.empty()) return ResolveAddress(choice.address, 0);
+  const absl::StatusOr<std::vector<SocketAddress>> near =
+      choice.near.empty() ? std::vector<SocketAddress>() : ResolveAddress(choice.near, 0);
+  std::vector<SocketAddress> addresses;
+  for (const InterfaceAddress& local :
+       OrderAddresses(ListInterfaceAddresses(), near.ok() ? *near : std::vector<SocketAddress>())) {
+    addresses.push_back(local.address);
   }
-  ipv4.insert(ipv4.end(), ipv6.begin(), ipv6.end());
-  return ipv4;
+  return addresses;
 }
 
-std::string GidText(const ibv_gid& gid) {
-  char text[INET6_ADDRSTRLEN] = {};
-  return ::inet_ntop(AF_INET6, gid.raw, text, sizeof(text)) == nullptr ? "" : text;
-}
-
-std::int32_t GidIndex(ibv_context* context, std::uint8_t port, const ibv_gid& wanted, int table_size) {
-  for (int i = 0; i < table_size; ++i) {
-    ibv_gid gid{};
-    if (ibv_query_gid(context, port, i, &gid) == 0 && std::memcmp(&gid, &wanted, sizeof(gid)) == 0) return i;
+void TakeIn(const ibv_async_event& event, DeviceHealth& health, std::int64_t now_ns) {
+  const std::string text = absl::StrCat("the device reports: ", ibv_event_type_str(event.event_type));
+  switch (event.event_type) {
+    case IBV_EVENT_PORT_ERR:
+      return health.OnPortDown(static_cast<std::uint32_t>(event.element.port_num), now_ns);
+    case IBV_EVENT_PORT_ACTIVE:
+      return health.OnPortUp(static_cast<std::uint32_t>(event.element.port_num));
+    case IBV_EVENT_DEVICE_FATAL:
+    case IBV_EVENT_CQ_ERR:
+    case IBV_EVENT_SRQ_ERR:
+      return health.OnFatal(text);
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+      return health.OnQueuePairError(event.element.qp->qp_num, QueuePairFailure(event.event_type));
+    default:
+      return;
   }
-  return -1;
-}
-
-std::string PortList(const std::vector<RdmaPort>& ports) {
-  return absl::StrJoin(ports, ", ", [](std::string* out, const RdmaPort& port) {
-    absl::StrAppend(out, port.device, " port ", port.port, " (", port.state, ")");
-  });
-}
-
-absl::Status NotFound(const DeviceChoice& choice, const std::vector<RdmaPort>& ports) {
-  if (ports.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("transport verbs: this host has no RDMA device; ", kWithoutDevice));
-  }
-  bool known = choice.device.empty();
-  bool active = false;
-  for (const RdmaPort& port : ports) {
-    const bool chosen = choice.device.empty() || port.device == choice.device;
-    known = known || chosen;
-    active = active || (chosen && port.state == "active");
-  }
-  if (!known) {
-    return absl::FailedPreconditionError(absl::StrCat("transport verbs: --device=", choice.device,
-                                                      ": there is no such device; there are ", PortList(ports)));
-  }
-  if (!active) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("transport verbs: no port is active: ", PortList(ports),
-                     "; bring its network interface up (ip link set DEV up), or check cable and subnet manager"));
-  }
-  if (!choice.address.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("transport verbs: --bind=", choice.address, ": no ",
-                     choice.device.empty() ? "RDMA device" : choice.device.c_str(),
-                     " has this address; `rdma link` and `ip address` show which have which, of ", PortList(ports)));
-  }
-  return absl::FailedPreconditionError(
-      absl::StrCat("transport verbs: ", choice.device.empty() ? "no RDMA device" : choice.device.c_str(),
-                   choice.device.empty() ? " has" : " has no",
-                   " an IP address, which connections are made by; give "
-                   "its network interface one (ip address add ADDRESS/LENGTH dev DEV). There are ",
-                   PortList(ports)));
 }
 
 }  // namespace
 
 std::string VerbsDeviceInfo::Describe() const {
+  const std::string type = gid_type.empty() ? "" : absl::StrCat(" (", gid_type, ")");
+  const double ack_ms = absl::ToDoubleMilliseconds(AckTimeout(ack_timeout_exponent));
   return absl::StrCat(device, " port ", port, " (", link_layer, ") at ", address, ", GID ",
-                      gid_index < 0 ? "?" : absl::StrCat(gid_index), " ", gid, ", MTU ", mtu_bytes, " B");
+                      gid_index < 0 ? "?" : absl::StrCat(gid_index), " ", gid, type, ", MTU ", mtu_bytes, " B",
+                      is_iwarp ? "" : absl::StrFormat(", ACK timeout %.3g ms", ack_ms),
+                      has_thread_domains ? ", thread domains" : ", no thread domains",
+                      numa_node.has_value() ? absl::StrCat(", NUMA node ", *numa_node) : "");
 }
 
 absl::StatusOr<std::shared_ptr<VerbsDevice>> VerbsDevice::Open(const DeviceChoice& choice) {
-  std::vector<SocketAddress> addresses;
-  if (choice.address.empty()) {
-    addresses = LocalAddresses();
-  } else {
-    absl::StatusOr<std::vector<SocketAddress>> resolved = ResolveAddress(choice.address, 0);
-    if (!resolved.ok()) return resolved.status();
-    addresses = *std::move(resolved);
-  }
+  const absl::StatusOr<std::vector<SocketAddress>> addresses = AddressesOf(choice);
+  if (!addresses.ok()) return addresses.status();
   const std::vector<RdmaPort> ports = ListRdmaPorts();
-  if (ports.empty()) return NotFound(choice, ports);
+  if (ports.empty()) return NoUsableDevice(choice, ports);
   std::shared_ptr<VerbsDevice> device(new VerbsDevice);
+  device->connections_ = choice.connections;
   device->events_ = rdma_create_event_channel();
   if (device->events_ == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat("transport verbs: rdma_cm is not available (", strerror(errno),
-                                                      "); load its kernel module: modprobe rdma_ucm"));
+    return absl::FailedPreconditionError(absl::StrCat("transport verbs: rdma_cm is not available: ",
+                                                      ErrorText(errno, "load its kernel module: modprobe rdma_ucm")));
   }
-  for (SocketAddress& address : addresses) {
-    if (rdma_create_id(device->events_, &device->anchor_, nullptr, RDMA_PS_TCP) != 0) {
-      return absl::ResourceExhaustedError(absl::StrCat("transport verbs: rdma_cm gives no endpoint: ", strerror(errno),
-                                                       "; see ulimit -n and ulimit -l"));
-    }
-    const bool bound = rdma_bind_addr(device->anchor_, reinterpret_cast<sockaddr*>(&address.storage)) == 0;
-    ibv_context* const context = bound ? device->anchor_->verbs : nullptr;
-    if (context != nullptr && (choice.device.empty() || choice.device == ibv_get_device_name(context->device))) {
-      device->info_.address = HostOf(address);
-      if (absl::Status status = device->Describe(); !status.ok()) return status;
-      return device;
-    }
-    rdma_destroy_id(std::exchange(device->anchor_, nullptr));
+  for (const SocketAddress& address : *addresses) {
+    const absl::StatusOr<bool> usable = device->TryAddress(address, choice);
+    if (!usable.ok()) return usable.status();
+    if (!*usable) continue;
+    absl::Status status = device->OpenEvents();
+    if (!status.ok()) return status;
+    return device;
   }
-  return NotFound(choice, ports);
+  return NoUsableDevice(choice, ports);
 }
 
-// Fills in info_ and allocates the protection domain.
-absl::Status VerbsDevice::Describe() {
+// Whether the device with this address fits and its port is active; then it is described.
+absl::StatusOr<bool> VerbsDevice::TryAddress(SocketAddress address, const DeviceChoice& choice) {
+  if (rdma_create_id(events_, &anchor_, nullptr, RDMA_PS_TCP) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("transport verbs: rdma_cm gives no endpoint: ", strerror(errno), "; see ulimit -n and ulimit -l"));
+  }
+  const bool bound = rdma_bind_addr(anchor_, reinterpret_cast<sockaddr*>(&address.storage)) == 0;
+  const ibv_context* const verbs = bound ? context() : nullptr;
+  if (verbs != nullptr && (choice.device.empty() || choice.device == ibv_get_device_name(verbs->device))) {
+    info_.address = HostOf(address);
+    absl::StatusOr<bool> active = Describe();
+    if (!active.ok() || *active) return active;
+  }
+  rdma_destroy_id(std::exchange(anchor_, nullptr));
+  return false;
+}
+
+// Fills in info_ and allocates the protection domain. False, and neither, if the port is not active.
+absl::StatusOr<bool> VerbsDevice::Describe() {
   ibv_context* const verbs = context();
   info_.device = ibv_get_device_name(verbs->device);
   info_.port = anchor_->port_num;
@@ -165,22 +127,83 @@ absl::Status VerbsDevice::Describe() {
         absl::StrCat("transport verbs: cannot examine ", info_.device, ": ", strerror(error)));
   }
   const RdmaPort described = DescribePort(*verbs, anchor_->port_num, port);
-  if (described.state != "active") return NotFound({.device = info_.device, .address = ""}, {described});
+  if (described.state != "active") return false;
   info_.link_layer = described.link_layer;
-  const ibv_gid& gid = anchor_->route.addr.addr.ibaddr.sgid;
-  info_.gid = GidText(gid);
-  info_.gid_index = GidIndex(verbs, anchor_->port_num, gid, port.gid_tbl_len);
+  Gid gid{};
+  std::memcpy(gid.data(), anchor_->route.addr.addr.ibaddr.sgid.raw, gid.size());
+  info_.gid = Format(gid);
+  const auto most_gids = static_cast<std::size_t>(device.phys_port_cnt) * static_cast<std::size_t>(port.gid_tbl_len);
+  const std::vector<GidEntry> gids = ReadGidTable(verbs, most_gids);
+  const GidEntry* const found = FindGid(gids, anchor_->port_num, gid);
+  info_.gid_index = found == nullptr ? -1 : found->index;
+  info_.gid_type = found == nullptr ? "" : Name(found->type);
   info_.mtu_bytes = 128U << port.active_mtu;  // IBV_MTU_256 is 1
+  info_.numa_node = NumaNodes::Read().are_several() ? NumaNodeOfDevice(info_.device) : std::nullopt;
   info_.is_iwarp = verbs->device->transport_type == IBV_TRANSPORT_IWARP;
   info_.max_queue_pairs = static_cast<std::uint32_t>(device.max_qp);
   info_.max_queue_depth = static_cast<std::uint32_t>(device.max_qp_wr);
   info_.max_completions = static_cast<std::uint32_t>(device.max_cqe);
+  info_.max_receives = device.max_srq > 0 ? static_cast<std::uint32_t>(device.max_srq_wr) : 0;
+  info_.ack_timeout_exponent = AckTimeoutExponent(connections_.peer_timeout);
   protection_domain_ = ibv_alloc_pd(verbs);
   if (protection_domain_ == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("transport verbs: ", info_.device, " gives no protection domain: ", strerror(errno)));
   }
-  return absl::OkStatus();
+  info_.has_thread_domains = ThreadDomain(verbs, protection_domain_).is_own();
+  return true;
+}
+
+// Events are taken without waiting for them.
+absl::Status VerbsDevice::OpenEvents() {
+  health_ = DeviceHealth(info_.device, info_.port);
+  const int fd = context()->async_fd;
+  if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("transport verbs: the events of ", info_.device, " cannot be read: ", strerror(errno)));
+}
+
+void VerbsDevice::TakeInEvents() {
+  ibv_async_event event{};
+  while (ibv_get_async_event(context(), &event) == 0) {
+    TakeIn(event, health_, clock_.NowNanos());
+    ibv_ack_async_event(&event);
+  }
+  if (errno != EAGAIN && errno != EINTR) health_.OnFatal("the device was removed from this host");
+}
+
+bool VerbsDevice::PortIsActive() const {
+  ibv_port_attr port{};
+  return ibv_query_port(context(), anchor_->port_num, &port) != 0 || port.state == IBV_PORT_ACTIVE;
+}
+
+absl::Status VerbsDevice::PollFailure(bool writes_have_failed) {
+  const std::lock_guard lock(health_mutex_);
+  TakeInEvents();
+  // Writes may fail before the event of a port that goes down has come.
+  if (writes_have_failed && !PortIsActive()) health_.OnPortDown(info_.port, clock_.NowNanos());
+  return health_.Failure(clock_.NowNanos(), writes_have_failed);
+}
+
+absl::Status VerbsDevice::PollFatal() {
+  const std::lock_guard lock(health_mutex_);
+  TakeInEvents();
+  return health_.Fatal();
+}
+
+absl::Status VerbsDevice::PortDown() {
+  const std::lock_guard lock(health_mutex_);
+  return health_.PortDown();
+}
+
+bool VerbsDevice::HasQueuePairErrors() {
+  const std::lock_guard lock(health_mutex_);
+  return health_.has_queue_pair_errors();
+}
+
+std::optional<absl::Status> VerbsDevice::TakeQueuePairError(std::uint32_t number) {
+  const std::lock_guard lock(health_mutex_);
+  return health_.TakeQueuePairError(number);
 }
 
 VerbsDevice::~VerbsDevice() {

@@ -1,4 +1,5 @@
-// VerbsQueuePair: a reliable connection (RC) to one peer node, posting RDMA WRITEs (paper section 6.2).
+// VerbsQueuePair: a reliable connection (RC) to one peer node, posting RDMA WRITEs (paper section 6.2), with an
+// immediate value or without.
 //
 // Writes are gathered in a batch and handed to the device together, by Flush or when the batch is full. A full queue is
 // known without asking the device: a write counts as outstanding until a completion after it was polled, and at least
@@ -14,7 +15,6 @@
 
 #include "rdma/transport/queue_pair.h"
 #include "rdma/transport/transport.h"
-#include "rdma/transport/transport_options.h"
 
 struct ibv_qp;
 
@@ -27,22 +27,29 @@ class VerbsQueuePair final : public QueuePair {
   /// Work requests handed over together.
   static constexpr std::size_t kBatch = 16;
 
-  /// `index` comes back in the upper half of a completion's wr_id.
-  VerbsQueuePair(std::uint32_t index, std::uint32_t depth, WriteMode mode);
+  /// `index` comes back in the upper half of a completion's wr_id. A queue pair that gets a
+  /// batch puts itself into `busy`, once; the owner takes it out when it is no longer busy.
+  VerbsQueuePair(std::uint32_t index, std::uint32_t depth, std::vector<VerbsQueuePair*>& busy);
 
   /// From now on writes go to `queue_pair`, which is connected.
   void Activate(ibv_qp* queue_pair) { queue_pair_ = queue_pair; }
   /// No more writes.
   void Deactivate() { queue_pair_ = nullptr; }
+  bool is_active() const { return queue_pair_ != nullptr; }
+  std::uint32_t index() const { return index_; }
 
   bool TryPostWrite(const WriteRequest& request) override;
   /// Hands over the batch.
   void Flush();
+  /// Whether Flush or TakeRefusal have something to do. False: it has left the list of busy ones.
+  bool StaysBusy();
 
   /// A completion of ours: `sequence` is the lower half of its wr_id. The completion to report, if somebody asked.
   std::optional<Completion> OnCompletion(std::uint32_t sequence, WriteStatus status);
   /// A write that the device did not take; once.
   std::optional<Completion> TakeRefusal();
+  /// The error number that the device gave for it.
+  int refusal_error() const { return refusal_error_; }
 
  private:
   // Who wants to know about a write.
@@ -60,15 +67,13 @@ class VerbsQueuePair final : public QueuePair {
     std::uint32_t sequence = 0;
     bool signaled = false;
     bool inline_payload = false;
+    std::optional<std::uint32_t> immediate;
     std::array<std::byte, kInlineBytes> payload;  // of an inline write, until it was handed over
   };
 
-  std::uint32_t PartsOf(const WriteRequest& request) const;
-  void Append(const WriteRequest& request, std::uint32_t offset, std::uint32_t length, bool last);
-
   std::uint32_t index_;
   std::uint32_t depth_;
-  WriteMode mode_;
+  std::vector<VerbsQueuePair*>* busy_;
   ibv_qp* queue_pair_ = nullptr;
   std::vector<Outstanding> outstanding_;  // by sequence; their number is a power of two, so that it may wrap
   std::uint32_t posted_ = 0;              // sequence of the next work request; wraps
@@ -76,7 +81,9 @@ class VerbsQueuePair final : public QueuePair {
   std::uint32_t since_signaled_ = 0;
   std::array<Entry, kBatch> batch_;
   std::size_t batch_size_ = 0;
+  bool is_busy_ = false;  // in *busy_
   std::optional<Completion> refusal_;
+  int refusal_error_ = 0;
 };
 
 }  // namespace glaive::rdma

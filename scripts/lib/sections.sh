@@ -129,19 +129,39 @@ run_ctest() {
     </dev/null | tee "$report.log"
 }
 
-# case_sections PRESET LINE...: builds and runs cases of single sources, a line of lib/matching_tests.py each.
-case_sections() {
-  local preset="$1" log="$PROJECT_ROOT/build/$1/cases.log" kind count
+# matching_sections PRESET LINE...: builds and runs cases of single sources and scripts, a line of lib/matching_tests.py
+# each.
+matching_sections() {
+  local preset="$1" log="$PROJECT_ROOT/build/$1/cases.log" line kind name needs targets=(build.ninja) cases=() scripts=() count
   shift
-  section "$preset: build" build_preset "$preset" "${@%%$'\t'*}"
+  for line; do
+    IFS=$'\t' read -r kind name needs <<<"$line"
+    if [[ $kind == case ]]; then
+      targets+=("$name")
+      cases+=("$name"$'\t'"$needs")
+    else
+      # shellcheck disable=SC2206  # names of programs
+      targets+=($needs)
+      scripts+=("${name//./\\.}")
+    fi
+  done
+  # The file of the build's rules is a target that is always there: a script may need no program.
+  section "$preset: build" build_preset "$preset" "${targets[@]}"
   $SECTION_PASSED || return 0
-  section "$preset: test" run_cases "$preset" "$log" "$@"
-  while read -r kind count; do
-    case "$kind" in
-      "==========") TESTS_RUN=$((TESTS_RUN + count)) ;;
-      "FAILED") TESTS_FAILED=$((TESTS_FAILED + count)) ;;
-    esac
-  done < <(sed -nE 's/^\[ *(=+|FAILED) *\] ([0-9]+) tests?(,| from .* ran).*/\1 \2/p' "$log")
+  if ((${#cases[@]})); then
+    section "$preset: cases" run_cases "$preset" "$log" "${cases[@]}"
+    while read -r kind count; do
+      case "$kind" in
+        "==========") TESTS_RUN=$((TESTS_RUN + count)) ;;
+        "FAILED") TESTS_FAILED=$((TESTS_FAILED + count)) ;;
+      esac
+    done < <(sed -nE 's/^\[ *(=+|FAILED) *\] ([0-9]+) tests?(,| from .* ran).*/\1 \2/p' "$log")
+  fi
+  if ((${#scripts[@]})); then
+    # A preset may lack a script; summary fails if no test has run at all.
+    NO_TESTS=ignore test_section "$preset: scripts" "$preset" \
+      -R "^($(IFS='|' && printf '%s' "${scripts[*]}"))\$" -LE "$RDMA_LABELS"
+  fi
 }
 
 # run_cases PRESET LOG LINE...: runs all, and fails if one does.

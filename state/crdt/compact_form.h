@@ -1,9 +1,9 @@
-// CompactForm: what a slot keeps for a key in place of its CRDT value: the value itself, or something smaller that
+// CompactForm: what a cell stores for a key in place of its CRDT value: the value itself, or something smaller that
 // holds what most values are.
 //
-// An exact sum of floats takes 48 bytes, of which 40 are hardly ever needed. Keys that recur are kept in arrays of
-// slots (store/slot_table.h), which are cleared and read whole for each window and should fit the cache: there 8 will
-// do.
+// An exact sum of floats takes 48 bytes, of which 40 are hardly ever needed. Keys that recur are stored in arrays of
+// cells (store/cell_table.h). These are cleared and read whole for each window, and should fit the cache: a cell has
+// the 8 bytes.
 //
 // A specialization stands beside its value and has the same members. When a form does not take something, it begins
 // anew with that, once what it had is merged into a value elsewhere; or that value takes it, if no form does. The key's

@@ -1,7 +1,7 @@
 // CountedSum: a sum of floats and how many they are, in the 64 bits of a double, as long as both fit.
 //
-// The sum's lowest bits, which the sum of some hundred floats hardly ever needs, hold the count. That makes a slot of a
-// mean half as large, and a table of slots costs as much as it has lines.
+// The sum's lowest bits, which the sum of some hundred floats hardly ever needs, hold the count. That makes a cell of a
+// mean half as large, and a table of cells costs as much as it has lines.
 //
 //   if (!sum.TryAdd(cpu)) { value.Merge({.count = sum.count(), .sum = ExactSum<float>(sum.sum())}); sum = {}; }
 #pragma once

@@ -30,7 +30,7 @@
 
 namespace glaive::state {
 
-/// The input of an aggregate that looks at no field.
+/// The input of an aggregate that reads no field.
 struct Nothing {};
 
 /// What a value must offer; see the laws above, which tests/state/crdt_law_test.cc checks on random data.

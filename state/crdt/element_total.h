@@ -1,4 +1,4 @@
-// ElementTotal: what the entries of a group's elements come to, where a set is kept as an entry an element: elements
+// ElementTotal: what the entries of a group's elements come to, where a set is stored as an entry an element: elements
 // are counted, other values that stand beside them are merged.
 //
 // An entry's value is of the records with one element. So

@@ -3,7 +3,7 @@
 // In fixed point whose unit is the least number of the type and which holds 2^40 of the greatest. Infinities and NaN
 // are remembered beside it: their sum is what IEEE 754 makes of them in any order.
 //
-// A sum of floats mostly fits a double without rounding, so it is kept in one (the head, short_sum.h) as long as it
+// A sum of floats mostly fits a double without rounding, so it is stored in one (the head, short_sum.h) as long as it
 // does. Only when a float would not fit is the head moved to the fixed point.
 #pragma once
 

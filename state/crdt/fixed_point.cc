@@ -12,12 +12,12 @@ double NearestDouble(std::uint64_t leading, bool fraction, int exponent) {
   if (dropped > 64) {
     return 0;
   }
-  const absl::uint128 kept = absl::uint128(leading) >> dropped;
-  const absl::uint128 rest = absl::uint128(leading) - (kept << dropped);
+  const absl::uint128 leading_bits = absl::uint128(leading) >> dropped;
+  const absl::uint128 rest = absl::uint128(leading) - (leading_bits << dropped);
   const absl::uint128 half = absl::uint128(1) << (dropped - 1);
-  const bool odd = (absl::Uint128Low64(kept) & 1) != 0;
+  const bool odd = (absl::Uint128Low64(leading_bits) & 1) != 0;
   const bool up = rest > half || (rest == half && (fraction || odd));
-  return std::ldexp(static_cast<double>(absl::Uint128Low64(kept)) + (up ? 1 : 0), exponent + dropped);
+  return std::ldexp(static_cast<double>(absl::Uint128Low64(leading_bits)) + (up ? 1 : 0), exponent + dropped);
 }
 
 }  // namespace glaive::state

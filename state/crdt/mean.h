@@ -1,4 +1,4 @@
-// MeanValue: the mean of a field, kept as its exact sum and count and divided only at the end.
+// MeanValue: the mean of a field, stored as its exact sum and count and divided only at the end.
 #pragma once
 
 #include <concepts>

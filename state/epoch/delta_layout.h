@@ -81,7 +81,7 @@ static_assert(sizeof(EpochMarker) == 64 && std::is_trivially_copyable_v<EpochMar
 static_assert(offsetof(EpochMarker, records_read) == 24 && offsetof(EpochMarker, executor) == 40);
 static_assert(offsetof(EpochMarker, idle) == 44);
 
-/// Room that every segment keeps for the marker: it may turn out to be the epoch's last.
+/// Room that every segment reserves for the marker: it may turn out to be the epoch's last.
 inline constexpr std::size_t kMarkerBytes = sizeof(EpochMarker);
 /// Runs start and end at multiples of this.
 inline constexpr std::size_t kRunAlignment = 8;

@@ -1,4 +1,4 @@
-// DeltaObserver: looks on as chunks of deltas are queued by helpers and merged by leaders; for tests of invariants I2
+// DeltaObserver: watches as chunks of deltas are queued by helpers and merged by leaders; for tests of invariants I2
 // and I3.
 //
 // Injected into an executor, called on its thread. It must not call the executor, nor keep `runs`: the bytes of the

@@ -1,11 +1,15 @@
 #include "state/epoch/delta_outbox.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace glaive::state {
 
 DeltaOutbox::DeltaOutbox(std::uint32_t executor_count, const rdma::SegmentPool& pool, DeltaObserver* observer)
-    : pool_(&pool), observer_(observer), messages_(pool.size()), queues_(executor_count) {}
+    : pool_(&pool), observer_(observer), messages_(pool.size()), queues_(executor_count) {
+  leaders_.reserve(executor_count);
+}
 
 void DeltaOutbox::Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t payload_bytes, const DeltaTag& tag) {
   const std::uint32_t number = Value(segment);
@@ -13,6 +17,9 @@ void DeltaOutbox::Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t
   Queue& queue = queues_[Value(leader)];
   (queue.first == kNone ? queue.first : messages_[queue.last].next) = number;
   queue.last = number;
+  if (!std::exchange(queue.is_listed, true)) {
+    leaders_.push_back(leader);
+  }
   ++pending_;
   if (observer_ != nullptr) {
     observer_->OnQueued(leader, tag, {pool_->Data(segment), std::size_t{tag.runs_bytes}});
@@ -31,6 +38,16 @@ bool DeltaOutbox::TrySend(ExecutorId leader, rdma::ChannelSender& channel) {
   queue.first = message.next;
   --pending_;
   return true;
+}
+
+void DeltaOutbox::DropServed() {
+  std::erase_if(leaders_, [this](ExecutorId leader) {
+    queues_[Value(leader)].is_listed = HasPending(leader);
+    return !HasPending(leader);
+  });
+  if (!leaders_.empty()) {
+    std::ranges::rotate(leaders_, leaders_.begin() + 1);
+  }
 }
 
 }  // namespace glaive::state

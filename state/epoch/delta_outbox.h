@@ -6,13 +6,15 @@
 //
 //   1. A leader gets the segments of an epoch in order, and epochs in order (invariant I2).
 //
-// Costs: a push or a send is a few list operations on preallocated arrays.
+// Costs: a push or a send is a few list operations on preallocated arrays. Leaders without segments cost nothing.
 //
 //   outbox.Push(leader, segment, payload_bytes, tag);
-//   while (outbox.TrySend(leader, channel)) {}
+//   for (const ExecutorId leader : outbox.leaders()) outbox.TrySend(leader, channels[leader]);
+//   outbox.DropServed();
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rdma/base/ids.h"
@@ -32,6 +34,11 @@ class DeltaOutbox {
   void Push(ExecutorId leader, rdma::SegmentId segment, std::uint32_t payload_bytes, const DeltaTag& tag);
 
   bool HasPending(ExecutorId leader) const { return queues_[Value(leader)].first != kNone; }
+  /// The leaders for which segments wait, and those served since DropServed; each once.
+  std::span<const ExecutorId> leaders() const { return leaders_; }
+  /// Takes leaders without segments out of leaders(), and puts the first of the rest last, so that each is first in
+  /// turn.
+  void DropServed();
   /// Segments waiting for any leader.
   std::size_t pending() const { return pending_; }
 
@@ -49,12 +56,14 @@ class DeltaOutbox {
   struct Queue {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
+    bool is_listed = false;  // in leaders_
   };
 
   const rdma::SegmentPool* pool_;
   DeltaObserver* observer_;
   std::vector<Message> messages_;
   std::vector<Queue> queues_;
+  std::vector<ExecutorId> leaders_;
   std::size_t pending_ = 0;
 };
 

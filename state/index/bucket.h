@@ -2,11 +2,11 @@
 // and a link to an overflow bucket), with the tags side by side so that one SIMD compare tests them all.
 //
 //   offset  size  field
-//        0    12  tag       8 bits of the key's hash per slot; 0 marks a free slot, so a tag is 1 .. 255
+//        0    12  tag       8 bits of the hash of each entry's key, 1 .. 255; 0 where the bucket has no entry
 //       12     4  overflow  number of the overflow bucket, kNoOverflow if none
-//       16    48  entry     one u32 per slot: the log entry's number, in a placed_table.h with bits of its hash
+//       16    48  entry     one u32 per tag: the log entry's number, in a placed_table.h with bits of its hash
 //
-// Slots fill from the left and are never freed one by one: an index is cleared whole.
+// Tags fill from the left and are never freed one by one: an index is cleared whole.
 //
 // The bits of a hash are shared out so that no two users depend on each other: the bucket number takes the
 // low 32, the leader of the key bits 24 .. 55 (of which the highest decide), the tag the highest 8.
@@ -25,27 +25,27 @@ namespace glaive::state {
 
 /// Twelve tagged entry numbers and a link.
 struct alignas(64) Bucket {
-  static constexpr std::size_t kSlots = 12;
+  static constexpr std::size_t kTags = 12;
   static constexpr std::uint32_t kNoOverflow = 0;  // overflow bucket 0 is never handed out
 
-  std::uint8_t tag[kSlots];
+  std::uint8_t tag[kTags];
   std::uint32_t overflow;
-  std::uint32_t entry[kSlots];
+  std::uint32_t entry[kTags];
 
-  /// A bit for each slot whose tag is `wanted`; Matches(0) gives the free slots.
+  /// A bit for each tag that is `wanted`; Matches(0) gives the free ones.
   std::uint32_t Matches(std::uint8_t wanted) const {
-    constexpr std::uint32_t kSlotMask = (1U << kSlots) - 1;
+    constexpr std::uint32_t kTagMask = (1U << kTags) - 1;
 #if defined(__SSE2__)
     // The load takes the link along; the mask drops its four bits.
     const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(this));
     const __m128i equal = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(wanted)));
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(equal)) & kSlotMask;
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(equal)) & kTagMask;
 #else
     std::uint32_t matches = 0;
-    for (std::size_t slot = 0; slot < kSlots; ++slot) {
-      matches |= static_cast<std::uint32_t>(tag[slot] == wanted) << slot;
+    for (std::size_t i = 0; i < kTags; ++i) {
+      matches |= static_cast<std::uint32_t>(tag[i] == wanted) << i;
     }
-    return matches & kSlotMask;
+    return matches & kTagMask;
 #endif
   }
 };

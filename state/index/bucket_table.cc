@@ -8,7 +8,7 @@ namespace glaive::state {
 absl::StatusOr<BucketTable> BucketTable::Create(StateMemory& memory, std::uint64_t expected_entries) {
   const std::uint64_t wanted = (expected_entries + kPlannedLoad - 1) / kPlannedLoad;
   const std::uint64_t bucket_count = std::bit_ceil(std::max<std::uint64_t>(wanted, 1));
-  // At 8 of 12 slots 6.4 % of the buckets overflow (Poisson); twice that, and a few for small tables.
+  // At 8 of 12 tags 6.4 % of the buckets overflow (Poisson); twice that, and a few for small tables.
   const std::uint64_t overflow_count = bucket_count / 8 + 8;
   absl::StatusOr<Block> block = memory.Acquire((bucket_count + overflow_count) * sizeof(Bucket), Contents::kZeroed);
   if (!block.ok()) {

@@ -4,10 +4,10 @@
 // compares. Owned by one executor, used by its thread alone.
 //
 //   1. An entry number is in the table at most once.
-//   2. No slot is freed on its own: Clear empties the whole table.
+//   2. No entry is removed on its own: Clear empties the whole table.
 //
 // Costs: a lookup touches one cache line, and one more for every overflow bucket of its chain. At the load
-// that Create plans for (8 of 12 slots) about one bucket in fifteen has one.
+// that Create plans for (8 of 12 tags) about one bucket in fifteen has one.
 //
 //   std::uint32_t found = table.Find(hash, [&](std::uint32_t entry) { return log[entry].key == key; });
 #pragma once
@@ -87,11 +87,11 @@ class BucketTable {
     return InsertAt(bucket, tag, entry);
   }
 
-  /// As InsertInto, in a bucket whose slots before `slot` are taken and no others. Many entries are entered one after
+  /// As InsertInto, in a bucket whose first `taken` tags are taken and no others. Many entries are entered one after
   /// another without reading back the tags that were just written, for which the processor would wait.
-  void InsertInSlot(std::uint64_t bucket_number, std::size_t slot, std::uint8_t tag, std::uint32_t entry) {
-    buckets_[bucket_number].tag[slot] = tag;
-    buckets_[bucket_number].entry[slot] = entry;
+  void InsertBehind(std::uint64_t bucket_number, std::size_t taken, std::uint8_t tag, std::uint32_t entry) {
+    buckets_[bucket_number].tag[taken] = tag;
+    buckets_[bucket_number].entry[taken] = entry;
   }
 
   /// Calls `visit(tag, entry)` for all entries of a bucket and its overflow buckets, in the order they came.
@@ -99,8 +99,8 @@ class BucketTable {
   void ForEachIn(std::uint64_t bucket_number, Visit&& visit) const {
     const Bucket* bucket = &buckets_[bucket_number];
     while (true) {
-      for (std::size_t slot = 0; slot < Bucket::kSlots && bucket->tag[slot] != 0; ++slot) {
-        visit(bucket->tag[slot], bucket->entry[slot]);
+      for (std::size_t i = 0; i < Bucket::kTags && bucket->tag[i] != 0; ++i) {
+        visit(bucket->tag[i], bucket->entry[i]);
       }
       if (bucket->overflow == Bucket::kNoOverflow) {
         return;
@@ -143,9 +143,9 @@ class BucketTable {
       bucket = &buckets_[mask_ + bucket->overflow];
       free = bucket->Matches(0);
     }
-    const int slot = std::countr_zero(free);
-    bucket->tag[slot] = tag;
-    bucket->entry[slot] = entry;
+    const int first_free = std::countr_zero(free);
+    bucket->tag[first_free] = tag;
+    bucket->entry[first_free] = entry;
     return true;
   }
 

@@ -1,4 +1,4 @@
-// ElementKey: a group and one of its elements as the key of an entry: a set of elements kept as entries, for each
+// ElementKey: a group and one of its elements as the key of an entry: a set of elements stored as entries, for each
 // group.
 //
 // All elements of a group have one leader, that of the group's own key, so that it can count them.

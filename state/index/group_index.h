@@ -104,7 +104,7 @@ class GroupIndex {
         nodes_(reinterpret_cast<Node*>(block.data)),
         buckets_(reinterpret_cast<std::uint32_t*>(block.data + buckets * sizeof(Node))),
         mask_(buckets - 1),
-        cleared_at_once_(memory.thresholds().slots_per_turn) {}
+        cleared_at_once_(memory.thresholds().cells_per_turn) {}
 
   template <typename K>
   std::uint32_t& BucketOf(const K& key) const {

@@ -37,7 +37,7 @@ class HashIndex {
 
   void Release(StateMemory& memory);
 
-  // Both keep the rare growth apart, so that loops over keys need not look at each of them in which table it is.
+  // Both keep the rare growth apart, so that loops over keys need not ask for each of them in which table it is.
 
   [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
     if (growing()) [[unlikely]] {

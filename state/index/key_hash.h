@@ -4,7 +4,7 @@
 // token. See state/index/bucket.h for which bits of the hash serve whom.
 //
 // Keys that were chosen without the seed, by accident or on purpose, spread like random ones. Keys that were chosen
-// after looking at how this run takes them do not: nothing here is cryptographic.
+// after observing how this run takes them do not: nothing here is cryptographic.
 //
 //   const KeyHash hash(run_token);
 //   ExecutorId leader = LeaderOf(hash(key), executor_count);
@@ -51,10 +51,10 @@ class KeyHash {
   /// The same seed gives the same hash.
   explicit KeyHash(std::uint64_t seed) noexcept : multiplier_(MultiplierOf(Mixed(seed))), mixer_(Mixed(~seed) | 1) {}
 
-  /// 64 bits that look random: of a key of up to 8 bytes three multiplications, each with the bits that the one before
-  /// left at the upper end brought down to the lower; XXH3 of a longer one. A key with a StateHash(KeyHash) of its own
-  /// is asked for it. Flattened: where much else is inlined, GCC would call XXH3 and choose the code for the key's
-  /// length there.
+  /// 64 bits that are as good as random: of a key of up to 8 bytes three multiplications, each with the bits that the
+  /// one before left at the upper end brought down to the lower; XXH3 of a longer one. A key with a StateHash(KeyHash)
+  /// of its own is asked for it. Flattened: where much else is inlined, GCC would call XXH3 and choose the code for the
+  /// key's length there.
   template <StateKey K>
   [[gnu::flatten]] inline std::uint64_t operator()(const K& key) const {
     if constexpr (requires { key.StateHash(*this); }) {
@@ -77,7 +77,7 @@ class KeyHash {
   /// 32 bits for tables that number their places by the highest of them: for a short key one multiplication, which
   /// spreads neighbouring keys more evenly than random bits would (Knuth, The Art of Computer Programming 3,
   /// section 6.4). Multiples of some strides, such as Fibonacci numbers up to some thousand, fall close together: such
-  /// a table must bound how far it looks. For other keys the low half of the hash, its lowest byte first: the high half
+  /// a table must bound its probes. For other keys the low half of the hash, its lowest byte first: the high half
   /// has the bits that the leader follows from, which are alike in all keys of one leader.
   template <StateKey K>
   [[gnu::always_inline]] inline std::uint32_t Spread(const K& key) const {
@@ -115,7 +115,7 @@ class KeyHash {
   std::uint64_t mixer_ = 1;
 };
 
-/// The bits of a hash that LeaderOf looks at.
+/// The bits of a hash that LeaderOf reads.
 inline constexpr std::uint64_t kLeaderBits = std::uint64_t{0xFFFFFFFF} << 24;
 
 /// The executor, of `executor_count`, that leads the key with this hash: a multiply-shift of bits 24 .. 55.

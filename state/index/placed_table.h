@@ -1,6 +1,6 @@
-// PlacedTable: a BucketTable whose entries know where they belong in a larger one.
+// PlacedTable: a BucketTable whose entries have their places in a larger table beside their numbers.
 //
-// Beside an entry's number a slot has the bits of its hash that come next to those of the bucket's number, as many as
+// An entry's word has its number and the bits of its hash that come next to those of the bucket's number, as many as
 // find room. A larger table takes a bucket over by them: it needs neither the keys nor the hashes, and from one bucket
 // to the next both tables are read and written in sequence. Of a table of 2^k buckets:
 //
@@ -88,7 +88,7 @@ class PlacedTable {
   template <typename HashOf>
   std::optional<std::uint32_t> TakeOver(const PlacedTable& smaller, std::uint64_t bucket, HashOf&& hash_of) {
     const bool known = smaller.bucket_bits_ >= kFewestBits && bucket_bits_ <= kPlaceBits;
-    std::array<std::uint8_t, kMaxFactor> filled{};  // slots of the buckets here, which were empty
+    std::array<std::uint8_t, kMaxFactor> filled{};  // tags of the buckets here, which were empty
     std::uint32_t entries = 0;
     bool fits = true;
     smaller.table_.ForEachIn(bucket, [&](std::uint8_t tag, std::uint32_t word) {
@@ -97,8 +97,8 @@ class PlacedTable {
           known ? bucket | std::uint64_t{word >> smaller.number_bits_} << smaller.bucket_bits_ : hash_of(entry);
       const std::uint64_t target = BucketOf(place);
       const std::uint64_t which = target >> smaller.bucket_bits_;
-      if (known && which < kMaxFactor && filled[which] < Bucket::kSlots) [[likely]] {
-        table_.InsertInSlot(target, filled[which]++, tag, WordOf(place, entry));
+      if (known && which < kMaxFactor && filled[which] < Bucket::kTags) [[likely]] {
+        table_.InsertBehind(target, filled[which]++, tag, WordOf(place, entry));
       } else {
         fits = fits && table_.InsertInto(target, tag, WordOf(place, entry));
       }
@@ -116,7 +116,7 @@ class PlacedTable {
 
  private:
   static constexpr std::size_t kMaxFactor = 8;         // by which a table is larger, if taking over is to be fast
-  static constexpr int kPlaceBits = 27;                // of a hash that are kept at all
+  static constexpr int kPlaceBits = 27;                // of a hash that are stored at all
   static constexpr int kFewestBits = 7;                // of a bucket's number from which on they find room
   static constexpr int kNumberBits = 32 - kPlaceBits;  // of an entry's number beyond those of a bucket's
 

@@ -14,17 +14,21 @@ namespace glaive::state {
 namespace {
 
 constexpr std::size_t kLineBytes = 64;
-constexpr std::size_t kRegionBytes = std::size_t{2} << 20;  // a huge page: what small blocks are cut from
+constexpr std::size_t kPageBytes = 4096;  // the smallest that any system has
 
 std::size_t WholeLines(std::size_t size_bytes) { return (size_bytes + kLineBytes - 1) / kLineBytes * kLineBytes; }
-std::size_t WholeRegions(std::size_t size_bytes) {
-  return (size_bytes + kRegionBytes - 1) / kRegionBytes * kRegionBytes;
-}
 
 }  // namespace
 
 StateMemory::StateMemory(std::uint64_t limit_bytes, std::uint64_t hash_seed, const StateThresholds& thresholds)
-    : limit_bytes_(limit_bytes), key_hash_(hash_seed), thresholds_(thresholds) {}
+    : limit_bytes_(limit_bytes), key_hash_(hash_seed), thresholds_(thresholds) {
+  GLAIVE_CHECK(thresholds_.region_bytes > 0 && thresholds_.region_bytes % kPageBytes == 0, "regions of ",
+               thresholds_.region_bytes, " bytes are no whole pages");
+}
+
+std::size_t StateMemory::WholeRegions(std::size_t size_bytes) const {
+  return (size_bytes + thresholds_.region_bytes - 1) / thresholds_.region_bytes * thresholds_.region_bytes;
+}
 
 absl::StatusOr<Block> StateMemory::Acquire(std::size_t size_bytes, Contents contents) {
   size_bytes = WholeLines(size_bytes);
@@ -36,13 +40,16 @@ absl::StatusOr<Block> StateMemory::Acquire(std::size_t size_bytes, Contents cont
     }
     block = free_.Take(size_bytes, Holds::kFresh);
     GLAIVE_CHECK(block.has_value(), "a new region has no ", size_bytes, " bytes");
+    if (zeroed) {
+      NoteUntouched(*block);
+    }
   }
   most_used_bytes_ = std::max(most_used_bytes_, used_bytes());
   return *block;
 }
 
 std::optional<Block> StateMemory::TakeAny(std::size_t size_bytes) {
-  // Memory that was cleaned, or waits for that, is kept for indexes as long as there is other memory.
+  // Memory that was cleaned, or waits for that, is reserved for indexes as long as there is other memory.
   for (const Holds holds : {Holds::kAnything, Holds::kFresh, Holds::kDirt, Holds::kZeros}) {
     if (const std::optional<Block> block = free_.Take(size_bytes, holds)) {
       return block;
@@ -59,9 +66,14 @@ std::optional<Block> StateMemory::TakeZeroed(std::size_t size_bytes) {
     return block;
   };
   std::optional<Block> block = free_.Take(size_bytes, Holds::kZeros);
-  if (size_bytes > kRegionBytes) {
+  if (size_bytes > thresholds_.region_bytes) {
     // To zero so much at once would hold up the executor. The system zeroes new memory page by page.
-    block = block ? block : free_.Take(size_bytes, Holds::kFresh);
+    if (!block) {
+      block = free_.Take(size_bytes, Holds::kFresh);
+      if (block) {
+        NoteUntouched(*block);
+      }
+    }
     if (block || mapped_bytes_ + WholeRegions(size_bytes) <= limit_bytes_) {
       return block;
     }
@@ -79,14 +91,41 @@ absl::Status StateMemory::Prefault(std::size_t size_bytes, const Watch& watch) {
                                                      ", which is less than --prefault-state=", FormatBytes(size_bytes),
                                                      ": lower that, or raise --memory-limit"));
   }
-  const std::size_t within_limit = std::min<std::size_t>(size_bytes, limit_bytes_ / kRegionBytes * kRegionBytes);
+  const std::size_t within_limit =
+      std::min<std::size_t>(size_bytes, limit_bytes_ / thresholds_.region_bytes * thresholds_.region_bytes);
   if (within_limit == 0) {
     return absl::OkStatus();
   }
   if (absl::Status status = MapRegion(within_limit); !status.ok()) {
     return status;
   }
+  prefaulted_ = regions_.back().bytes();
   return regions_.back().Prefault(watch);
+}
+
+void StateMemory::NoteUntouched(const Block& block) {
+  const bool is_prefaulted = block.data >= prefaulted_.data() && block.data < prefaulted_.data() + prefaulted_.size();
+  if (block.size_bytes > thresholds_.region_bytes && !is_prefaulted) {
+    untouched_.push_back(block);
+  }
+}
+
+bool StateMemory::TouchSome(std::size_t max_bytes) {
+  while (!untouched_.empty() && max_bytes > 0) {
+    Block& block = untouched_.back();
+    const std::size_t bytes = std::min(max_bytes, block.size_bytes);
+    for (std::size_t offset = 0; offset < bytes; offset += kPageBytes) {
+      volatile std::byte* const first = block.data + offset;
+      *first = *first;  // a write gives the page its memory
+    }
+    block = {.data = block.data + bytes, .size_bytes = block.size_bytes - bytes};
+    max_bytes -= bytes;
+    touched_bytes_ += bytes;
+    if (block.size_bytes == 0) {
+      untouched_.pop_back();
+    }
+  }
+  return has_untouched();
 }
 
 absl::Status StateMemory::MapRegion(std::size_t size_bytes) {
@@ -117,6 +156,7 @@ void StateMemory::UnmapFor(std::size_t region_bytes) {
     const Block whole{.data = regions_[i].data(), .size_bytes = regions_[i].size_bytes()};
     if (free_.TakeWhole(whole)) {
       mapped_bytes_ -= whole.size_bytes;
+      if (whole.data == prefaulted_.data()) prefaulted_ = {};  // another region may come to lie there
       regions_.erase(regions_.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
       ++i;
@@ -127,6 +167,11 @@ void StateMemory::UnmapFor(std::size_t region_bytes) {
 void StateMemory::Release(Block block, Contents contents) {
   GLAIVE_CHECK(block.data != nullptr, "a block of ", block.size_bytes, " bytes was released without memory");
   block.size_bytes = WholeLines(block.size_bytes);  // as it was acquired
+  if (block.size_bytes > thresholds_.region_bytes) {
+    std::erase_if(untouched_, [&block](const Block& rest) {
+      return rest.data >= block.data && rest.data < block.data + block.size_bytes;
+    });
+  }
   free_.Put(block, contents == Contents::kZeroed ? Holds::kDirt : Holds::kAnything);
 }
 

@@ -9,10 +9,12 @@
 //   1. mapped_bytes() <= limit_bytes(): what goes past the budget is an error that names it (invariant I6).
 //   2. A block acquired as kZeroed is all zeros. Index blocks come back dirty and are cleaned in steps
 //      (CleanSome), so that dropping a window of many keys does not stall the executor.
+//   3. A large block acquired as kZeroed may have no pages yet. It gets them in steps (TouchSome), so that the first
+//      uses of a large table, which lie all over it, do not stall the executor with a page fault each.
 //
-// Costs: those of FreeExtents; for a fresh block a share of an mmap of 2 MiB and its page faults, unless Prefault has
-// paid them before. Where no clean memory is free, Acquire zeroes a block of up to 2 MiB, and takes a larger one
-// from the system.
+// Costs: those of FreeExtents; for a fresh block a share of an mmap of StateThresholds::region_bytes and its page
+// faults, unless Prefault has paid them before. Where no clean memory is free, Acquire zeroes a block of up to that
+// size, and takes a larger one from the system.
 //
 //   StateMemory memory(1 << 30, run_token);
 //   absl::StatusOr<Block> block = memory.Acquire(256 << 10, Contents::kAny);
@@ -66,6 +68,14 @@ class StateMemory {
   /// clean.
   bool CleanSome(std::size_t max_bytes);
 
+  /// Takes pages from the system for up to `max_bytes` of large blocks that were acquired as kZeroed and have none;
+  /// false when nothing is left to take. To be called until then before a table in such a block is used at random.
+  bool TouchSome(std::size_t max_bytes);
+  /// Whether TouchSome has anything left to take.
+  bool has_untouched() const { return !untouched_.empty(); }
+  /// That TouchSome has taken pages for.
+  std::uint64_t touched_bytes() const { return touched_bytes_; }
+
   std::uint64_t limit_bytes() const { return limit_bytes_; }
   /// The hash of the keys in this memory's tables, the same on all executors of a run.
   const KeyHash& key_hash() const { return key_hash_; }
@@ -82,6 +92,9 @@ class StateMemory {
   /// From free memory; none where no piece is large enough, or new memory costs less.
   std::optional<Block> TakeAny(std::size_t size_bytes);
   std::optional<Block> TakeZeroed(std::size_t size_bytes);
+  /// A large block that holds what the system gave.
+  void NoteUntouched(const Block& block);
+  std::size_t WholeRegions(std::size_t size_bytes) const;
   /// Maps a region for at least so many bytes, all of it free.
   absl::Status MapRegion(std::size_t size_bytes);
   /// Gives wholly free regions back until another one of so many bytes would not exceed the limit, or none is left.
@@ -93,7 +106,10 @@ class StateMemory {
   std::uint64_t mapped_bytes_ = 0;
   std::uint64_t most_used_bytes_ = 0;
   std::vector<rdma::PageRegion> regions_;
+  std::span<const std::byte> prefaulted_;  // of the first region
   FreeExtents free_;
+  std::vector<Block> untouched_;  // what is left of large blocks in use
+  std::uint64_t touched_bytes_ = 0;
 };
 
 }  // namespace glaive::state

@@ -6,8 +6,7 @@
 //
 // Owned by one executor, used by its thread alone.
 //
-//   1. All entries of a key are in one log, whose number follows from the key's hash and from whether the table is
-//   split.
+//   1. All entries of a key are in one log. Its number follows from the key's hash and from whether the table is split.
 //
 //   auto table = AppendTable<std::uint64_t, Appended<Offer>>::Create(memory, expected_entries);
 //   status = table->ApplyRun(memory, updates);   // of keys and tuples, see delta_entry.h
@@ -49,6 +48,7 @@ class AppendTable {
   using Log = AppendLog<Entry>;
   using Forecast = std::uint64_t;  // of no use
   static Forecast Both(Forecast /*a*/, Forecast /*b*/) { return 0; }
+  static bool IsOfMany(const StateThresholds& /*thresholds*/, Forecast /*forecast*/) { return false; }
 
   /// An empty slice. What is to be split can be split when it has become so large: that copies no more than that.
   static absl::StatusOr<AppendTable> Create(StateMemory& /*memory*/, std::uint64_t /*expected_entries*/) {

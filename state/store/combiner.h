@@ -1,7 +1,7 @@
 // Combiner: where an executor folds the records of a slice before it hands them to their leaders: keys and compact
 // forms in an array that fits the cache, whichever executor leads the keys.
 //
-// A combiner never evicts a key that it has, and never chains: a new key that finds no slot is handed over as it came,
+// A combiner never evicts a key that it has, and never chains: a new key that finds no cell is handed over as it came,
 // and so is what a form has to give up to take more (compact_form.h). It starts small, and takes eight times as many
 // keys when it is full, up to a limit: few keys are then read out as quickly as they are.
 //
@@ -28,9 +28,9 @@
 #include "state/epoch/slice_id.h"
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
+#include "state/store/cell_table.h"
 #include "state/store/delta_entry.h"
 #include "state/store/folders.h"
-#include "state/store/slot_table.h"
 
 namespace glaive::state {
 
@@ -38,46 +38,46 @@ template <StateKey K, typename V>
 class Combiner {
  public:
   using Form = CompactForm<V>;
-  using Slots = SlotTable<K, Form>;
+  using Cells = CellTable<K, Form>;
 
-  /// Without slots, of no use.
+  /// Without cells, of no use.
   Combiner() = default;
 
   /// An empty combiner, which grows to about `most_bytes`. ResourceExhausted past the budget.
   static absl::StatusOr<Combiner> Create(StateMemory& memory, std::uint64_t most_bytes) {
     Combiner combiner;
-    combiner.most_keys_ = std::max<std::uint64_t>(most_bytes * 2 / (3 * sizeof(typename Slots::Entry)), 1);
+    combiner.most_keys_ = std::max<std::uint64_t>(most_bytes * 2 / (3 * sizeof(typename Cells::Entry)), 1);
     combiner.planned_keys_ = std::min(kFewestKeys, combiner.most_keys_);
-    absl::StatusOr<Slots> slots = Slots::Create(memory, combiner.planned_keys_);
-    if (!slots.ok()) {
-      return slots.status();
+    absl::StatusOr<Cells> cells = Cells::Create(memory, combiner.planned_keys_);
+    if (!cells.ok()) {
+      return cells.status();
     }
-    combiner.slots_ = *slots;
+    combiner.cells_ = *cells;
     return combiner;
   }
 
-  bool empty() const { return slots_.size() == 0; }
-  std::uint32_t size() const { return slots_.size(); }
-  std::size_t size_bytes() const { return slots_.size_bytes(); }
+  bool empty() const { return cells_.size() == 0; }
+  std::uint32_t size() const { return cells_.size(); }
+  std::size_t size_bytes() const { return cells_.size_bytes(); }
   /// Of all its keys; anything if it is empty.
   SliceId slice() const { return slice_; }
   /// Makes it take keys of a slice; it is empty.
   void BeginSlice(SliceId slice) { slice_ = slice; }
 
-  /// Whether new keys find no slot.
-  bool full() const { return slots_.full(); }
+  /// Whether new keys find no cell.
+  bool full() const { return cells_.full(); }
   /// Whether it could take more keys with more memory.
-  bool wants_to_grow() const { return slots_.full() && planned_keys_ < most_keys_; }
+  bool wants_to_grow() const { return cells_.full() && planned_keys_ < most_keys_; }
 
   /// Calls `use(folder)` with a folder (folders.h) for records of known keys; `use` returns the folder. Returns how
   /// many records it has taken.
   template <typename UseFn>
   std::size_t UseFolder(const UseFn& use) {
-    return FoldIntoSlots<K, V>(slots_, use);
+    return FoldIntoCells<K, V>(cells_, use);
   }
 
-  /// The form of a key, a new one if the key is new; null if the key finds no slot.
-  Form* FindOrInsert(const K& key) { return slots_.FindOrInsert(slots_.HomeOf(key), key); }
+  /// The form of a key, a new one if the key is new; null if the key finds no cell.
+  Form* FindOrInsert(const K& key) { return cells_.FindOrInsert(cells_.HomeOf(key), key); }
 
   /// Moves some keys and forms to `out`. Returns how many; none once it has none left, and it can begin another slice.
   /// It takes no new keys in between.
@@ -85,7 +85,7 @@ class Combiner {
     if (empty()) {
       return 0;
     }
-    const std::size_t count = slots_.CopyFrom(position_, out);
+    const std::size_t count = cells_.CopyFrom(position_, out);
     if (count == 0) {
       Restart(memory);
     }
@@ -96,29 +96,29 @@ class Combiner {
   static constexpr std::uint64_t kFewestKeys = 128;
   static constexpr std::uint64_t kGrowth = 8;
 
-  /// Empties the slots, or replaces them by more or less. Where the budget has no more memory, they stay as they are.
+  /// Empties the cells, or replaces them by more or less. Where the budget has no more memory, they stay as they are.
   void Restart(StateMemory& memory) {
     position_ = 0;
-    const std::uint64_t wanted = slots_.full() ? std::min(planned_keys_ * kGrowth, most_keys_)
+    const std::uint64_t wanted = cells_.full() ? std::min(planned_keys_ * kGrowth, most_keys_)
                                  : size() * kGrowth < planned_keys_
                                      ? std::min(std::max<std::uint64_t>(size() * 2, kFewestKeys), most_keys_)
                                      : planned_keys_;
     if (wanted != planned_keys_) {
-      if (absl::StatusOr<Slots> slots = Slots::Create(memory, wanted); slots.ok()) {
-        slots_.Release(memory);
-        slots_ = *slots;
+      if (absl::StatusOr<Cells> cells = Cells::Create(memory, wanted); cells.ok()) {
+        cells_.Release(memory);
+        cells_ = *cells;
         planned_keys_ = wanted;
         return;
       }
     }
-    slots_.Clear();
+    cells_.Clear();
   }
 
-  Slots slots_;
-  std::size_t position_ = 0;  // of the next slot to be read out
+  Cells cells_;
+  std::size_t position_ = 0;  // of the next cell to be read out
   SliceId slice_{};
   std::uint64_t most_keys_ = 0;
-  std::uint64_t planned_keys_ = 0;  // of the slots that there are
+  std::uint64_t planned_keys_ = 0;  // of the cells that there are
 };
 
 }  // namespace glaive::state

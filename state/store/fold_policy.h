@@ -1,7 +1,7 @@
 // FoldPolicy: whether an executor folds records before it hands them to their leaders, or hands over each by itself.
 //
 // Folding pays where keys recur: a record that meets its key in the combiner costs the leader nothing. Where hardly any
-// does, looking for it costs more than it saves. The policy counts, over some ten thousand records, how many were
+// does, probing for it costs more than it saves. The policy counts, over some ten thousand records, how many were
 // saved: those that became part of an entry that was there already. Below a share, records are appended without a
 // lookup for a while; then folding is tried again, as inputs change. Counts decide and never times, so that a run can
 // be replayed.

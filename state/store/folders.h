@@ -1,15 +1,15 @@
-// Folders: how records are folded into the slots of a slice in the loop of a pipeline, before any call of the store.
+// Folders: how records are folded into the cells of a slice in the loop of a pipeline, before any call of the store.
 //
-// PartitionedStore::UseFolder chooses one; the loop (engine/stage/record_stage.h) is compiled for each:
+// PartitionedStore::UseFolder chooses one; the loop (engine/stage/fold_loop.h) is compiled for each:
 //
-//   NoFolder                 takes nothing: there are no slots
-//   SlotFolder, in cache     takes the records of known keys at once
-//   SlotFolder, outside it   prefetches a record's slot, and takes the record when others have been staged behind it
-//   OnlyFolder               the slot of a query without keys: keeps its form in registers for the time of the loop
+//   NoFolder                 takes nothing: there are no cells
+//   CellFolder, in cache     takes the records of known keys at once
+//   CellFolder, outside it   prefetches a record's cell, and takes the record when others are pending behind it
+//   OnlyFolder               the cell of a query without keys: has its form in registers for the time of the loop
 //
 // All are values, which the loop copies and hands back:
 //
-//   kFoldsAhead              whether the loop calls Prefetch(key) when it stages a record, and TryFold later
+//   kFoldsAhead              whether the loop calls Prefetch(key) when a record becomes pending, and TryFold later
 //   TryFold(key, input)      whether the record is in the state now; if not, PartitionedStore::Take has to bring it
 //   folded()                 how many records it has taken
 #pragma once
@@ -18,7 +18,7 @@
 
 #include "state/crdt/compact_form.h"
 #include "state/index/key_hash.h"
-#include "state/store/slot_table.h"
+#include "state/store/cell_table.h"
 
 namespace glaive::state {
 
@@ -30,17 +30,17 @@ struct NoFolder {
   static constexpr std::size_t folded() { return 0; }
 };
 
-/// `kOutsideCache` says where the slots are. Outside the cache it gives new keys their slots, too: slots() has to
+/// `kOutsideCache` says where the cells are. Outside the cache it gives new keys their cells, too: cells() has to
 /// replace the table's.
 template <StateKey K, typename V, bool kOutsideCache>
-class SlotFolder {
+class CellFolder {
  public:
   static constexpr bool kFoldsAhead = kOutsideCache;
-  using Slots = SlotTable<K, CompactForm<V>>;
+  using Cells = CellTable<K, CompactForm<V>>;
 
-  explicit SlotFolder(const Slots& slots) : slots_(slots) {}
+  explicit CellFolder(const Cells& cells) : cells_(cells) {}
 
-  [[gnu::always_inline]] void Prefetch(const K& key) const { slots_.Prefetch(slots_.HomeOf(key)); }
+  [[gnu::always_inline]] void Prefetch(const K& key) const { cells_.Prefetch(cells_.HomeOf(key)); }
   [[gnu::always_inline]] bool TryFold(const K& key, const typename V::Input& input) {
     CompactForm<V>* const form = FormOf(key);
     if (form == nullptr || !form->TryUpdate(input)) [[unlikely]] {
@@ -50,23 +50,23 @@ class SlotFolder {
     return true;
   }
   std::size_t folded() const { return folded_; }
-  const Slots& slots() const { return slots_; }
+  const Cells& cells() const { return cells_; }
 
  private:
   [[gnu::always_inline]] CompactForm<V>* FormOf(const K& key) {
-    const SlotHome home = slots_.HomeOf(key);
+    const CellHome home = cells_.HomeOf(key);
     if constexpr (kOutsideCache) {
-      return slots_.FindOrInsert(home, key);
+      return cells_.FindOrInsert(home, key);
     } else {
-      return slots_.Find(home, key);
+      return cells_.Find(home, key);
     }
   }
 
-  Slots slots_;  // a copy: its fields need not be read again after each update
+  Cells cells_;  // a copy: its fields need not be read again after each update
   std::size_t folded_ = 0;
 };
 
-/// Its form has to replace the slot's.
+/// Its form has to replace the cell's.
 template <StateKey K, typename V>
 class OnlyFolder {
  public:
@@ -89,18 +89,18 @@ class OnlyFolder {
   std::size_t folded_ = 0;
 };
 
-/// Calls `use(folder)` with a folder for records of the keys in `slots`, which fit the cache; `use` returns the folder.
+/// Calls `use(folder)` with a folder for records of the keys in `cells`, which fit the cache; `use` returns the folder.
 /// Returns how many records it has taken.
 template <StateKey K, typename V, typename UseFn>
-std::size_t FoldIntoSlots(SlotTable<K, CompactForm<V>>& slots, const UseFn& use) {
+std::size_t FoldIntoCells(CellTable<K, CompactForm<V>>& cells, const UseFn& use) {
   if constexpr (OnlyKey<K>) {
-    if (CompactForm<V>* const form = slots.Find(slots.HomeOf(K()), K()); form != nullptr) {
+    if (CompactForm<V>* const form = cells.Find(cells.HomeOf(K()), K()); form != nullptr) {
       const auto folder = use(OnlyFolder<K, V>(*form));
       *form = folder.form();
       return folder.folded();
     }
   }
-  return use(SlotFolder<K, V, /*kOutsideCache=*/false>(slots)).folded();
+  return use(CellFolder<K, V, /*kOutsideCache=*/false>(cells)).folded();
 }
 
 }  // namespace glaive::state

@@ -2,7 +2,7 @@
 // that the executor leads, and the way of its records to all leaders.
 //
 //                     one executor                          several executors
-//   record ──► folder: the slice's slots,         ──► folder: the combiner,
+//   record ──► folder: the slice's cells,         ──► folder: the combiner,
 //      │       if they fit the cache                   where keys recur (fold_policy.h)
 //      │ not taken                                      │ not taken          │ read out: slice ends, epoch ends
 //      ▼                                                ▼                    ▼
@@ -55,7 +55,7 @@
 
 namespace glaive::state {
 
-/// `TableT` is what the slices of its partition are kept in.
+/// `TableT` is what the slices of its partition are stored in.
 template <StateKey K, typename V, typename TableT = typename StateKind<K, V>::Table>
   requires CrdtValue<V> || kIsAppended<V>
 class PartitionedStore {
@@ -130,7 +130,7 @@ class PartitionedStore {
         return;
       }
     }
-    if constexpr (kHasSlots) {
+    if constexpr (kHasCells) {
       if (Table* const table = fragment_ ? nullptr : primary_.LastOpened(slice); table != nullptr) {
         table->UseFolder(use);
         return;
@@ -168,6 +168,8 @@ class PartitionedStore {
 
   /// Whether records are held back in the combiner.
   bool holds_back() const { return kFolds && !combiner_.empty(); }
+  /// The slice that they are of.
+  SliceId held_back_slice() const { return combiner_.slice(); }
   /// Whether it is better read out now, so that more keys fit, or since folding does not pay.
   bool wants_read_out() const {
     return kFolds && !combiner_.empty() && (!policy_.folds() || combiner_.wants_to_grow());
@@ -228,7 +230,7 @@ class PartitionedStore {
 
  private:
   static constexpr bool kFolds = !kIsAppended<V>;
-  static constexpr bool kHasSlots = requires(const Table& table) { table.slots(); };
+  static constexpr bool kHasCells = requires(const Table& table) { table.cells(); };
   /// Forms read out or entries merged at a time, so that a copy of them stays in the cache.
   template <typename E>
   static constexpr std::size_t kAtOnce = std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(E), 1, kMostEntries);
@@ -246,11 +248,11 @@ class PartitionedStore {
         primary_(*context.memory),
         policy_(context.fold) {}
 
-  /// Folds records into the combiner, new keys as long as there are slots; hands over the rest.
+  /// Folds records into the combiner, new keys as long as there are cells; hands over the rest.
   absl::Status Fold(SliceId slice, std::span<Update> updates) {
     const std::uint32_t keys = combiner_.size();
     std::size_t rest = 0;      // of the updates, in their place
-    std::size_t replaced = 0;  // forms that gave up their slot to a new one of their key
+    std::size_t replaced = 0;  // forms that gave up their cell to a new one of their key
     absl::Status status;
     for (const Update& update : updates) {
       CompactForm<V>* const form = combiner_.FindOrInsert(update.key);

@@ -55,6 +55,12 @@ class PrimaryPartition {
     return last_table_;
   }
 
+  /// Whether Open of a slice makes a table that is large from the start.
+  bool OpensLargeTable(SliceId slice) const {
+    return LastOpened(slice) == nullptr && (slices_.empty() || slice > slices_.rbegin()->first) &&
+           Table::IsOfMany(memory_->thresholds(), NextForecast());
+  }
+
   /// The table of the slice that Open returned last; null of another slice, and if it was dropped since.
   Table* LastOpened(SliceId slice) const { return slice == last_opened_ ? last_table_ : nullptr; }
 

@@ -19,7 +19,7 @@
 
 namespace glaive::state {
 
-/// The most items one group may have, and so of misses kept in flight.
+/// The most items one group may have, and so of misses in flight.
 inline constexpr std::size_t kGroupSize = 32;
 
 /// An entry of a run (delta_entry.h), which outlives the item.

@@ -28,6 +28,8 @@
 #include "state/index/hash_index.h"
 #include "state/index/key_hash.h"
 #include "state/log/entry_log.h"
+#include "state/log/state_memory.h"
+#include "state/log/state_thresholds.h"
 #include "state/store/run_groups.h"
 #include "state/store/table_counts.h"
 
@@ -42,6 +44,10 @@ class SliceTable {
   };
   using Forecast = std::uint64_t;  // keys of the next slice
   static Forecast Both(Forecast a, Forecast b) { return std::max(a, b); }
+  /// Whether such a forecast's table is best given its memory ahead (StateMemory::TouchSome).
+  static bool IsOfMany(const StateThresholds& thresholds, Forecast forecast) {
+    return forecast >= thresholds.many_keys;
+  }
 
   /// An empty slice whose index is planned for `expected_keys`. ResourceExhausted past the budget.
   static absl::StatusOr<SliceTable> Create(StateMemory& memory, std::uint64_t expected_keys) {
@@ -140,7 +146,9 @@ class SliceTable {
   std::uint32_t size() const { return log_.size(); }
   Forecast forecast() const { return size(); }
   std::size_t size_bytes() const { return index_.size_bytes() + std::size_t{log_.size()} * sizeof(Entry); }
-  TableCounts counts() const { return {.index_growths = index_.growths(), .prefetched_entries = prefetched_}; }
+  TableCounts counts() const {
+    return {.index_growths = index_.growths(), .index_touches = index_touches_, .prefetched_entries = prefetched_};
+  }
 
  private:
   /// Where seven of eight updates since the last growth brought a new key, there are several times as many keys in all,
@@ -164,8 +172,16 @@ class SliceTable {
         return status;
       }
     }
-    return index_.growing() ? Grow(memory, static_cast<std::uint32_t>(items) * HashIndex::kMovesPerUpdate)
-                            : absl::OkStatus();
+    if (!index_.growing()) {
+      return absl::OkStatus();
+    }
+    // The first few entries that move would take a page fault in each part of a larger index without pages.
+    if (memory.has_untouched()) [[unlikely]] {
+      memory.TouchSome(items * memory.thresholds().touched_bytes_per_update);
+      ++index_touches_;
+      return absl::OkStatus();
+    }
+    return Grow(memory, static_cast<std::uint32_t>(items) * HashIndex::kMovesPerUpdate);
   }
 
   /// Nearly only new keys so far mean that there are many more to come: then a large table skips some sizes, if that
@@ -250,6 +266,7 @@ class SliceTable {
   std::uint32_t size_at_growth_ = 0;  // the last one
   std::uint64_t cached_bytes_ = 0;    // up to which it does without prefetching
   std::uint64_t prefetched_ = 0;      // items, whose buckets and entries were prefetched
+  std::uint64_t index_touches_ = 0;   // groups of updates that gave a larger index pages
 };
 
 }  // namespace glaive::state

@@ -10,21 +10,23 @@ namespace glaive::state {
 
 struct TableCounts {
   std::uint64_t index_growths = 0;       // times an index was enlarged
-  std::uint64_t slot_slices = 0;         // slices that opened with slots
-  std::uint64_t slot_moves = 0;          // logs that were moved to slots
-  std::uint64_t unfit_slots = 0;         // slices whose slots refused too many records, so that later ones have a log
-  std::uint64_t slot_overflows = 0;      // entries of slices with slots that went to the log
-  std::uint64_t replaced_forms = 0;      // times a slot's form went to the log, and the slot began anew
-  std::uint64_t prefetched_entries = 0;  // updated in slots or logs that were prefetched for a run of entries
-  std::uint64_t folded_ahead = 0;        // records folded into prefetched slots in the loop of the pipeline
+  std::uint64_t index_touches = 0;       // groups of updates that gave a growing index pages, before entries moved
+  std::uint64_t cell_slices = 0;         // slices that opened with cells
+  std::uint64_t cell_moves = 0;          // logs that were moved to cells
+  std::uint64_t unfit_cells = 0;         // slices whose cells refused too many records, so that later ones have a log
+  std::uint64_t cell_overflows = 0;      // entries of slices with cells that went to the log
+  std::uint64_t replaced_forms = 0;      // times a cell's form went to the log, and the cell began anew
+  std::uint64_t prefetched_entries = 0;  // updated in cells or logs that were prefetched for a run of entries
+  std::uint64_t folded_ahead = 0;        // records folded into prefetched cells in the loop of the pipeline
   std::uint64_t split_slices = 0;        // of joins, whose tuples were split
 
   TableCounts& operator+=(const TableCounts& other) {
     index_growths += other.index_growths;
-    slot_slices += other.slot_slices;
-    slot_moves += other.slot_moves;
-    unfit_slots += other.unfit_slots;
-    slot_overflows += other.slot_overflows;
+    index_touches += other.index_touches;
+    cell_slices += other.cell_slices;
+    cell_moves += other.cell_moves;
+    unfit_cells += other.unfit_cells;
+    cell_overflows += other.cell_overflows;
     replaced_forms += other.replaced_forms;
     prefetched_entries += other.prefetched_entries;
     folded_ahead += other.folded_ahead;

@@ -1,4 +1,4 @@
-// TupleLists: lists of tuples of any number of keys, in one log: what a key's tuples are kept in once they have been
+// TupleLists: lists of tuples of any number of keys, in one log: what a key's tuples are stored in once they have been
 // put together.
 //
 // A list is closed to a ring, so that adding to it and joining two of them take constant time. Tuples are appended to
@@ -45,7 +45,7 @@ class TupleLists {
     if (list.size != 0) {
       next = std::exchange(log_.At(list.last).next, number);
     }
-    log_.Append(Node{.tuple = tuple, .next = next});
+    log_.Append(Link{.tuple = tuple, .next = next});
     list.last = number;
     ++list.size;
   }
@@ -94,12 +94,12 @@ class TupleLists {
   std::uint64_t size_bytes() const { return log_.size_bytes(); }
 
  private:
-  struct Node {
+  struct Link {
     T tuple;
     std::uint32_t next;
   };
 
-  EntryLog<Node> log_;
+  EntryLog<Link> log_;
   std::uint32_t dropped_ = 0;  // of the log's tuples
 };
 

@@ -166,6 +166,9 @@ absl::StatusOr<bool> TwoStacks<K, V>::Work(std::size_t entries) {
     keys_ = *std::move(keys);
     has_keys_ = true;
   }
+  if (memory_->TouchSome(memory_->thresholds().cleaned_bytes_per_turn)) {
+    return false;
+  }
   const auto expired = [this](const std::deque<Piece>& pieces) {
     return !pieces.empty() && pieces.front().until < now_;
   };
@@ -174,7 +177,7 @@ absl::StatusOr<bool> TwoStacks<K, V>::Work(std::size_t entries) {
     if (!progress.ok()) {
       return progress.status();
     }
-    if (*progress == Progress::kMore) {
+    if (*progress == Progress::kMore || memory_->has_untouched()) {
       return false;
     }
   }
@@ -282,8 +285,8 @@ template <StateKey K, CrdtValue V>
 template <typename Applier>
 absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::ForEach(Piece& piece, std::size_t& entries,
                                                                             const Applier& apply) {
+  const std::uint32_t first = cursor_;
   const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(piece.table.size(), cursor_ + entries));
-  entries -= end - cursor_;
   while (cursor_ < end) {
     std::array<Item, kGroupSize> items;
     std::size_t count = 0;
@@ -295,7 +298,11 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::ForEach(Piec
     if (absl::Status status = keys_.Apply(*memory_, group, apply); !status.ok()) {
       return status;
     }
+    if (memory_->has_untouched()) [[unlikely]] {
+      break;  // Work goes on when the growing table has pages
+    }
   }
+  entries -= cursor_ - first;
   if (cursor_ < piece.table.size()) {
     return Progress::kMore;
   }

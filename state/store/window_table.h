@@ -1,13 +1,13 @@
 // WindowTable: an executor's primary state for one slice of tumbling windows or of sessions: a log of {key, value}
-// entries and an index over it, or slots, where this slice or the one before has shown that keys come again and again.
+// entries and an index over it, or cells, where this slice or the one before has shown that keys come again and again.
 //
 // Such slices only ever fold records in and are then read once, whole: nothing has to find an entry by its number.
 //
 // Owned by one executor, used by its thread alone.
 //
-//   1. A key has a slot or an entry in the log: one that found no slot never finds one (slot_table.h). It has both only
-//      where its slot could not take something (compact_form.h); ForEach brings them together.
-//   2. While the log's entries move to slots, some with each ApplyRun, a key may have a slot and an entry that has not
+//   1. A key has a cell or an entry in the log: one that found no cell never finds one (cell_table.h). It has both only
+//      where its cell could not take something (compact_form.h); ForEach brings them together.
+//   2. While the log's entries move to cells, some with each ApplyRun, a key may have a cell and an entry that has not
 //      been moved yet. All have to be moved before ForEach.
 //
 //   auto table = WindowTable<std::uint64_t, SumValue<float>>::Create(memory, last_table.forecast());
@@ -30,60 +30,64 @@
 #include "state/crdt/compact_form.h"
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
+#include "state/store/cell_table.h"
 #include "state/store/delta_entry.h"
 #include "state/store/folders.h"
 #include "state/store/run_groups.h"
 #include "state/store/slice_table.h"
-#include "state/store/slot_table.h"
 #include "state/store/table_counts.h"
 
 namespace glaive::state {
 
 /// Whether a key and its value's compact form fit a cache line.
 template <typename K, typename V>
-inline constexpr bool kFitsSlots = sizeof(K) + sizeof(CompactForm<V>) <= 64;
+inline constexpr bool kFitsCells = sizeof(K) + sizeof(CompactForm<V>) <= 64;
 
 template <StateKey K, typename V>
 class WindowTable {
  public:
   using Log = SliceTable<K, V>;
   using Form = CompactForm<V>;
-  using Slots = SlotTable<K, Form>;
+  using Cells = CellTable<K, Form>;
   using Entry = typename Log::Entry;
 
   /// What slices let expect of the next one.
   struct Forecast {
     std::uint64_t keys = 0;
-    bool recurring = false;  // whether keys come so often that slots are worth it
-    bool unfit = false;      // whether slots refused too many records, in this slice or one before
+    bool recurring = false;  // whether keys come so often that cells are worth it
+    bool unfit = false;      // whether cells refused too many records, in this slice or one before
 
     friend bool operator==(const Forecast&, const Forecast&) = default;
   };
   static Forecast Both(const Forecast& a, const Forecast& b) {
     return {.keys = std::max(a.keys, b.keys), .recurring = a.recurring || b.recurring, .unfit = a.unfit || b.unfit};
   }
+  /// Of the log and of cells, which are larger than the log's index.
+  static bool IsOfMany(const StateThresholds& thresholds, const Forecast& forecast) {
+    return Log::IsOfMany(thresholds, forecast.keys);
+  }
 
   /// An empty slice for what is expected of it. ResourceExhausted past the budget.
   static absl::StatusOr<WindowTable> Create(StateMemory& memory, const Forecast& expected) {
     WindowTable table(memory.thresholds());
     table.unfit_ = expected.unfit;
-    if (expected.recurring && !expected.unfit && IsWorthSlots(memory, expected.keys)) {
+    if (expected.recurring && !expected.unfit && IsWorthCells(memory, expected.keys)) {
       // Without memory for them, the log may still live on what earlier slices have given back.
-      if (absl::StatusOr<Slots> slots = Slots::Create(memory, expected.keys); slots.ok()) {
-        table.slots_ = *slots;
-        table.counts_.slot_slices = 1;
+      if (absl::StatusOr<Cells> cells = Cells::Create(memory, expected.keys); cells.ok()) {
+        table.cells_ = *cells;
+        table.counts_.cell_slices = 1;
       }
     }
-    absl::StatusOr<Log> log = Log::Create(memory, table.slots_.empty() ? expected.keys : 0);
+    absl::StatusOr<Log> log = Log::Create(memory, table.cells_.empty() ? expected.keys : 0);
     if (!log.ok()) {
-      table.slots_.Release(memory);
+      table.cells_.Release(memory);
       return log.status();
     }
     table.log_ = *std::move(log);
     return table;
   }
 
-  /// Applies entries (delta_entry.h) to the values of their keys, or to their slots' forms. ResourceExhausted past the
+  /// Applies entries (delta_entry.h) to the values of their keys, or to their cells' forms. ResourceExhausted past the
   /// budget.
   template <typename E>
   absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
@@ -95,20 +99,20 @@ class WindowTable {
         return status;
       }
     }
-    if (!slots_.empty()) {
-      return slots_.exceeds_first_level_cache() ? ApplyToSlots<true>(memory, run) : ApplyToSlots<false>(memory, run);
+    if (!cells_.empty()) {
+      return cells_.exceeds_first_level_cache() ? ApplyToCells<true>(memory, run) : ApplyToCells<false>(memory, run);
     }
     absl::Status status = log_.ApplyRun(memory, run);
-    return updates_ < look_.next_updates || !status.ok() ? status : ConsiderSlots(memory);
+    return updates_ < review_.next_updates || !status.ok() ? status : ConsiderCells(memory);
   }
 
-  /// Whether entries of the log are on their way to slots.
+  /// Whether entries of the log are on their way to cells.
   bool moving() const { return moving_.size() > 0; }
   /// Moves `entries` of them at most. ResourceExhausted past the budget.
   absl::Status MoveSome(StateMemory& memory, std::size_t entries) {
     absl::Status status;
     for (; entries > 0 && moved_ < moving_.size() && status.ok(); --entries) {
-      status = MoveToSlot(memory, moving_.At(moved_++));
+      status = MoveToCell(memory, moving_.At(moved_++));
     }
     if (moved_ == moving_.size()) {
       moving_.Release(memory);
@@ -119,20 +123,20 @@ class WindowTable {
   /// Calls `use(folder)` with a folder (folders.h) for records of this slice; `use` returns the folder.
   template <typename UseFn>
   void UseFolder(const UseFn& use) {
-    if (slots_.empty() || moving()) {
+    if (cells_.empty() || moving()) {
       use(NoFolder<K, V>());
-    } else if (slots_.exceeds_cache()) {
-      const auto folder = use(SlotFolder<K, V, /*kOutsideCache=*/true>(slots_));
-      slots_ = folder.slots();
+    } else if (cells_.exceeds_cache()) {
+      const auto folder = use(CellFolder<K, V, /*kOutsideCache=*/true>(cells_));
+      cells_ = folder.cells();
       updates_ += folder.folded();
       counts_.folded_ahead += folder.folded();
     } else {
-      updates_ += FoldIntoSlots<K, V>(slots_, use);
+      updates_ += FoldIntoCells<K, V>(cells_, use);
     }
   }
 
-  /// Keys' slots, if there are any.
-  const Slots& slots() const { return slots_; }
+  /// Keys' cells, if there are any.
+  const Cells& cells() const { return cells_; }
 
   /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. The entry's value
   /// has at least Result(). Calls `pause()` now and then. The table must not be moving().
@@ -140,10 +144,10 @@ class WindowTable {
   absl::Status ForEach(Visit&& visit, Pause&& pause = {}) const {
     GLAIVE_CHECK(!moving(), moving_.size() - moved_, " entries have not been moved");
     absl::Status status =
-        slots_.ForEach([&](const auto& slot) { return shared_ == 0 ? visit(slot) : visit(WholeOf(slot)); }, pause);
+        cells_.ForEach([&](const auto& cell) { return shared_ == 0 ? visit(cell) : visit(WholeOf(cell)); }, pause);
     Every turn(thresholds_->entries_per_turn);
     return !status.ok() ? status : log_.ForEach([&](const Entry& entry) {
-      if (!HasSlotAsWell(entry.key)) {
+      if (!HasCellAsWell(entry.key)) {
         return visit(entry);
       }
       if (turn.Step()) {
@@ -155,7 +159,7 @@ class WindowTable {
 
   /// Gives all memory back.
   void Release(StateMemory& memory) {
-    slots_.Release(memory);
+    cells_.Release(memory);
     log_.Release(memory);
     moving_.Release(memory);
   }
@@ -163,45 +167,45 @@ class WindowTable {
   Forecast forecast() const {
     return {.keys = size(),
             .recurring = size() > 0 && 2 * updates_ >= kUpdatesOfTwo * size(),
-            .unfit = unfit_ || SlotsAreUnfit()};
+            .unfit = unfit_ || CellsAreUnfit()};
   }
-  /// Keys. While entries move, those that have a slot already count twice until they are moved.
+  /// Keys. While entries move, those that have a cell already count twice until they are moved.
   std::uint64_t size() const {
-    return std::uint64_t{slots_.size()} + log_.size() - shared_ + (moving() ? moving_.size() - moved_ : 0);
+    return std::uint64_t{cells_.size()} + log_.size() - shared_ + (moving() ? moving_.size() - moved_ : 0);
   }
-  std::size_t size_bytes() const { return slots_.size_bytes() + log_.size_bytes() + moving_.size_bytes(); }
+  std::size_t size_bytes() const { return cells_.size_bytes() + log_.size_bytes() + moving_.size_bytes(); }
   TableCounts counts() const {
     TableCounts counts = counts_;
     counts += log_.counts();
-    counts.unfit_slots += !unfit_ && SlotsAreUnfit() ? 1 : 0;
+    counts.unfit_cells += !unfit_ && CellsAreUnfit() ? 1 : 0;
     return counts;
   }
 
  private:
   /// From so many updates of two keys on, clearing and scanning an array that is a third to a half empty costs less
-  /// than slots save.
+  /// than cells save.
   static constexpr std::uint64_t kUpdatesOfTwo = 3;
-  /// So many updates of a key are worth the move from the log to slots, which takes as long as half an update, once at
-  /// most one key in so many is new since the last look: slots do not grow.
+  /// So many updates of a key are worth the move from the log to cells, which takes as long as half an update, once at
+  /// most one key in so many is new since the last review: cells do not grow.
   static constexpr std::uint64_t kUpdatesOfMove = 2;
   static constexpr std::uint64_t kKeysOfNewKey = 16;
-  /// Slots are unfit if they refuse more than one in so many: of the executor's own records, since deltas are sums of
+  /// Cells are unfit if they refuse more than one in so many: of the executor's own records, since deltas are sums of
   /// many; before a move, of the log's first values.
   static constexpr std::uint64_t kItemsOfUnfit = 64;
-  /// Slots come beside the memory that earlier slices have taken for their logs, so they may take this part of what is
+  /// Cells come beside the memory that earlier slices have taken for their logs, so they may take this part of what is
   /// left. Nor may they be so large that zeroing them in one go would hold up the executor for long.
   static constexpr std::uint64_t kPartOfMemory = 16;
   static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
-  static bool IsWorthSlots(const StateMemory& memory, std::uint64_t keys) {
+  static bool IsWorthCells(const StateMemory& memory, std::uint64_t keys) {
     const std::uint64_t left_bytes = memory.limit_bytes() - memory.used_bytes();
-    return keys <= Slots::kMostKeys && Slots::BytesFor(keys) <= std::min(left_bytes / kPartOfMemory, kMostBytes);
+    return keys <= Cells::kMostKeys && Cells::BytesFor(keys) <= std::min(left_bytes / kPartOfMemory, kMostBytes);
   }
 
   template <typename E>
   static constexpr bool kIsUpdate = E::kKind == DeltaKind::kUpdate;
-  /// What the log was like when it was last considered to move it to slots.
-  struct Look {
+  /// What the log was like when it was last considered to move it to cells.
+  struct Review {
     std::uint64_t keys = 0;
     std::uint64_t next_updates = 0;  // after how many it is to be considered again
   };
@@ -215,74 +219,74 @@ class WindowTable {
 
   /// `thresholds` outlive the table.
   explicit WindowTable(const StateThresholds& thresholds)
-      : look_({.next_updates = thresholds.updates_between_looks}), thresholds_(&thresholds) {}
+      : review_({.next_updates = thresholds.updates_between_reviews}), thresholds_(&thresholds) {}
 
-  bool SlotsAreUnfit() const {
+  bool CellsAreUnfit() const {
     return refused_records_ > thresholds_->refused_records_allowed + (updates_ - deltas_) / kItemsOfUnfit;
   }
 
   template <bool kPrefetches, typename E>
-  absl::Status ApplyToSlots(StateMemory& memory, std::span<const E> run) {
-    std::array<SlotHome, kSlotsAhead + kSlotChunk> homes;  // a ring
+  absl::Status ApplyToCells(StateMemory& memory, std::span<const E> run) {
+    std::array<CellHome, kCellsAhead + kCellChunk> homes;  // a ring
     std::array<const E*, kGroupSize> refused;
     std::size_t refused_count = 0;
-    Slots slots = slots_;  // a copy: its fields need not be read again after each update
+    Cells cells = cells_;  // a copy: its fields need not be read again after each update
     counts_.prefetched_entries += kPrefetches ? run.size() : 0;
     absl::Status status;
     const auto locate = [&](std::size_t first) {
-      for (std::size_t i = first; i < std::min(first + kSlotChunk, run.size()); ++i) {
-        const SlotHome home = slots.HomeOf(run[i].key);
+      for (std::size_t i = first; i < std::min(first + kCellChunk, run.size()); ++i) {
+        const CellHome home = cells.HomeOf(run[i].key);
         if constexpr (kPrefetches) {
-          slots.Prefetch(home);
+          cells.Prefetch(home);
         }
         homes[i % homes.size()] = home;
       }
     };
-    for (std::size_t first = 0; kPrefetches && first < kSlotsAhead; first += kSlotChunk) {
+    for (std::size_t first = 0; kPrefetches && first < kCellsAhead; first += kCellChunk) {
       locate(first);
     }
-    for (std::size_t first = 0; first < run.size(); first += kSlotChunk) {
-      locate(kPrefetches ? first + kSlotsAhead : first);
-      for (std::size_t i = first; i < std::min(first + kSlotChunk, run.size()); ++i) {
-        Form* const form = slots.FindOrInsert(homes[i % homes.size()], run[i].key);
+    for (std::size_t first = 0; first < run.size(); first += kCellChunk) {
+      locate(kPrefetches ? first + kCellsAhead : first);
+      for (std::size_t i = first; i < std::min(first + kCellChunk, run.size()); ++i) {
+        Form* const form = cells.FindOrInsert(homes[i % homes.size()], run[i].key);
         if (form == nullptr || !ApplyEntry{}(*form, run[i])) [[unlikely]] {
           refused[refused_count++] = &run[i];
         }
       }
-      if (refused_count > refused.size() - kSlotChunk) {
-        status.Update(ApplyRefused(memory, slots, std::span<const E* const>(refused).first(refused_count)));
+      if (refused_count > refused.size() - kCellChunk) {
+        status.Update(ApplyRefused(memory, cells, std::span<const E* const>(refused).first(refused_count)));
         refused_count = 0;
       }
     }
-    status.Update(ApplyRefused(memory, slots, std::span<const E* const>(refused).first(refused_count)));
-    slots_ = slots;
+    status.Update(ApplyRefused(memory, cells, std::span<const E* const>(refused).first(refused_count)));
+    cells_ = cells;
     return status;
   }
 
-  /// Takes entries of keys that have no slot, or whose slot's form did not take them.
+  /// Takes entries of keys that have no cell, or whose cell's form did not take them.
   template <typename E>
-  [[gnu::noinline]] absl::Status ApplyRefused(StateMemory& memory, const Slots& slots,
+  [[gnu::noinline]] absl::Status ApplyRefused(StateMemory& memory, const Cells& cells,
                                               std::span<const E* const> entries) {
     std::array<RunItem<E>, kGroupSize> for_log;
     std::size_t for_log_count = 0;
     absl::Status status;
     for (const E* entry : entries) {
       const RunItem<E> item{.hash = memory.key_hash()(entry->key), .key = entry->key, .entry = entry};
-      if (Form* const form = slots.Find(slots.HomeOf(entry->key), entry->key); form != nullptr) {
+      if (Form* const form = cells.Find(cells.HomeOf(entry->key), entry->key); form != nullptr) {
         status.Update(Replace(memory, *form, item));
       } else {
-        refused_records_ += kIsUpdate<E> && !slots.full() ? 1 : 0;  // keys that fall together leave no slot to probe
+        refused_records_ += kIsUpdate<E> && !cells.full() ? 1 : 0;  // keys that fall together leave no cell to probe
         for_log[for_log_count++] = item;
       }
     }
     if (for_log_count > 0) {
-      counts_.slot_overflows += for_log_count;
+      counts_.cell_overflows += for_log_count;
       status.Update(log_.Apply(memory, std::span<const RunItem<E>>(for_log).first(for_log_count), ApplyRunItem{}));
     }
     return status;
   }
 
-  /// Applies what a slot's form did not take: to the form, which begins anew once the log has what it had, or to the
+  /// Applies what a cell's form did not take: to the form, which begins anew once the log has what it had, or to the
   /// log if no form takes that.
   template <typename E>
   absl::Status Replace(StateMemory& memory, Form& form, const RunItem<E>& item) {
@@ -298,40 +302,40 @@ class WindowTable {
       ++counts_.replaced_forms;
       status = log_.Apply(memory, std::span(&had, 1), [](V& value, const Moved& moved) { value.Merge(moved.value); });
     } else {
-      ++counts_.slot_overflows;
+      ++counts_.cell_overflows;
       status = log_.Apply(memory, std::span(&item, 1), ApplyRunItem{});
     }
     shared_ += log_.size() - entries;
     return status;
   }
 
-  /// Begins to move the log's entries to slots if its keys recur. Once: later slices have slots from the start.
-  [[gnu::noinline]] absl::Status ConsiderSlots(StateMemory& memory) {
+  /// Begins to move the log's entries to cells if its keys recur. Once: later slices have cells from the start.
+  [[gnu::noinline]] absl::Status ConsiderCells(StateMemory& memory) {
     const std::uint64_t keys = log_.size();
-    const std::uint64_t new_keys = keys - look_.keys;
-    look_ = {.keys = keys, .next_updates = updates_ + std::max(updates_ / 4, thresholds_->updates_between_looks)};
+    const std::uint64_t new_keys = keys - review_.keys;
+    review_ = {.keys = keys, .next_updates = updates_ + std::max(updates_ / 4, thresholds_->updates_between_reviews)};
     const std::uint64_t expected_keys = keys + keys / 8;  // some more will come
     if (unfit_ || updates_ < kUpdatesOfMove * keys || kKeysOfNewKey * new_keys > keys ||
-        !IsWorthSlots(memory, expected_keys) || !LogFitsSlots()) {
+        !IsWorthCells(memory, expected_keys) || !LogFitsCells()) {
       return absl::OkStatus();
     }
     absl::StatusOr<Log> log = Log::Create(memory, 0);
-    absl::StatusOr<Slots> slots = log.ok() ? Slots::Create(memory, expected_keys) : log.status();
-    if (!slots.ok()) {  // the log still has room
+    absl::StatusOr<Cells> cells = log.ok() ? Cells::Create(memory, expected_keys) : log.status();
+    if (!cells.ok()) {  // the log still has room
       if (log.ok()) {
         log->Release(memory);
       }
       return absl::OkStatus();
     }
-    slots_ = *slots;
+    cells_ = *cells;
     moving_ = std::exchange(log_, *std::move(log));
     counts_ += moving_.counts();
-    ++counts_.slot_moves;
+    ++counts_.cell_moves;
     return absl::OkStatus();
   }
 
-  /// Whether slots would take nearly all of the log's values, going by the first ones.
-  bool LogFitsSlots() const {
+  /// Whether cells would take nearly all of the log's values, going by the first ones.
+  bool LogFitsCells() const {
     std::uint64_t tried = 0;
     std::uint64_t refused = 0;
     const absl::Status enough = absl::CancelledError("enough values were tried");
@@ -343,14 +347,14 @@ class WindowTable {
     return refused <= tried / kItemsOfUnfit;
   }
 
-  /// Merges an entry's value into its key's slot, or into the log if there is no slot or no form takes it.
-  absl::Status MoveToSlot(StateMemory& memory, const Entry& entry) {
+  /// Merges an entry's value into its key's cell, or into the log if there is no cell or no form takes it.
+  absl::Status MoveToCell(StateMemory& memory, const Entry& entry) {
     const Moved moved{.hash = memory.key_hash()(entry.key), .key = entry.key, .value = entry.value};
-    Form* const form = slots_.FindOrInsert(slots_.HomeOf(moved.key), moved.key);
+    Form* const form = cells_.FindOrInsert(cells_.HomeOf(moved.key), moved.key);
     if (form != nullptr && form->TryMerge(moved.value)) [[likely]] {
       return absl::OkStatus();
     }
-    ++counts_.slot_overflows;
+    ++counts_.cell_overflows;
     const std::uint64_t entries = log_.size();
     absl::Status status =
         log_.Apply(memory, std::span(&moved, 1), [](V& value, const Moved& item) { value.Merge(item.value); });
@@ -358,27 +362,27 @@ class WindowTable {
     return status;
   }
 
-  /// A slot's key and all of its value.
-  Entry WholeOf(const typename Slots::Entry& slot) const {
-    Entry whole{.key = slot.key, .value = slot.value.Expanded()};
-    if (const V* const rest = log_.Find(slots_.key_hash()(slot.key), slot.key); rest != nullptr) {
+  /// A cell's key and all of its value.
+  Entry WholeOf(const typename Cells::Entry& cell) const {
+    Entry whole{.key = cell.key, .value = cell.value.Expanded()};
+    if (const V* const rest = log_.Find(cells_.key_hash()(cell.key), cell.key); rest != nullptr) {
       whole.value.Merge(*rest);
     }
     return whole;
   }
 
-  /// Whether a key of the log has a slot as well.
-  bool HasSlotAsWell(const K& key) const { return shared_ > 0 && slots_.Find(slots_.HomeOf(key), key) != nullptr; }
+  /// Whether a key of the log has a cell as well.
+  bool HasCellAsWell(const K& key) const { return shared_ > 0 && cells_.Find(cells_.HomeOf(key), key) != nullptr; }
 
-  Slots slots_;
-  Log log_;  // of keys without a slot, and of what slots did not take or no longer have
+  Cells cells_;
+  Log log_;  // of keys without a cell, and of what cells did not take or no longer have
   std::uint64_t updates_ = 0;
   std::uint64_t deltas_ = 0;           // of these, those that are no records of this executor
-  Look look_;                          // the last one
-  Log moving_;                         // entries on their way to slots
+  Review review_;                      // the last one
+  Log moving_;                         // entries on their way to cells
   std::uint32_t moved_ = 0;            // of these
-  std::uint64_t refused_records_ = 0;  // of this executor, by slots
-  std::uint64_t shared_ = 0;           // keys that have a slot and an entry of the log
+  std::uint64_t refused_records_ = 0;  // of this executor, by cells
+  std::uint64_t shared_ = 0;           // keys that have a cell and an entry of the log
   bool unfit_ = false;                 // in an earlier slice
   TableCounts counts_;                 // without those of the log that it has now
   const StateThresholds* thresholds_;

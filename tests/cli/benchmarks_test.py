@@ -1,10 +1,12 @@
 """What benchmarks print: the library adds unit and prefix, so a counter's name has neither."""
 
+import os
 import re
 import subprocess
+import time
 import unittest
 
-from ysb_process import BIN, HAS_SIMULATOR, PATIENCE_SECONDS, SANITIZED
+from ysb_process import BIN, END_SECONDS, HAS_SIMULATOR, PATIENCE_SECONDS, SANITIZED, free_port
 
 
 @unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
@@ -32,6 +34,12 @@ class BenchmarksTest(unittest.TestCase):
                                 ("write_order", "--seconds=0"), ("write_order", "--self-test", "--seconds=nan"),
                                 ("store", "--benchmark_format=x"), ("fiber_switch", "--benchmark_color="),
                                 ("channel", "--transport=local", "--benchmark_out_format=x"),
+                                ("channel", "--transport=shm", "--incast=2"), ("channel", "--transport=local", "--listen=a:1"),
+                                ("channel", "--listen=a:1", "--connect=b:1"), ("channel", "--sender=1"),
+                                ("write_order", "--listen=a"), ("write_order", "--connect=a:0"), ("write_order", "--incast=0"),
+                                ("write_order", "--connect=a:1", "--incast=2", "--sender=3"),
+                                ("write_order", "--self-test", "--connect=a:1"), ("write_order", "--queue-pairs=0"),
+                                ("write_order", "--self-test", "--join-timeout=nan"),
                                 *([("simulate", "--seed=3", f"--no-shrink={beyond}"), ("simulate", "--seeds=0"),
                                    ("simulate", "--seeds=x"), ("simulate", "--trace"), ("simulate", "--nothing")]
                                   if HAS_SIMULATOR else [])):
@@ -40,6 +48,40 @@ class BenchmarksTest(unittest.TestCase):
                                       timeout=PATIENCE_SECONDS, check=False)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertRegex(done.stderr, rf"^{program}: [^\n]{{1,200}}; see --help\n$")
+
+    def run_ends(self, *ends, secrets=("a secret that both ends of a test know",) * 2):
+        """Runs write_order at several ends at once; what each has told."""
+        running = [subprocess.Popen([BIN / "write_order", *flags], env=dict(os.environ) | {"GLAIVE_SECRET": secret},
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                   for flags, secret in zip(ends, secrets)]
+        for end in running:
+            self.addCleanup(end.communicate)
+            self.addCleanup(end.kill)
+        told = [end.communicate(timeout=PATIENCE_SECONDS)[1] for end in running]
+        self.assertEqual([end.returncode for end in running], [3] * len(ends), told)
+        return told
+
+    def test_ends_that_do_not_match_are_refused_by_name(self):
+        place = f"127.0.0.1:{free_port()}"
+        told = self.run_ends([f"--listen={place}", "--queue-pairs=2"], [f"--connect={place}", "--queue-pairs=3"])
+        for text in told:
+            self.assertIn("write_order: rank 1 was started with --queue-pairs=3 but rank 0 with --queue-pairs=2", text)
+
+    def test_an_end_that_does_not_come_is_named_after_the_join_timeout(self):
+        place = f"127.0.0.1:{free_port()}"
+        began = time.monotonic()
+        self.assertRegex(self.run_ends([f"--connect={place}", "--join-timeout=0.5"])[0],
+                         f"no receiver with --listen={place}: .* within 500ms .Connection refused")
+        self.assertRegex(self.run_ends([f"--listen={place}", "--join-timeout=0.5", "--incast=2"])[0],
+                         f"no sender with --connect={place} for each of --incast: ranks 1, 2 of 3 .* within 500ms")
+        self.assertLess(time.monotonic() - began, END_SECONDS)
+
+    def test_ends_without_one_secret_do_not_meet(self):
+        place = f"127.0.0.1:{free_port()}"
+        self.assertIn("have to know one secret", self.run_ends([f"--listen={place}"], secrets=[""])[0])
+        told = self.run_ends([f"--listen={place}", "--join-timeout=2"], [f"--connect={place}", "--join-timeout=2"],
+                             secrets=["a secret of one end only, long enough", "a secret of the other end, long enough"])
+        self.assertIn("was turned away: it does not know this run's secret", told[0])
 
     def test_a_filter_that_selects_nothing_is_refused(self):
         done = subprocess.run([BIN / "store", "--benchmark_filter=nothing"], stdin=subprocess.DEVNULL, capture_output=True,

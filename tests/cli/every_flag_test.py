@@ -65,7 +65,7 @@ class Run:
 
 class Effect(typing.NamedTuple):
     value: str
-    look: typing.Any                  # a property of a Run that differs, or a condition on the runs without and with
+    shown_by: typing.Any              # a property of a Run that differs, or a condition on the runs without and with
     context: typing.Sequence[str] = ()
     code: int = 0                     # of the run with the flag
     start: typing.Sequence[str] = GENERATED
@@ -98,7 +98,7 @@ INPUT = {
 
 # The rows of swa show keys only if they are asked for.
 INPUT_CONTEXT = {"swa": ["--group-by=ad"]}
-# Flags that change nothing of a query's rows: its ads are fixed, or no window looks at its times.
+# Flags that change nothing of a query's rows: its ads are fixed, or no window reads its times.
 WITHOUT = {("ysb_star", "keys"),
            *(("ro", flag) for flag in ["event-rate", "disorder", "allowed-lateness", "watermark-every"])}
 
@@ -132,8 +132,9 @@ ENGINE = {
 }
 
 # The engine's flags of which other tests show what they do, and a value that does no harm.
-ELSEWHERE = {"device": ("verbs_device_test.py", "none0"), "write-mode": ("verbs_device_test.py", "split"),
-             "peer-timeout": ("lost_node_test.py", "7s")}
+ELSEWHERE = {"device": ("verbs_device_test.py", "none0"), "arrival": ("verbs_device_test.py", "poll"),
+             "relaxed-ordering": ("verbs_device_test.py", "on"),
+             "rdma-tos": ("verbs_lossy_test.py", "104"), "peer-timeout": ("lost_node_test.py", "7s")}
 # Those of nodes that are started by hand have a test of their own below.
 BY_HAND = {"rank", "coordinator", "bind", "secret-file", "join-timeout"}
 
@@ -174,10 +175,10 @@ def fault_of(query, flag, effect):
     before, after = Run(query, start), Run(query, [*start, f"--{flag}={effect.value}"])
     if after.code != effect.code:
         return f"exit code {after.code}, not {effect.code}: {after.shown}"
-    if callable(effect.look):
-        differ = effect.look(before, after)
+    if callable(effect.shown_by):
+        differ = effect.shown_by(before, after)
     else:
-        differ = getattr(before, effect.look) != getattr(after, effect.look)
+        differ = getattr(before, effect.shown_by) != getattr(after, effect.shown_by)
     if not differ:
         return f"--{flag} does not do what it should\n{before.shown}\n{after.shown}"
     if after.code == 0 and after.report["settings"][flag] != effect.value:
@@ -187,7 +188,7 @@ def fault_of(query, flag, effect):
 
 class EveryFlagTest(unittest.TestCase):
     def expect_effects(self, cases):
-        """Looks at cases of a query, a flag and its effect."""
+        """Runs cases of a query, a flag and its effect."""
         faults = faults_of(fault_of, cases)
         self.assertEqual(faults, [], "\n\n".join(faults))
 
@@ -204,9 +205,9 @@ class EveryFlagTest(unittest.TestCase):
         cases = []
         for query in QUERIES:
             for flag, effect in INPUT.items():
-                look = (lambda before, after: before.rows == after.rows) if (query, flag) in WITHOUT else effect.look
+                shown_by = (lambda before, after: before.rows == after.rows) if (query, flag) in WITHOUT else effect.shown_by
                 context = [*effect.context, *INPUT_CONTEXT.get(query, [])]
-                cases.append((query, flag, effect._replace(look=look, context=context)))
+                cases.append((query, flag, effect._replace(shown_by=shown_by, context=context)))
         self.expect_effects(cases)
 
     def test_the_flags_of_each_query_do_something(self):
@@ -246,14 +247,14 @@ class EveryFlagTest(unittest.TestCase):
                     [BIN / "ysb", *GENERATED, "--nodes=2", f"--rank={rank}", f"--secret-file={secret}", *flags],
                     cwd=folder, env=own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-            # Rank 0 listens where --bind says, and rank 1 looks where --coordinator does.
-            listen, look = f"--bind=127.0.0.2:{port}", f"--coordinator=127.0.0.2:{port}"
-            ranks = [start(0, "right", listen, "--json=report.json"), start(1, "right", look)]
+            # Rank 0 listens where --bind says, and rank 1 connects where --coordinator says.
+            listen, connect = f"--bind=127.0.0.2:{port}", f"--coordinator=127.0.0.2:{port}"
+            ranks = [start(0, "right", listen, "--json=report.json"), start(1, "right", connect)]
             ends = [rank.communicate(timeout=PATIENCE_SECONDS) for rank in ranks]
             self.assertEqual([rank.returncode for rank in ranks], [0, 0], ends)
             report = json.loads((pathlib.Path(folder) / "report.json").read_text(encoding="utf-8"))
             self.assertEqual({executor["node"] for executor in report["executors"]}, {0, 1})
-            ranks = [start(0, "right", listen), start(1, "wrong", look)]
+            ranks = [start(0, "right", listen), start(1, "wrong", connect, "--join-timeout=2s")]
             _, error = ranks[1].communicate(timeout=PATIENCE_SECONDS)
             self.assertNotEqual(ranks[1].returncode, 0)
             self.assertIn("give all ranks the same secret with --secret-file", error)

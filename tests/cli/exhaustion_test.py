@@ -72,9 +72,16 @@ class ExhaustionTest(unittest.TestCase):
     def test_descriptors_that_cannot_be_had(self):
         for shape in SHAPES:
             codes = [self.expect_refusal_or_success(YSB, [*RUN, *shape], {resource.RLIMIT_NOFILE: most},
-                                                    "ulimit -n|Too many open files") for most in range(4, 40)]
+                                                    "raise ulimit -n") for most in range(4, 40)]
             self.assertEqual(codes[0], 1)
             self.assertEqual(codes[-1], 0)
+
+    def test_stacks_that_are_too_small(self):
+        for shape in SHAPES:
+            codes = [self.expect_refusal_or_success(YSB, [*RUN, *shape], {resource.RLIMIT_STACK: kibibytes << 10},
+                                                    "stack of [0-9]+ KiB is too small; raise ulimit -s to 512")
+                     for kibibytes in (32, 48, 64, 80, 96, 128, 256, 511, 512, 1024)]
+            self.assertEqual(codes, [1] * 8 + [0, 0])
 
     def test_files_that_may_not_grow(self):
         for shape in SHAPES:

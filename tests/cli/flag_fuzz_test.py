@@ -54,6 +54,10 @@ BEYOND = ["18446744073709551616", "-1", "x", "", "1.5"]
 SEEDS = ["18446744073709551615", *BEYOND]
 # Values of the simulator's --set.
 SETTINGS = ["x=1", "=", "x", "nodes=", "nodes=0", "nodes=18446744073709551616"]
+# Those of benchmarks with two ends; none with which one waits for the other.
+ENDS = {"listen": ["x", "localhost:0", "[::1", ":1", "localhost:70000"], "connect": ["x", "localhost:0", "localhost:-1"],
+        "incast": ["0", "2", "65", *BEYOND], "sender": ["0", "65", *BEYOND],
+        "join-timeout": ["0", "-1", "nan", "1e999", "x", ""], "secret-file": ["/nowhere"]}
 GOOGLE_BENCHMARKS = ("channel", "store", "fiber_switch")
 # The flags with which the other programs run briefly, and values of their flags. These are few, since an accepted run takes
 # long.
@@ -62,10 +66,11 @@ TOOLS = {
                  "--benchmark_min_time=0.001"],
                 {"transport": ["x", ""], "slots": ["0", "1", "63", "4294967295", "4096,", ",", *BEYOND],
                  "credits": ["0", "1", "4294967295", *BEYOND], "channels": ["0", "17", "4294967295", *BEYOND],
-                 "segments": ["4294967295", *BEYOND], "signal-interval": BEYOND, "no-read": [BEYOND[0], "x"]}),
+                 "segments": ["4294967295", *BEYOND], "signal-interval": BEYOND, "no-read": [BEYOND[0], "x"],
+                 **ENDS}),
     "write_order": (["--self-test", "--seconds=0.001"],
-                    {"seconds": ["0", "-1", "nan", "inf", "1e999", "1e-320", "x", ""], "write-mode": ["x", ""],
-                     "self-test": [BEYOND[0], "x"]}),
+                    {"seconds": ["0", "-1", "nan", "inf", "1e999", "1e-320", "x", ""],
+                     "self-test": [BEYOND[0], "x"], "queue-pairs": ["0", "2", "65", *BEYOND], **ENDS}),
     "scaling_bench": (["--workload=nb7", "--records=100", "--windows=1", "--repetitions=1", "--runs=1", "--executors=1"],
                       {"workload": ["x", ""], "executors": ["0", "2", "257", "1,2", ",", *BEYOND],
                        "runs": ["0", "1001", *BEYOND], "records": ["1000000001", *BEYOND], "windows": ["0", "1000001", *BEYOND],

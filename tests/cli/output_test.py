@@ -53,6 +53,94 @@ class OutputTest(CliTest):
         self.assertEqual(self.rows("o.csv.part-000-of-001"), self.rows("want.csv.part-000-of-001"))
         self.assertEqual(self.files(), ["o.csv.part-000-of-001", "want.csv.part-000-of-001"])
 
+    def start_before_its_input(self, *flags, export="--export-input"):
+        """A run that has claimed its results and cannot begin with its input: nobody reads its export. A function that
+        lets it go on."""
+        os.mkfifo(self.folder / "pipe")
+        hold = os.open(self.folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        fcntl.fcntl(hold, fcntl.F_SETPIPE_SZ, 4096)  # less than any export
+        first = self.start("--records=20000", "--keys=500", "--seed=1", f"{export}=pipe", *flags)
+        unread = array.array("i", [0])
+        self.wait_until(lambda: fcntl.ioctl(hold, termios.FIONREAD, unread) == 0 and unread[0] > 0)
+
+        def go_on():
+            reader = threading.Thread(target=lambda: self.read("pipe"))
+            reader.start()
+            code = first.wait()
+            os.close(hold)
+            reader.join()
+            os.unlink(self.folder / "pipe")
+            return code, first.err.text
+
+        return go_on
+
+    def test_a_run_claims_its_results_before_its_input(self):
+        self.succeed(*SMALL, "--seed=1", "--executors=2", "--output=want.csv", "--join-output")
+        go_on = self.start_before_its_input("--executors=2", "--output=o.csv", "--join-output", "--json=r.json")
+        for flags in (["--output=o.csv"], ["--output=o.csv", "--executors=2"], ["--json=r.json"],
+                      ["--output=o.csv", "--executors=2", "--nodes=2"]):
+            self.assertIn("another run writes it", self.refuse(1, *SMALL, "--seed=2", *flags))
+        self.assertEqual(go_on(), (0, ""))
+        self.assertEqual(self.rows("o.csv"), self.rows("want.csv"))
+        self.assertEqual(self.files(), ["o.csv", "r.json", "want.csv"])
+
+    def test_a_run_claims_its_exports_with_its_results(self):
+        yahoo = "--profile=yahoo"
+        self.succeed(*SMALL, "--seed=1", yahoo, "--export-input=want.csv", "--export-ads=want_ads.csv")
+        go_on = self.start_before_its_input(yahoo, "--export-input=i.csv", export="--export-ads")
+        for flag in ("--export-input=i.csv", "--export-ads=i.csv", "--json=i.csv"):
+            error = self.refuse(1, *SMALL, "--seed=2", yahoo, flag)
+            self.assertIn(f"{flag}: cannot write i.csv: another run writes it, as ./.i.csv.", error)
+        self.assertEqual(go_on(), (0, ""))
+        self.assertEqual(self.read("i.csv"), self.read("want.csv"))
+
+    def test_an_export_is_its_runs_until_the_run_ends(self):
+        yahoo = "--profile=yahoo"
+        self.succeed(*SMALL, yahoo, "--export-ads=want_ads.csv")
+        go_on = self.start_before_its_input(yahoo, "--export-ads=ads.csv")
+        self.wait_until(lambda: "ads.csv" in self.files())
+        for flag in ("--export-input=ads.csv", "--export-ads=ads.csv", "--json=ads.csv"):
+            self.assertIn(f"{flag}: cannot write ads.csv: another run writes it and has not ended yet",
+                          self.refuse(1, *SMALL, "--seed=2", yahoo, flag))
+        self.assertEqual(self.read("ads.csv"), self.read("want_ads.csv"))
+        self.assertEqual(go_on(), (0, ""))
+        self.succeed(*SMALL, "--seed=2", "--export-input=ads.csv")
+
+    def test_a_finished_export_outlasts_an_interrupt(self):
+        yahoo = "--profile=yahoo"
+        self.succeed(*SMALL, yahoo, "--export-ads=want_ads.csv")
+        ysb = self.start(*SLOW, yahoo, "--export-ads=ads.csv", "--output=o.csv")
+        self.wait_until(lambda: "ads.csv" in self.files())
+        ysb.send(signal.SIGINT)
+        self.assertEqual(ysb.wait(), 130, ysb.err.text)
+        self.assertEqual(self.files(), ["ads.csv", "want_ads.csv"])
+        self.assertEqual(self.read("ads.csv"), self.read("want_ads.csv"))
+
+    def test_a_result_that_has_come_meanwhile_stays(self):
+        """As of a run on another host, where the file system does not pass locks on."""
+        for name, old in (("o.csv.part-000-of-001", None), ("o.csv.part-000-of-001", "old"), ("r.json", "old")):
+            with self.subTest(name=name, old=old):
+                if old:
+                    (self.folder / name).write_text(old)
+                go_on = self.start_before_its_input("--output=o.csv", "--json=r.json")
+                (self.folder / "new").write_text("another's")
+                os.rename(self.folder / "new", self.folder / name)
+                code, error = go_on()
+                self.assertEqual(code, 1, error)
+                self.assertIn(f"cannot write {name}: another program has written a file of this name since this run "
+                              "began", error)
+                self.assertEqual(self.read(name), b"another's")
+                for left in self.files():
+                    os.unlink(self.folder / left)
+
+    def test_a_part_that_cannot_be_written_is_found_before_the_input(self):
+        (self.folder / "o.csv.part-000-of-001").symlink_to("target")
+        (self.folder / "p.csv.part-000-of-002").write_text("old")
+        before = self.files()
+        for name, why in (("o.csv", "what lies there is no file"), ("p.csv", "is of an earlier result of 2 executors")):
+            self.assertIn(why, self.refuse(1, *SMALL, f"--output={name}", "--export-input=input"))
+        self.assertEqual(self.files(), before, "no input was generated")
+
     def test_of_two_runs_with_one_report_the_second_is_refused(self):
         first = self.start(*SLOW, "--json=r.json")
         self.wait_until(lambda: any("r.json" in name for name in self.files()))
@@ -115,6 +203,16 @@ class OutputTest(CliTest):
         self.assertEqual(swa.wait(), 2)
         self.assertIn("is the same file", swa.err.text)
 
+    @unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
+    def test_the_files_of_late_records_are_claimed_before_the_input(self):
+        (self.folder / "late.part-000-of-001").symlink_to("target")
+        swa = Ysb(self.mark, ["--records=1000", "--late-output=late", "--export-input=input"], self.folder,
+                  (BIN / "swa").resolve())
+        self.started.append(swa)
+        self.assertEqual(swa.wait(), 1)
+        self.assertIn("--late-output=late: cannot write late.part-000-of-001: what lies there is no file", swa.err.text)
+        self.assertEqual(self.files(), ["late.part-000-of-001"], "no input was generated")
+
     def test_a_report_is_not_written_over_the_file_of_standard_output(self):
         done = self.shell("$YSB --json=log > log")
         self.assertEqual(done.returncode, 2, done.stderr)
@@ -137,6 +235,15 @@ class OutputTest(CliTest):
         self.succeed(*SMALL, "--json=/dev/null")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
         self.assertIn("--output=/dev/null: this is a device or a pipe", self.refuse(2, *SMALL, "--output=/dev/null"))
+
+    def test_a_terminal_that_is_not_there_is_told_as_such(self):
+        done = subprocess.run([BIN / "ysb", *SMALL, "--json=/dev/tty"], cwd=self.folder, start_new_session=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"--json=/dev/tty: cannot write /dev/tty: there is no device behind this name; /dev/tty needs a "
+                      b"process with a terminal", done.stderr)
+        self.assertNotIn(b"throughput", done.stdout)
 
     def test_a_report_on_standard_output_follows_the_table(self):
         for redirection in ("| cat > log", "> log", ">> log"):
@@ -189,6 +296,8 @@ class OutputTest(CliTest):
         self.assertEqual(done.stdout.count(b"\n"), 1)
         self.assertEqual(json.loads(self.read("r.json"))["program"], "ysb")
         self.assertEqual(self.files(), ["o.csv.part-000-of-002", "o.csv.part-001-of-002", "r.json"])
+        done = self.shell("$YSB --json=/dev/stdout --export-input=/dev/stdout | head -1; exit ${PIPESTATUS[0]}")
+        self.assertEqual((done.returncode, done.stderr), (0, b""), "also of what goes to the same pipe")
         self.assertEqual(self.shell("$YSB --help | true; exit ${PIPESTATUS[0]}").returncode, 0)
         if not SANITIZED:  # a sanitizer's library has to be loaded first
             self.assertEqual(self.shell("stdbuf -oL $YSB --help | true; exit ${PIPESTATUS[0]}").returncode, 0)

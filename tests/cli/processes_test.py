@@ -35,8 +35,10 @@ class ProcessesTest(CliTest):
         """Those of a run of one node whose threads differ from its main thread's, and those that it has told of."""
         process = pathlib.Path(f"/proc/{ysb.process.pid}")
         pinned = {allowed_cpus(task) for task in (process / "task").iterdir()} - {allowed_cpus(process)}
-        told = re.search(r"^processors: (.*)$", ysb.out.text, re.MULTILINE).group(1)
-        self.assertRegex(told, r"^(node 0's executors are pinned to \d+|not pinned, .*)$")
+        line = re.compile(r"^processors: (.*)\n", re.MULTILINE)
+        self.assertTrue(ysb.out.wait_for(line), ysb.out.text)  # standard error may be read before it
+        told = line.search(ysb.out.text).group(1)
+        self.assertRegex(told, r"^(node 0's executors are pinned to \d+( \(NUMA node \d+\))?|not pinned, .*)$")
         if "," not in allowed_cpus(process) and "-" not in allowed_cpus(process):
             return set(), told  # of a single processor all threads have the same
         self.assertEqual(pinned, set(re.findall(r"pinned to (\d+)", told)), told)

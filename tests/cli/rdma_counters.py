@@ -23,11 +23,21 @@ def sent_packets(device):
     return read(device, SENT)
 
 
-def sent_ip_bytes():
-    """Bytes of all IP packets of this host: what siw sends is among them."""
+def ip_counter(name):
+    """A counter of all IP packets of this host."""
     lines = [line.split() for line in pathlib.Path("/proc/net/netstat").read_text(encoding="ascii").splitlines()]
     names, values = (line for line in lines if line[0] == "IpExt:")
-    return int(values[names.index("OutOctets")])
+    return int(values[names.index(name)])
+
+
+def sent_ip_bytes():
+    """Bytes of all IP packets of this host: what siw sends is among them."""
+    return ip_counter("OutOctets")
+
+
+def received_ect0():
+    """IP packets whose type of service ends in the bits 10, ECT(0)."""
+    return ip_counter("InECT0Pkts")
 
 
 def retries(device):

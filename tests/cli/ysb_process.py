@@ -37,7 +37,7 @@ SECRET = {"GLAIVE_SECRET": "a secret for tests, known to everybody"}
 # How a message begins: time, host, query and rank.
 FORM = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \S+ ysb: rank \d+: \S"
 # Lines that a slow machine prints in the middle of a start: nothing is wrong.
-WAITS = re.compile(r"^.* ysb: rank \d+: (waits at|waits for a queue pair to|looks for the coordinator at) .*\n", re.MULTILINE)
+WAITS = re.compile(r"^.* \w+: rank \d+: (waits at|waits for a queue pair to|looks for the coordinator at) .*\n", re.MULTILINE)
 
 
 class Output:
@@ -219,10 +219,10 @@ def thread_count(pid):
     return len(list(pathlib.Path(f"/proc/{pid}/task").iterdir()))
 
 
-def faults_of(look, cases):
-    """Calls look(*case) for all cases, as many at a time as there are processors. Returns the faults; None is none."""
+def faults_of(try_case, cases):
+    """Calls try_case(*case) for all cases, as many at a time as there are processors. Returns the faults; None is none."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [fault for fault in pool.map(lambda case: look(*case), cases) if fault is not None]
+        return [fault for fault in pool.map(lambda case: try_case(*case), cases) if fault is not None]
 
 
 def help_of(query):

@@ -15,6 +15,7 @@
 #include "engine/api/stream.h"
 #include "engine/sink/collect.h"
 #include "tests/engine/cluster_harness.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -91,16 +92,13 @@ TEST(Aggregates, AreAllExactInOnePassOverACluster) {
   std::vector<ExecutorMetrics> metrics;
   const absl::Status status = RunNodes(workload, *query, metrics);
   ASSERT_TRUE(status.ok()) << status;
-  std::size_t found = 0;
+  std::vector<std::pair<Group, EveryResult>> expected;
+  for (const auto& [group, records] : groups) expected.emplace_back(group, ExpectedResult(records));
+  std::vector<std::pair<Group, EveryResult>> found;
   for (const auto& leader : rows) {
-    for (const EveryRow& row : leader) {
-      const auto group = groups.find({row.window_start_ms, row.key});
-      ASSERT_NE(group, groups.end()) << "key " << row.key;
-      EXPECT_TRUE(row.value == ExpectedResult(group->second)) << "key " << row.key << " at " << row.window_start_ms;
-      ++found;
-    }
+    for (const EveryRow& row : leader) found.emplace_back(Group(row.window_start_ms, row.key), row.value);
   }
-  EXPECT_EQ(found, groups.size());
+  EXPECT_TRUE(SameElements(found, expected));
 }
 
 }  // namespace

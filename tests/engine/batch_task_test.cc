@@ -41,7 +41,7 @@ TEST(BatchTask, OneOfSeveralTasksWithoutARankIsRefusedWithTheFlagsToGive) {
   }
 }
 
-TEST(BatchTask, ARankThatIsGivenSettlesIt) {
+TEST(BatchTask, ARankThatIsGivenDecides) {
   ClusterOptions cluster;
   cluster.rank = 0;
   EXPECT_EQ(Check(cluster, {{"SLURM_PROCID", "2"}, {"SLURM_STEP_NUM_TASKS", "4"}}), absl::OkStatus());

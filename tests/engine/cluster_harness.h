@@ -34,7 +34,7 @@ namespace glaive::engine {
 struct TestRecord {
   std::uint64_t key;
   std::int64_t event_time_ms;
-  std::uint64_t kind;  // 0, 1 or 2; the query keeps 0
+  std::uint64_t kind;  // 0, 1 or 2; the query selects 0
 };
 
 /// The stream and the cluster that reads it.
@@ -98,14 +98,14 @@ inline TestRecord MakeRecord(const Workload& workload, std::uint32_t executor, s
 inline constexpr auto kTestEventTime = [](const TestRecord& record) { return record.event_time_ms; };
 
 /// How fast a source gives its records, and when it stops giving any.
-struct Pace {
+struct SourcePace {
   double records_per_second = 0;                                           // 0: as fast as they are read
   std::uint64_t silent_after = std::numeric_limits<std::uint64_t>::max();  // records of an executor
   std::int64_t silent_ns = 0;                                              // the stream ends behind the silence
 };
 
 /// The workload's records, for From().
-inline auto TestSource(const Workload& workload, const Pace& pace = {}) {
+inline auto TestSource(const Workload& workload, const SourcePace& pace = {}) {
   const auto open = [workload, pace](const SourceContext& context) {
     const auto generate = [&](std::uint64_t first, std::span<TestRecord> records) {
       for (std::size_t i = 0; i < records.size(); ++i) {
@@ -168,8 +168,8 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
   std::vector<std::unique_ptr<NodeRun>> nodes;
   std::vector<rdma::MeshDescriptor> descriptors;
   for (std::uint32_t node = 0; node < workload.nodes; ++node) {
-    auto run =
-        NodeRun::Create({.executor = MakeExecutorConfig(workload, clock), .node = NodeId{node}, .cpus = {}}, query);
+    auto run = NodeRun::Create({.executor = MakeExecutorConfig(workload, clock), .node = NodeId{node}, .cpus = {}},
+                               query, GoOn);
     if (!run.ok()) {
       return run.status();
     }
@@ -180,14 +180,16 @@ inline absl::Status RunNodes(const Workload& workload, const Query& query, std::
   }
   absl::Status status;
   for (auto& node : nodes) {
-    status.Update(node->Connect(descriptors));
+    status.Update(node->Connect(descriptors, GoOn));
   }
-  for (bool all_connected = false; !all_connected && status.ok();) {
-    all_connected = true;
-    for (auto& node : nodes) {
-      const absl::StatusOr<std::optional<NodeId>> missing = node->PollConnecting();
-      status.Update(missing.status());
-      all_connected = all_connected && missing.ok() && !missing->has_value();
+  for (const auto poll : {&NodeRun::PollConnecting, &NodeRun::PollProbes}) {
+    for (bool is_done = false; !is_done && status.ok();) {
+      is_done = true;
+      for (auto& node : nodes) {
+        const absl::StatusOr<std::optional<NodeId>> missing = ((*node).*poll)(GoOn);
+        status.Update(missing.status());
+        is_done = is_done && missing.ok() && !missing->has_value();
+      }
     }
   }
   for (auto& node : nodes) {

@@ -37,13 +37,13 @@ inline TestCounts SequentialCounts(const Workload& workload) {
 
 /// The query under test: filter, map, count per key and tumbling window.
 inline std::unique_ptr<Query> MakeTestQuery(const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
-  struct Kept {
+  struct OnlyKey {
     std::uint64_t key;
   };
   return From(TestSource(workload))
       .Filter([](const TestRecord& record) { return record.kind == 0; })
-      .Map([](const TestRecord& record) { return Kept{record.key}; })
-      .KeyBy(&Kept::key)
+      .Map([](const TestRecord& record) { return OnlyKey{record.key}; })
+      .KeyBy(&OnlyKey::key)
       .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
       .Aggregate(Count{})
       .To(Collect(rows));

@@ -68,7 +68,8 @@ TEST(CpuClaims, WhatTheSystemRefusesIsNotTakenForOtherRuns) {
   const auto cpus = CpuClaims().Take({kFirst + 30}, 1);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(cpus.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(cpus.status().message(), "processor 1000030 cannot be claimed: socket: Too many open files");
+  EXPECT_EQ(cpus.status().message(),
+            "processor 1000030 cannot be claimed: socket: Too many open files; raise ulimit -n");
 }
 
 }  // namespace

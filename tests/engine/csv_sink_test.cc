@@ -16,6 +16,7 @@
 #include "engine/sink/discard.h"
 #include "tests/engine/full_disk.h"
 #include "tests/engine/temporary_folder.h"
+#include "tests/rdma/same_text.h"
 
 namespace glaive::engine {
 namespace {
@@ -104,7 +105,7 @@ TEST_F(CsvTest, RowsThatFillManyBuffersArriveInOrder) {
   ASSERT_TRUE(Finish(*sink).ok());
   ASSERT_TRUE(*sink->TryFinish()) << "once finished, always finished";
   ASSERT_TRUE(sink->Commit().ok());
-  EXPECT_TRUE(Read(folder_.path() / "counts.csv.part-000-of-001") == expected);
+  EXPECT_TRUE(SameText(Read(folder_.path() / "counts.csv.part-000-of-001"), expected));
 }
 
 TEST_F(CsvTest, ADiskThatIsFullIsAnErrorOfALaterCall) {

@@ -112,12 +112,13 @@ TEST(Folding, FoldsKeysThatRecurWhoeverLeadsThem) {
   const Workload workload{.nodes = 2, .executors = 2, .records = 40'000, .keys = 100};
   const ClusterOutcome outcome = RunCluster(workload);
   ExpectExact(workload, outcome);
-  const std::uint64_t kept = Total(outcome, &ExecutorMetrics::records_kept);
+  const std::uint64_t accepted = Total(outcome, &ExecutorMetrics::records_accepted);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::folded_records) + Total(outcome, &ExecutorMetrics::appended_records),
-            kept);
-  EXPECT_GT(Total(outcome, &ExecutorMetrics::folded_records), kept / 100 * 95);
+            accepted);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::folded_records), accepted / 100 * 95);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::fold_switches), 0U);
-  EXPECT_LT(Total(outcome, &ExecutorMetrics::own_entries) + Total(outcome, &ExecutorMetrics::delta_entries), kept / 5);
+  EXPECT_LT(Total(outcome, &ExecutorMetrics::own_entries) + Total(outcome, &ExecutorMetrics::delta_entries),
+            accepted / 5);
 }
 
 TEST(Folding, AppendsWhereKeysHardlyRecurAndTriesAgain) {
@@ -126,21 +127,21 @@ TEST(Folding, AppendsWhereKeysHardlyRecurAndTriesAgain) {
   const ClusterOutcome outcome = RunCluster(workload);
   ExpectExact(workload, outcome);
   EXPECT_GT(Total(outcome, &ExecutorMetrics::appended_records),
-            Total(outcome, &ExecutorMetrics::records_kept) / 100 * 75);
+            Total(outcome, &ExecutorMetrics::records_accepted) / 100 * 75);
   EXPECT_GE(Total(outcome, &ExecutorMetrics::fold_switches), 4U * 4);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::own_entries) + Total(outcome, &ExecutorMetrics::delta_entries),
             Total(outcome, &ExecutorMetrics::appended_records) + Total(outcome, &ExecutorMetrics::folded_records))
       << "nearly every record is an entry";
 }
 
-TEST(Folding, ASmallCombinerHandsOverWhatFindsNoSlot) {
+TEST(Folding, ASmallCombinerHandsOverWhatFindsNoCell) {
   Workload workload{.nodes = 2, .executors = 1, .records = 40'000, .keys = 2'000, .hot_share = 0.5};
   workload.fold = {.records_per_saved = 8, .combiner_bytes = 1'024};
   const ClusterOutcome outcome = RunCluster(workload);
   ExpectExact(workload, outcome);
-  const std::uint64_t kept = Total(outcome, &ExecutorMetrics::records_kept);
-  EXPECT_GT(Total(outcome, &ExecutorMetrics::folded_records), kept / 2);
-  EXPECT_GT(Total(outcome, &ExecutorMetrics::appended_records), kept / 4);
+  const std::uint64_t accepted = Total(outcome, &ExecutorMetrics::records_accepted);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::folded_records), accepted / 2);
+  EXPECT_GT(Total(outcome, &ExecutorMetrics::appended_records), accepted / 4);
 }
 
 TEST(HardStates, SmallRingsStallAndLapMoreThan256TimesAndStayExact) {
@@ -155,20 +156,20 @@ TEST(HardStates, SmallRingsStallAndLapMoreThan256TimesAndStayExact) {
   }
 }
 
-TEST(HardStates, LogsMoveToSlotsAndLaterSlicesOpenWithThem) {
+TEST(HardStates, LogsMoveToCellsAndLaterSlicesOpenWithThem) {
   for (const std::uint32_t executors : {1U, 2U}) {
     Workload workload{.executors = executors, .records = 200'000, .keys = 200};
     SCOPED_TRACE(executors);
-    workload.thresholds = {.cached_slots_bytes = 1000, .first_level_slots_bytes = 1000, .updates_between_looks = 100};
+    workload.thresholds = {.cached_cells_bytes = 1000, .first_level_cells_bytes = 1000, .updates_between_reviews = 100};
     workload.fold = {.records_per_saved = 8,
                      .combiner_bytes = 1'024};  // so most records reach their leaders one by one
     const ClusterOutcome outcome = RunCluster(workload);
     ExpectExact(workload, outcome);
-    EXPECT_GT(Total(outcome, &ExecutorMetrics::slot_moves), 0U);
-    EXPECT_GT(Total(outcome, &ExecutorMetrics::slot_slices), 0U);
+    EXPECT_GT(Total(outcome, &ExecutorMetrics::cell_moves), 0U);
+    EXPECT_GT(Total(outcome, &ExecutorMetrics::cell_slices), 0U);
     EXPECT_GT(Total(outcome, &ExecutorMetrics::prefetched_entries), 0U);
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::folded_ahead) > 0, executors == 1);
-    EXPECT_EQ(Total(outcome, &ExecutorMetrics::unfit_slots), 0U);
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::unfit_cells), 0U);
   }
 }
 
@@ -278,9 +279,10 @@ TEST(Heartbeats, AnEventTimeThatMovesOnWithoutRecordsLetsWindowsFire) {
                                            .To(CountRows{&rows});
   const Workload workload{.executors = 2};
   const SteadyClock clock;
-  auto run = NodeRun::Create({.executor = MakeExecutorConfig(workload, clock), .node = NodeId{0}, .cpus = {}}, *query);
+  auto run =
+      NodeRun::Create({.executor = MakeExecutorConfig(workload, clock), .node = NodeId{0}, .cpus = {}}, *query, GoOn);
   ASSERT_TRUE(run.ok()) << run.status();
-  ASSERT_TRUE((*run)->Connect((*run)->descriptors()).ok());
+  ASSERT_TRUE((*run)->Connect((*run)->descriptors(), GoOn).ok());
   ASSERT_TRUE((*run)->Open([] { return absl::OkStatus(); }).ok());
   const std::int64_t deadline_ns = clock.NowNanos() + 10'000'000'000;
   const absl::Status status = (*run)->Run([&] {
@@ -305,9 +307,9 @@ TEST(Failure, AStateBudgetThatIsTooSmallEndsTheRunWithItsName) {
   const std::unique_ptr<Query> query = MakeTestQuery(workload, rows);
   ExecutorConfig config = MakeExecutorConfig(workload, clock);
   config.state_limit_bytes = 2 << 20;
-  auto run = NodeRun::Create({.executor = config, .node = NodeId{0}, .cpus = {}}, *query);
+  auto run = NodeRun::Create({.executor = config, .node = NodeId{0}, .cpus = {}}, *query, GoOn);
   ASSERT_TRUE(run.ok()) << run.status();
-  ASSERT_TRUE((*run)->Connect((*run)->descriptors()).ok());
+  ASSERT_TRUE((*run)->Connect((*run)->descriptors(), GoOn).ok());
   ASSERT_TRUE((*run)->Open(GoOn).ok());
   const absl::Status status = (*run)->Run(GoOn);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
@@ -327,15 +329,15 @@ TEST(Failure, TheWatchEndsARunInTheMiddle) {
   std::vector<std::unique_ptr<NodeRun>> nodes;
   std::vector<rdma::MeshDescriptor> descriptors;
   for (std::uint32_t node = 0; node < 2; ++node) {
-    auto run =
-        NodeRun::Create({.executor = MakeExecutorConfig(workload, clock), .node = NodeId{node}, .cpus = {}}, *query);
+    auto run = NodeRun::Create({.executor = MakeExecutorConfig(workload, clock), .node = NodeId{node}, .cpus = {}},
+                               *query, GoOn);
     ASSERT_TRUE(run.ok()) << run.status();
     for (const auto& descriptor : (*run)->descriptors()) {
       descriptors.push_back(descriptor);
     }
     nodes.push_back(*std::move(run));
   }
-  ASSERT_TRUE(nodes[0]->Connect(descriptors).ok());
+  ASSERT_TRUE(nodes[0]->Connect(descriptors, GoOn).ok());
   ASSERT_TRUE(nodes[0]->Open(GoOn).ok());
   int asked = 0;
   const absl::Status status =

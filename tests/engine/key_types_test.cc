@@ -1,4 +1,4 @@
-// Keys of every size and shape over a cluster, few of them and many, in logs and in slots: sums of what a static table
+// Keys of every size and shape over a cluster, few of them and many, in logs and in cells: sums of what a static table
 // gives for a key, and joins, against loops over the keys' numbers.
 
 #include <algorithm>
@@ -40,7 +40,7 @@ using Runner = std::function<absl::Status(const Query&)>;
 struct KeyType {
   const char* name;
   std::size_t size_bytes;
-  bool fits_slots;
+  bool fits_cells;
   std::uint64_t most_keys;
   absl::Status (*sum)(const Workload& workload, const Runner& run, SumRows& rows);
   absl::Status (*join)(const Workload& workload, const Runner& run, PairRows& rows);
@@ -119,7 +119,7 @@ template <typename K, bool kJoins>
 KeyType TypeOf(const char* name) {
   KeyType type{.name = name,
                .size_bytes = sizeof(K),
-               .fits_slots = sizeof(K) + sizeof(absl::int128) <= 64,  // a cache line
+               .fits_cells = sizeof(K) + sizeof(absl::int128) <= 64,  // a cache line
                .most_keys = std::min(KeyRange<K>::kCount, kManyKeys),
                .sum = &SumOf<K>,
                .join = nullptr};
@@ -129,11 +129,11 @@ KeyType TypeOf(const char* name) {
 
 std::vector<KeyType> KeyTypes() {
   return {TypeOf<bool, false>("Bool"),
-          TypeOf<Shade, false>("Enum"),
+          TypeOf<Shade, true>("Enum"),
           TypeOf<std::uint16_t, false>("Uint16"),
           TypeOf<std::int32_t, true>("Int32"),
           TypeOf<Place, false>("Struct12"),
-          TypeOf<HostAddress, false>("Struct16"),
+          TypeOf<HostAddress, true>("Struct16"),
           TypeOf<FixedText<40>, true>("Text40"),
           TypeOf<FixedText<56>, false>("Text56")};
 }
@@ -212,33 +212,34 @@ TEST_P(KeysOf, HaveExactSumsInLogs) {
     Workload workload = WorkloadOf(keys);
     SCOPED_TRACE(absl::StrCat(workload.keys, " keys"));
     workload.window_ms = workload.span_ms;  // one slice, which is never considered
-    workload.thresholds = {.cached_log_bytes = 1'000, .updates_between_looks = std::uint64_t{1} << 60};
+    workload.thresholds = {.cached_log_bytes = 1'000, .updates_between_reviews = std::uint64_t{1} << 60};
     workload.fold = {.records_per_saved = 8, .combiner_bytes = 1'024};
     const ClusterOutcome outcome = ExpectSums(workload);
-    EXPECT_EQ(Total(outcome, &ExecutorMetrics::slot_slices) + Total(outcome, &ExecutorMetrics::slot_moves), 0U);
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::cell_slices) + Total(outcome, &ExecutorMetrics::cell_moves), 0U);
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::prefetched_entries) > 0, workload.keys > kFewKeys)
         << "a log beyond the threshold";
   }
 }
 
-TEST_P(KeysOf, HaveExactSumsInSlots) {
+TEST_P(KeysOf, HaveExactSumsInCells) {
   for (const std::uint64_t keys : {kFewKeys, kManyKeys}) {
     Workload workload = WorkloadOf(keys);
     SCOPED_TRACE(absl::StrCat(workload.keys, " keys"));
     workload.records = 20 * workload.keys + 10'000;
     workload.window_ms = workload.span_ms / 3;
-    workload.thresholds = {.cached_slots_bytes = 1'000, .first_level_slots_bytes = 1'000, .updates_between_looks = 20};
+    workload.thresholds = {
+        .cached_cells_bytes = 1'000, .first_level_cells_bytes = 1'000, .updates_between_reviews = 20};
     workload.fold = {.records_per_saved = 8, .combiner_bytes = 1'024};  // so most records reach leaders one by one
     const ClusterOutcome outcome = ExpectSums(workload);
-    EXPECT_EQ(Total(outcome, &ExecutorMetrics::slot_slices) > 0, type().fits_slots);
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::cell_slices) > 0, type().fits_cells);
     if (workload.keys > kFewKeys) {  // fewer are folded before they come to the table, which is not considered then
-      EXPECT_EQ(Total(outcome, &ExecutorMetrics::slot_moves) > 0, type().fits_slots);
+      EXPECT_EQ(Total(outcome, &ExecutorMetrics::cell_moves) > 0, type().fits_cells);
     }
-    EXPECT_EQ(Total(outcome, &ExecutorMetrics::unfit_slots), 0U);
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::unfit_cells), 0U);
   }
 }
 
-/// The types that join, which is enough: a join compares keys of all sizes alike.
+/// The types that join, of 1, 4, 16 and 40 bytes. Joins keep no slots, so these sizes are enough.
 class JoinedKeysOf : public KeysOf {};
 
 TEST_P(JoinedKeysOf, FindTheirPartners) {

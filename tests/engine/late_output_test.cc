@@ -31,18 +31,18 @@ constexpr std::int64_t kSizeMs = 500;
 constexpr std::int64_t kLatenessMs = 400;
 
 /// What the query's steps make of a record; it has no default.
-struct Kept {
-  explicit Kept(const TestRecord& record) : key(record.key) {}
+struct OnlyKey {
+  explicit OnlyKey(const TestRecord& record) : key(record.key) {}
 
   static constexpr std::string_view kCsvHeader = "key";
-  friend void AppendCsv(std::string& line, const Kept& kept) { absl::StrAppend(&line, kept.key); }
+  friend void AppendCsv(std::string& line, const OnlyKey& only) { absl::StrAppend(&line, only.key); }
 
   std::uint64_t key;
 };
-using LateKept = LateRecord<Kept>;
+using LateKey = LateRecord<OnlyKey>;
 using Line = std::tuple<std::int64_t, std::int64_t, std::uint64_t>;  // event time, watermark, key
 
-Line LineOf(const LateKept& late) { return {late.event_time_ms, late.watermark_ms, late.record.key}; }
+Line LineOf(const LateKey& late) { return {late.event_time_ms, late.watermark_ms, late.record.key}; }
 
 // The late records in the order in which they are read, for windows that end a multiple of kSizeMs after 1970.
 std::vector<Line> SequentialLate(const Workload& workload, std::int64_t lateness_ms) {
@@ -61,8 +61,8 @@ std::vector<Line> SequentialLate(const Workload& workload, std::int64_t lateness
 auto Windowed(const Workload& workload) {
   return From(DisorderedRecords(workload, kLateDisorder))
       .Filter([](const TestRecord& record) { return record.kind == 0; })
-      .Map([](const TestRecord& record) { return Kept(record); })
-      .KeyBy(&Kept::key)
+      .Map([](const TestRecord& record) { return OnlyKey(record); })
+      .KeyBy(&OnlyKey::key)
       .Window(Tumbling{absl::Milliseconds(kSizeMs)});
 }
 
@@ -70,7 +70,7 @@ TEST(LateOutput, HasExactlyTheLateRecordsOfEachReader) {
   for (const Workload& workload : DisorderedWorkloads(60)) {
     SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
     for (const bool lateness_first : {true, false}) {
-      std::vector<std::vector<LateKept>> late(workload.executor_count());
+      std::vector<std::vector<LateKey>> late(workload.executor_count());
       const std::unique_ptr<Query> query = lateness_first ? Windowed(workload)
                                                                 .AllowedLateness(absl::Milliseconds(kLatenessMs))
                                                                 .LateTo(Collect(late))
@@ -124,12 +124,12 @@ TEST(LateOutput, AsCsvHasAFileOfEachReaderWhoseNamesAreFinalWithTheResults) {
 }
 
 // Takes rows only now and then, and takes a while to finish.
-class SlowSink final : public Sink<LateKept> {
+class SlowSink final : public Sink<LateKey> {
  public:
-  explicit SlowSink(std::vector<LateKept>& rows) : rows_(&rows) {}
+  explicit SlowSink(std::vector<LateKey>& rows) : rows_(&rows) {}
 
   bool Ready() override { return ++asked_ % 5 == 0; }
-  absl::Status Write(std::span<const LateKept> rows) override {
+  absl::Status Write(std::span<const LateKey> rows) override {
     if (asked_ % 5 != 0) return absl::InternalError("nobody waited for the sink");
     ++asked_;
     rows_->insert(rows_->end(), rows.begin(), rows.end());
@@ -139,16 +139,16 @@ class SlowSink final : public Sink<LateKept> {
   absl::Status Commit() override { return finishing_ == 3 ? absl::OkStatus() : absl::InternalError("not finished"); }
 
  private:
-  std::vector<LateKept>* rows_;
+  std::vector<LateKey>* rows_;
   int asked_ = 0;
   int finishing_ = 0;
 };
 
 struct Slow {
-  std::vector<std::vector<LateKept>>* rows;
+  std::vector<std::vector<LateKey>>* rows;
 
   template <typename Row>
-    requires std::same_as<Row, LateKept>
+    requires std::same_as<Row, LateKey>
   SinkFactory<Row> Factory() const {
     return [rows = rows](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
       return std::make_unique<SlowSink>((*rows)[Value(context.executor)]);
@@ -158,7 +158,7 @@ struct Slow {
 
 TEST(LateOutput, WaitsForItsSink) {
   const Workload workload = DisorderedWorkloads(60)[1];
-  std::vector<std::vector<LateKept>> late(workload.executor_count());
+  std::vector<std::vector<LateKey>> late(workload.executor_count());
   const std::unique_ptr<Query> query = Windowed(workload).LateTo(Slow{&late}).Aggregate(Count{}).To(Discard{});
   std::vector<ExecutorMetrics> metrics;
   ASSERT_EQ(RunNodes(workload, *query, metrics), absl::OkStatus());
@@ -167,7 +167,7 @@ TEST(LateOutput, WaitsForItsSink) {
 
 TEST(LateOutput, ASinkThatFailsEndsTheRun) {
   Workload workload = DisorderedWorkloads(60)[0];
-  std::vector<std::vector<LateKept>> late(workload.executor_count());
+  std::vector<std::vector<LateKey>> late(workload.executor_count());
   const std::unique_ptr<Query> query =
       Windowed(workload).LateTo(Collect(late, /*max_rows=*/10)).Aggregate(Count{}).To(Discard{});
   std::vector<ExecutorMetrics> metrics;

@@ -30,10 +30,10 @@ TEST(LatencySamples, NeverHoldsMoreThanItsCapacityAndKeepsAnEvenSpread) {
   constexpr std::int64_t kSamples = 1000;
   for (std::int64_t value = 0; value < kSamples; ++value) {
     samples.Add(value);
-    ASSERT_LE(samples.kept().size(), 8U);
-    // The kept ones are exactly those whose number is a multiple of the stride.
-    for (std::size_t i = 0; i < samples.kept().size(); ++i) {
-      ASSERT_EQ(samples.kept()[i], static_cast<std::int64_t>(i * samples.stride())) << "after " << value;
+    ASSERT_LE(samples.retained().size(), 8U);
+    // The retained ones are exactly those whose number is a multiple of the stride.
+    for (std::size_t i = 0; i < samples.retained().size(); ++i) {
+      ASSERT_EQ(samples.retained()[i], static_cast<std::int64_t>(i * samples.stride())) << "after " << value;
     }
   }
   EXPECT_EQ(samples.count(), static_cast<std::uint64_t>(kSamples));
@@ -43,9 +43,9 @@ TEST(LatencySamples, NeverHoldsMoreThanItsCapacityAndKeepsAnEvenSpread) {
 
 TEST(LatencySamples, NeverAllocatesAfterConstruction) {
   LatencySamples samples(8);
-  const std::int64_t* const memory = samples.kept().data();
+  const std::int64_t* const memory = samples.retained().data();
   for (int i = 0; i < 100; ++i) samples.Add(i);
-  EXPECT_EQ(samples.kept().data(), memory);
+  EXPECT_EQ(samples.retained().data(), memory);
 }
 
 TEST(PercentileNanos, WithoutSamplesItIsZero) {
@@ -54,7 +54,7 @@ TEST(PercentileNanos, WithoutSamplesItIsZero) {
 }
 
 TEST(PercentileNanos, WeighsExecutorsByTheirNumberOfSamples) {
-  LatencySamples many(2);  // keeps few of its 1000 samples, which stand for all
+  LatencySamples many(2);  // retains few of its 1000 samples, which stand for all
   for (int i = 0; i < 1000; ++i) many.Add(10);
   LatencySamples few(100);
   for (int i = 0; i < 50; ++i) few.Add(1000);

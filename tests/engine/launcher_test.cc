@@ -94,7 +94,9 @@ TEST_F(LauncherTest, AChildThatCannotOpenTheNullDeviceSaysSo) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
   const absl::Status status = RunShell(1, "exit 0");
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_THAT(status.message(), HasSubstr("cannot start rank 1: opening /dev/null, its standard input: Too many open"));
+  EXPECT_THAT(
+      status.message(),
+      HasSubstr("cannot start rank 1: opening /dev/null, its standard input: Too many open files; raise ulimit -n"));
   EXPECT_EQ(launcher_.running(), 0U);
 }
 

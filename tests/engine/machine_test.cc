@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "engine/cluster/cpu_pinning.h"
+#include "engine/base/cpu_pinning.h"
 #include "tests/engine/temporary_folder.h"
 
 namespace glaive::engine {

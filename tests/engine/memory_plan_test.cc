@@ -24,6 +24,13 @@ TEST(MemoryPlan, WhatIsNotFixedIsTheStates) {
   EXPECT_NE(plan->Describe().find("2 nodes on this host"), std::string::npos) << plan->Describe();
 }
 
+TEST(MemoryPlan, CreditWordsAndQueuesOfImmediateValuesAreNotTheStates) {
+  const auto plan = PlanMemory({.executors = 2, .arrival_bytes = kMiB, .limit_bytes = kGiB}, 16 * kGiB);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->state_bytes_per_executor, 511 * kMiB);
+  EXPECT_NE(plan->Describe().find("arrivals 2MiB"), std::string::npos) << plan->Describe();
+}
+
 TEST(MemoryPlan, InputThatDoesNotFitIsRefusedWithItsSizeAndTheFlags) {
   const auto plan = PlanMemory({.source_bytes = 20 * kGiB}, 16 * kGiB);
   ASSERT_EQ(plan.status().code(), absl::StatusCode::kResourceExhausted);

@@ -3,6 +3,8 @@
 #include "engine/cluster/node_set_up.h"
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,10 +17,12 @@
 #include <gtest/gtest.h>
 
 #include "engine/api/stream.h"
+#include "engine/files/file_claims.h"
 #include "engine/sink/discard.h"
 #include "rdma/transport/fabric.h"
 #include "rdma/transport/local_transport.h"
 #include "tests/engine/cluster_harness.h"
+#include "tests/engine/temporary_folder.h"
 #include "tests/rdma/bootstrap_cluster.h"
 
 namespace glaive::engine {
@@ -34,7 +38,7 @@ class CountProgram final : public QueryProgram {
   std::string summary() const override { return ""; }
   void RegisterFlags(FlagSet& /*flags*/) override {}
   absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& /*options*/, std::uint32_t /*executor_count*/,
-                                               const Watch& /*watch*/) override {
+                                               FileClaims& /*claims*/, const Watch& /*watch*/) override {
     return From(TestSource(Workload{}))
         .KeyBy(&TestRecord::key)
         .Window(Tumbling{absl::Seconds(1)})
@@ -49,8 +53,8 @@ class CountProgram final : public QueryProgram {
 /// A local transport that calls itself verbs, and whose peers are connected at a certain time.
 class LateTransport final : public rdma::CopyTransport {
  public:
-  LateTransport(std::uint32_t queue_depth, const Clock& clock, std::int64_t connected_ns)
-      : CopyTransport(queue_depth), local_(queue_depth), clock_(&clock), connected_ns_(connected_ns) {}
+  LateTransport(const rdma::TransportOptions& options, const Clock& clock, std::int64_t connected_ns)
+      : CopyTransport(options), local_(options), clock_(&clock), connected_ns_(connected_ns) {}
 
   rdma::TransportKind kind() const override { return rdma::TransportKind::kVerbs; }
   rdma::EndpointDescriptor endpoint() const override { return local_.endpoint(); }
@@ -58,7 +62,7 @@ class LateTransport final : public rdma::CopyTransport {
   absl::StatusOr<rdma::RemoteRegion> Attach(const rdma::RegionDescriptor& descriptor) override {
     return local_.Attach(descriptor);
   }
-  absl::StatusOr<rdma::QueuePair*> Connect(NodeId peer, const rdma::EndpointDescriptor& there) override {
+  absl::StatusOr<rdma::QueuePair*> Connect(ExecutorId peer, const rdma::EndpointDescriptor& there) override {
     return local_.Connect(peer, there);
   }
   absl::StatusOr<std::optional<NodeId>> PollConnecting() override {
@@ -78,19 +82,26 @@ class TestHost final : public Host, public rdma::Fabric {
   explicit TestHost(rdma::HandClock& clock) : clock_(&clock) {}
 
   absl::StatusOr<std::vector<int>> claim = std::vector<int>();  // what ClaimCpus finds
+  NumaNodes numa;                                               // of the host
+  std::optional<int> device_node;                               // the NUMA node of its device
   std::int64_t connected_ns = 0;                                // when queue pairs over verbs stand
+  std::string out_of_order;                                     // OutOfOrderSetting
 
   std::string printed() const { return out_.str(); }
   const std::vector<std::string>& told() const { return told_; }
   const std::vector<int>& pinned() const { return pinned_; }
   bool has_claims() const { return has_claims_; }
+  /// The processors that ClaimCpus was given, in their order.
+  const std::vector<int>& offered() const { return offered_; }
 
   void Sleep(absl::Duration time) override { clock_->Advance(100 * time); }
   std::ostream& out() override { return out_; }
   void Tell(const std::string& message) override { told_.push_back(message); }
   std::uint64_t available_memory_bytes() override { return std::uint64_t{4} << 30; }
   std::vector<int> allowed_cpus() override { return {0, 1, 2, 3}; }
-  absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& /*cpus*/, std::size_t /*count*/) override {
+  NumaNodes numa_nodes() override { return numa; }
+  absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t /*count*/) override {
+    offered_ = cpus;
     has_claims_ = claim.ok();
     return claim;
   }
@@ -98,17 +109,19 @@ class TestHost final : public Host, public rdma::Fabric {
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& /*options*/) override {
     return nullptr;
   }
+  std::string OutOfOrderSetting() override { return out_of_order; }
+  std::optional<int> NumaNodeOf(const rdma::VerbsDevice* /*device*/) override { return device_node; }
   void Equip(ExecutorConfig& config) override { config.mesh.fabric = this; }
   void RemovePart(const ResultPart& /*part*/, const std::string& /*path*/) override {}
-  std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> /*executors*/,
+  std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
                                              const std::vector<int>& cpus) override {
     pinned_ = cpus;
-    return std::make_unique<NoRunner>();
+    return std::make_unique<NoRunner>(executors.size());
   }
   absl::StatusOr<std::unique_ptr<rdma::Transport>> MakeTransport(rdma::TransportKind kind,
                                                                  const rdma::TransportOptions& options) override {
     if (kind != rdma::TransportKind::kVerbs) return rdma::MakeTransport(kind, options);
-    return std::make_unique<LateTransport>(options.queue_depth * options.node_count, *clock_, connected_ns);
+    return std::make_unique<LateTransport>(options, *clock_, connected_ns);
   }
   absl::StatusOr<rdma::PageRegion> MapSegments(std::size_t size_bytes) override {
     return rdma::PageRegion::Map(size_bytes);
@@ -117,15 +130,42 @@ class TestHost final : public Host, public rdma::Fabric {
  private:
   class NoRunner final : public ExecutorRunner {
    public:
+    explicit NoRunner(std::size_t executors) : executors_(executors) {}
+
+    absl::Status OnEach(Step step, const Watch& watch) override {
+      absl::Status status;
+      for (std::size_t i = 0; i < executors_; ++i) status.Update(step(i, watch));
+      return status;
+    }
     absl::Status Open(const Watch& /*watch*/) override { return absl::OkStatus(); }
     absl::Status Run(const Watch& /*watch*/) override { return absl::OkStatus(); }
+
+   private:
+    std::size_t executors_;
   };
 
   rdma::HandClock* clock_;
   std::ostringstream out_;
   std::vector<std::string> told_;
   std::vector<int> pinned_;
+  std::vector<int> offered_;
   bool has_claims_ = false;
+};
+
+/// Two NUMA nodes, whose processors alternate.
+class NumaTree {
+ public:
+  NumaTree() {
+    for (const char* const node : {"0", "1"}) {
+      const std::filesystem::path path = folder_.path() / "sys/devices/system/node" / absl::StrCat("node", node);
+      std::filesystem::create_directories(path);
+      std::ofstream(path / "cpulist") << (*node == '0' ? "0,2" : "1,3") << "\n";
+    }
+  }
+  NumaNodes Read() const { return NumaNodes::Read(folder_.path().string()); }
+
+ private:
+  TemporaryFolder folder_;
 };
 
 EngineOptions OptionsOf(std::uint32_t nodes, std::uint32_t executors) {
@@ -139,23 +179,39 @@ EngineOptions OptionsOf(std::uint32_t nodes, std::uint32_t executors) {
 class NodeSetUpTest : public ::testing::Test {
  protected:
   /// Sets two nodes of one host up.
-  void SetUpBoth() {
+  void SetUpBoth(std::uint32_t executors = 1) {
     rdma::Planes planes = rdma::StartCluster(2, steady_clock_);
     ASSERT_EQ(planes.size(), 2U);
-    const EngineOptions options = OptionsOf(2, 1);
+    const EngineOptions options = OptionsOf(2, executors);
     rdma::OnEveryNode(planes, [&](rdma::ControlPlane& plane) {
       TestHost& host = Value(plane.rank()) == 0 ? first_ : second_;
       CountProgram program;
+      FileClaims claims;
       NodeParts parts;
-      EXPECT_EQ(NodeSetUp(program, options, plane, clock_, host, parts).Run(GoOn), absl::OkStatus());
+      EXPECT_EQ(NodeSetUp(program, options, plane, clock_, host, claims, parts).Run(GoOn), absl::OkStatus());
+      if (Value(plane.rank()) == 0) processors_ = parts.processors;
       EXPECT_TRUE(plane.AllGather("set up", "").ok());  // the other may still use this one's rings
     });
+  }
+
+  /// Sets up a run of one node, whose two executors reach each other over verbs.
+  void SetUpOneOverVerbs(ArrivalChoice arrival) {
+    const auto plane = rdma::ControlPlane::Alone(rdma::HelloOf(0, 1), 7, rdma::Patience(), steady_clock_);
+    ASSERT_TRUE(plane.ok()) << plane.status();
+    EngineOptions options = OptionsOf(1, 2);
+    options.cluster.transport = TransportChoice::kVerbs;
+    options.cluster.arrival = arrival;
+    CountProgram program;
+    FileClaims claims;
+    NodeParts parts;
+    EXPECT_EQ(NodeSetUp(program, options, **plane, clock_, first_, claims, parts).Run(GoOn), absl::OkStatus());
   }
 
   SteadyClock steady_clock_;
   rdma::HandClock clock_;
   TestHost first_{clock_};
   TestHost second_{clock_};
+  std::vector<std::string> processors_;  // as node 0 reports them
 };
 
 TEST_F(NodeSetUpTest, NodesOfAHostArePinnedIfAllFindProcessors) {
@@ -165,6 +221,37 @@ TEST_F(NodeSetUpTest, NodesOfAHostArePinnedIfAllFindProcessors) {
   EXPECT_THAT(first_.printed(), HasSubstr("processors: node 0's executors are pinned to 0\n"));
   EXPECT_THAT(first_.pinned(), ElementsAre(0));
   EXPECT_THAT(second_.pinned(), ElementsAre(1));
+  EXPECT_THAT(processors_, ElementsAre("0", "1"));
+}
+
+TEST_F(NodeSetUpTest, NodesOfAHostBeginWithSharesOfTheirOwn) {
+  SetUpBoth(/*executors=*/2);
+  EXPECT_THAT(first_.offered(), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(second_.offered(), ElementsAre(2, 3, 0, 1));
+}
+
+TEST_F(NodeSetUpTest, ProcessorsNearTheDeviceComeFirstAndAreSaidWithTheirNode) {
+  const NumaTree tree;
+  first_.numa = second_.numa = tree.Read();
+  first_.device_node = second_.device_node = 1;
+  first_.claim = std::vector<int>{1};
+  second_.claim = std::vector<int>{3, 0};
+  SetUpBoth();
+  EXPECT_THAT(first_.offered(), ElementsAre(1, 3, 0, 2));
+  EXPECT_THAT(second_.offered(), ElementsAre(3, 0, 2, 1));
+  EXPECT_THAT(first_.printed(),
+              HasSubstr("node 0's executors are pinned to 1 (NUMA node 1); the device is at NUMA node 1\n"));
+  EXPECT_THAT(processors_, ElementsAre("1 (NUMA node 1)", "3 (NUMA node 1), 0 (NUMA node 0)"));
+}
+
+TEST_F(NodeSetUpTest, WithoutANearNodeTheOrderIsTheSystems) {
+  const NumaTree tree;
+  first_.numa = second_.numa = tree.Read();
+  first_.claim = std::vector<int>{0};
+  second_.claim = std::vector<int>{1};
+  SetUpBoth();
+  EXPECT_THAT(first_.offered(), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(first_.printed(), HasSubstr("node 0's executors are pinned to 0 (NUMA node 0)\n"));
 }
 
 TEST_F(NodeSetUpTest, NoNodeOfAHostIsPinnedIfOneFindsNoProcessors) {
@@ -175,19 +262,24 @@ TEST_F(NodeSetUpTest, NoNodeOfAHostIsPinnedIfOneFindsNoProcessors) {
   EXPECT_THAT(first_.pinned(), IsEmpty());
   EXPECT_THAT(second_.pinned(), IsEmpty());
   EXPECT_FALSE(first_.has_claims()) << "other runs may have what is not used";
+  EXPECT_THAT(processors_, ElementsAre("", ""));
 }
 
 TEST_F(NodeSetUpTest, ANodeSaysWhoseQueuePairItWaitsFor) {
-  const auto plane = rdma::ControlPlane::Alone(rdma::HelloOf(0, 1), 7, rdma::Patience(), steady_clock_);
-  ASSERT_TRUE(plane.ok()) << plane.status();
-  EngineOptions options = OptionsOf(1, 2);
-  options.cluster.transport = TransportChoice::kVerbs;
   first_.connected_ns = 5'000'000'000;
-  CountProgram program;
-  NodeParts parts;
-  EXPECT_EQ(NodeSetUp(program, options, **plane, clock_, first_, parts).Run(GoOn), absl::OkStatus());
+  SetUpOneOverVerbs(ArrivalChoice::kAuto);
   const char* const message = "waits for a queue pair to node 0 (process 1000), for at most 1m (--join-timeout)";
   EXPECT_THAT(first_.told(), ElementsAre(message, message));
+}
+
+TEST_F(NodeSetUpTest, ANodeThatPollsIsWarnedOfADeviceThatPlacesBytesOutOfOrder) {
+  SetUpOneOverVerbs(ArrivalChoice::kPoll);
+  EXPECT_THAT(first_.told(), IsEmpty()) << "no sign of it";
+  first_.out_of_order = "MLX5_RELAXED_PACKET_ORDERING_ON=1";
+  SetUpOneOverVerbs(ArrivalChoice::kImmediate);
+  EXPECT_THAT(first_.told(), IsEmpty()) << "the order does not matter";
+  SetUpOneOverVerbs(ArrivalChoice::kPoll);
+  EXPECT_THAT(first_.told(), ElementsAre(HasSubstr("messages arrive by poll, and MLX5_RELAXED_PACKET_ORDERING_ON=1 ")));
 }
 
 }  // namespace

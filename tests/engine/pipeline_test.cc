@@ -1,4 +1,4 @@
-// The stateless steps and the stage they feed: what is kept, what is grouped, what is late.
+// The stateless steps and the loop behind them: which records are accepted, which are grouped, which are late.
 
 #include <algorithm>
 #include <map>
@@ -72,9 +72,9 @@ struct Time {
 using CountPlan =
     AggregationPlan<SourceOrigin<Reading, Time>, SourceStep<Reading>, std::uint64_t Reading::*, Tumbling, Count>;
 
-class RecordStageTest : public ::testing::Test {
+class FoldLoopTest : public ::testing::Test {
  protected:
-  using Stage = RecordStage<CountPlan>;
+  using Loop = FoldLoop<CountPlan>;
 
   /// Takes what comes to the store, and folds some keys at once.
   class Host {
@@ -109,14 +109,16 @@ class RecordStageTest : public ::testing::Test {
       entered_ = static_cast<std::int64_t>(piece);
       entries.push_back(entered_);
     }
-    void Take(state::SliceId piece, std::span<Stage::Update> updates) {
+    void Take(state::SliceId piece, std::span<Loop::Update> updates) {
       sizes.push_back(updates.size());
-      for (Stage::Update& update : updates) {
+      for (Loop::Update& update : updates) {
         taken[static_cast<std::int64_t>(piece)].push_back(update.key);
         update = {};  // as a store may
       }
     }
-    void Late(std::int64_t /*event_time_ms*/, const Reading& /*record*/) { FAIL() << "late records are not kept"; }
+    void Late(std::int64_t /*event_time_ms*/, const Reading& /*record*/) {
+      FAIL() << "the plan has no sink for late records";
+    }
 
     bool folds_ahead = false;
     std::set<std::uint64_t> keys_folded;
@@ -132,8 +134,8 @@ class RecordStageTest : public ::testing::Test {
   };
 
   /// Adds readings of {sensor, event time}, all in one call.
-  void Add(const std::vector<Reading>& readings, const Stage::Stretch& stretch = {}) {
-    stage_.Add(std::span<const Reading>(readings), stretch, host_, [this] { ++meanwhile_; });
+  void Add(const std::vector<Reading>& readings, const Loop::Stretch& stretch = {}) {
+    loop_.Add(std::span<const Reading>(readings), stretch, host_, [this] { ++meanwhile_; });
   }
   /// Likewise, by pointers to them, as where filters lead the chain.
   void AddPointers(const std::vector<Reading>& readings) {
@@ -141,14 +143,14 @@ class RecordStageTest : public ::testing::Test {
     for (const Reading& reading : readings) {
       pointers.push_back(&reading);
     }
-    stage_.Add(std::span<const Reading* const>(pointers), {}, host_, [] {});
+    loop_.Add(std::span<const Reading* const>(pointers), {}, host_, [] {});
   }
   /// Makes the slice from 0 to 10 ms the current one, by records of sensor 0.
   void EnterFirstSlice() {
-    stage_.BeginBatch(kMinEventTimeMs);
-    Add(std::vector<Reading>(Stage::kMaxRecords, {.sensor = 0, .value = 3}));
+    loop_.BeginBatch(kMinEventTimeMs);
+    Add(std::vector<Reading>(Loop::kMaxRecords, {.sensor = 0, .value = 3}));
     ASSERT_EQ(host_.entries, (std::vector<std::int64_t>{0}));
-    stage_.Flush(host_);
+    loop_.Flush(host_);
     host_.taken.clear();
     host_.sizes.clear();
     meanwhile_ = 0;
@@ -156,7 +158,7 @@ class RecordStageTest : public ::testing::Test {
 
   CountPlan plan_{
       .origin = {}, .chain = {}, .key = &Reading::sensor, .window = {absl::Milliseconds(10)}, .aggregate = {}};
-  Stage stage_{plan_, Windows(plan_.window)};
+  Loop loop_{plan_, Windows(plan_.window)};
   Host host_;
   std::size_t meanwhile_ = 0;
 };
@@ -164,40 +166,40 @@ class RecordStageTest : public ::testing::Test {
 using Keys = std::vector<std::uint64_t>;
 using KeysBySlice = std::map<std::int64_t, Keys>;
 
-TEST_F(RecordStageTest, RecordsOfTheCurrentSliceAreHandedOverManyAtATime) {
+TEST_F(FoldLoopTest, RecordsOfTheCurrentSliceAreHandedOverManyAtATime) {
   EnterFirstSlice();
   for (std::uint64_t i = 0; i < 3'000; i += 100) {
     Add(std::vector<Reading>(100, {.sensor = i, .value = 3}));
   }
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.taken[0].size(), 3'000U);
   EXPECT_LE(host_.sizes.size(), 6U);
   EXPECT_LE(std::ranges::max(host_.sizes), state::kMostEntries);
-  EXPECT_EQ(stage_.kept(), 3'000U + Stage::kMaxRecords);
+  EXPECT_EQ(loop_.accepted(), 3'000U + Loop::kMaxRecords);
   EXPECT_EQ(meanwhile_, 3'000U);
 }
 
-TEST_F(RecordStageTest, WhatIsHandedOverNeverMixesWindowsEvenWhenRecordsAreOutOfOrder) {
-  stage_.BeginBatch(kMinEventTimeMs);
+TEST_F(FoldLoopTest, WhatIsHandedOverNeverMixesWindowsEvenWhenRecordsAreOutOfOrder) {
+  loop_.BeginBatch(kMinEventTimeMs);
   Add({{105, 5}, {115, 15}, {106, 6}, {125, 25}, {99, -1}, {107, 7}});
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.taken, (KeysBySlice{{-1, {99}}, {0, {105, 106, 107}}, {1, {115}}, {2, {125}}}));
   EXPECT_EQ(host_.sizes.size(), 4U) << "each slice's records together";
-  EXPECT_EQ(stage_.kept(), 6U);
+  EXPECT_EQ(loop_.accepted(), 6U);
 }
 
-TEST_F(RecordStageTest, WhatTheFolderTakesIsNotStaged) {
+TEST_F(FoldLoopTest, WhatTheFolderTakesIsNotPending) {
   EnterFirstSlice();
   host_.keys_folded = {1, 3};
   Add({{1, 7}, {2, 8}, {3, 19}, {3, 9}, {2, 4}});
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.folded, (KeysBySlice{{0, {1, 3}}}));
   EXPECT_EQ(host_.taken, (KeysBySlice{{0, {2, 2}}, {1, {3}}})) << "key 3 in another slice is not of the folder";
   EXPECT_EQ(host_.counted, 2U);
-  EXPECT_EQ(stage_.kept(), 5U + Stage::kMaxRecords);
+  EXPECT_EQ(loop_.accepted(), 5U + Loop::kMaxRecords);
 }
 
-TEST_F(RecordStageTest, AFolderThatFoldsAheadTakesTheOldestOnceOthersAreStagedBehindThem) {
+TEST_F(FoldLoopTest, AFolderThatFoldsAheadTakesTheOldestOnceOthersArePendingBehindThem) {
   EnterFirstSlice();
   host_.folds_ahead = true;
   host_.keys_folded = {1};
@@ -207,13 +209,13 @@ TEST_F(RecordStageTest, AFolderThatFoldsAheadTakesTheOldestOnceOthersAreStagedBe
   Add(std::vector<Reading>(20, {.sensor = 1, .value = 7}));
   EXPECT_GT(host_.counted, 0U);
   EXPECT_LT(host_.counted, 80U);
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.folded[0].size(), host_.counted);
   EXPECT_EQ(host_.taken[0].size(), 80U - host_.counted);
-  EXPECT_EQ(stage_.kept(), 80U + Stage::kMaxRecords);
+  EXPECT_EQ(loop_.accepted(), 80U + Loop::kMaxRecords);
 }
 
-TEST_F(RecordStageTest, WhatAFolderThatFoldsAheadRefusesIsHandedOverInOrder) {
+TEST_F(FoldLoopTest, WhatAFolderThatFoldsAheadRefusesIsHandedOverInOrder) {
   EnterFirstSlice();
   host_.folds_ahead = true;
   Keys all;
@@ -229,7 +231,7 @@ TEST_F(RecordStageTest, WhatAFolderThatFoldsAheadRefusesIsHandedOverInOrder) {
     Add(readings, {.in_order = step % 2 == 0});
   }
   const Keys folded = host_.folded[0];
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_GT(folded.size(), 50U);
   EXPECT_EQ(host_.folded[0], folded) << "the rest is handed over as it is";
   std::erase_if(all, [&](std::uint64_t key) { return std::ranges::find(folded, key) != folded.end(); });
@@ -237,19 +239,19 @@ TEST_F(RecordStageTest, WhatAFolderThatFoldsAheadRefusesIsHandedOverInOrder) {
   EXPECT_EQ(host_.prefetched.size(), 400U);
 }
 
-TEST_F(RecordStageTest, WhatWaitsForAFolderIsTakenBeforeAnotherSliceIsEntered) {
+TEST_F(FoldLoopTest, WhatWaitsForAFolderIsTakenBeforeAnotherSliceIsEntered) {
   EnterFirstSlice();
   host_.folds_ahead = true;
   host_.keys_folded = {1, 2};
   Add(std::vector<Reading>(100, {.sensor = 1, .value = 7}), {.in_order = true});
   Add(std::vector<Reading>(100, {.sensor = 2, .value = 17}), {.in_order = true});
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.folded[0].size() + host_.taken[0].size(), 100U);
   EXPECT_EQ(host_.folded[1].size() + host_.taken[1].size(), 100U);
   EXPECT_EQ(std::ranges::count(host_.folded[0], 2U) + std::ranges::count(host_.taken[0], 2U), 0);
 }
 
-TEST_F(RecordStageTest, TheSliceOfMostRecordsBecomesTheCurrentOne) {
+TEST_F(FoldLoopTest, TheSliceOfMostRecordsBecomesTheCurrentOne) {
   EnterFirstSlice();
   host_.keys_folded = {1};
   std::vector<Reading> readings;
@@ -261,126 +263,126 @@ TEST_F(RecordStageTest, TheSliceOfMostRecordsBecomesTheCurrentOne) {
   Add(readings);
   EXPECT_EQ(host_.entries, (std::vector<std::int64_t>{0, 1}));
   Add(readings);
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.folded[0].size(), 68U);
   EXPECT_EQ(host_.folded[1].size(), 66U);
   EXPECT_EQ(host_.taken[1].size(), 132U);
   EXPECT_EQ(host_.taken[0].size(), 34U);
 }
 
-TEST_F(RecordStageTest, AFewRecordsOfAnotherSliceChangeNothing) {
+TEST_F(FoldLoopTest, AFewRecordsOfAnotherSliceChangeNothing) {
   EnterFirstSlice();
   for (int step = 0; step < 20; ++step) {
     std::vector<Reading> readings(100, {.sensor = 1, .value = 3});
     std::fill_n(readings.begin(), 49, Reading{.sensor = 2, .value = 13});
     Add(readings);
   }
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.entries, (std::vector<std::int64_t>{0}));
   EXPECT_EQ(host_.taken[0].size(), 20U * 51);
   EXPECT_EQ(host_.taken[1].size(), 20U * 49);
 }
 
-TEST_F(RecordStageTest, AStepMayHaveRecordsOfManySlices) {
+TEST_F(FoldLoopTest, AStepMayHaveRecordsOfManySlices) {
   EnterFirstSlice();
   Add(std::vector<Reading>(31, {.sensor = 1, .value = 3}));
   Add({{2, 3}, {3, 17}, {4, 9}, {5, -4}, {6, 0}, {7, 10}});
   AddPointers({{8, 19}, {9, 20}, {10, 11}});
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   Keys first(31, 1);
   first.insert(first.end(), {2, 4, 6});
   EXPECT_EQ(host_.taken, (KeysBySlice{{-1, {5}}, {0, first}, {1, {3, 7, 8, 10}}, {2, {9}}}));
-  EXPECT_EQ(stage_.kept(), 40U + Stage::kMaxRecords);
+  EXPECT_EQ(loop_.accepted(), 40U + Loop::kMaxRecords);
 }
 
-TEST_F(RecordStageTest, EventTimesAreShifted) {
-  stage_.BeginBatch(kMinEventTimeMs);
+TEST_F(FoldLoopTest, EventTimesAreShifted) {
+  loop_.BeginBatch(kMinEventTimeMs);
   for (const std::int64_t shift_ms : {1'000, -1'000}) {
-    Add(std::vector<Reading>(Stage::kMaxRecords, {.sensor = 1, .value = 5}), {.event_time_shift_ms = shift_ms});
+    Add(std::vector<Reading>(Loop::kMaxRecords, {.sensor = 1, .value = 5}), {.event_time_shift_ms = shift_ms});
     Add({{2, 0}, {3, 9}, {4, 10}, {5, -1}}, {.event_time_shift_ms = shift_ms});
-    stage_.Flush(host_);
+    loop_.Flush(host_);
     const std::int64_t slice = shift_ms / 10;
     EXPECT_EQ(host_.entries.back(), slice);
-    EXPECT_EQ(host_.taken[slice].size(), Stage::kMaxRecords + 2U);
+    EXPECT_EQ(host_.taken[slice].size(), Loop::kMaxRecords + 2U);
     EXPECT_EQ(host_.taken[slice + 1], (Keys{4}));
     EXPECT_EQ(host_.taken[slice - 1], (Keys{5}));
   }
 }
 
-TEST_F(RecordStageTest, OfRecordsInOrderTheFirstAndTheLastTellWhereAllAre) {
+TEST_F(FoldLoopTest, OfRecordsInOrderTheFirstAndTheLastTellWhereAllAre) {
   const auto in_order = [](std::int64_t shift_ms) {
-    return Stage::Stretch{.event_time_shift_ms = shift_ms, .in_order = true};
+    return Loop::Stretch{.event_time_shift_ms = shift_ms, .in_order = true};
   };
   for (const std::int64_t shift_ms : {0, 1'000, -1'000}) {
     SCOPED_TRACE(shift_ms);
     const std::int64_t slice = shift_ms / 10;
-    stage_.BeginBatch(kMinEventTimeMs);
+    loop_.BeginBatch(kMinEventTimeMs);
     Add(std::vector<Reading>(100, {.sensor = 1, .value = 0}), in_order(shift_ms));
     EXPECT_EQ(host_.entries.back(), slice) << "at once: they are many";
     Add({{3, 0}, {4, 4}, {5, 9}}, in_order(shift_ms));
     Add({{6, 9}, {7, 10}, {8, 29}}, in_order(shift_ms));  // the last ones of others
     Add({}, in_order(shift_ms));
     Add({{9, 1}, {10, 29}}, in_order(shift_ms));
-    stage_.Flush(host_);
+    loop_.Flush(host_);
     Keys first(100, 1);
     first.insert(first.end(), {3, 4, 5, 6, 9});
     EXPECT_EQ(host_.taken[slice], first);
     EXPECT_EQ(host_.taken[slice + 1], (Keys{7}));
     EXPECT_EQ(host_.taken[slice + 2], (Keys{8, 10}));
   }
-  EXPECT_EQ(stage_.late(), 0U);
+  EXPECT_EQ(loop_.late(), 0U);
 }
 
-TEST_F(RecordStageTest, RecordsInOrderEnterEachSliceWhereItBegins) {
-  stage_.BeginBatch(kMinEventTimeMs);
+TEST_F(FoldLoopTest, RecordsInOrderEnterEachSliceWhereItBegins) {
+  loop_.BeginBatch(kMinEventTimeMs);
   std::vector<Reading> readings;
-  for (std::uint64_t i = 0; i < Stage::kMaxRecords; ++i) {
+  for (std::uint64_t i = 0; i < Loop::kMaxRecords; ++i) {
     readings.push_back({.sensor = i, .value = i < 30 ? 5 : 15});
   }
   Add(readings, {.in_order = true});
   EXPECT_EQ(host_.entries, (std::vector<std::int64_t>{0, 1}));
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.taken[0].size(), 30U);
-  EXPECT_EQ(host_.taken[1].size(), Stage::kMaxRecords - 30U);
+  EXPECT_EQ(host_.taken[1].size(), Loop::kMaxRecords - 30U);
 }
 
-TEST_F(RecordStageTest, TheOrderOfABatchIsBelieved) {
+TEST_F(FoldLoopTest, TheOrderOfABatchIsBelieved) {
   EnterFirstSlice();
   Add({{2, 6}, {3, 15}, {4, 7}}, {.in_order = true});  // it is not in order
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.taken, (KeysBySlice{{0, {2, 3, 4}}}));
 }
 
-TEST_F(RecordStageTest, LateRecordsInOrderAreFound) {
-  stage_.BeginBatch(10);
+TEST_F(FoldLoopTest, LateRecordsInOrderAreFound) {
+  loop_.BeginBatch(10);
   Add({{2, 6}, {3, 9}, {4, 10}}, {.in_order = true});
-  Add(std::vector<Reading>(Stage::kMaxRecords, {.sensor = 5, .value = 8}), {.in_order = true});
-  stage_.Flush(host_);
-  EXPECT_EQ(stage_.late(), 2U + Stage::kMaxRecords);
+  Add(std::vector<Reading>(Loop::kMaxRecords, {.sensor = 5, .value = 8}), {.in_order = true});
+  loop_.Flush(host_);
+  EXPECT_EQ(loop_.late(), 2U + Loop::kMaxRecords);
   EXPECT_EQ(host_.taken, (KeysBySlice{{1, {4}}}));
 }
 
-TEST_F(RecordStageTest, ARecordIsLateOnlyOnceItsWindowIsClosed) {
-  stage_.BeginBatch(12);
+TEST_F(FoldLoopTest, ARecordIsLateOnlyOnceItsWindowIsClosed) {
+  loop_.BeginBatch(12);
   Add({{1, 11},  // behind the watermark, but its window is open
        {2, 9},   // its window ended at 10
        {3, 12}});
-  stage_.Flush(host_);
-  stage_.BeginBatch(20);
+  loop_.Flush(host_);
+  loop_.BeginBatch(20);
   Add({{4, 19},  // the window of the last record has closed meanwhile
        {5, 20}});
-  stage_.Flush(host_);
+  loop_.Flush(host_);
   EXPECT_EQ(host_.taken, (KeysBySlice{{1, {1, 3}}, {2, {5}}}));
-  EXPECT_EQ(stage_.late(), 2U);
-  EXPECT_EQ(stage_.kept(), 3U);
+  EXPECT_EQ(loop_.late(), 2U);
+  EXPECT_EQ(loop_.accepted(), 3U);
 }
 
-TEST_F(RecordStageTest, ACurrentSliceThatCloses) {
+TEST_F(FoldLoopTest, ACurrentSliceThatCloses) {
   EnterFirstSlice();
-  stage_.BeginBatch(10);
+  loop_.BeginBatch(10);
   Add({{1, 5}, {2, 11}});
-  stage_.Flush(host_);
-  EXPECT_EQ(stage_.late(), 1U);
+  loop_.Flush(host_);
+  EXPECT_EQ(loop_.late(), 1U);
   EXPECT_EQ(host_.taken, (KeysBySlice{{1, {2}}}));
 }
 

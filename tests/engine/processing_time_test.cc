@@ -65,7 +65,7 @@ class PacedSource final : public Source<TestRecord> {
     }
     log_->push_back(read);
     return {.records = batch,
-            .event_time_shift_ms = 12'345,  // not looked at
+            .event_time_shift_ms = 12'345,  // not read
             .watermark_ms = kMaxEventTimeMs - 1,
             .ended = position_ == records_.size()};
   }

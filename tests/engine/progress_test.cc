@@ -77,8 +77,8 @@ class OneFlow : public StageProgress, public FlowProgress {
     OnBatch(records, bytes, watermark_ms, read_ns);
     Publish();
   }
-  void PublishSilence(std::int64_t now_ns) {
-    OnSilence(now_ns);
+  void PublishFollowing(std::int64_t now_ns) {
+    Follow(now_ns);
     Publish();
   }
   void PublishEnd(std::int64_t now_ns) {
@@ -95,14 +95,13 @@ class FlowProgressTest : public ::testing::Test {
   static OneFlow Make(std::uint32_t executors, std::int64_t max_lead_ms = 100) {
     return OneFlow(executors, {.self = ExecutorId{0}, .policy = kPolicy, .max_lead_ms = max_lead_ms});
   }
-  /// The flow of executor 0 of 4, idle after 100 ns of silence.
+  /// The flow of executor 0 of 4, idle since 110.
   static OneFlow MakeIdle() {
-    return OneFlow(4, {.self = ExecutorId{0}, .policy = kPolicy, .max_lead_ms = 100, .idle_timeout_ns = 100},
-                   [](FlowProgress& progress) {
-                     progress.OnBatch(1, 1, 5, 1);
-                     (void)progress.EndEpoch(2);
-                     progress.OnSilence(10);
-                   });
+    return OneFlow(4, {.self = ExecutorId{0}, .policy = kPolicy, .max_lead_ms = 100}, [](FlowProgress& progress) {
+      progress.OnBatch(1, 1, 5, 1);
+      (void)progress.EndEpoch(2);
+      progress.OnIdle(110);
+    });
   }
   static state::EpochMarker IdleMarker(std::int64_t watermark_ms) {
     state::EpochMarker marker = Marker(watermark_ms);
@@ -219,25 +218,14 @@ TEST_F(FlowProgressTest, WindowsThatWaitToBeFiredKeepTheBatchThatCompletedEach) 
   EXPECT_EQ(progress.PassedReadNanos(1000), 6);
 }
 
-TEST_F(FlowProgressTest, AFlowIsIdleAfterSoMuchSilenceAndSaysSo) {
+TEST_F(FlowProgressTest, AFlowSaysThatItIsIdleAndThatItIsActiveAgain) {
   OneFlow progress = MakeIdle();
-  EXPECT_FALSE(progress.ShouldFollow(109)) << "silence counts from the first time that nothing was there";
-  progress.PublishSilence(109);
-  EXPECT_FALSE(progress.idleness().idle());
-  EXPECT_TRUE(progress.ShouldFollow(110));
-  progress.PublishSilence(110);
-  EXPECT_TRUE(progress.idleness().idle());
   EXPECT_FALSE(progress.ShouldFollow(111)) << "there is nobody to follow yet";
   EXPECT_TRUE(progress.has_news()) << "the others have to know";
   EXPECT_EQ(progress.EndEpoch(120).idle, 1U);
-  progress.OnActivity(150);
-  EXPECT_FALSE(progress.idleness().idle());
+  progress.OnActive();
+  EXPECT_TRUE(progress.has_news()) << "the others have to know this, too";
   EXPECT_EQ(progress.EndEpoch(160).idle, 0U);
-  progress.PublishSilence(200);
-  progress.PublishSilence(299);
-  EXPECT_FALSE(progress.idleness().idle()) << "silence starts anew";
-  EXPECT_EQ(progress.idleness().periods(), 1U);
-  EXPECT_EQ(progress.idleness().idle_ns(), 40U);
 }
 
 TEST_F(FlowProgressTest, AnIdleFlowFollowsTheSlowestOfThoseThatAreNotIdleAndNeverGoesBack) {
@@ -245,17 +233,17 @@ TEST_F(FlowProgressTest, AnIdleFlowFollowsTheSlowestOfThoseThatAreNotIdleAndNeve
   progress.OnMarker(ExecutorId{1}, Marker(70));
   progress.OnMarker(ExecutorId{2}, Marker(90));
   progress.OnMarker(ExecutorId{3}, IdleMarker(20));
-  progress.PublishSilence(110);
+  progress.PublishFollowing(110);
   EXPECT_EQ(progress.watermark_ms(), 70);
   EXPECT_EQ(progress.min_ms(), 20) << "the other idle flow has to follow by itself";
   EXPECT_TRUE(progress.ShouldEndEpoch(1000));
   progress.OnMarker(ExecutorId{1}, Marker(kMaxEventTimeMs));
   EXPECT_TRUE(progress.ShouldFollow(111));
-  progress.PublishSilence(111);
+  progress.PublishFollowing(111);
   EXPECT_EQ(progress.watermark_ms(), 90) << "a flow that has ended is not followed";
   progress.OnMarker(ExecutorId{3}, Marker(40));
   EXPECT_FALSE(progress.ShouldFollow(112)) << "a flow that has come back is slower";
-  progress.OnActivity(120);
+  progress.OnActive();
   progress.PublishBatch(1, 1, 8, 120);
   EXPECT_EQ(progress.watermark_ms(), 90) << "what it reads now is late";
   EXPECT_EQ(progress.min_ms(), 40);
@@ -266,20 +254,20 @@ TEST_F(FlowProgressTest, TimeStandsStillWhenNobodyElseReads) {
   progress.OnMarker(ExecutorId{1}, IdleMarker(70));
   progress.OnMarker(ExecutorId{2}, IdleMarker(90));
   progress.OnMarker(ExecutorId{3}, Marker(kMaxEventTimeMs));
-  progress.PublishSilence(1000);
-  progress.PublishSilence(2000);
+  progress.PublishFollowing(1000);
+  progress.PublishFollowing(2000);
   EXPECT_EQ(progress.watermark_ms(), 5);
   progress.OnMarker(ExecutorId{2}, Marker(95));
-  progress.PublishSilence(3000);
+  progress.PublishFollowing(3000);
   EXPECT_EQ(progress.watermark_ms(), 95);
 }
 
-TEST_F(FlowProgressTest, WithoutATimeoutNoFlowIsIdle) {
+TEST_F(FlowProgressTest, AnActiveFlowDoesNotFollow) {
   OneFlow progress = Make(2);
   progress.PublishBatch(1, 1, 5, 1);
   progress.OnMarker(ExecutorId{1}, Marker(50));
-  progress.PublishSilence(2);
-  progress.PublishSilence(1LL << 60);
+  EXPECT_FALSE(progress.ShouldFollow(std::int64_t{1} << 60));
+  progress.PublishFollowing(std::int64_t{1} << 60);
   EXPECT_EQ(progress.watermark_ms(), 5);
 }
 
@@ -352,12 +340,12 @@ TEST_F(FlowProgressTest, AStageIsIdleWhenAllItsFlowsAreAndItsResultsFollowOthers
   source.OnBatch(1, 1, 70, 1);
   source.Publish();
   EXPECT_FALSE(results.ShouldFollow(5));
-  results.OnUpstreamIdle(5);
+  results.OnIdle(5);
   EXPECT_TRUE(results.ShouldFollow(5));
-  results.OnSilence(6);
+  results.Follow(6);
   results.Publish();
   EXPECT_EQ(next.min_ms(), 70);
-  results.OnUpstreamActive(7);
+  results.OnActive();
   EXPECT_TRUE(results.has_news()) << "the others have to wait for it again";
   source.OnBatch(1, 1, 90, 8);
   source.Publish();
@@ -368,54 +356,62 @@ TEST_F(FlowProgressTest, ResultsDoNotFollowResultsOfTheSameStage) {
   const Windows windows(Tumbling{absl::Milliseconds(10)});
   StageProgress stage(windows, 2, {0, 20});
   FlowProgress results({.self = ExecutorId{0}, .input = 1, .of_results = true}, windows, stage);
-  results.OnUpstreamIdle(5);
+  results.OnIdle(5);
   results.OnMarker(ExecutorId{1}, Marker(90));
-  results.OnSilence(6);
+  results.Follow(6);
   EXPECT_EQ(results.watermark_ms(), kMinEventTimeMs) << "its own are as far as those of the other leader";
   stage.Advance(stage.FlowOf(0, ExecutorId{0}), 60, 7);
   stage.Advance(stage.FlowOf(0, ExecutorId{1}), 70, 7);
-  results.OnSilence(8);
+  results.Follow(8);
   EXPECT_EQ(results.watermark_ms(), 60);
 }
 
 TEST_F(FlowProgressTest, AnIdleFlowHasPatienceAfterTimeStoodStill) {
-  OneFlow progress(2, {.self = ExecutorId{0}, .policy = kPolicy, .idle_timeout_ns = 100, .patience_ns = 25},
-                   [](FlowProgress& flow) {
-                     flow.OnBatch(1, 1, 5, 1);
-                     flow.OnSilence(10);
-                   });
+  OneFlow progress(2, {.self = ExecutorId{0}, .policy = kPolicy, .patience_ns = 25},
+                   [](FlowProgress& flow) { flow.OnBatch(1, 1, 5, 1); });
   progress.OnMarker(ExecutorId{1}, IdleMarker(6));
-  progress.PublishSilence(110);
+  progress.OnIdle(110);
+  progress.PublishFollowing(110);
   EXPECT_FALSE(progress.ShouldFollow(111)) << "time stands still";
   progress.OnMarker(ExecutorId{1}, Marker(70));
   EXPECT_TRUE(progress.ShouldFollow(200)) << "that has to be noted";
-  progress.PublishSilence(200);
+  progress.PublishFollowing(200);
   EXPECT_EQ(progress.watermark_ms(), 5);
   EXPECT_FALSE(progress.ShouldFollow(224));
   EXPECT_TRUE(progress.ShouldFollow(225));
-  progress.PublishSilence(225);
+  progress.PublishFollowing(225);
   EXPECT_EQ(progress.watermark_ms(), 70);
   progress.OnMarker(ExecutorId{1}, Marker(80));
   EXPECT_TRUE(progress.ShouldFollow(226)) << "time goes on";
 }
 
+TEST_F(FlowProgressTest, ResultsArePatientWhenTheyBecomeIdleAndSourcesAreNot) {
+  const Windows windows(Tumbling{absl::Milliseconds(10)});
+  for (const bool of_results : {false, true}) {
+    StageProgress stage(windows, 1, {0, 0});
+    FlowProgress flow({.self = ExecutorId{0}, .input = 1, .of_results = of_results, .patience_ns = 25}, windows, stage);
+    stage.Advance(stage.FlowOf(0, ExecutorId{0}), 60, 1);
+    flow.OnIdle(5);
+    EXPECT_EQ(flow.ShouldFollow(29), !of_results);
+    EXPECT_TRUE(flow.ShouldFollow(30));
+  }
+}
+
 TEST_F(FlowProgressTest, AnIdleInputFollowsTheOtherOne) {
   StageProgress stage(Windows(Tumbling{absl::Milliseconds(10)}), 1, {0, 0});
   FlowProgress left({.self = ExecutorId{0}, .input = 0}, Windows(Tumbling{absl::Milliseconds(10)}), stage);
-  FlowProgress right({.self = ExecutorId{0}, .input = 1, .idle_timeout_ns = 100},
-                     Windows(Tumbling{absl::Milliseconds(10)}), stage);
-  right.OnSilence(10);
-  right.Publish();
+  FlowProgress right({.self = ExecutorId{0}, .input = 1}, Windows(Tumbling{absl::Milliseconds(10)}), stage);
   left.OnBatch(1, 1, 70, 20);
   left.Publish();
   EXPECT_FALSE(right.ShouldFollow(20));
-  right.OnSilence(110);
+  right.OnIdle(110);
+  right.Follow(110);
   right.Publish();
   EXPECT_EQ(right.watermark_ms(), 70);
   left.OnBatch(1, 1, 90, 120);
   left.Publish();
   EXPECT_TRUE(right.ShouldFollow(120));
-  right.OnSilence(120);
+  right.Follow(120);
   right.Publish();
   EXPECT_EQ(stage.min_ms(), 90);
 }

@@ -1,4 +1,4 @@
-// Tumbling windows whose keys come again and again, few of them and more than fit the cache: what a slice's slots hold
+// Tumbling windows whose keys come again and again, few of them and more than fit the cache: what a slice's cells hold
 // is what a map of the records in time holds.
 
 #include <algorithm>
@@ -79,13 +79,13 @@ void ExpectRows(const Workload& workload, const Expected& expected, Records reco
   const absl::Status status = RunNodes(workload, *query, metrics);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_TRUE(SameElements(Emitted(rows), expected.rows));
-  std::uint64_t kept = 0;
+  std::uint64_t accepted = 0;
   std::uint64_t late = 0;
   for (const ExecutorMetrics& executor : metrics) {
-    kept += executor.records_kept;
+    accepted += executor.records_accepted;
     late += executor.late_records;
   }
-  EXPECT_EQ(kept, expected.in_time);
+  EXPECT_EQ(accepted, expected.in_time);
   EXPECT_EQ(late, expected.late);
 }
 
@@ -106,7 +106,7 @@ TEST(RecurringKeys, HaveTheRowsOfTheRecordsInTime) {
 }
 
 // Floats whose sum a double holds for most keys, and for some does not: what those add up to is in the log beside their
-// slots, or in logs alone where there are too many of them.
+// cells, or in logs alone where there are too many of them.
 TEST(RecurringKeys, HaveTheExactSumsOfFloats) {
   using FloatRow = WindowResult<std::uint64_t, double>;
   for (const auto& [executors, stride] : {std::pair(1U, 500U), std::pair(1U, 5U), std::pair(2U, 500U)}) {

@@ -1,5 +1,6 @@
 #include "engine/cluster/transport_plan.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,15 @@ TEST(PlanTransports, AutoTakesRdmaBetweenHostsAndSharedMemoryInside) {
   EXPECT_THAT(plan.host_of_node, ElementsAre(0, 1, 0, 1));
   EXPECT_TRUE(plan.needs_device);
   EXPECT_EQ(plan.NodesOnHostOf(NodeId{3}), 2U);
-  EXPECT_EQ(plan.RankOnHost(NodeId{1}), 0U);
-  EXPECT_EQ(plan.RankOnHost(NodeId{3}), 1U);
   EXPECT_THAT(plan.reason, HasSubstr("verbs between the 2 hosts, shm between the nodes of one"));
   EXPECT_THAT(PlanTransports(TransportChoice::kAuto, On({"b", "a"}))->reason, HasSubstr("each of the 2 nodes"));
+}
+
+TEST(TransportPlan, NodesOfAHostWithOnePlaceStandInTheOrderOfTheirRanks) {
+  const TransportPlan plan = PlanTransports(TransportChoice::kAuto, On({"a", "b", "a", "a", "a"})).value();
+  const std::vector<std::string> places = {"0", "0", "1", "0", "1"};
+  const auto before = [&plan, &places](std::uint32_t node) { return plan.NodesBefore(NodeId{node}, places); };
+  EXPECT_THAT((std::vector{before(0), before(1), before(2), before(3), before(4)}), ElementsAre(0, 0, 0, 1, 1));
 }
 
 TEST(PlanTransports, AutoNeedsNothingForOneNode) {
@@ -75,6 +81,44 @@ TEST(PlanTransports, ThePlanReachesTheMesh) {
   EXPECT_EQ(mesh.KindBetween(ExecutorId{0}, ExecutorId{1}), TransportKind::kLocal);
   EXPECT_EQ(mesh.KindBetween(ExecutorId{0}, ExecutorId{2}), TransportKind::kVerbs);
   EXPECT_EQ(mesh.KindBetween(ExecutorId{1}, ExecutorId{5}), TransportKind::kShm);
+}
+
+TEST(PlanArrival, AutoTakesImmediateValues) {
+  EXPECT_EQ(PlanArrival(ArrivalChoice::kAuto, nullptr), rdma::Arrival::kImmediate);
+}
+
+TEST(PlanArrival, AChoiceIsTaken) {
+  EXPECT_EQ(PlanArrival(ArrivalChoice::kPoll, nullptr), rdma::Arrival::kChecksum);
+  EXPECT_EQ(PlanArrival(ArrivalChoice::kImmediate, nullptr), rdma::Arrival::kImmediate);
+}
+
+TEST(ChooseDevice, TakesTheFlagsThatConcernIt) {
+  ClusterOptions options;
+  options.device = "mlx5_1";
+  options.bind = "10.0.0.2:7701";
+  options.coordinator = "10.0.0.1:7700";
+  options.rdma_tos = 106;
+  options.join_timeout = absl::Seconds(7);
+  options.peer_timeout = absl::Seconds(3);
+  const rdma::DeviceChoice choice = ChooseDevice(options).value();
+  EXPECT_EQ(choice.device, "mlx5_1");
+  EXPECT_EQ(choice.address, "10.0.0.2");
+  EXPECT_EQ(choice.near, "10.0.0.1");
+  EXPECT_EQ(choice.connections.tos, 106);
+  EXPECT_EQ(choice.connections.join_timeout, absl::Seconds(7));
+  EXPECT_EQ(choice.connections.peer_timeout, absl::Seconds(3));
+}
+
+TEST(ChooseDevice, LeavesOutAddressesThatNameNoInterface) {
+  for (const std::string& host : {"127.0.0.1", "0.0.0.0", "[::1]", "localhost"}) {
+    ClusterOptions options;
+    options.bind = host + ":7700";
+    options.coordinator = host + ":7700";
+    const rdma::DeviceChoice choice = ChooseDevice(options).value();
+    EXPECT_EQ(choice.address, "") << host;
+    EXPECT_EQ(choice.near, "") << host;
+    EXPECT_EQ(choice.connections.tos, std::nullopt);
+  }
 }
 
 }  // namespace

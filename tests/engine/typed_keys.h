@@ -2,7 +2,7 @@
 // of 1 to 8, of one member and of several.
 //
 // KeyOf<K>(number) is the key of a number below KeyRange<K>::kCount; another number is another key, and 0 is the key of
-// zero bytes, which slots keep apart. So a test can compute its expectation over numbers, and find the number of a
+// zero bytes, which cells tell apart. So a test can compute its expectation over numbers, and find the number of a
 // row's key by its bytes.
 //
 //   const KeyNumbers numbers = NumbersOf<FixedText<40>>(100);

@@ -110,19 +110,19 @@ TEST_P(UnboundedCluster, CountsExactlyInAnyOrderWithFewSegments) {
   workload.fold.combiner_bytes = 1;  // most records are entries of their own
   workload.max_lead_ms = 1LL << 60;
   workload.epochs = {.epoch_bytes = 1ULL << 60, .epoch_min_bytes = 1ULL << 60, .epoch_interval_ns = 1LL << 60};
-  const ExpectedTotals expected = Sequential(workload, GetParam());
+  UnboundedShape shape = GetParam();
+  shape.disorder.batch_records = 2'000;  // more than goes out in a round
+  const ExpectedTotals expected = Sequential(workload, shape);
   std::uint64_t waits = 0;
-  std::uint64_t late = 0;
   for (std::uint64_t order_seed = 1; order_seed <= 3; ++order_seed) {
     SCOPED_TRACE(absl::StrCat("order ", order_seed));
     RunningCounts counts;
-    const ClusterOutcome outcome = RunUnbounded(workload, GetParam(), counts, order_seed);
+    const ClusterOutcome outcome = RunUnbounded(workload, shape, counts, order_seed);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_TRUE(SameElements(counts, expected.counts));
     waits += Total(outcome, &ExecutorMetrics::segment_waits);
-    late += Total(outcome, &ExecutorMetrics::late_records);
   }
-  EXPECT_TRUE(waits > 0 || late > 0) << "only late records take no segment";
+  EXPECT_GT(waits, 0U);
 }
 
 std::string UnboundedName(const ::testing::TestParamInfo<UnboundedShape>& shape) {

@@ -77,7 +77,8 @@ class PlantedProgram final : public QueryProgram {
   std::string name() const override { return "planted"; }
   std::string summary() const override { return "Counts ticks."; }
   void RegisterFlags(FlagSet&) override {}
-  absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t, const Watch&) override {
+  absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t, FileClaims&,
+                                               const Watch&) override {
     const auto time_ms = [](const KeyedTick& tick) { return tick.time_ms; };
     const auto open = [time_ms](const SourceContext& context) {
       const auto generate = [](std::uint64_t first, std::span<KeyedTick> ticks) {

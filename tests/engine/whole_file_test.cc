@@ -1,4 +1,4 @@
-#include "engine/sink/whole_file.h"
+#include "engine/files/whole_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "rdma/base/unique_fd.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/engine/text_files.h"
+#include "tests/rdma/same_text.h"
 
 namespace glaive::engine {
 namespace {
@@ -49,6 +51,11 @@ class WholeFileTest : public ::testing::Test {
 
   TemporaryFolder folder_;
 };
+
+absl::Status WriteWholeFile(const std::string& path, std::string_view bytes) {
+  absl::StatusOr<WholeFile> file = WholeFile::Create(path);
+  return file.ok() ? file->WriteAndCommit(bytes) : file.status();
+}
 
 TEST_F(WholeFileTest, AFileHasItsNameAfterCommitAndReplacesTheOneBefore) {
   WriteText(Path("o"), "an older and longer text");
@@ -92,8 +99,42 @@ TEST_F(WholeFileTest, AFileThatIsBeingWrittenIsRefusedToOthersAndStaysWhole) {
   ASSERT_TRUE(first->Commit().ok());
   EXPECT_EQ(Text("o"), "first");
   EXPECT_THAT(Names(), ElementsAre("o"));
+  {
+    const WholeFile ended = *std::move(first);
+  }
   ASSERT_TRUE(WriteWholeFile(Path("o"), "third").ok()) << "its end lets others write";
   EXPECT_EQ(Text("o"), "third");
+}
+
+TEST_F(WholeFileTest, AFileThatHasComeUnderTheNameMeanwhileStays) {
+  for (const bool was_there : {false, true}) {
+    if (was_there) WriteText(Path("o"), "old");
+    absl::StatusOr<WholeFile> file = WholeFile::Create(Path("o"));
+    ASSERT_TRUE(file.ok()) << file.status();
+    WriteText(Path("another"), "another's");
+    fs::rename(Path("another"), Path("o"));
+    EXPECT_THAT(file->Commit().message(), HasSubstr("another program has written a file of this name"));
+    EXPECT_EQ(Text("o"), "another's");
+    fs::remove(Path("o"));
+  }
+}
+
+TEST_F(WholeFileTest, AFileThatIsGoneMeanwhileIsNoHindrance) {
+  WriteText(Path("o"), "old");
+  absl::StatusOr<WholeFile> file = WholeFile::Create(Path("o"));
+  ASSERT_TRUE(file.ok() && file->Write("new").ok()) << file.status();
+  fs::remove(Path("o"));
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(Text("o"), "new");
+}
+
+TEST_F(WholeFileTest, ACommittedFileIsItsRunsUntilTheRunEnds) {
+  {
+    absl::StatusOr<WholeFile> first = WholeFile::Create(Path("o"));
+    ASSERT_TRUE(first.ok() && first->Commit().ok()) << first.status();
+    EXPECT_THAT(WholeFile::Create(Path("o")).status().message(), HasSubstr("another run writes it"));
+  }
+  EXPECT_TRUE(WholeFile::Create(Path("o")).ok());
 }
 
 TEST_F(WholeFileTest, ATemporaryFileThatThisUserCannotReadIsRefusedAsWhatItIs) {
@@ -167,10 +208,12 @@ TEST_F(WholeFileTest, APipeIsWrittenToItsReader) {
   const std::string text(1 << 20, 'x');  // more than a pipe holds
   std::string got;
   const UniqueFd hold(open(Path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // so that there is a reader
+  absl::StatusOr<WholeFile> file = WholeFile::Create(Path("pipe"));
+  ASSERT_TRUE(file.ok()) << file.status();
   std::thread reader([&] { got = Text("pipe"); });
-  EXPECT_TRUE(WriteWholeFile(Path("pipe"), text).ok());
-  reader.join();
-  EXPECT_TRUE(got == text);
+  EXPECT_TRUE(file->WriteAndCommit(text).ok());
+  reader.join();  // it has seen the end, though the WholeFile is still there
+  EXPECT_TRUE(SameText(got, text));
   EXPECT_TRUE(fs::is_fifo(Path("pipe")));
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -69,36 +70,35 @@ class StoppedClock final : public Clock {
 };
 
 /// Writes down what it is told.
-class Listener final : public FlowConsumer<CountRow> {
+class Listener final : public Consumer<CountRow> {
  public:
-  void Take(Fiber& fiber, const SourceBatch<CountRow>& batch, bool /*was_ready*/, std::int64_t /*read_ns*/) override {
-    if (batch.watermark_ms > watermark_ms_) {
-      watermark_ms_ = batch.watermark_ms;
-      told_.push_back(absl::StrCat("until ", watermark_ms_));
+  void Take(Fiber& /*fiber*/, const Batch<CountRow>& batch) override {
+    told_.push_back(absl::StrCat(batch.records.size(), " rows"));
+  }
+  void On(Fiber& fiber, const Control& control) override {
+    if (const auto* watermark = std::get_if<Watermark>(&control)) {
+      told_.push_back(absl::StrCat("until ", watermark->time_ms));
       if (waits_) {
         fiber.Yield();
       }
     }
-  }
-  void OnUpstreamIdle(std::int64_t /*now_ns*/) override {
-    told_.emplace_back("idle");
-    is_idle_ = true;
-  }
-  void OnUpstreamActive(std::int64_t /*now_ns*/) override {
-    if (std::exchange(is_idle_, false)) {
+    if (std::holds_alternative<Idle>(control)) {
+      told_.emplace_back("idle");
+    }
+    if (std::holds_alternative<Active>(control)) {
       told_.emplace_back("active");
     }
+    if (std::holds_alternative<EndOfStream>(control)) {
+      told_.emplace_back("end");
+    }
   }
-  void End(Fiber& /*fiber*/) override { told_.emplace_back("end"); }
 
   /// From now on it gives up its turn when it takes a watermark in.
   void Wait() { waits_ = true; }
   std::vector<std::string> TakeTold() { return std::exchange(told_, {}); }
 
  private:
-  std::int64_t watermark_ms_ = kMinEventTimeMs;
   bool waits_ = false;
-  bool is_idle_ = false;
   std::vector<std::string> told_;
 };
 
@@ -108,6 +108,7 @@ class WindowTriggerTest : public testing::Test {
     context_.clock = &clock_;
     context_.metrics = &metrics_;
     context_.rows_per_turn = 4096;
+    output_.Add(listener_);
     EXPECT_TRUE(trigger_.Spawn(scheduler_).ok());
     scheduler_.RunRound();  // it begins to wait
   }
@@ -133,8 +134,8 @@ class WindowTriggerTest : public testing::Test {
   EmptyStore store_;
   Windows windows_{Tumbling{absl::Milliseconds(10)}};
   StageProgress progress_{windows_, 1};
-  std::vector<FlowConsumer<CountRow>*> consumers_ = {&listener_};
-  WindowTrigger<CountPlan, NoResults, EmptyStore> trigger_{context_, windows_, progress_, consumers_, stage_, store_};
+  Output<CountRow> output_;
+  WindowTrigger<CountPlan, NoResults, EmptyStore> trigger_{context_, windows_, progress_, output_, stage_, store_};
   Scheduler scheduler_{{}};
 };
 
@@ -160,7 +161,7 @@ TEST_F(WindowTriggerTest, TheEndOfIdlenessIsToldBeforeAWindowIsComplete) {
   FallIdle();
   EXPECT_THAT(RunRound(), ElementsAre("until 25", "idle"));
   Read(26);
-  EXPECT_THAT(RunRound(), ElementsAre("until 26", "active"));
+  EXPECT_THAT(RunRound(), ElementsAre("active", "until 26"));
 }
 
 TEST_F(WindowTriggerTest, IdlenessIsToldAgainWhenAFlowWokeAndFellIdleBetweenTwoRounds) {
@@ -169,7 +170,7 @@ TEST_F(WindowTriggerTest, IdlenessIsToldAgainWhenAFlowWokeAndFellIdleBetweenTwoR
   EXPECT_THAT(RunRound(), ElementsAre("until 25", "idle"));
   Read(35);
   FallIdle();
-  EXPECT_THAT(RunRound(), ElementsAre("until 35", "idle"));
+  EXPECT_THAT(RunRound(), ElementsAre("active", "until 35", "idle"));
 }
 
 TEST_F(WindowTriggerTest, IdlenessIsToldOnlyOnceTheLatestWatermarkIsPassedOn) {
@@ -178,7 +179,7 @@ TEST_F(WindowTriggerTest, IdlenessIsToldOnlyOnceTheLatestWatermarkIsPassedOn) {
   EXPECT_THAT(RunRound(), ElementsAre("until 25"));
   Read(35);
   FallIdle();
-  EXPECT_THAT(RunRound(), ElementsAre()) << "it has not looked at the flow again";
+  EXPECT_THAT(RunRound(), ElementsAre()) << "it has not read the flow again";
   EXPECT_THAT(RunRound(), ElementsAre("until 35"));
   EXPECT_THAT(RunRound(), ElementsAre("idle"));
 }

@@ -6,12 +6,10 @@
 
 #include <fuzzer/FuzzedDataProvider.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +30,6 @@
 
 namespace glaive::queries::ysb {
 namespace {
-
-constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
 
 struct ReadAd {
   UuidBytes ad;
@@ -60,7 +56,7 @@ Reading Read(const std::string& text) {
   Reading reading;
   std::map<std::uint64_t, UuidBytes> ads;
   std::map<std::uint64_t, UuidBytes> campaigns;
-  for (const TextLine& line : LinesOf(text, kMostLineBytes)) {
+  for (const TextLine& line : LinesOf(text)) {
     const std::optional<ReadAd> ad = ReadLine(line.text);
     const auto id_of = [](const UuidBytes& bytes) { return FirstBytesOf(bytes); };
     if (!ad.has_value() || id_of(ad->ad) == 0 || id_of(ad->campaign) == 0 ||
@@ -98,7 +94,7 @@ void Check(const std::string& text, const MemoryFile& file) {
 
 /// A text that begins as gzip does is left out: LinesOf does not unpack it.
 void CheckText(const std::string& text) {
-  if (!text.starts_with("\x1f\x8b")) Check(text, MemoryFile(text));
+  if (!text.starts_with(kGzipMagic)) Check(text, MemoryFile(text));
 }
 
 /// One of few, so that some are there twice and some only have the first 8 bytes in common.

@@ -1,9 +1,10 @@
 // Drives the control plane's state machines with hostile connections: the coordinator's door (with and without the
-// secret), the coordinator in mid-run, and a member whose coordinator is hostile.
+// secret), the coordinator in mid-run, and a member whose coordinator is hostile. In mid-run, connections are sealed or
+// not: the hostile end has the keys, or somebody between the ends, who has not, changes its records.
 //
 // The input is a list of steps: messages of every type with arbitrary fields, frames of arbitrary headers, bytes
-// without any form, connections that end, time that passes, calls of this node. Whatever comes, no call may crash or
-// hang, and a failure stays the same.
+// without any form, records that are forged, connections that end, time that passes, calls of this node. Whatever
+// comes, no call may crash or hang, a forged record is a failure, and a failure stays the same.
 
 #include <fuzzer/FuzzedDataProvider.h>
 #include <poll.h>
@@ -128,24 +129,81 @@ class Wire {
   }
 
   std::unique_ptr<Connection> TakeTested() { return std::move(tested_); }
-  void Say(const std::string& bytes) {
-    if (hostile_.valid()) (void)::send(hostile_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    char drained[4096];
-    while (hostile_.valid() && ::recv(hostile_.get(), drained, sizeof(drained), MSG_DONTWAIT) > 0) {
+  /// From now on both ends send records under these keys. Before TakeTested.
+  void Seal(const Digest& of_tested, const Digest& of_hostile) {
+    tested_->Seal(of_tested, of_hostile);
+    seal_.emplace(of_hostile);
+  }
+  /// The hostile end says something. Whether a forged record was put where the tested end has to notice it.
+  bool Speak(FuzzedDataProvider& input) {
+    const std::string speech = AnySpeech(input);
+    if (!seal_.has_value() || speech.empty()) {
+      is_intact_ = is_intact_ && speech.empty();
+      Say(speech);
+      return false;
     }
+    std::string record = seal_->Seal(speech);
+    bool is_forged = is_intact_;
+    switch (input.ConsumeIntegralInRange(0, 7)) {
+      case 0: {  // behind the length, where a wrong one makes the tested end wait
+        char& changed = record[input.ConsumeIntegralInRange(kRecordPrefixBytes, record.size() - 1)];
+        changed = static_cast<char>(changed ^ input.ConsumeIntegralInRange<char>(1, 127));
+        break;
+      }
+      case 1:
+        record += record;
+        break;
+      case 2:
+        record = seal_->Seal(speech);  // the one before is left out
+        break;
+      case 3:  // the tested end waits for the rest
+        record.resize(input.ConsumeIntegralInRange<std::size_t>(0, record.size() - 1));
+        is_forged = false;
+        is_intact_ = false;
+        break;
+      case 4:
+        record = input.ConsumeRandomLengthString(64);
+        is_forged = false;
+        is_intact_ = false;
+        break;
+      default:
+        is_forged = false;
+    }
+    return Say(record) && is_forged;
   }
   void Close() { hostile_.Reset(); }
 
  private:
+  // Whether all of it is on its way.
+  bool Say(const std::string& bytes) {
+    if (!hostile_.valid()) return false;
+    const bool sent = ::send(hostile_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == std::ssize(bytes);
+    char drained[4096];
+    while (::recv(hostile_.get(), drained, sizeof(drained), MSG_DONTWAIT) > 0) {
+    }
+    return sent;
+  }
+
   std::unique_ptr<Connection> tested_;
   UniqueFd hostile_;
+  std::optional<FrameSeal> seal_;  // of the hostile end
+  bool is_intact_ = true;          // all that was said were whole records, in order
 };
+
+/// Seals the wire of a member, as the handshake does, if the input says so.
+void MaybeSeal(FuzzedDataProvider& input, Wire& wire, bool tested_is_coordinator) {
+  if (!input.ConsumeBool()) return;
+  const SessionKeys keys = DeriveKeys(TheSecret(), Nonces{});
+  wire.Seal(tested_is_coordinator ? keys.coordinator : keys.member,
+            tested_is_coordinator ? keys.member : keys.coordinator);
+}
 
 /// A plane in mid-run, whose peers are all hostile.
 void FuzzPlane(FuzzedDataProvider& input, ControlPlane& plane, FuzzClock& clock, std::vector<Wire>& wires) {
   std::optional<absl::Status> failure;
   while (input.remaining_bytes() > 0) {
     Wire& wire = wires[input.ConsumeIntegralInRange<std::size_t>(0, wires.size() - 1)];
+    bool is_forged = false;
     switch (input.ConsumeIntegralInRange(0, 7)) {
       case 0:
         wire.Close();
@@ -159,9 +217,10 @@ void FuzzPlane(FuzzedDataProvider& input, ControlPlane& plane, FuzzClock& clock,
         break;
       }
       default:
-        wire.Say(AnySpeech(input));
+        is_forged = wire.Speak(input);
     }
     const std::optional<absl::Status> seen = plane.PollFailure();
+    Require(!is_forged || seen.has_value(), "a forged record ends the run");
     Require(!failure.has_value() || seen == failure, "a failure stays the same");
     failure = seen;
   }
@@ -180,10 +239,11 @@ void FuzzCoordinator(FuzzedDataProvider& input) {
   for (std::uint32_t rank = 0; rank < kNodes; ++rank) {
     links[rank].member = {.rank = NodeId{rank}, .host_id = "h", .pid = rank};
     if (rank == 0) continue;
+    MaybeSeal(input, wires[rank - 1], /*tested_is_coordinator=*/true);
     links[rank].connection = wires[rank - 1].TakeTested();
     links[rank].connection->StartPulse(absl::Seconds(5), 0);
   }
-  Coordinator coordinator(1, std::move(links), Waiter(-1, GoOn, clock));
+  Coordinator coordinator(1, RunKey{}, std::move(links), Waiter(-1, GoOn, clock));
   FuzzPlane(input, coordinator, clock, wires);
 }
 
@@ -192,7 +252,8 @@ void FuzzMember(FuzzedDataProvider& input) {
   std::vector<Wire> wires(1);
   WelcomeMessage welcome{.run_token = 1, .members = {}};
   for (std::uint32_t rank = 0; rank < kNodes; ++rank) welcome.members.push_back({.rank = NodeId{rank}, .host_id = "h"});
-  MemberPlane member(NodeId{1}, std::move(welcome), wires[0].TakeTested(), Waiter(-1, GoOn, clock));
+  MaybeSeal(input, wires[0], /*tested_is_coordinator=*/false);
+  MemberPlane member(NodeId{1}, RunKey{}, std::move(welcome), wires[0].TakeTested(), Waiter(-1, GoOn, clock));
   FuzzPlane(input, member, clock, wires);
 }
 
@@ -254,10 +315,11 @@ void FuzzAdmission(FuzzedDataProvider& input) {
       }
       default: {
         const std::string speech = AnySpeech(input);
-        say(client.seal.has_value() && input.ConsumeBool() ? speech + client.seal->NextTag(speech) : speech);
+        const bool sealed = !speech.empty() && client.seal.has_value() && input.ConsumeBool();
+        say(sealed ? client.seal->Seal(speech) : speech);
       }
     }
-    open = admission.Look().ok();
+    open = admission.Poll().ok();
     for (Client& each : clients) {
       char bytes[4096];
       const ssize_t got = ::recv(each.fd.get(), bytes, sizeof(bytes), MSG_DONTWAIT);

@@ -1,7 +1,8 @@
 // Drives the reading end of a channel with a ring that a hostile peer writes, and the reader of deltas behind it.
 //
 // The peer writes anything anywhere, or a footer that is right in all that it cannot guess wrong (checksum, token,
-// number, lap) and arbitrary in the rest, before it some headers of runs that may be right. The ring lies alone on the
+// number, lap) and arbitrary in the rest, before it some headers of runs that may be right. Messages are polled, or
+// announced by immediate values. The ring lies alone on the
 // heap, so that AddressSanitizer sees a payload that reaches out of it by one byte. Whatever is handed out lies within
 // its slot, and every entry and marker within it.
 
@@ -21,6 +22,7 @@
 #include "rdma/channel/checksum.h"
 #include "rdma/channel/slot_footer.h"
 #include "state/epoch/delta_reader.h"
+#include "tests/fuzz/fuzz_clock.h"
 #include "tests/fuzz/require.h"
 
 namespace glaive {
@@ -113,18 +115,25 @@ void Fuzz(FuzzedDataProvider& input) {
   rdma::ChannelOptions options;
   options.slot_bytes = 64 * input.ConsumeIntegralInRange<std::uint32_t>(4, 8);
   options.credits = input.ConsumeIntegralInRange<std::uint32_t>(2, 4);
-  options.checksum_payload = false;
+  const bool is_polled = input.ConsumeBool();
+  options.checksum_payload = is_polled;
   const std::size_t ring_bytes = options.ring_bytes();
   const std::unique_ptr<std::byte, FreeRing> memory(static_cast<std::byte*>(std::aligned_alloc(64, ring_bytes)));
   const std::span<std::byte> ring(memory.get(), ring_bytes);
   std::fill(ring.begin(), ring.end(), std::byte{0});
   CreditTaker credits;
-  rdma::ChannelReceiver receiver(
-      options,
-      {.self = kLeader, .peer = kSender, .queue_pair = &credits, .ring = ring, .region = {}, .ring_token = kRingToken});
+  FuzzClock clock;
+  rdma::ChannelReceiver receiver(options, {.self = kLeader,
+                                           .peer = kSender,
+                                           .queue_pair = &credits,
+                                           .ring = ring,
+                                           .region = {},
+                                           .ring_token = kRingToken,
+                                           .arrival = is_polled ? rdma::Arrival::kChecksum : rdma::Arrival::kImmediate,
+                                           .clock = &clock});
   state::DeltaReader reader(kSender, kLeader, kEntryBytes);
   while (input.remaining_bytes() > 0) {
-    switch (input.ConsumeIntegralInRange(0, 4)) {
+    switch (input.ConsumeIntegralInRange(0, 5)) {
       case 0: {
         const std::vector<std::uint8_t> bytes =
             input.ConsumeBytes<std::uint8_t>(input.ConsumeIntegralInRange<std::size_t>(1, 64));
@@ -139,14 +148,27 @@ void Fuzz(FuzzedDataProvider& input) {
       case 2:
         (void)receiver.FlushCredits();
         break;
+      case 3:
+        if (is_polled) {
+          receiver.OnCreditCompletion();
+        } else {
+          receiver.OnArrival(input.ConsumeIntegralInRange<std::uint32_t>(0, options.credits));
+        }
+        break;
       default: {
         const std::uint64_t number = receiver.received() + 1;
-        const rdma::SlotFooter footer = AnyFooter(input, number, options);
-        const std::size_t end = ((number - 1) % options.credits + 1) * options.slot_bytes;
+        const auto slot = static_cast<std::uint32_t>((number - 1) % options.credits);
+        rdma::SlotFooter footer = AnyFooter(input, number, options);
+        const std::size_t end = (std::size_t{slot} + 1) * options.slot_bytes;
         if (footer.payload_bytes <= options.slot_bytes - sizeof(footer)) {
-          WriteRuns(input, ring.subspan(end - rdma::MessageBytes(footer.payload_bytes), footer.payload_bytes));
+          const std::span<std::byte> payload =
+              ring.subspan(end - rdma::MessageBytes(footer.payload_bytes), footer.payload_bytes);
+          WriteRuns(input, payload);
+          footer.payload_checksum = rdma::PayloadChecksum(payload);
+          footer.footer_checksum = rdma::FooterChecksum(footer);
         }
         std::memcpy(ring.data() + end - sizeof(footer), &footer, sizeof(footer));
+        if (!is_polled) receiver.OnArrival(slot);
         Receive(receiver, reader, ring);
       }
     }

@@ -181,7 +181,7 @@ void CheckDrawn(FuzzedDataProvider& input) {
   const auto outcome = ParseLine<YsbEvent>(line, parse);
   Require(outcome.parsed == engine::Parsed::kRecord, "an event that was written by JSON's rules is read");
   Require(Same(outcome.record, event), "an event is read as the values that were written");
-  // Records are numbered, and refused lines are none.
+  // The parser numbers records from 0, and gives no number to a refused line.
   engine::ParseError error;
   YsbEvent numbered{};
   Require(parse("{", numbered, error) == engine::Parsed::kBad, "what ends in its middle is refused");

@@ -1,12 +1,13 @@
 // Feeds command lines to a program with a flag of every kind, and compares what it makes of them with a slow reader
-// that shares no code with it: values, absent ones, refusals. Whatever is refused is refused with one line that names
-// an argument. What is accepted is written back by the program, and means the same when it is given again.
+// that shares no code with it: values, absent ones, refusals. The program refuses a wrong line with one line. It writes
+// accepted flags back, and they mean the same when given again.
 //
 // The second kind of command line is for the flags that all queries have (the engine's and the input's), whose checks
 // look at several flags together.
 
 #include <fuzzer/FuzzedDataProvider.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -129,6 +130,19 @@ Arguments WrittenBack(const FlagSet& flags) {
   return arguments;
 }
 
+/// In seconds. Parts of a time are cut to 1/4 ns each, and their sum to 1 ns.
+constexpr long double kMostTimeError = 1e-8L;
+
+/// Whether long doubles cannot tell on which side of a bound the time is. A time at a bound is exact if it is written
+/// without a fraction.
+bool IsNearABound(const std::string& text, const FlagRule& rule) {
+  const std::optional<long double> seconds = ReadSeconds(text);
+  if (!seconds.has_value()) return false;
+  const bool is_at = *seconds == rule.least || *seconds == rule.most;
+  if (is_at && text.find('.') == std::string::npos) return false;
+  return std::fabs(*seconds - rule.least) < kMostTimeError || std::fabs(*seconds - rule.most) < kMostTimeError;
+}
+
 void Check(const Arguments& arguments) {
   Program program;
   const Answer answer = Give(program.flags, arguments);
@@ -139,14 +153,10 @@ void Check(const Arguments& arguments) {
     return;
   }
   bool refused = reading.refused;
-  bool near_a_bound = false;  // within what long doubles and durations of 1/4 ns are exact to
+  bool near_a_bound = false;  // closer than long doubles and durations of 1/4 ns can tell
   for (const auto& [name, text] : reading.texts) {
     const FlagRule& rule = *FindRule(name);
-    if (rule.kind == FlagKind::kDuration) {
-      const long double seconds = ReadSeconds(text).value_or(0);
-      near_a_bound = near_a_bound || std::fabs(seconds - rule.least) < 1e-8L || std::fabs(seconds - rule.most) < 1e-8L;
-      near_a_bound = near_a_bound && seconds != rule.least;
-    }
+    if (rule.kind == FlagKind::kDuration) near_a_bound = near_a_bound || IsNearABound(text, rule);
     refused = refused || !ReadFlag(rule, text).has_value();
   }
   if (near_a_bound) return;
@@ -162,7 +172,7 @@ void Check(const Arguments& arguments) {
       Require(program.output == given->second, "text is taken as it is");
     } else if (rule.kind == FlagKind::kDuration) {
       const long double difference = *ValueOf(program, rule.name) - *ReadFlag(rule, given->second);
-      Require(std::fabs(difference) < 1e-7L, "a time is what is written");
+      Require(std::fabs(difference) < kMostTimeError, "a time is what is written");
     } else {
       Require(ValueOf(program, rule.name) == ReadFlag(rule, given->second), "a value is what is written");
     }
@@ -170,6 +180,11 @@ void Check(const Arguments& arguments) {
   Program again;
   Require(!Give(again.flags, WrittenBack(program.flags)).exit_code.has_value(), "what the program writes, it reads");
   Require(again.flags.AllSettings() == program.flags.AllSettings(), "what the program writes means the same again");
+  for (const FlagRule& rule : FlagRules()) {
+    Require(ValueOf(again, rule.name) == ValueOf(program, rule.name),
+            "what the program writes has the same value again");
+  }
+  Require(again.output == program.output, "text is written as it is");
   Require(again.interval == program.interval && again.deadline == program.deadline, "times are written exactly");
 }
 
@@ -205,6 +220,9 @@ std::string DrawText(FuzzedDataProvider& input) {
                                     "16777217TiB",
                                     "17179869185 GiB",
                                     "10ms",
+                                    "1h",
+                                    "60m",
+                                    "8760h",
                                     "1h1m",
                                     "1.5h",
                                     "-0",

@@ -28,8 +28,6 @@
 namespace glaive::engine {
 namespace {
 
-constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
-
 struct Digit {
   std::int64_t time_ms = 0;
 };
@@ -113,15 +111,16 @@ void CheckSource(const std::string& path, const std::vector<TextLine>& lines, st
   Require(found.records == expected.records, "each record is read, and has its watermark");
   Require(found.last_watermark_ms == expected.last_watermark_ms, "the last watermark is the greatest time");
   Require(found.bad == expected.bad && found.outside == expected.outside, "other lines are counted");
-  const std::string place = expected.bad == 0 ? "" : path + ":" + expected.first_bad;
-  Require(std::string_view(found.first_bad).starts_with(place), "the first bad line is named");
+  Require(expected.bad == 0 ? found.first_bad.empty() : found.first_bad.starts_with(path + ":" + expected.first_bad),
+          "the first bad line is named");
 }
 
 /// What a LineReader says of some files: all of it up to the first error.
 struct Read {
   struct Line {
     std::size_t file;
-    TextLine line;
+    std::uint64_t number;
+    bool is_too_long;
     std::string text;
   };
   std::vector<Line> lines;
@@ -147,11 +146,18 @@ Read ReadAll(const std::vector<std::string>& paths) {
     }
     const bool is_fault = event == LineEvent::kFault;
     read.lines.push_back({.file = file,
-                          .line = {.number = reader.line_number(), .text = {}, .is_too_long = is_fault},
+                          .number = reader.line_number(),
+                          .is_too_long = is_fault,
                           .text = is_fault ? "" : std::string(reader.line())});
     const std::string place = paths[file] + ":" + std::to_string(reader.line_number()) + ":1: ";
     Require(!is_fault || reader.fault().starts_with(place), "a fault names its line");
   }
+}
+
+void CheckLine(const Read::Line& found, const TextLine& line) {
+  Require(found.number == line.number, "a line has its number");
+  Require(found.is_too_long == line.is_too_long, "a line that is too long is a fault, and no other");
+  Require(found.text == line.text, "a line is all of its text");
 }
 
 void CheckReader(const std::vector<std::string>& paths, const std::vector<std::vector<TextLine>>& lines) {
@@ -162,19 +168,32 @@ void CheckReader(const std::vector<std::string>& paths, const std::vector<std::v
     for (const TextLine& line : lines[file]) {
       Require(at < read.lines.size(), "no line is lost");
       const Read::Line& found = read.lines[at++];
-      Require(found.file == file && found.line.number == line.number, "a line has its file and number");
-      Require(found.line.is_too_long == line.is_too_long, "a line that is too long is a fault, and no other");
-      Require(found.text == line.text, "a line is all of its text");
+      Require(found.file == file, "a line has its file");
+      CheckLine(found, line);
     }
   }
   Require(at == read.lines.size(), "no line comes from nowhere");
 }
 
-/// Some bytes of a gzip file are another, or are missing.
+/// Where a file is cut, its last line is the beginning of a line. `line` is null behind the text's last one. The cut
+/// may be within a byte order mark, which is then no mark any more.
+void CheckCutLine(const Read::Line& found, const TextLine* line, const std::string& text) {
+  if (found.number == 1) {
+    Require(text.starts_with(found.text) || text.starts_with(std::string(kByteOrderMark) + found.text),
+            "the first line of a cut file is the text's beginning");
+    return;
+  }
+  Require(line != nullptr && found.number == line->number, "the last line of a cut file has its number");
+  Require(line->is_too_long || line->text.starts_with(found.text), "the last line of a cut file is a line's beginning");
+}
+
+/// Some bytes of a gzip file are another, or are missing. Half of the cuts are where a member begins, or at the file's
+/// end: such a file can be read.
 void CheckDamage(FuzzedDataProvider& input, const std::string& text, std::string file) {
   const bool is_cut = input.ConsumeBool();
-  const auto at = input.ConsumeIntegralInRange<std::size_t>(2, file.size() - 1);
+  auto at = input.ConsumeIntegralInRange<std::size_t>(2, file.size() - 1);
   if (is_cut) {
+    if (input.ConsumeBool()) at = std::min(file.find(kGzipMagic, at), file.size());
     file.resize(at);
   } else {
     file[at] = static_cast<char>(file[at] ^ input.ConsumeIntegralInRange<int>(1, 255));
@@ -186,11 +205,14 @@ void CheckDamage(FuzzedDataProvider& input, const std::string& text, std::string
     Require(message.starts_with(damaged.path() + ": "), "an error of a file names it");
     return;
   }
-  const std::vector<TextLine> lines = LinesOf(text, kMostLineBytes);
-  Require(is_cut ? read.lines.size() <= lines.size() : read.lines.size() == lines.size(),
-          "what is read from a damaged file is its text");  // cut where a member ends, it is a whole file
-  for (std::size_t i = 0; i + (is_cut ? 1 : 0) < read.lines.size(); ++i) {
-    Require(read.lines[i].text == lines[i].text, "what is read from a damaged file is its lines");
+  const std::vector<TextLine> lines = LinesOf(text);
+  Require(is_cut || read.lines.size() == lines.size(), "a damaged file that can be read has all lines");
+  // Cut where a member ends, it is a whole file.
+  const std::size_t whole_lines = read.lines.size() - (is_cut && !read.lines.empty() ? 1 : 0);
+  Require(whole_lines <= lines.size(), "a cut file has no other lines");
+  for (std::size_t i = 0; i < whole_lines; ++i) CheckLine(read.lines[i], lines[i]);
+  if (whole_lines < read.lines.size()) {
+    CheckCutLine(read.lines.back(), whole_lines < lines.size() ? &lines[whole_lines] : nullptr, text);
   }
 }
 
@@ -210,7 +232,7 @@ std::string DrawText(FuzzedDataProvider& input) {
       text += input.PickValueInArray(kPieces);
     }
   }
-  return text.starts_with("\x1f\x8b") ? text.substr(1) : text;  // that would be gzip
+  return text.starts_with(kGzipMagic) ? text.substr(1) : text;  // that would be gzip
 }
 
 void Fuzz(FuzzedDataProvider& input) {
@@ -226,7 +248,7 @@ void Fuzz(FuzzedDataProvider& input) {
   for (const std::string& text : texts) {
     files.push_back(std::make_unique<MemoryFile>(is_plain ? text : GzipMembers(text, lengths)));
     paths.push_back(files.back()->path());
-    lines.push_back(LinesOf(text, kMostLineBytes));
+    lines.push_back(LinesOf(text));
   }
   CheckReader(paths, lines);
   CheckSource(paths.front(), lines.front(), watermark_every);

@@ -42,6 +42,9 @@ class MemoryFile {
   std::string path_;
 };
 
+/// A gzip file and each of its members begin with it.
+inline constexpr std::string_view kGzipMagic = "\x1f\x8b";
+
 /// Appends a number of `bytes` bytes, the lowest first.
 inline void AppendLittleEndian(std::string& out, std::uint64_t number, int bytes) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(number >> (8 * i) & 0xff));
@@ -66,7 +69,7 @@ inline std::string GzipMember(std::string_view text) {
   return member;
 }
 
-/// The text as a gzip file. These lengths are those of its last members, from the end on; the first member has the
+/// The text as a gzip file. `lengths` are the lengths of its last members, from the end on; the first member has the
 /// rest. A length of 0 makes a member without text, with some zeros behind it.
 inline std::string GzipMembers(std::string_view text, std::span<const std::uint8_t> lengths) {
   std::string tail;

@@ -1,7 +1,7 @@
 // LinesOf: the lines of a file's text by the rules of engine/source/line_reader.h, found without its code: all of the
 // text is at hand, and nothing is read in pieces.
 //
-//   for (const TextLine& line : LinesOf("a\n\nb", 1 << 20)) ...  // {1, "a"}, {3, "b"}
+//   for (const TextLine& line : LinesOf("a\n\nb")) ...  // {1, "a"}, {3, "b"}
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,23 @@ struct TextLine {
   bool is_too_long = false;
 };
 
-/// All lines but blank ones. A byte order mark at the text's beginning belongs to no line, but counts as one's length.
-inline std::vector<TextLine> LinesOf(std::string_view text, std::size_t most_bytes) {
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+/// A line of more bytes is too long.
+inline constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
+
+/// All lines but blank ones. A byte order mark at the text's beginning belongs to no line, but counts to the first
+/// line's length.
+inline std::vector<TextLine> LinesOf(std::string_view text) {
   std::vector<TextLine> lines;
   for (std::uint64_t number = 1; !text.empty(); ++number) {
     const std::size_t newline = text.find('\n');
     std::string_view line = text.substr(0, newline);
     text = newline == std::string_view::npos ? std::string_view() : text.substr(newline + 1);
-    if (line.size() > most_bytes) {
+    if (line.size() > kMostLineBytes) {
       lines.push_back({.number = number, .text = {}, .is_too_long = true});
       continue;
     }
-    if (number == 1 && line.substr(0, 3) == "\xef\xbb\xbf") line = line.substr(3);
+    if (number == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     bool is_blank = true;
     for (const char c : line) is_blank = is_blank && (c == ' ' || c == '\t' || c == '\r');

@@ -6,6 +6,7 @@
 
 #include <fuzzer/FuzzedDataProvider.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -22,6 +23,7 @@
 #include <xxhash.h>
 
 #include "queries/cm/task_event_csv.h"
+#include "tests/fuzz/decimal.h"
 #include "tests/fuzz/parse_outcome.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/spelling.h"
@@ -37,7 +39,7 @@ constexpr std::size_t kUser = 6;
 constexpr std::size_t kFirstNumber = 9;
 constexpr std::size_t kLastNumber = 11;
 
-/// What a field may hold; of the user and of the numbers, nothing that is here counts.
+/// The values that a field may have. The user and the three numbers have no bound here.
 struct FieldRule {
   std::uint64_t most;
   bool may_be_empty;

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/fuzz/hex_digit.h"
+
 namespace glaive {
 
 using UuidBytes = std::array<std::uint8_t, 16>;
@@ -37,10 +39,10 @@ inline std::optional<UuidBytes> ReadUuid(std::string_view text) {
       if (text[i] != '-') return std::nullopt;
       continue;
     }
-    const std::size_t digit = std::string_view("0123456789abcdefABCDEF").find(text[i]);
-    if (digit == std::string_view::npos) return std::nullopt;
+    const std::optional<std::uint32_t> digit = HexDigit(text[i]);
+    if (!digit.has_value()) return std::nullopt;
     std::uint8_t& byte = bytes[digits++ / 2];
-    byte = static_cast<std::uint8_t>(byte << 4U | static_cast<std::uint32_t>(digit < 16 ? digit : digit - 6));
+    byte = static_cast<std::uint8_t>(byte << 4U | *digit);
   }
   return bytes;
 }

@@ -2,7 +2,7 @@
 
 import re
 
-from source_tree import CODE, LAYERS, Finding
+from source_tree import CODE, FOLDERS, LAYERS, Finding
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -38,6 +38,23 @@ def check_layers(tree):
         if target not in LAYERS or LAYERS.index(target) < LAYERS.index(layer):
             allowed = ", ".join(LAYERS[LAYERS.index(layer):])
             findings.append(Finding(path, line, f'"{name}": {layer}/ may only include {allowed}'))
+    return findings
+
+
+def check_folders(tree):
+    """Within a layer whose folders have an order, a folder includes itself and those to its right; each has its place."""
+    findings = []
+    for layer, order in FOLDERS.items():
+        unknown = {path for path in tree.code([layer]) if path.split("/")[1] not in order}
+        findings += [Finding(path, 1, f"{path.split('/')[1]}/ has no place in the order of {layer}/: source_tree.FOLDERS")
+                     for path in sorted(unknown)]
+        for path, line, mark, name in includes(tree, [layer]):
+            if mark == "<" or path in unknown or not name.startswith(layer + "/"):
+                continue
+            folder, target = path.split("/")[1], name.split("/")[1]
+            allowed = order[order.index(folder):]
+            if target not in allowed:
+                findings.append(Finding(path, line, f'"{name}": {layer}/{folder}/ may only include {", ".join(allowed)}'))
     return findings
 
 

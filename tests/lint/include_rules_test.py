@@ -10,6 +10,18 @@ class IncludeRulesTest(unittest.TestCase):
     def test_the_project_keeps_the_layers(self):
         assert_kept(self, include_rules.check_layers(this_project()))
 
+    def test_the_project_keeps_the_order_of_folders(self):
+        assert_kept(self, include_rules.check_folders(this_project()))
+
+    def test_an_include_of_a_folder_to_the_left_is_refused(self):
+        tree = temporary_tree(self, {
+            "engine/graph/a.h": '#include "engine/api/b.h"\n#include "engine/fiber/c.h"\n#include "state/d.h"\n',
+            "engine/fiber/c.h": '#include "engine/base/e.h"\n#include "engine/graph/a.h"\n',
+            "engine/odd/f.h": '#include "engine/base/e.h"\n',
+        })
+        self.assertEqual([(finding.path, finding.line) for finding in include_rules.check_folders(tree)],
+                         [("engine/odd/f.h", 1), ("engine/fiber/c.h", 2), ("engine/graph/a.h", 1)])
+
     def test_the_project_confines_its_libraries(self):
         assert_kept(self, include_rules.check_confinement(this_project()))
 

@@ -11,6 +11,11 @@ import tempfile
 import typing
 
 LAYERS = ["queries", "engine", "state", "rdma"]  # each may include itself and those to its right
+# The folders of a layer whose folders have an order of their own; each may include itself and those to its right.
+FOLDERS = {
+    "engine": ["cluster", "flags", "api", "stage", "graph", "executor", "sink", "source", "metrics", "files", "progress",
+               "window", "flow", "steps", "fiber", "base"],
+}
 PROGRAM = LAYERS
 CODE = LAYERS + ["bench", "tests"]
 IGNORED_FOLDERS = {".git", ".cache", "build", "__pycache__"}

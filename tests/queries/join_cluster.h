@@ -48,8 +48,8 @@ CheckedInput<R> CheckedSide(const InputSide& side, const Generator<R>& generator
           .allowed_lateness_ms = side.flags.allowed_lateness_ms()};
 }
 
-/// Runs `build(lefts, rights, sinks)` on the cluster, over the input that `flags` describe; of `cluster` its shape is
-/// looked at. `make_left` and `make_right` make the generators of InputOptions.
+/// Runs `build(lefts, rights, sinks)` on the cluster, over the input that `flags` describe. Only the shape of `cluster`
+/// is used. `make_left` and `make_right` make the generators of InputOptions.
 template <typename L, typename TimeL, typename R, typename TimeR, typename MakeL, typename MakeR, typename Build>
 JoinRun<L, R> RunJoin(const engine::Workload& cluster, const InputFlags& flags, std::int64_t window_ms,
                       const MakeL& make_left, const MakeR& make_right, const Build& build) {
@@ -63,11 +63,11 @@ JoinRun<L, R> RunJoin(const engine::Workload& cluster, const InputFlags& flags, 
                     .left = CheckedSide<L, TimeL>(sides.left, *lefts, executors),
                     .right = CheckedSide<R, TimeR>(sides.right, *rights, executors),
                     .status = {}};
-  const ResultSinks sinks({.output = "", .keep = true, .max_rows = UINT64_MAX}, executors);
+  const ResultSinks sinks({.output = "", .retain = true, .max_rows = UINT64_MAX}, executors);
   const auto query = build(GeneratedSource<L, TimeL>(lefts, sides.left.flags, sides.left.block),
                            GeneratedSource<R, TimeR>(rights, sides.right.flags, sides.right.block), sinks);
   run.status = engine::RunNodes(cluster, *query, run.metrics);
-  run.rows = sinks.kept();
+  run.rows = sinks.retained();
   return run;
 }
 

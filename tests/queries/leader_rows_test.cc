@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "state/index/key_hash.h"
+#include "tests/queries/checked_rows.h"
+#include "tests/state/same_elements.h"
 #include "tests/state/test_hash.h"
 
 namespace glaive::queries {
@@ -39,7 +41,7 @@ TEST(LeaderRowsTest, AreThoseOfTheLeadersAskedForAndTheirKeys) {
   ASSERT_TRUE(rows.ok()) << rows.status();
   std::vector<ResultRow> expected = by_leader[1];
   expected.insert(expected.end(), by_leader[3].begin(), by_leader[3].end());
-  EXPECT_EQ(rows->rows, expected);
+  EXPECT_TRUE(SameElements(rows->rows, expected));
   for (std::size_t leader = 0; leader < by_leader.size(); ++leader) {
     for (const ResultRow& row : by_leader[leader]) {
       EXPECT_EQ(rows->leads(row.key), leader == 1 || leader == 3) << "key " << row.key;
@@ -57,7 +59,7 @@ TEST(LeaderRowsTest, ARowOfAnotherLeadersKeyIsNamed) {
   EXPECT_THAT(status.ToString(), HasSubstr(absl::StrCat("q results are wrong: executor 0 emitted window 50 key ",
                                                         row.key, ", and executor 2 leads that key")));
   EXPECT_TRUE(RowsOfLeaders("q", by_leader, std::vector{ExecutorId{1}}, state::kTestHash).ok())
-      << "the others' are not looked at";
+      << "the others' are not read";
 }
 
 // As a node sends it.

@@ -79,7 +79,7 @@ TEST_P(Nb7Cluster, NoBidIsLateWhenTheLatenessAllowedIsTheDisorder) {
   ASSERT_TRUE(run.status.ok()) << run.status;
   EXPECT_EQ(VerifyNb7(run), absl::OkStatus());
   EXPECT_EQ(run.Total(&engine::ExecutorMetrics::late_records), 0U);
-  EXPECT_EQ(run.Total(&engine::ExecutorMetrics::records_kept), nodes * executors * 3 * 5'000U);
+  EXPECT_EQ(run.Total(&engine::ExecutorMetrics::records_accepted), nodes * executors * 3 * 5'000U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Nb7Cluster,

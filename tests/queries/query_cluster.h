@@ -67,7 +67,7 @@ QueryRun<R> RunQuery(const engine::Workload& cluster, std::shared_ptr<const Gene
     return engine::BlockSource<R, EventTime>::Create(block, *context.clock, generate, EventTime{});
   };
   const engine::SourceSpec<R, EventTime> events{.open = open, .event_time_ms = {}};
-  const ResultSinks sinks({.output = "", .keep = true, .max_rows = UINT64_MAX}, cluster.executor_count());
+  const ResultSinks sinks({.output = "", .retain = true, .max_rows = UINT64_MAX}, cluster.executor_count());
   QueryRun<R> run{.cluster = cluster,
                   .generator = generator,
                   .input = {.generator = generator.get(),
@@ -78,7 +78,7 @@ QueryRun<R> RunQuery(const engine::Workload& cluster, std::shared_ptr<const Gene
                             .allowed_lateness_ms = reading.allowed_lateness_ms},
                   .status = {}};
   run.status = engine::RunNodes(cluster, *build(events, sinks), run.metrics);
-  run.rows = sinks.kept();
+  run.rows = sinks.retained();
   for (const engine::ExecutorMetrics& metrics : run.metrics) {
     run.input.record_counts.push_back(metrics.records);
   }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "queries/common/result_sinks.h"
+#include "tests/queries/checked_rows.h"
 
 namespace glaive::queries {
 namespace {

@@ -38,5 +38,22 @@ TEST(ResolveAddress, FindsNumbersAndRefusesUnknownNames) {
   EXPECT_FALSE(ResolveAddress("no-such-host.invalid", 1).ok());
 }
 
+TEST(NumericAddress, TakesNumbersAlone) {
+  EXPECT_EQ(FormatAddress(*NumericAddress("127.0.0.1", 7700)), "127.0.0.1:7700");
+  EXPECT_EQ(FormatAddress(*NumericAddress("::1", 7700)), "[::1]:7700");
+  ASSERT_TRUE(ResolveAddress("localhost", 1).ok()) << "a name that can be looked up";
+  EXPECT_EQ(NumericAddress("localhost", 1).status(), absl::InvalidArgumentError("'localhost' is no numeric address"));
+  EXPECT_FALSE(NumericAddress("", 1).ok());
+}
+
+TEST(IsLoopback, HoldsForAddressesThatOnlyThisHostReaches) {
+  for (const char* const host : {"127.0.0.1", "127.0.1.1", "127.255.255.254", "::1"}) {
+    EXPECT_TRUE(IsLoopback(NumericAddress(host, 7700).value())) << host;
+  }
+  for (const char* const host : {"128.0.0.1", "10.0.0.127", "0.0.0.0", "::", "fd00::1", "fe80::1"}) {
+    EXPECT_FALSE(IsLoopback(NumericAddress(host, 7700).value())) << host;
+  }
+}
+
 }  // namespace
 }  // namespace glaive::rdma

@@ -34,6 +34,7 @@
 #include "rdma/bootstrap/control_plane.h"
 #include "rdma/bootstrap/handshake.h"
 #include "rdma/bootstrap/message.h"
+#include "tests/rdma/hand_clock.h"
 
 namespace glaive::rdma {
 
@@ -41,16 +42,6 @@ using Planes = std::vector<std::unique_ptr<ControlPlane>>;
 using PlaneOr = absl::StatusOr<std::unique_ptr<ControlPlane>>;
 
 inline constexpr std::uint64_t kRunToken = 0x0123456789abcdef;
-
-/// A clock that a test moves by hand; safe from any thread.
-class HandClock final : public Clock {
- public:
-  std::int64_t NowNanos() const override { return now_ns_.load(); }
-  void Advance(absl::Duration step) { now_ns_ += absl::ToInt64Nanoseconds(step); }
-
- private:
-  std::atomic<std::int64_t> now_ns_{0};
-};
 
 inline Hello HelloOf(std::uint32_t rank, std::uint32_t nodes) {
   return {.program = "test",

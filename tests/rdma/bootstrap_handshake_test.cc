@@ -1,4 +1,4 @@
-// HMAC, secrets, proofs and seals by themselves; the handshake over connections.
+// HMAC, secrets and proofs by themselves; the handshake over connections.
 
 #include <array>
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "rdma/bootstrap/frame_seal.h"
 #include "rdma/bootstrap/handshake.h"
 #include "rdma/bootstrap/hmac.h"
 #include "rdma/bootstrap/secret.h"
@@ -77,21 +76,6 @@ TEST(Handshake, EveryProofAndKeyIsAnotherOne) {
   }
 }
 
-TEST(FrameSeal, AFrameIsGoodOnceAndInItsTurn) {
-  const Digest key = HmacSha256(BytesOf("key"), {});
-  FrameSeal sender(key);
-  const std::string first = sender.NextTag("first");
-  const std::string second = sender.NextTag("second");
-  EXPECT_TRUE(FrameSeal(key).CheckNext("first", first));
-  EXPECT_FALSE(FrameSeal(key).CheckNext("second", second)) << "the first was left out";
-  EXPECT_FALSE(FrameSeal(key).CheckNext("First", first)) << "it was changed";
-  EXPECT_FALSE(FrameSeal(key).CheckNext("first", "")) << "there is no tag";
-  EXPECT_FALSE(FrameSeal(HmacSha256(BytesOf("other"), {})).CheckNext("first", first));
-  FrameSeal receiver(key);
-  EXPECT_TRUE(receiver.CheckNext("first", first));
-  EXPECT_FALSE(receiver.CheckNext("first", first)) << "it was said twice";
-}
-
 // ---- over connections ----
 
 TEST(BootstrapSecret, AMemberWithAnotherSecretGetsNothingAndDisturbsNobody) {
@@ -104,9 +88,12 @@ TEST(BootstrapSecret, AMemberWithAnotherSecretGetsNothingAndDisturbsNobody) {
     if (!line.starts_with("waits at ")) log.push_back(line);
   };
   auto [address, coordinator] = CoordinateLater(2, clock, options);
-  BootstrapOptions wrong = Patience();
+  BootstrapOptions wrong = Patience(absl::Milliseconds(2500));
   wrong.secret = SecretOf('w');
+  std::vector<std::string> said;
+  wrong.log = [&](const std::string& line) { said.push_back(line); };
   const auto refused = ControlPlane::Join(address, HelloOf(1, 2), wrong, clock);
+  EXPECT_THAT(said, testing::ElementsAre(AllOf(HasSubstr("--secret-file"), HasSubstr("tries again for at most 2.5s"))));
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnauthenticated);
   EXPECT_THAT(refused.status().message(), AllOf(HasSubstr("did not let this node in"), HasSubstr("--secret-file")));
   const auto member = ControlPlane::Join(address, HelloOf(1, 2), Patience(), clock);
@@ -170,7 +157,7 @@ TEST(BootstrapSecret, AFrameThatIsPutIntoAConnectionEndsTheRun) {
   client.Send(HelloOf(1, 2));
   auto plane = coordinator.get();
   ASSERT_TRUE(plane.ok()) << plane.status();
-  const std::string frame = EncodeMessage(GatherMessage{.phase = "p", .payload = "x"}) + std::string(kDigestBytes, 't');
+  const std::string frame = EncodeMessage(GatherMessage{.phase = "p", .payload = "x"});
   ASSERT_EQ(::send(raw, frame.data(), frame.size(), 0), static_cast<ssize_t>(frame.size()));
   EXPECT_THAT(AwaitFailure(**plane).message(), HasSubstr("somebody interferes"));
 }

@@ -1,4 +1,8 @@
 #include <fcntl.h>
+#include <sys/socket.h>
+
+#include <initializer_list>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -31,6 +35,34 @@ TEST(Listener, SaysThatAnAddressIsNotThisMachines) {
   const auto listener = Listener::Bind("192.0.2.1", 0);  // reserved for documents, nobody has it
   EXPECT_EQ(listener.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(listener.status().message(), HasSubstr("not this machine's"));
+}
+
+std::vector<SocketAddress> Addresses(std::initializer_list<const char*> hosts) {
+  std::vector<SocketAddress> addresses;
+  for (const char* const host : hosts) addresses.push_back(NumericAddress(host, 7700).value());
+  return addresses;
+}
+
+TEST(IsLoopbackHereAlone, HoldsForTheHostsOwnNameOnly) {
+  EXPECT_TRUE(IsLoopbackHereAlone("node-a", Addresses({"127.0.1.1"})));
+  EXPECT_TRUE(IsLoopbackHereAlone("node-a", Addresses({"::1", "127.0.1.1"})));
+  EXPECT_FALSE(IsLoopbackHereAlone("node-a", Addresses({"127.0.1.1", "10.0.0.1"})));
+  EXPECT_FALSE(IsLoopbackHereAlone("node-a", Addresses({"10.0.0.1"})));
+  for (const char* const host : {"localhost", "ip6-loopback", "me.localhost", "127.0.1.1", "::1"}) {
+    EXPECT_FALSE(IsLoopbackHereAlone(host, Addresses({"127.0.0.1"}))) << host;
+  }
+}
+
+TEST(Listener, AtAllAddressesIsReachedAtEach) {
+  const auto listener = Listener::BindToAll("node-a", 0);
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  EXPECT_EQ(listener->address(), FormatHostPort("node-a", listener->port()));
+  for (const char* const host : {"127.0.0.1", "127.0.1.1"}) {
+    const SocketAddress there = NumericAddress(host, listener->port()).value();
+    const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&there.storage), there.length), 0) << host;
+  }
+  EXPECT_EQ(Listener::BindToAll("node-a", listener->port()).status().code(), absl::StatusCode::kAlreadyExists);
 }
 
 TEST(Listener, IsNotInheritedByOtherPrograms) {

@@ -113,7 +113,7 @@ TEST(ControlMessage, RefusesWhatIsMissingOrOfTheWrongTypeByName) {
   EXPECT_THAT(error((R"({"type":"accept","proof":")" + std::string(64, 'g') + "\"}").c_str()), HasSubstr("'proof'"));
   EXPECT_THAT(error(R"({"type":"welcome","token":1,"members":[7]})"), HasSubstr("'rank'"));
   EXPECT_THAT(error(R"({"type":"welcome","token":1,"members":{}})"), HasSubstr("'members'"));
-  EXPECT_THAT(error(R"({"type":"hello","protocol":2,"rank":0,"program":"p","commit":"c","nodes":1,"executors":1,)"
+  EXPECT_THAT(error(R"({"type":"hello","protocol":3,"rank":0,"program":"p","commit":"c","nodes":1,"executors":1,)"
                     R"("host":"h","pid":1,"settings":{"keys":7}})"),
               HasSubstr("'settings.keys'"));
 }

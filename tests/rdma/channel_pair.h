@@ -12,11 +12,14 @@
 
 #include "gtest/gtest.h"
 
+#include "rdma/base/steady_clock.h"
+#include "rdma/bootstrap/run_key.h"
 #include "rdma/channel/channel_receiver.h"
 #include "rdma/channel/channel_sender.h"
 #include "rdma/channel/checksum.h"
 #include "rdma/channel/write_id.h"
 #include "rdma/memory/segment_pool.h"
+#include "rdma/transport/immediate.h"
 #include "rdma/transport/transport.h"
 #include "tests/rdma/transport_pair.h"
 
@@ -24,7 +27,7 @@ namespace glaive::rdma {
 
 inline constexpr ExecutorId kSource{3};
 inline constexpr ExecutorId kDestination{5};
-inline constexpr std::uint64_t kChannelRunToken = 0x5eed'0fa1'1c4a'77e5;
+inline constexpr RunKey kChannelRunKey = {0x5e, 0xed};
 
 class ChannelPair {
  public:
@@ -34,41 +37,47 @@ class ChannelPair {
         source_(MakeTestTransport(kind, 0, 1024)),
         destination_(MakeTestTransport(kind, 1, 1024)) {
     if (options_.signal_interval == 0) options_.signal_interval = 1;
+    const Arrival arrival = source_->arrival();
+    if (arrival == Arrival::kChecksum) options_.checksum_payload = true;
     credit_region_ = source_->Expose(64).value();
     ring_region_ = destination_->Expose(options.ring_bytes()).value();
-    const std::uint32_t token = RingToken(kChannelRunToken, kSource, kDestination);
+    const std::uint32_t token = RingToken(kChannelRunKey, kSource, kDestination);
     sender_.emplace(options_,
                     SenderEndpoint{.self = kSource,
                                    .peer = kDestination,
-                                   .queue_pair = source_->Connect(NodeId{1}, destination_->endpoint()).value(),
+                                   .queue_pair = source_->Connect(ExecutorId{1}, destination_->endpoint()).value(),
                                    .segments = &segments_,
                                    .segments_key = source_->Register(segments_.bytes()).value(),
                                    .region = source_->Attach(ring_region_.descriptor).value(),
                                    .ring_offset = 0,
                                    .credit_word = credit_region_.memory.data(),
                                    .ring_token = token,
-                                   .completion_frees_segment = source_->CompletionFreesMemory()});
+                                   .completion_frees_segment = source_->CompletionFreesMemory(),
+                                   .arrival = arrival});
     receiver_.emplace(options_,
                       ReceiverEndpoint{.self = kDestination,
                                        .peer = kSource,
-                                       .queue_pair = destination_->Connect(NodeId{0}, source_->endpoint()).value(),
+                                       .queue_pair = destination_->Connect(ExecutorId{0}, source_->endpoint()).value(),
                                        .ring = ring(),
                                        .region = destination_->Attach(credit_region_.descriptor).value(),
                                        .credit_offset = 0,
-                                       .ring_token = token});
+                                       .ring_token = token,
+                                       .arrival = arrival,
+                                       .clock = &clock_});
     AwaitConnected(*source_, *destination_);
   }
 
   const ChannelOptions& options() const { return options_; }
   SegmentPool& segments() { return segments_; }
   ChannelSender& sender() { return *sender_; }
-  ChannelReceiver& receiver() { return *receiver_; }
+  /// With the immediate values that have arrived so far, as a mesh hands them to its receivers.
+  ChannelReceiver& receiver() {
+    for (const std::uint32_t bits : ArrivalsAt(*destination_)) receiver_->OnArrival(Immediate::Unpack(bits).number);
+    return *receiver_;
+  }
   std::span<std::byte> ring() { return ring_region_.memory.first(options_.ring_bytes()); }
-  std::byte* credit_word() { return credit_region_.memory.data(); }
 
-  void WriteCreditWord(std::uint64_t consumed) { std::memcpy(credit_word(), &consumed, sizeof(consumed)); }
-
-  /// What a mesh does for its senders: routes completions, then takes in credits.
+  /// What a mesh does for its senders: routes completions and immediate values, then takes in credits.
   absl::Status PollSender() {
     source_->Flush();
     std::array<Completion, 4> completions;
@@ -77,18 +86,29 @@ class ChannelPair {
         sender_->OnCompletion(WriteId::Unpack(completion.wr_id).number, completion.status);
       }
     }
+    for (const std::uint32_t bits : ArrivalsAt(*source_)) sender_->OnCredit(Immediate::Unpack(bits).number);
     return sender_->Poll();
   }
 
-  /// What a mesh does for its receivers: sends off their credits, and makes room for more in the queue.
+  /// What a mesh does for its receivers: sends off their credits, and tells them which have arrived.
   void FlushReceiver() {
     destination_->Flush();
     Completion completion;
-    EXPECT_EQ(destination_->PollCompletions({&completion, 1}), 0U) << "nobody asks for the completion of a credit";
+    while (destination_->PollCompletions({&completion, 1}) == 1) {
+      EXPECT_EQ(WriteId::Unpack(completion.wr_id).number, WriteId::kCredit);
+      receiver_->OnCreditCompletion();
+    }
   }
 
  private:
+  static std::vector<std::uint32_t> ArrivalsAt(Transport& transport) {
+    std::vector<std::uint32_t> immediates(16);
+    immediates.resize(transport.PollArrivals(immediates));
+    return immediates;
+  }
+
   ChannelOptions options_;
+  SteadyClock clock_;
   SegmentPool segments_;
   std::unique_ptr<Transport> source_;
   std::unique_ptr<Transport> destination_;

@@ -27,7 +27,7 @@ class ChannelReceiverTest : public ::testing::Test {
     SlotFooter footer;
     footer.message_number = number;
     footer.payload_checksum = PayloadChecksum({});
-    footer.ring_token = RingToken(kChannelRunToken, kSource, kDestination);
+    footer.ring_token = RingToken(kChannelRunKey, kSource, kDestination);
     footer.lap = LapOf(number, kOptions.credits);
     return footer;
   }
@@ -37,6 +37,7 @@ class ChannelReceiverTest : public ::testing::Test {
     if (seal) footer.footer_checksum = FooterChecksum(footer);
     const std::size_t slot_end = ((number - 1) % kOptions.credits + 1) * kOptions.slot_bytes;
     std::memcpy(pair_.ring().data() + slot_end - kFooterBytes, &footer, sizeof(footer));
+    receiver().OnArrival(static_cast<std::uint32_t>((number - 1) % kOptions.credits));
   }
 
   void ExpectRefused(const std::string& why) {
@@ -81,7 +82,7 @@ TEST_F(ChannelReceiverTest, RefusesAWrongMessageNumber) {
 
 TEST_F(ChannelReceiverTest, RefusesAnotherRingsToken) {
   SlotFooter footer = GoodFooter(1);
-  footer.ring_token = RingToken(kChannelRunToken, kDestination, kSource);
+  footer.ring_token = RingToken(kChannelRunKey, kDestination, kSource);
   Deliver(1, footer);
   ExpectRefused("ring token");
 }
@@ -145,27 +146,9 @@ TEST_F(ChannelReceiverTest, RefusesAMessageThatComesTwice) {
   EXPECT_THAT(status.message(), HasSubstr("message 2 is refused: message number 1, expected 2"));
 }
 
-TEST_F(ChannelReceiverTest, DoesNotSeeAMessageThatIsWrittenTwiceIntoItsOwnSlot) {
-  Deliver(1, GoodFooter(1));
-  ASSERT_TRUE(receiver().TryReceive().value().has_value());
-  receiver().Release();
-  Deliver(1, GoodFooter(1));
-  for (std::uint64_t number = 2; number <= 4; ++number) {
-    Deliver(number, GoodFooter(number));
-    ASSERT_TRUE(receiver().TryReceive().value().has_value());
-    receiver().Release();
-  }
-  EXPECT_FALSE(receiver().Ready());
-}
-
 TEST_F(ChannelReceiverTest, RefusesMessagesOutOfOrder) {
   Deliver(1, GoodFooter(3));
   ExpectRefused("message number 3, expected 1");
-}
-
-TEST_F(ChannelReceiverTest, DoesNotLookPastAMessageThatIsMissing) {
-  Deliver(2, GoodFooter(2));
-  EXPECT_FALSE(receiver().Ready());
 }
 
 TEST_F(ChannelReceiverTest, RefusesAMessageOfTheRoundBeforeLast) {
@@ -208,17 +191,6 @@ TEST_F(ChannelReceiverTest, StaysFailed) {
   EXPECT_EQ(receiver().TryReceive().status(), first);
 }
 
-TEST_F(ChannelReceiverTest, RefusesAMessageWhoseEndCameBeforeItsStart) {
-  // The transport broke its promise: the lap byte is new, the rest of the footer is the last round's.
-  for (std::uint64_t number = 1; number <= kOptions.credits; ++number) {
-    Deliver(number, GoodFooter(number));
-    ASSERT_TRUE(receiver().TryReceive().value().has_value());
-    receiver().Release();
-  }
-  pair_.ring()[kOptions.slot_bytes - 1] = std::byte{LapOf(5, kOptions.credits)};
-  EXPECT_THAT(receiver().TryReceive().status().message(), HasSubstr("message 5 is refused: footer checksum"));
-}
-
 TEST_F(ChannelReceiverTest, RefusesAPayloadThatWasStillStaleWhenItsFooterCame) {
   ASSERT_TRUE(SendPattern(pair_.segments(), pair_.sender(), 448));
   pair_.ring()[447] ^= std::byte{1};
@@ -242,9 +214,11 @@ TEST_F(ChannelReceiverTest, WritesCreditsBackAtMostHalfTheRingLate) {
   }
   receiver().Release();
   EXPECT_EQ(receiver().counters().credit_writes, 0U);
+  ASSERT_TRUE(pair_.PollSender().ok());
   EXPECT_FALSE(pair_.sender().HasCredit());
   receiver().Release();
   EXPECT_EQ(receiver().counters().credit_writes, 1U);
+  ASSERT_TRUE(pair_.PollSender().ok());
   EXPECT_TRUE(pair_.sender().HasCredit());
   EXPECT_EQ(pair_.sender().credits(), 2U);
 }
@@ -263,6 +237,7 @@ TEST_F(ChannelReceiverTest, FlushesCreditsWhenAsked) {
 
 TEST_F(ChannelReceiverTest, KeepsCreditsUntilTheSendQueueHasRoom) {
   CapturingQueuePair queue_pair;
+  const SteadyClock clock;
   ChannelReceiver receiver(pair_.options(),
                            ReceiverEndpoint{.self = kDestination,
                                             .peer = kSource,
@@ -270,8 +245,10 @@ TEST_F(ChannelReceiverTest, KeepsCreditsUntilTheSendQueueHasRoom) {
                                             .ring = pair_.ring(),
                                             .region = {.address = 64, .size_bytes = 64, .key = 0},
                                             .credit_offset = 8,
-                                            .ring_token = RingToken(kChannelRunToken, kSource, kDestination),
-                                            .channel = 2});
+                                            .ring_token = RingToken(kChannelRunKey, kSource, kDestination),
+                                            .channel = 2,
+                                            .arrival = Arrival::kChecksum,
+                                            .clock = &clock});
   queue_pair.full = true;
   for (std::uint32_t i = 0; i < 3; ++i) {
     ASSERT_TRUE(SendPattern(pair_.segments(), pair_.sender(), 8));
@@ -286,7 +263,7 @@ TEST_F(ChannelReceiverTest, KeepsCreditsUntilTheSendQueueHasRoom) {
   EXPECT_EQ(request.length, 8U);
   EXPECT_EQ(request.remote_offset, 8U);
   EXPECT_TRUE(request.inline_payload);
-  EXPECT_FALSE(request.signaled);
+  EXPECT_TRUE(request.signaled) << "the next write of credits waits for this one";
   EXPECT_EQ(WriteId::Unpack(request.wr_id), (WriteId{.channel = 2, .number = WriteId::kCredit}));
   std::uint64_t consumed = 0;
   std::memcpy(&consumed, queue_pair.writes[0].bytes.data(), sizeof(consumed));

@@ -28,13 +28,16 @@ class TornWrite : public ::testing::TestWithParam<ChannelOptions> {
                                          .segments = &segments_,
                                          .region = {.address = 64, .size_bytes = options_.ring_bytes(), .key = 0},
                                          .credit_word = reinterpret_cast<const std::byte*>(&credit_word_),
-                                         .ring_token = 99}),
+                                         .ring_token = 99,
+                                         .arrival = Arrival::kChecksum}),
         receiver_(options_, ReceiverEndpoint{.self = kDestination,
                                              .peer = kSource,
                                              .queue_pair = &to_sender_,
                                              .ring = ring(),
                                              .region = {.address = 64, .size_bytes = 64, .key = 0},
-                                             .ring_token = 99}) {}
+                                             .ring_token = 99,
+                                             .arrival = Arrival::kChecksum,
+                                             .clock = &clock_}) {}
 
   struct alignas(64) Line {
     std::array<std::byte, 64> bytes;
@@ -63,6 +66,8 @@ class TornWrite : public ::testing::TestWithParam<ChannelOptions> {
     ASSERT_TRUE(HasPattern((*message)->payload, (*message)->number));
     receiver_.Release();
     ASSERT_TRUE(receiver_.FlushCredits());
+    receiver_.OnCreditCompletion();
+    sender_.OnCompletion(sender_.sent(), WriteStatus::kDone);
     std::memcpy(&credit_word_, to_sender_.writes.back().bytes.data(), sizeof(credit_word_));
     ASSERT_TRUE(sender_.Poll().ok());
   }
@@ -73,6 +78,7 @@ class TornWrite : public ::testing::TestWithParam<ChannelOptions> {
   ChannelOptions options_;
   std::vector<Line> ring_;
   alignas(64) std::uint64_t credit_word_ = 0;
+  SteadyClock clock_;
   CapturingQueuePair to_receiver_;
   CapturingQueuePair to_sender_;
   SegmentPool segments_;
@@ -112,7 +118,7 @@ TEST_P(TornWrite, IsNotSeenWhicheverOtherBytesArrivedBeforeTheLast) {
 INSTANTIATE_TEST_SUITE_P(
     Shapes, TornWrite,
     ::testing::Values(ChannelOptions{.slot_bytes = 256, .credits = 2, .checksum_payload = true, .signal_interval = 1},
-                      ChannelOptions{.slot_bytes = 256, .credits = 8, .checksum_payload = false, .signal_interval = 1},
+                      ChannelOptions{.slot_bytes = 256, .credits = 8, .checksum_payload = true, .signal_interval = 1},
                       ChannelOptions{.slot_bytes = 1088, .credits = 3, .checksum_payload = true, .signal_interval = 1}),
     [](const auto& test) { return std::to_string(test.param.slot_bytes) + "x" + std::to_string(test.param.credits); });
 

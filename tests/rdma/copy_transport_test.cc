@@ -20,7 +20,7 @@ class CopyQueuePairTest : public ::testing::TestWithParam<TransportKind> {
         owner_(MakeTestTransport(GetParam(), 0, kQueueDepth / 2)),
         exposed_(owner_->Expose(8192).value()),
         remote_(writer_->Attach(exposed_.descriptor).value()),
-        queue_pair_(writer_->Connect(NodeId{0}, owner_->endpoint()).value()),
+        queue_pair_(writer_->Connect(ExecutorId{0}, owner_->endpoint()).value()),
         local_(8192) {
     for (std::size_t i = 0; i < local_.size(); ++i) local_[i] = static_cast<std::byte>(i * 37 + i / 256 + 1);
   }
@@ -83,7 +83,7 @@ TEST_P(CopyQueuePairTest, RefusesASignaledWriteWithoutRoomForItsCompletion) {
 }
 
 TEST_P(CopyQueuePairTest, SharesOneCompletionQueueAmongQueuePairs) {
-  QueuePair* const other = writer_->Connect(NodeId{1}, owner_->endpoint()).value();
+  QueuePair* const other = writer_->Connect(ExecutorId{1}, owner_->endpoint()).value();
   WriteRequest request = Write(1, 0);
   request.signaled = true;
   request.wr_id = 11;

@@ -4,65 +4,40 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "rdma/base/unique_fd.h"
+#include "rdma/transport/arrival_queue.h"
 #include "tests/rdma/channel_pair.h"
+#include "tests/rdma/meshes.h"
 
 namespace glaive::rdma {
 namespace {
 
 using ::testing::HasSubstr;
 
-MeshOptions MeshOf(std::uint32_t executors_per_node, std::uint32_t executor_count) {
-  MeshOptions options;
-  options.executors_per_node = executors_per_node;
-  options.executor_count = executor_count;
-  options.channel = {.slot_bytes = 512, .credits = 4, .checksum_payload = true, .signal_interval = 0};
-  options.run_token = 42;
-  return options;
+// Receives a message of each channel on which one has arrived.
+absl::Status ReceiveArrivals(ExecutorMesh& mesh) {
+  for (std::size_t left = mesh.arrivals(); left > 0; --left) {
+    ChannelReceiver& receiver = mesh.NextArrival();
+    const absl::StatusOr<std::optional<Message>> message = receiver.TryReceive();
+    if (!message.ok()) return message.status();
+    if (!*message) continue;
+    if (!HasPattern((*message)->payload, (*message)->number)) return absl::DataLossError("wrong payload");
+    receiver.Release();
+  }
+  return absl::OkStatus();
 }
-
-// All executors of a run in this process.
-class Meshes {
- public:
-  Meshes(const MeshOptions& options, std::uint32_t segments) {
-    for (std::uint32_t id = 0; id < options.executor_count; ++id) {
-      MeshOptions own = options;
-      own.self = ExecutorId{id};
-      meshes_.push_back(ExecutorMesh::Prepare(own, segments).value());
-      descriptors_.push_back(MeshDescriptor::Decode(meshes_.back()->descriptor().Encode()).value());
-    }
-  }
-
-  void Connect() {
-    for (const auto& mesh : meshes_) {
-      const absl::Status status = mesh->Connect(descriptors_);
-      ASSERT_TRUE(status.ok()) << status;
-    }
-    ASSERT_TRUE(Eventually([&] {
-      bool connected = true;
-      for (const auto& mesh : meshes_) connected = mesh->PollConnecting().value() == std::nullopt && connected;
-      return connected;
-    }));
-  }
-
-  std::size_t size() const { return meshes_.size(); }
-  ExecutorMesh& operator[](std::size_t id) { return *meshes_[id]; }
-  std::vector<MeshDescriptor>& descriptors() { return descriptors_; }
-
- private:
-  std::vector<std::unique_ptr<ExecutorMesh>> meshes_;
-  std::vector<MeshDescriptor> descriptors_;
-};
 
 // One round over all peers: sends and receives what is possible. `done` says whether `messages` went both ways.
 absl::Status ExchangeOnce(ExecutorMesh& mesh, std::uint64_t messages, bool& done) {
@@ -74,17 +49,10 @@ absl::Status ExchangeOnce(ExecutorMesh& mesh, std::uint64_t messages, bool& done
     ChannelSender& sender = mesh.sender(peer);
     const auto payload_bytes = static_cast<std::uint32_t>(sender.sent() * 13 % 449);
     if (sender.sent() < messages) SendPattern(mesh.segments(), sender, payload_bytes);
-    ChannelReceiver& receiver = mesh.receiver(peer);
-    const absl::StatusOr<std::optional<Message>> message = receiver.TryReceive();
-    if (!message.ok()) return message.status();
-    if (*message) {
-      if (!HasPattern((*message)->payload, (*message)->number)) return absl::DataLossError("wrong payload");
-      receiver.Release();
-    } else {
-      receiver.FlushCredits();
-    }
-    done = done && sender.consumed() == messages && receiver.received() == messages && receiver.FlushCredits();
+    done = done && sender.consumed() == messages && mesh.receiver(peer).received() == messages;
   }
+  if (absl::Status status = ReceiveArrivals(mesh); !status.ok()) return status;
+  done = mesh.FlushCredits() && done;
   mesh.Flush();
   return mesh.Poll();
 }
@@ -101,12 +69,20 @@ void ExchangeWithAllPeers(ExecutorMesh& mesh, std::uint64_t messages, std::atomi
   }
 }
 
-// The same in one thread per executor.
+// The same in one thread per executor. Each polls until all have finished: see ExecutorMesh.
 void ExchangeInThreads(Meshes& meshes, std::uint64_t messages) {
   std::atomic<bool> failed = false;
+  std::atomic<std::size_t> finished = 0;
   std::vector<std::thread> threads;
   for (std::size_t id = 0; id < meshes.size(); ++id) {
-    threads.emplace_back([&, id] { ExchangeWithAllPeers(meshes[id], messages, failed); });
+    threads.emplace_back([&, id] {
+      ExchangeWithAllPeers(meshes[id], messages, failed);
+      ++finished;
+      while (finished < meshes.size() && !failed) {
+        if (!meshes[id].Poll().ok()) failed = true;
+        std::this_thread::yield();
+      }
+    });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_FALSE(failed);
@@ -132,10 +108,11 @@ TEST(ExecutorMesh, SetUpFromOneThreadServesAllItsExecutors) {
   }
 }
 
-TEST(ExecutorMeshOverVerbs, CarriesMessagesBetweenAllExecutorsOfThreeNodes) {
+void ExchangeOverVerbs(Arrival arrival) {
   MeshOptions options = MeshOf(2, 6);
   options.same_host = TransportKind::kVerbs;
   options.device = OpenTestDevice();
+  options.arrival = arrival;
   Meshes meshes(options, 8);
   meshes.Connect();
   constexpr std::uint64_t kMessages = 300;
@@ -145,6 +122,13 @@ TEST(ExecutorMeshOverVerbs, CarriesMessagesBetweenAllExecutorsOfThreeNodes) {
     EXPECT_TRUE(meshes[id].Poll().ok());
     EXPECT_EQ(meshes[id].segments().available(), 8U) << id;
   }
+}
+
+TEST(ExecutorMeshOverVerbs, CarriesMessagesBetweenAllExecutorsOfThreeNodes) { ExchangeOverVerbs(Arrival::kChecksum); }
+
+TEST(ExecutorMeshImmediatesOverVerbs, CarryMessagesBetweenAllExecutorsOfThreeNodes) {
+  if (!OpenTestDevice()->info().has_immediates()) GTEST_SKIP() << "the device has no immediate values";
+  ExchangeOverVerbs(Arrival::kImmediate);
 }
 
 TEST(ExecutorMesh, SetUpByEachExecutorsOwnThread) {
@@ -258,10 +242,18 @@ TEST(ExecutorMesh, RefusesDescriptorsThatDoNotMatchAndNamesTheExecutor) {
   EXPECT_THAT(error([](All& all) { all[1].executor = ExecutorId{9}; }), HasSubstr("executor 9: the run has 3"));
   EXPECT_THAT(error([](All& all) { all[1].credits = 5; }), HasSubstr("executor 1: rings of 5 x 512 bytes, expected 4"));
   EXPECT_THAT(error([](All& all) { all[1].exposures.clear(); }), HasSubstr("executor 1: no memory over transport shm"));
-  EXPECT_THAT(error([](All& all) { all[2].exposures[0].region.size_bytes = 64; }),
-              HasSubstr("executor 2: a region of 64 bytes over transport shm"));
+  EXPECT_THAT(error([](All& all) { all[1].exposures[0].arrival = Arrival::kChecksum; }),
+              HasSubstr("executor 1: messages arrive by poll there, and by imm here: give all nodes the same"));
+  EXPECT_THAT(error([](All& all) { all[2].exposures[0].region.size_bytes = 64; }), HasSubstr("bytes, expected 64"));
   EXPECT_THAT(error([](All& all) { all[2].exposures[0].region.key = 9999; }),
               HasSubstr("executor 2: transport shm: cannot open"));
+}
+
+TEST(ExecutorMesh, RefusesARegionThatIsSmallerThanItsRings) {
+  Meshes meshes(MeshOf(3, 3), 1);
+  meshes.descriptors()[2].exposures[0].region.size_bytes = ArrivalQueue::BytesFor(2 * 2 * 4) + 64;
+  EXPECT_THAT(meshes[0].Connect(meshes.descriptors()).message(),
+              HasSubstr("executor 2: a region of 64 bytes over transport local, expected at least 8192"));
 }
 
 TEST(ExecutorMesh, RefusesMessagesOfAnotherRun) {
@@ -270,23 +262,24 @@ TEST(ExecutorMesh, RefusesMessagesOfAnotherRun) {
   for (std::uint32_t id = 0; id < 2; ++id) {
     MeshOptions options = MeshOf(1, 2);
     options.self = ExecutorId{id};
-    options.run_token = id;
+    options.run_key = {static_cast<std::uint8_t>(id)};
     meshes.push_back(ExecutorMesh::Prepare(options, 1).value());
     all.push_back(meshes.back()->descriptor());
   }
   for (const auto& mesh : meshes) ASSERT_TRUE(mesh->Connect(all).ok());
   ASSERT_TRUE(SendPattern(meshes[0]->segments(), meshes[0]->sender(ExecutorId{1}), 8));
+  ASSERT_TRUE(meshes[1]->Poll().ok());
   EXPECT_THAT(meshes[1]->receiver(ExecutorId{0}).TryReceive().status().message(), HasSubstr("ring token"));
 }
 
-TEST(ExecutorMesh, PollReturnsTheErrorOfAFailedChannel) {
-  Meshes meshes(MeshOf(2, 2), 4);
+TEST(ExecutorMesh, SlotsThatItHalvesItselfAreThoseOfItsSegments) {
+  MeshOptions options = MeshOf(2, 2);
+  options.channel.slot_bytes = 8192;
+  options.ring_budget_bytes = 2 * 2 * 4096;
+  Meshes meshes(options, 2);
   meshes.Connect();
-  ASSERT_TRUE(SendPattern(meshes[0].segments(), meshes[0].sender(ExecutorId{1}), 8));
-  ASSERT_TRUE(meshes[0].Poll().ok());
-  const Exposure& exposure = meshes.descriptors()[0].exposures.at(0);
-  *reinterpret_cast<std::uint64_t*>(exposure.region.address) = 100;  // executor 1's credit word at executor 0
-  EXPECT_THAT(meshes[0].Poll().message(), HasSubstr("100 messages were consumed; expected 0 to 1"));
+  EXPECT_EQ(meshes[0].channel().slot_bytes, 4096U);
+  ASSERT_TRUE(SendPattern(meshes[0].segments(), meshes[0].sender(ExecutorId{1}), 4000));
 }
 
 TEST(ExecutorMesh, SegmentsComeBackWithThePollAfterASend) {

@@ -60,6 +60,13 @@ TEST(CatchExhaustion, OtherExceptionsAreDefectsAndPass) {
   EXPECT_THROW((void)CatchOf(std::out_of_range("place 7")), std::out_of_range);
 }
 
+TEST(ErrorText, NamesTheLimitThatIsTheCauseAndElseTheGivenRemedy) {
+  EXPECT_EQ(ErrorText(EMFILE, "mount it"), "Too many open files; raise ulimit -n");
+  EXPECT_EQ(ErrorText(EFBIG), "File too large; raise ulimit -f, or use a file system for larger files");
+  EXPECT_EQ(ErrorText(ENOENT, "mount it"), "No such file or directory; mount it");
+  EXPECT_EQ(ErrorText(ENOENT), "No such file or directory");
+}
+
 TEST(RunMain, ReturnsTheExitCodeOr1WithALine) {
   EXPECT_EQ(RunMain([] { return 7; }), 7);
   ::testing::internal::CaptureStderr();

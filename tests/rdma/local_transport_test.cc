@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(LocalTransport, RefusesMemoryOfAnotherProcess) {
-  LocalTransport transport(1);
+  LocalTransport transport({.queue_depth = 1});
   RegionDescriptor descriptor = transport.Expose(4096).value().descriptor;
   ++descriptor.owner;
   const absl::Status status = transport.Attach(descriptor).status();
@@ -18,7 +18,7 @@ TEST(LocalTransport, RefusesMemoryOfAnotherProcess) {
 }
 
 TEST(LocalTransport, RefusesAnAddressThatNoRegionHas) {
-  LocalTransport transport(1);
+  LocalTransport transport({.queue_depth = 1});
   RegionDescriptor descriptor = transport.Expose(4096).value().descriptor;
   descriptor.address += 8;
   EXPECT_FALSE(transport.Attach(descriptor).ok());
@@ -27,14 +27,14 @@ TEST(LocalTransport, RefusesAnAddressThatNoRegionHas) {
 }
 
 TEST(LocalTransport, RefusesAnotherProcessAsPeer) {
-  LocalTransport transport(1);
+  LocalTransport transport({.queue_depth = 1});
   EndpointDescriptor there = transport.endpoint();
   ++there.owner;
-  EXPECT_THAT(transport.Connect(NodeId{4}, there).status().message(), HasSubstr("node 4"));
+  EXPECT_THAT(transport.Connect(ExecutorId{4}, there).status().message(), HasSubstr("executor 4"));
 }
 
 TEST(LocalTransport, HasAName) {
-  LocalTransport transport(1);
+  LocalTransport transport({.queue_depth = 1});
   EXPECT_STREQ(transport.name(), "local");
   EXPECT_TRUE(transport.SignalingIsFree());
   EXPECT_TRUE(transport.PollFailure().ok());

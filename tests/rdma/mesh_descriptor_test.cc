@@ -14,9 +14,9 @@ MeshDescriptor Sample() {
   return {.executor = ExecutorId{3},
           .slot_bytes = 65536,
           .credits = 8,
-          .exposures = {{TransportKind::kShm, {4711, ""}, {4711, 5, 99123, 1052672}},
-                        {TransportKind::kLocal, {4711, ""}, {4711, 0, ~std::uint64_t{0}, 64}},
-                        {TransportKind::kVerbs, {0, "[fe80::1]:40123"}, {0, 77, 1 << 20, 8192}}}};
+          .exposures = {{TransportKind::kShm, Arrival::kImmediate, {4711, ""}, {4711, 5, 99123, 1052672}},
+                        {TransportKind::kLocal, Arrival::kImmediate, {4711, ""}, {4711, 0, ~std::uint64_t{0}, 64}},
+                        {TransportKind::kVerbs, Arrival::kImmediate, {0, "[fe80::1]:40123"}, {0, 77, 1 << 20, 8192}}}};
 }
 
 TEST(MeshDescriptor, ReadsWhatItWrote) {
@@ -42,15 +42,17 @@ TEST(MeshDescriptor, RefusesEveryProperPrefix) {
 TEST(MeshDescriptor, SaysWhichFieldIsWrong) {
   const auto error = [](const char* text) { return std::string(MeshDescriptor::Decode(text).status().message()); };
   EXPECT_THAT(error("something else"), HasSubstr("does not start with glaive-mesh"));
-  EXPECT_THAT(error("glaive-mesh 1 3 65536 8 0"), HasSubstr("version 1, expected 2"));
-  EXPECT_THAT(error("glaive-mesh 2 4294967296 65536 8 0"), HasSubstr("executor is '4294967296'"));
-  EXPECT_THAT(error("glaive-mesh 2 3 -1 8 0"), HasSubstr("slot bytes is '-1'"));
-  EXPECT_THAT(error("glaive-mesh 2 3 65536 8"), HasSubstr("number of exposures is missing"));
-  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 4"), HasSubstr("number of exposures is '4'"));
-  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 1 3 1 - 1 1 1 1"), HasSubstr("transport kind is '3'"));
-  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 1 1 1 - 1 1 1 x"), HasSubstr("region size is 'x'"));
-  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 0 7"), HasSubstr("1 fields too many"));
-  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 2 1 1 - 1 1 1 1 1 1 - 1 1 1 1"), HasSubstr("transport shm comes twice"));
+  EXPECT_THAT(error("glaive-mesh 2 3 65536 8 0"), HasSubstr("version 2, expected 3"));
+  EXPECT_THAT(error("glaive-mesh 3 4294967296 65536 8 0"), HasSubstr("executor is '4294967296'"));
+  EXPECT_THAT(error("glaive-mesh 3 3 -1 8 0"), HasSubstr("slot bytes is '-1'"));
+  EXPECT_THAT(error("glaive-mesh 3 3 65536 8"), HasSubstr("number of exposures is missing"));
+  EXPECT_THAT(error("glaive-mesh 3 3 65536 8 4"), HasSubstr("number of exposures is '4'"));
+  EXPECT_THAT(error("glaive-mesh 3 3 65536 8 1 3 0 1 - 1 1 1 1"), HasSubstr("transport kind is '3'"));
+  EXPECT_THAT(error("glaive-mesh 3 3 65536 8 1 1 3 1 - 1 1 1 1"), HasSubstr("arrival is '3'"));
+  EXPECT_THAT(error("glaive-mesh 3 3 65536 8 1 1 0 1 - 1 1 1 x"), HasSubstr("region size is 'x'"));
+  EXPECT_THAT(error("glaive-mesh 3 3 65536 8 0 7"), HasSubstr("1 fields too many"));
+  EXPECT_THAT(error("glaive-mesh 3 3 65536 8 2 1 0 1 - 1 1 1 1 1 0 1 - 1 1 1 1"),
+              HasSubstr("transport shm comes twice"));
 }
 
 }  // namespace

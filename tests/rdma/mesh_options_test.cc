@@ -35,13 +35,40 @@ TEST(PlanChannels, GivesRingsFewerCreditsToFitTheirBudgetAndSaysSo) {
   const ChannelPlan plan = PlanChannels(options).value();
   EXPECT_EQ(plan.channel.credits, 5U);
   EXPECT_LE(plan.node_ring_bytes, options.ring_budget_bytes);
-  EXPECT_THAT(plan.note, HasSubstr("5 credits instead of 8"));
+  EXPECT_THAT(plan.note, HasSubstr("5 slots of 64KiB instead of 8 slots of 64KiB"));
   EXPECT_THAT(plan.note, HasSubstr("--ring-budget=512MiB"));
 }
 
-TEST(PlanChannels, RefusesABudgetThatDoesNotHoldTwoSlotsEach) {
+TEST(PlanChannels, HalvesSlotsWhereTwoOfThemDoNotFit) {
   MeshOptions options = Options(10, 160);
-  options.ring_budget_bytes = std::uint64_t{100} << 20;
+  options.ring_budget_bytes = std::uint64_t{150} << 20;  // 1590 rings of 96.6 KiB
+  ChannelPlan plan = PlanChannels(options).value();
+  EXPECT_EQ(plan.channel.slot_bytes, 32U << 10);
+  EXPECT_EQ(plan.channel.credits, 3U);
+  EXPECT_THAT(plan.note, HasSubstr("3 slots of 32KiB instead of 8 slots of 64KiB"));
+  options.channel.slot_bytes = 3 * 2048 + 64;  // halves are multiples of 64
+  options.ring_budget_bytes = std::uint64_t{1590} * 2 * 3072;
+  plan = PlanChannels(options).value();
+  EXPECT_EQ(plan.channel.slot_bytes, 3072U);
+  EXPECT_EQ(plan.channel.credits, 2U);
+  EXPECT_TRUE(plan.channel.Validate().ok());
+}
+
+TEST(PlanChannels, HoldsThousandsOfExecutorsInAGibibyte) {
+  for (const auto& [executors, slot_bytes] : {std::pair{1024U, 32U << 10}, std::pair{10'000U, 2U << 10}}) {
+    MeshOptions options = Options(16, executors);
+    options.ring_budget_bytes = std::uint64_t{1} << 30;
+    const ChannelPlan plan = PlanChannels(options).value();
+    EXPECT_EQ(plan.channel.slot_bytes, slot_bytes) << executors;
+    EXPECT_LE(plan.node_ring_bytes, options.ring_budget_bytes);
+    options.channel = plan.channel;
+    EXPECT_EQ(PlanChannels(options)->note, "") << "a plan fits";
+  }
+}
+
+TEST(PlanChannels, RefusesABudgetThatDoesNotHoldTwoSmallSlotsEach) {
+  MeshOptions options = Options(10, 160);
+  options.ring_budget_bytes = std::uint64_t{2} << 20;
   const absl::Status status = PlanChannels(options).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("raise --ring-budget"));
@@ -109,10 +136,15 @@ TEST(MeshOptions, ChoosesTheTransportByHost) {
   EXPECT_THAT(options.Kinds(), testing::ElementsAre(TransportKind::kLocal, TransportKind::kVerbs));
 }
 
-TEST(MeshOptions, QueuePairsAreAtMostThoseOfEqualIndex) {
+TEST(MeshOptions, QueuePairsJoinExecutorsOfEqualIndex) {
   MeshOptions options = Options(10, 160);
   options.same_host = TransportKind::kVerbs;
   EXPECT_EQ(options.VerbsQueuePairs(), 150U);
+  EXPECT_EQ(options.ExecutorsReachedOver(TransportKind::kVerbs), 150U);
+  options.self = ExecutorId{13};
+  EXPECT_EQ(options.OtherEnd(ExecutorId{0}), ExecutorId{3});
+  EXPECT_EQ(options.OtherEnd(ExecutorId{159}), ExecutorId{153});
+  EXPECT_EQ(options.OtherEnd(ExecutorId{19}), ExecutorId{13}) << "itself, over a loopback of the device";
 }
 
 TEST(MeshOptions, ANodeThatReachesItselfMakesBothEndsOfItsQueuePairs) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,53 @@ class IdleChild {
   pid_t pid_;
 };
 
+UniqueFd MakeMemoryFile() {
+  UniqueFd file(memfd_create("test", MFD_ALLOW_SEALING));
+  EXPECT_EQ(ftruncate(file.get(), 4096), 0);
+  EXPECT_EQ(fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+  return file;
+}
+
+RegionDescriptor DescriptorOf(int fd, pid_t process) {
+  struct stat facts{};
+  EXPECT_EQ(fstat(fd, &facts), 0);
+  return {.owner = static_cast<std::uint64_t>(process),
+          .key = static_cast<std::uint64_t>(fd),
+          .address = facts.st_ino,
+          .size_bytes = 4096};
+}
+
+// A process of user 65534 with a memory file, which is that user's or root's.
+class OtherUsersChild {
+ public:
+  explicit OtherUsersChild(bool file_is_theirs) : file_(MakeMemoryFile()) {
+    if (file_is_theirs) EXPECT_EQ(fchown(file_.get(), 65534, 65534), 0);
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      const bool changed = setresuid(65534, 65534, 65534) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0;
+      (void)!write(ready[1], changed ? "y" : "n", 1);
+      for (;;) pause();
+    }
+    char answer = 0;
+    EXPECT_EQ(read(ready[0], &answer, 1), 1);
+    EXPECT_EQ(answer, 'y');
+    close(ready[0]);
+    close(ready[1]);
+  }
+  ~OtherUsersChild() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  RegionDescriptor descriptor() const { return DescriptorOf(file_.get(), pid_); }
+
+ private:
+  UniqueFd file_;
+  pid_t pid_ = 0;
+};
+
 std::uint64_t PidOfADeadProcess() {
   const pid_t pid = fork();
   if (pid == 0) _exit(0);
@@ -54,8 +102,8 @@ std::uint64_t PidOfADeadProcess() {
 }
 
 TEST(ShmTransport, LetsAPeerWriteIntoExposedMemory) {
-  ShmTransport owner(1);
-  ShmTransport peer(1);
+  ShmTransport owner({.queue_depth = 1});
+  ShmTransport peer({.queue_depth = 1});
   const ExposedRegion exposed = owner.Expose(4096).value();
   const RemoteRegion remote = peer.Attach(exposed.descriptor).value();
   EXPECT_EQ(remote.size_bytes, exposed.memory.size());
@@ -64,13 +112,13 @@ TEST(ShmTransport, LetsAPeerWriteIntoExposedMemory) {
 }
 
 TEST(ShmTransport, LetsAnotherProcessWriteIntoExposedMemory) {
-  ShmTransport owner(1);
+  ShmTransport owner({.queue_depth = 1});
   const ExposedRegion exposed = owner.Expose(4096).value();
   const pid_t child = fork();
   if (child == 0) {
-    ShmTransport peer(1);
+    ShmTransport peer({.queue_depth = 1});
     absl::StatusOr<RemoteRegion> remote = peer.Attach(exposed.descriptor);
-    absl::StatusOr<QueuePair*> queue_pair = peer.Connect(NodeId{0}, owner.endpoint());
+    absl::StatusOr<QueuePair*> queue_pair = peer.Connect(ExecutorId{0}, owner.endpoint());
     if (!remote.ok() || !queue_pair.ok()) _exit(1);
     const std::array<std::byte, 4> bytes{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
     _exit((*queue_pair)->TryPostWrite({.local = bytes.data(), .length = 4, .remote = *remote, .remote_offset = 60})
@@ -85,7 +133,7 @@ TEST(ShmTransport, LetsAnotherProcessWriteIntoExposedMemory) {
 }
 
 TEST(ShmTransport, RefusesTheMemoryOfADeadProcess) {
-  ShmTransport transport(1);
+  ShmTransport transport({.queue_depth = 1});
   RegionDescriptor descriptor = transport.Expose(4096).value().descriptor;
   descriptor.owner = PidOfADeadProcess();
   const absl::Status status = transport.Attach(descriptor).status();
@@ -94,14 +142,14 @@ TEST(ShmTransport, RefusesTheMemoryOfADeadProcess) {
 }
 
 TEST(ShmTransport, RefusesAClosedDescriptor) {
-  ShmTransport transport(1);
+  ShmTransport transport({.queue_depth = 1});
   RegionDescriptor descriptor = transport.Expose(4096).value().descriptor;
   descriptor.key = 99999;
   EXPECT_EQ(transport.Attach(descriptor).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST(ShmTransport, RefusesAFileThatIsNoSealedMemory) {
-  ShmTransport transport(1);
+  ShmTransport transport({.queue_depth = 1});
   RegionDescriptor descriptor = transport.Expose(4096).value().descriptor;
   const UniqueFd device(open("/dev/null", O_RDWR));
   descriptor.key = static_cast<std::uint64_t>(device.get());
@@ -113,7 +161,7 @@ TEST(ShmTransport, RefusesAFileThatIsNoSealedMemory) {
 }
 
 TEST(ShmTransport, RefusesAnotherMemoryFileThanDescribed) {
-  ShmTransport transport(1);
+  ShmTransport transport({.queue_depth = 1});
   RegionDescriptor first = transport.Expose(4096).value().descriptor;
   const RegionDescriptor second = transport.Expose(4096).value().descriptor;
   first.key = second.key;
@@ -121,34 +169,53 @@ TEST(ShmTransport, RefusesAnotherMemoryFileThanDescribed) {
 }
 
 TEST(ShmTransport, RefusesMemoryOfAnotherSizeThanDescribed) {
-  ShmTransport transport(1);
+  ShmTransport transport({.queue_depth = 1});
   RegionDescriptor descriptor = transport.Expose(4096).value().descriptor;
-  descriptor.size_bytes = 8192;
+  EXPECT_EQ(descriptor.size_bytes, 8192U) << "an arrival queue and what was asked for";
+  descriptor.size_bytes = 16384;
   const absl::Status status = transport.Attach(descriptor).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("has 4096 bytes, expected 8192"));
+  EXPECT_THAT(status.message(), HasSubstr("has 8192 bytes, expected 16384"));
+}
+
+TEST(ShmTransport, RefusesMemoryOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user, and open another user's memory";
+  ShmTransport transport({.queue_depth = 1});
+  {
+    const OtherUsersChild child(/*file_is_theirs=*/true);
+    const absl::Status status = transport.Attach(child.descriptor()).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+    EXPECT_THAT(status.message(), HasSubstr("is of user 65534, but this process of user 0"));
+  }
+  const UniqueFd theirs = MakeMemoryFile();
+  ASSERT_EQ(fchown(theirs.get(), 65534, 65534), 0);
+  const absl::Status status = transport.Attach(DescriptorOf(theirs.get(), getpid())).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << "our process, their file: " << status;
+  const OtherUsersChild child(/*file_is_theirs=*/false);
+  EXPECT_EQ(transport.Attach(child.descriptor()).status().code(), absl::StatusCode::kPermissionDenied)
+      << "their process, our file";
 }
 
 TEST(ShmTransport, RefusesToConnectToADeadProcess) {
-  ShmTransport transport(1);
-  const absl::Status status = transport.Connect(NodeId{3}, {.owner = PidOfADeadProcess()}).status();
+  ShmTransport transport({.queue_depth = 1});
+  const absl::Status status = transport.Connect(ExecutorId{3}, {.owner = PidOfADeadProcess()}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
   EXPECT_THAT(status.message(), HasSubstr("node 3 is gone"));
 }
 
 TEST(ShmTransport, RefusesAProcessIdThatCannotBe) {
-  ShmTransport transport(1);
-  EXPECT_EQ(transport.Connect(NodeId{3}, {.owner = 0}).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(transport.Connect(NodeId{3}, {.owner = ~std::uint64_t{0}}).status().code(),
+  ShmTransport transport({.queue_depth = 1});
+  EXPECT_EQ(transport.Connect(ExecutorId{3}, {.owner = 0}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(transport.Connect(ExecutorId{3}, {.owner = ~std::uint64_t{0}}).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
 TEST(ShmTransport, ReportsAKilledPeerOnce) {
-  ShmTransport transport(1);
+  ShmTransport transport({.queue_depth = 1});
   IdleChild survivor;
   IdleChild victim;
-  ASSERT_TRUE(transport.Connect(NodeId{1}, {.owner = survivor.pid()}).ok());
-  ASSERT_TRUE(transport.Connect(NodeId{2}, {.owner = victim.pid()}).ok());
+  ASSERT_TRUE(transport.Connect(ExecutorId{1}, {.owner = survivor.pid()}).ok());
+  ASSERT_TRUE(transport.Connect(ExecutorId{2}, {.owner = victim.pid()}).ok());
   EXPECT_TRUE(transport.PollFailure().ok());
   victim.Kill();
   const absl::Status failure = transport.PollFailure();
@@ -158,7 +225,7 @@ TEST(ShmTransport, ReportsAKilledPeerOnce) {
 }
 
 TEST(ShmTransport, LeavesNothingBehindInTheFileSystem) {
-  ShmTransport transport(1);
+  ShmTransport transport({.queue_depth = 1});
   const RegionDescriptor descriptor = transport.Expose(4096).value().descriptor;
   struct stat status{};
   ASSERT_EQ(fstat(static_cast<int>(descriptor.key), &status), 0);

@@ -1,7 +1,6 @@
 #include "rdma/channel/slot_footer.h"
 
 #include <cstring>
-#include <set>
 
 #include "gtest/gtest.h"
 
@@ -58,18 +57,6 @@ TEST(SlotFooter, ChecksumChangesWithEveryBitButItsOwn) {
     const bool own = bit / 8 >= offsetof(SlotFooter, footer_checksum) && bit / 8 < offsetof(SlotFooter, reserved);
     EXPECT_EQ(FooterChecksum(changed) == before, own) << "bit " << bit;
   }
-}
-
-TEST(RingToken, TellsRunsAndRingsApart) {
-  std::set<std::uint32_t> tokens;
-  for (const std::uint64_t run : {1, 2, 3}) {
-    for (std::uint32_t source = 0; source < 20; ++source) {
-      for (std::uint32_t destination = 0; destination < 20; ++destination) {
-        tokens.insert(RingToken(run, ExecutorId{source}, ExecutorId{destination}));
-      }
-    }
-  }
-  EXPECT_EQ(tokens.size(), 1200U);
 }
 
 TEST(PayloadChecksum, IsNeverTheValueThatMeansOff) {

@@ -17,9 +17,9 @@
 
 namespace glaive::rdma {
 
-inline std::shared_ptr<VerbsDevice> OpenTestDevice() {
+inline std::shared_ptr<VerbsDevice> OpenTestDevice(const ConnectionSettings& connections = {}) {
   const char* const name = std::getenv("GLAIVE_TEST_DEVICE");
-  return VerbsDevice::Open({.device = name == nullptr ? "" : name, .address = ""}).value();
+  return VerbsDevice::Open({.device = name == nullptr ? "" : name, .connections = connections}).value();
 }
 
 /// Bytes of all IP packets that this host has sent.

@@ -8,10 +8,14 @@
 
 #include "gtest/gtest.h"
 
+#include "rdma/transport/node_arrivals.h"
 #include "rdma/transport/transport.h"
 #include "tests/rdma/test_device.h"
 
 namespace glaive::rdma {
+
+/// Of the queue pairs of transports in tests, where nothing else is asked for.
+inline constexpr std::uint32_t kQueueDepth = 32;
 
 /// Calls `condition` again and again until it holds; false after 20 s.
 template <typename Condition>
@@ -25,14 +29,17 @@ bool Eventually(const Condition& condition) {
 }
 
 inline std::unique_ptr<Transport> MakeTestTransport(TransportKind kind, std::uint32_t node, std::uint32_t queue_depth,
-                                                    WriteMode mode = WriteMode::kWhole, std::uint64_t run_token = 7) {
-  return MakeTransport(kind, {.node = NodeId{node},
-                              .index_on_node = 0,
-                              .node_count = 2,
+                                                    Arrival arrival = Arrival::kChecksum, const RunKey& run_key = {7},
+                                                    const ConnectionSettings& connections = {}) {
+  return MakeTransport(kind, {.executor = ExecutorId{node},
+                              .executor_count = 2,
+                              .queue_pairs = 2,
                               .queue_depth = queue_depth,
-                              .run_token = run_token,
-                              .write_mode = mode,
-                              .device = kind == TransportKind::kVerbs ? OpenTestDevice() : nullptr})
+                              .run_key = run_key,
+                              .arrival = arrival,
+                              .receives = queue_depth,
+                              .node_arrivals = std::make_shared<NodeArrivals>(1),
+                              .device = kind == TransportKind::kVerbs ? OpenTestDevice(connections) : nullptr})
       .value();
 }
 

@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "rdma/transport/immediate.h"
 #include "tests/rdma/transport_pair.h"
 
 namespace glaive::rdma {
@@ -21,14 +22,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint32_t kQueueDepth = 32;
 constexpr std::size_t kRegionBytes = 1 << 16;
 
-class TransportOverVerbs : public ::testing::TestWithParam<WriteMode> {
+class TransportOverVerbs : public ::testing::Test {
  protected:
-  TransportOverVerbs()
-      : writer_(MakeTestTransport(TransportKind::kVerbs, 1, kQueueDepth, GetParam())),
-        owner_(MakeTestTransport(TransportKind::kVerbs, 0, kQueueDepth, GetParam())),
+  explicit TransportOverVerbs(Arrival arrival = Arrival::kChecksum)
+      : writer_(MakeTestTransport(TransportKind::kVerbs, 1, kQueueDepth, arrival)),
+        owner_(MakeTestTransport(TransportKind::kVerbs, 0, kQueueDepth, arrival)),
         exposed_(owner_->Expose(kRegionBytes).value()),
         remote_(writer_->Attach(exposed_.descriptor).value()),
         local_(kRegionBytes) {
@@ -37,8 +37,8 @@ class TransportOverVerbs : public ::testing::TestWithParam<WriteMode> {
   }
 
   void SetUp() override {
-    queue_pair_ = writer_->Connect(NodeId{0}, owner_->endpoint()).value();
-    ASSERT_TRUE(owner_->Connect(NodeId{1}, writer_->endpoint()).ok());
+    queue_pair_ = writer_->Connect(ExecutorId{0}, owner_->endpoint()).value();
+    ASSERT_TRUE(owner_->Connect(ExecutorId{1}, writer_->endpoint()).ok());
     AwaitConnected(*writer_, *owner_);
   }
 
@@ -78,7 +78,7 @@ class TransportOverVerbs : public ::testing::TestWithParam<WriteMode> {
   QueuePair* queue_pair_ = nullptr;
 };
 
-TEST_P(TransportOverVerbs, WritesExactlyTheBytesOfARequest) {
+TEST_F(TransportOverVerbs, WritesExactlyTheBytesOfARequest) {
   for (const std::uint32_t length : {1U, 7U, 8U, 63U, 64U, 65U, 128U, 1000U, 4096U, 4097U, 20000U}) {
     std::memset(exposed_.memory.data(), 0, exposed_.memory.size());
     const Completion completion = Complete(Write(length, 256, length));
@@ -90,7 +90,7 @@ TEST_P(TransportOverVerbs, WritesExactlyTheBytesOfARequest) {
   }
 }
 
-TEST_P(TransportOverVerbs, AnInlinePayloadMayBeReusedAtOnce) {
+TEST_F(TransportOverVerbs, AnInlinePayloadMayBeReusedAtOnce) {
   std::uint64_t word = 0x1111111111111111;
   WriteRequest request = Write(8, 64);
   request.local = reinterpret_cast<const std::byte*>(&word);
@@ -103,7 +103,7 @@ TEST_P(TransportOverVerbs, AnInlinePayloadMayBeReusedAtOnce) {
   EXPECT_EQ(*there, 0x1111111111111111U);
 }
 
-TEST_P(TransportOverVerbs, NothingLeavesBeforeItIsFlushed) {
+TEST_F(TransportOverVerbs, NothingLeavesBeforeItIsFlushed) {
   ASSERT_TRUE(queue_pair_->TryPostWrite(Write(100, 0, 5)));
   Completion completion;
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(writer_->PollCompletions({&completion, 1}), 0U);
@@ -113,7 +113,7 @@ TEST_P(TransportOverVerbs, NothingLeavesBeforeItIsFlushed) {
   EXPECT_EQ(completion.wr_id, 5U);
 }
 
-TEST_P(TransportOverVerbs, ReportsSignaledWritesOnlyAndInOrder) {
+TEST_F(TransportOverVerbs, ReportsSignaledWritesOnlyAndInOrder) {
   std::vector<std::uint64_t> reported;
   std::uint64_t posted = 0;
   ASSERT_TRUE(Eventually([&] {
@@ -133,7 +133,7 @@ TEST_P(TransportOverVerbs, ReportsSignaledWritesOnlyAndInOrder) {
   for (std::size_t i = 0; i < reported.size(); ++i) ASSERT_EQ(reported[i], 3 * (i + 1));
 }
 
-TEST_P(TransportOverVerbs, AFullQueueIsRefusedAndTakesWritesAgainAfterCompletions) {
+TEST_F(TransportOverVerbs, AFullQueueIsRefusedAndTakesWritesAgainAfterCompletions) {
   std::uint32_t taken = 0;
   while (queue_pair_->TryPostWrite(Write(100, 0))) ASSERT_LE(++taken, kQueueDepth);
   EXPECT_GE(taken, kQueueDepth / 2);
@@ -145,7 +145,7 @@ TEST_P(TransportOverVerbs, AFullQueueIsRefusedAndTakesWritesAgainAfterCompletion
   }));
 }
 
-TEST_P(TransportOverVerbs, AWriteWithAForeignKeyIsRefusedByThePeersDevice) {
+TEST_F(TransportOverVerbs, AWriteWithAForeignKeyIsRefusedByThePeersDevice) {
   WriteRequest request = Write(100, 0, 9);
   request.remote.key ^= 0xffU;
   ExpectRefused(request);
@@ -153,7 +153,7 @@ TEST_P(TransportOverVerbs, AWriteWithAForeignKeyIsRefusedByThePeersDevice) {
 }
 
 // What is sent from must not be writable from afar: its key opens nothing.
-TEST_P(TransportOverVerbs, SendMemoryCannotBeWrittenByAPeer) {
+TEST_F(TransportOverVerbs, SendMemoryCannotBeWrittenByAPeer) {
   std::vector<std::byte> segments(4096);
   ASSERT_TRUE(owner_->Register(segments).ok());
   WriteRequest request = Write(100, 0, 3);
@@ -162,7 +162,21 @@ TEST_P(TransportOverVerbs, SendMemoryCannotBeWrittenByAPeer) {
   EXPECT_EQ(segments[0], std::byte{0});
 }
 
-TEST_P(TransportOverVerbs, APeerThatGoesIsReportedOnceAndWritesAreTakenNoMore) {
+// Hardware says that it is a local protection error. Soft-RoCE says that the write was flushed, and soft-iWARP reports
+// the queue pair by an asynchronous event.
+TEST_F(TransportOverVerbs, AWriteFromUnregisteredMemoryFailsWithTheDevicesReason) {
+  WriteRequest request = Write(100, 0, 4);
+  request.local_key = LocalKey{static_cast<std::uint32_t>(key_) ^ 0xffU};
+  EXPECT_NE(Complete(request).status, WriteStatus::kDone);
+  const absl::Status failure = writer_->PollFailure();
+  EXPECT_THAT(
+      std::string(failure.message()),
+      testing::AllOf(HasSubstr("node 0"), testing::ContainsRegex("vendor error 0x[0-9a-f]+|the device reports: ")));
+  EXPECT_FALSE(queue_pair_->TryPostWrite(Write(100, 0)));
+  EXPECT_EQ(exposed_.memory[0], std::byte{0});
+}
+
+TEST_F(TransportOverVerbs, APeerThatGoesIsReportedOnceAndWritesAreTakenNoMore) {
   owner_.reset();
   absl::Status failure;
   ASSERT_TRUE(Eventually([&] {
@@ -175,101 +189,100 @@ TEST_P(TransportOverVerbs, APeerThatGoesIsReportedOnceAndWritesAreTakenNoMore) {
   EXPECT_FALSE(queue_pair_->TryPostWrite(Write(100, 0)));
 }
 
-TEST_P(TransportOverVerbs, RegionsThatAreNoneAreRefused) {
+TEST_F(TransportOverVerbs, RegionsThatAreNoneAreRefused) {
   EXPECT_FALSE(writer_->Attach({.owner = 0, .key = 1, .address = 4096, .size_bytes = 0}).ok());
   EXPECT_FALSE(writer_->Attach({.owner = 0, .key = std::uint64_t{1} << 32, .address = 4096, .size_bytes = 64}).ok());
+  EXPECT_FALSE(writer_->Attach({.owner = 2, .key = 1, .address = 4096, .size_bytes = 64}).ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, TransportOverVerbs, ::testing::Values(WriteMode::kWhole, WriteMode::kSplit),
-                         [](const auto& test) { return test.param == WriteMode::kWhole ? "Whole" : "Split"; });
+bool HasImmediates() { return OpenTestDevice()->info().has_immediates(); }
 
-TEST(ConnectOverVerbs, AnotherRunIsTurnedAway) {
-  const auto listener = MakeTestTransport(TransportKind::kVerbs, 0, kQueueDepth, WriteMode::kWhole, /*run_token=*/1);
-  const auto stranger = MakeTestTransport(TransportKind::kVerbs, 1, kQueueDepth, WriteMode::kWhole, /*run_token=*/2);
-  ASSERT_TRUE(listener->Connect(NodeId{1}, stranger->endpoint()).ok());
-  ASSERT_TRUE(stranger->Connect(NodeId{0}, listener->endpoint()).ok());
-  absl::Status refused;
+// Writes with an immediate value. A device without them refuses the transport.
+class ImmediatesOverVerbs : public TransportOverVerbs {
+ protected:
+  ImmediatesOverVerbs() : TransportOverVerbs(HasImmediates() ? Arrival::kImmediate : Arrival::kChecksum) {}
+
+  void SetUp() override {
+    TransportOverVerbs::SetUp();
+    if (!HasImmediates()) GTEST_SKIP() << "the device has no immediate values";
+  }
+
+  static std::uint32_t Message(std::uint32_t slot) { return Immediate::OfMessage(ExecutorId{1}, slot).Pack(); }
+  static std::uint32_t Credit(std::uint64_t count) { return Immediate::OfCredit(ExecutorId{1}, count).Pack(); }
+
+  bool Post(WriteRequest request, std::uint32_t immediate) {
+    request.immediate = immediate;
+    return queue_pair_->TryPostWrite(request);
+  }
+
+  // Waits for so many, and takes in completions meanwhile.
+  std::vector<std::uint32_t> Arrivals(std::size_t count) {
+    std::vector<std::uint32_t> arrived;
+    EXPECT_TRUE(Eventually([&] {
+      std::array<std::uint32_t, 3> immediates;
+      const std::size_t now = owner_->PollArrivals(immediates);
+      arrived.insert(arrived.end(), immediates.begin(), immediates.begin() + now);
+      return arrived.size() >= count;
+    }));
+    return arrived;
+  }
+};
+
+TEST_F(ImmediatesOverVerbs, ArriveInOrderBehindTheBytesOfTheirWrites) {
+  constexpr std::uint32_t kBytes = 20'000;
+  ASSERT_TRUE(Post(Write(kBytes, 0), Credit(1)));
+  ASSERT_TRUE(Post(Write(64, kBytes), Message(7)));
+  writer_->Flush();
+  EXPECT_THAT(Arrivals(2), testing::ElementsAre(Credit(1), Message(7)));
+  EXPECT_EQ(std::memcmp(exposed_.memory.data(), local_.data(), kBytes), 0);
+  EXPECT_EQ(std::memcmp(exposed_.memory.data() + kBytes, local_.data(), 64), 0);
+}
+
+TEST_F(ImmediatesOverVerbs, NeedNoBytes) {
+  ASSERT_TRUE(Post({.remote = remote_}, Credit(0xfff)));
+  writer_->Flush();
+  EXPECT_THAT(Arrivals(1), testing::ElementsAre(Credit(0xfff)));
+  EXPECT_EQ(exposed_.memory[0], std::byte{0});
+}
+
+// The device tells who has written it. A peer cannot write in the name of another executor.
+TEST_F(ImmediatesOverVerbs, ArriveInTheNameOfTheOtherEnd) {
+  ASSERT_TRUE(Post({.remote = remote_}, Immediate::OfMessage(ExecutorId{77}, 5).Pack()));
+  writer_->Flush();
+  EXPECT_THAT(Arrivals(1), testing::ElementsAre(Message(5)));
+}
+
+TEST_F(ImmediatesOverVerbs, GoRoundTheReceiveQueueManyTimes) {
+  constexpr std::uint32_t kWrites = 1'000;
+  std::uint32_t posted = 0;
+  std::vector<std::uint32_t> arrived;
   ASSERT_TRUE(Eventually([&] {
-    EXPECT_TRUE(listener->PollConnecting().ok());
-    refused = stranger->PollConnecting().status();
-    return !refused.ok();
-  }));
-  EXPECT_THAT(refused.message(), HasSubstr("refused"));
-  EXPECT_EQ(listener->PollConnecting().value(), NodeId{1});  // still waiting for the real one
+    // No more under way than there are receives.
+    while (posted < kWrites && posted < arrived.size() + kQueueDepth && Post(Write(100, 0), Message(posted))) ++posted;
+    writer_->Flush();
+    std::array<Completion, 4> completions;
+    EXPECT_EQ(writer_->PollCompletions(completions), 0U);
+    std::array<std::uint32_t, 16> immediates;
+    const std::size_t now = owner_->PollArrivals(immediates);
+    arrived.insert(arrived.end(), immediates.begin(), immediates.begin() + now);
+    return arrived.size() == kWrites;
+  })) << posted
+      << " posted, " << arrived.size() << " arrived";
+  for (std::uint32_t i = 0; i < kWrites; ++i) ASSERT_EQ(arrived[i], Message(i));
 }
 
-TEST(ConnectOverVerbs, ATokenIsGoodForOneConnection) {
-  const auto listener = MakeTestTransport(TransportKind::kVerbs, 0, kQueueDepth);
-  const auto first = MakeTestTransport(TransportKind::kVerbs, 1, kQueueDepth);
-  ASSERT_TRUE(listener->Connect(NodeId{1}, first->endpoint()).ok());
-  ASSERT_TRUE(first->Connect(NodeId{0}, listener->endpoint()).ok());
-  AwaitConnected(*listener, *first);
-  const auto second = MakeTestTransport(TransportKind::kVerbs, 1, kQueueDepth);  // the same node, run and token
-  ASSERT_TRUE(second->Connect(NodeId{0}, listener->endpoint()).ok());
-  absl::Status refused;
+TEST_F(ImmediatesOverVerbs, WaitWhereThereAreMoreThanReceives) {
+  std::uint32_t posted = 0;
+  while (Post({.remote = remote_}, Message(posted))) ++posted;  // a full send queue, and as many receives
+  writer_->Flush();
+  std::array<Completion, 4> completions;
   ASSERT_TRUE(Eventually([&] {
-    EXPECT_TRUE(listener->PollFailure().ok());
-    refused = second->PollConnecting().status();
-    return !refused.ok();
+    writer_->PollCompletions(completions);
+    return Post({.remote = remote_}, Message(posted));  // none is polled yet, so it has to wait
   }));
-  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(refused.message(), HasSubstr("refused"));
-}
-
-TEST(ConnectOverVerbs, AnExecutorReachesItself) {
-  const auto transport = MakeTestTransport(TransportKind::kVerbs, 0, kQueueDepth);
-  const ExposedRegion exposed = transport->Expose(4096).value();
-  std::vector<std::byte> local(64, std::byte{5});
-  const LocalKey key = transport->Register(local).value();
-  QueuePair* const queue_pair = transport->Connect(NodeId{0}, transport->endpoint()).value();
-  AwaitConnected(*transport, *transport);
-  ASSERT_TRUE(queue_pair->TryPostWrite({.local = local.data(),
-                                        .length = 64,
-                                        .local_key = key,
-                                        .remote = transport->Attach(exposed.descriptor).value()}));
-  transport->Flush();
-  EXPECT_TRUE(Eventually(
-      [&] { return std::atomic_ref(*reinterpret_cast<std::uint8_t*>(exposed.memory.data() + 63)).load() == 5; }));
-}
-
-TEST(ConnectOverVerbs, NobodyAtTheAddressIsSaidWithARemedy) {
-  const auto transport = MakeTestTransport(TransportKind::kVerbs, 1, kQueueDepth);
-  std::string address = transport->endpoint().address;
-  address = address.substr(0, address.rfind(':')) + ":9";
-  ASSERT_TRUE(transport->Connect(NodeId{0}, {.owner = 0, .address = address}).ok());
-  absl::Status failed;
-  ASSERT_TRUE(Eventually([&] {
-    failed = transport->PollConnecting().status();
-    return !failed.ok();
-  }));
-  EXPECT_THAT(failed.message(), HasSubstr(address));
-}
-
-TEST(DeviceOverVerbs, DescribesWhatWasOpened) {
-  const VerbsDeviceInfo info = OpenTestDevice()->info();
-  EXPECT_FALSE(info.device.empty());
-  EXPECT_GE(info.port, 1U);
-  EXPECT_GE(info.mtu_bytes, 256U);
-  EXPECT_LE(info.mtu_bytes, 4096U);
-  EXPECT_GT(info.max_queue_depth, 0U);
-  EXPECT_THAT(info.Describe(), HasSubstr(info.address));
-  const auto by_address = VerbsDevice::Open({.device = "", .address = info.address});
-  ASSERT_TRUE(by_address.ok()) << by_address.status();
-  EXPECT_EQ((*by_address)->info().device, info.device);
-}
-
-TEST(DeviceOverVerbs, UnknownNamesAndAddressesAreRefusedWithWhatThereIs) {
-  const std::string device = OpenTestDevice()->info().device;
-  const absl::Status no_device = VerbsDevice::Open({.device = "mlx9_9", .address = ""}).status();
-  EXPECT_THAT(no_device.message(), testing::AllOf(HasSubstr("--device=mlx9_9"), HasSubstr(device)));
-  const absl::Status no_address = VerbsDevice::Open({.device = "", .address = "192.0.2.7"}).status();
-  EXPECT_THAT(no_address.message(), testing::AllOf(HasSubstr("--bind=192.0.2.7"), HasSubstr(device)));
-}
-
-TEST(DeviceOverVerbs, QueuesBeyondTheDeviceAreRefusedWithItsLimits) {
-  const TransportOptions options{.queue_depth = 1U << 30, .device = OpenTestDevice()};
-  EXPECT_THAT(MakeTransport(TransportKind::kVerbs, options).status().message(),
-              testing::AllOf(HasSubstr("has at most"), HasSubstr("--credits")));
+  writer_->Flush();
+  const std::vector<std::uint32_t> arrived = Arrivals(posted + 1);
+  for (std::uint32_t i = 0; i <= posted; ++i) ASSERT_EQ(arrived[i], Message(i));
 }
 
 TEST(TransportWithoutADevice, IsRefused) {

@@ -147,7 +147,8 @@ class GuestTest(unittest.TestCase):
         self.assertEqual(out, expected)
 
     def test_each_profile_has_its_devices(self):
-        for profile, devices in [("rxe", ["rxe0"]), ("siw", ["siw0"]), ("lossy", ["rxea", "rxeb"])]:
+        for profile, devices in [("rxe", ["rxe0"]), ("siw", ["siw0"]), ("lossy", ["rxea", "rxeb"]),
+                                 ("reorder", ["rxe0"])]:
             with self.subTest(profile=profile):
                 status, out, err = self.run_guest("--profile", profile, "bash", "-c", "rdma link; ibv_devices")
                 self.assertEqual((status, err), (0, ""))

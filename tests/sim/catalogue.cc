@@ -8,8 +8,8 @@ namespace glaive::sim {
 
 std::vector<CatalogueEntry> Catalogue() {
   std::vector<CatalogueEntry> all;
-  for (auto* part : {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries,
-                     &StagedQueries, &CountingQueries, &KeyedQueries, &ChainedQueries}) {
+  for (auto* part : {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StageQueries,
+                     &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/api/query.h"
+#include "engine/executor/query.h"
 #include "tests/sim/event.h"
 #include "tests/sim/flows_of.h"
 #include "tests/sim/oracle.h"
@@ -53,6 +53,9 @@ struct CatalogueEntry {
   /// Whether the rows say of each record only that it was counted once, as a result or as late, so that they are right
   /// whichever records are late: then the whole of the first source may fall silent.
   bool counts_records = false;
+  /// Whether its sources are TimedSources. `expect` is given the flows that these have noted. No record is late, so the
+  /// first source may fall silent, too.
+  bool by_processing_time = false;
   std::function<std::unique_ptr<engine::Query>(const QueryParts&)> build;
   std::function<Expected(const Input&)> expect;
 };
@@ -67,8 +70,9 @@ std::vector<CatalogueEntry> SessionQueries();
 std::vector<CatalogueEntry> UnboundedQueries();
 std::vector<CatalogueEntry> KeyedQueries();
 std::vector<CatalogueEntry> JoinQueries();
-std::vector<CatalogueEntry> StagedQueries();
+std::vector<CatalogueEntry> StageQueries();
 std::vector<CatalogueEntry> ChainedQueries();
 std::vector<CatalogueEntry> CountingQueries();
+std::vector<CatalogueEntry> ProcessingTimeQueries();
 
 }  // namespace glaive::sim

@@ -79,7 +79,7 @@ std::int64_t ControlWire::SilentForNs(std::uint32_t observer, std::uint32_t peer
 SimControlPlane::SimControlPlane(ControlWire& wire, const VirtualTime& time, NodeId rank,
                                  std::vector<rdma::Member> members, std::uint64_t run_token, WaitUntil wait,
                                  std::function<void(std::string_view)> at_phase)
-    : ControlPlane(rank, run_token, std::move(members)),
+    : ControlPlane(rank, run_token, rdma::RunKey{static_cast<std::uint8_t>(run_token)}, std::move(members)),
       wire_(&wire),
       time_(&time),
       wait_(std::move(wait)),
@@ -100,7 +100,7 @@ absl::StatusOr<std::vector<std::string>> SimControlPlane::AllGather(std::string_
     wire_->Send(Value(rank()), 0, std::move(part));
   }
   const auto is_over = [&] {
-    Look();
+    Poll();
     if (is_coordinator() && failure_.ok()) Distribute(index);
     return !failure_.ok() || results_.contains(index);
   };
@@ -119,7 +119,7 @@ absl::StatusOr<std::vector<std::string>> SimControlPlane::AllGather(std::string_
 }
 
 std::optional<absl::Status> SimControlPlane::PollFailure() {
-  Look();
+  Poll();
   return failure_.ok() ? std::nullopt : std::optional(failure_);
 }
 
@@ -139,7 +139,7 @@ absl::Status SimControlPlane::Leave(absl::Duration grace) {
   if (!is_coordinator()) wire_->Send(Value(rank()), 0, {.kind = ControlMessage::Kind::kGoodbye});
   const std::int64_t deadline_ns = time_->now_ns() + absl::ToInt64Nanoseconds(grace);
   wait_([&] {
-    Look();
+    Poll();
     return !failure_.ok() || AllHaveLeft() || time_->now_ns() >= deadline_ns;
   });
   if (is_coordinator()) {
@@ -154,7 +154,7 @@ bool SimControlPlane::AllHaveLeft() const {
   return is_coordinator() ? std::all_of(left_.begin() + 1, left_.end(), [](bool left) { return left; }) : left_[0];
 }
 
-void SimControlPlane::Look() {
+void SimControlPlane::Poll() {
   const std::uint32_t first = is_coordinator() ? 1 : 0;
   const std::uint32_t end = is_coordinator() ? nodes() : 1;
   for (std::uint32_t peer = first; peer < end; ++peer) {
@@ -204,7 +204,7 @@ void SimControlPlane::TakePart(std::uint32_t from, const ControlMessage& message
   --gather.missing;
 }
 
-// Once all parts are there and nobody is known to be lost, it is settled.
+// The gathering is over once all parts are there and nobody is known to be lost.
 void SimControlPlane::Distribute(std::size_t index) {
   const auto gather = open_.find(index);
   if (gather == open_.end() || gather->second.missing > 0) return;

@@ -114,7 +114,7 @@ class SimControlPlane final : public rdma::ControlPlane {
   };
 
   bool is_coordinator() const { return Value(rank()) == 0; }
-  void Look();
+  void Poll();
   void Take(std::uint32_t from, ControlMessage message);
   void TakePart(std::uint32_t from, const ControlMessage& message);
   void Distribute(std::size_t index);

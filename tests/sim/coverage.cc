@@ -81,19 +81,30 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   if (has_rows) AddQuery(scenario);
   states_["results in files"] += scenario.file_sinks == 1 && has_rows ? 1 : 0;
   states_["input from files"] += scenario.file_sources == 1 && has_rows ? 1 : 0;
+  const bool by_processing_time = EntryOf(scenario).by_processing_time;
+  const bool clocks_differ = scenario.nodes > 1 && scenario.one_host == 0 && scenario.skew_ms > 0;
+  states_["windows by processing time that close in mid-run"] +=
+      by_processing_time && has_rows && outcome.rows_before_the_end > 0 ? 1 : 0;
+  states_["processing time by clocks that differ"] += by_processing_time && has_rows && clocks_differ ? 1 : 0;
   states_["late records"] += !outcome.has_failed && outcome.late_rows > 0 ? 1 : 0;
   states_["late results"] += outcome.late_results > 0 ? 1 : 0;
   states_["torn writes"] += outcome.torn_writes > 0 ? 1 : 0;
+  states_["immediate values, bytes in any order"] += scenario.immediates == 1 && scenario.any_order == 1 ? 1 : 0;
+  states_["waits for the rest of a message"] += outcome.placement_waits > 0 ? 1 : 0;
+  states_["immediate values handed on"] += outcome.handed_on > 0 ? 1 : 0;
   states_["credit stalls"] += outcome.credit_stalls > 0 ? 1 : 0;
   states_["waits for segments"] += outcome.segment_waits > 0 ? 1 : 0;
   states_["folded records"] += outcome.folded_records > 0 ? 1 : 0;
   states_["appended records"] += outcome.appended_records > 0 ? 1 : 0;
   states_["switches to and from folding"] += outcome.fold_switches > 1 ? 1 : 0;
   states_["indexes that grow"] += outcome.index_growths > 0 ? 1 : 0;
-  states_["slices opened with slots"] += outcome.slot_slices > 0 ? 1 : 0;
-  states_["logs moved to slots"] += outcome.slot_moves > 0 ? 1 : 0;
-  states_["slots given up"] += outcome.unfit_slots > 0 ? 1 : 0;
-  states_["entries without a slot"] += outcome.slot_overflows > 0 ? 1 : 0;
+  states_["pages for growing indexes"] += outcome.index_touches > 0 ? 1 : 0;
+  states_["tables opened ahead"] += outcome.opened_ahead > 0 ? 1 : 0;
+  states_["pages for large tables"] += outcome.touched_bytes > 0 ? 1 : 0;
+  states_["slices opened with cells"] += outcome.cell_slices > 0 ? 1 : 0;
+  states_["logs moved to cells"] += outcome.cell_moves > 0 ? 1 : 0;
+  states_["cells given up"] += outcome.unfit_cells > 0 ? 1 : 0;
+  states_["entries without a cell"] += outcome.cell_overflows > 0 ? 1 : 0;
   states_["replaced forms"] += outcome.replaced_forms > 0 ? 1 : 0;
   states_["prefetched entries"] += outcome.prefetched_entries > 0 ? 1 : 0;
   states_["records folded ahead"] += outcome.folded_ahead > 0 ? 1 : 0;
@@ -104,7 +115,7 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
 }
 
 void Coverage::AddQuery(const Scenario& scenario) {
-  const CatalogueEntry& entry = catalogue_[static_cast<std::size_t>(scenario.query)];
+  const CatalogueEntry& entry = EntryOf(scenario);
   ++queries_[static_cast<std::size_t>(scenario.query)];
   ++windows_[std::string(entry.window)];
   for (const std::string_view aggregate : std::set(entry.aggregates.begin(), entry.aggregates.end())) {

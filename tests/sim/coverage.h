@@ -30,6 +30,10 @@ class Coverage {
   /// Counts the query, its window, aggregates, join, key and shape.
   void AddQuery(const Scenario& scenario);
 
+  const CatalogueEntry& EntryOf(const Scenario& scenario) const {
+    return catalogue_[static_cast<std::size_t>(scenario.query)];
+  }
+
   std::span<const CatalogueEntry> catalogue_;
   std::uint64_t simulations_ = 0;
   std::uint64_t failed_runs_ = 0;

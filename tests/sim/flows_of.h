@@ -1,4 +1,4 @@
-// FlowsOf: the sources of a simulated query: its flows in memory, or files of them.
+// FlowsOf: the sources of a simulated query: its flows in memory, or files of them, by event time or processing time.
 //
 //   From(parts.flows.Source(0))
 #pragma once
@@ -14,6 +14,7 @@
 #include "tests/sim/file_source.h"
 #include "tests/sim/flow_source.h"
 #include "tests/sim/sim_files.h"
+#include "tests/sim/timed_source.h"
 
 namespace glaive::sim {
 
@@ -23,6 +24,7 @@ struct FlowsOf {
   SourceListener* listener;
   const SimFiles* files = nullptr;  ///< null: the flows are in memory
   std::int64_t batch = 1;           ///< records of a file between two watermarks
+  Input* noted = nullptr;           ///< what TimedSources have read
 
   auto Source(std::size_t source) const {
     const auto open =
@@ -33,6 +35,18 @@ struct FlowsOf {
     };
     engine::SourceSpec<Event, decltype(kEventTime)> spec{.open = open, .event_time_ms = kEventTime};
     if (files != nullptr) spec.open = FileSourceFactory(*files, source, batch, *truth, *listener);
+    return spec;
+  }
+  /// The same source, which notes its records with the times when they are read.
+  auto TimedSourceOf(std::size_t source) const {
+    auto spec = Source(source);
+    spec.open = [open = spec.open, truth = truth, noted = noted, source](
+                    const engine::SourceContext& context) -> absl::StatusOr<std::unique_ptr<engine::Source<Event>>> {
+      auto opened = open(context);
+      if (!opened.ok()) return opened.status();
+      return std::make_unique<TimedSource>(*std::move(opened), noted->sources[source][Value(context.executor)],
+                                           truth->Of(source, context.executor), *context.clock);
+    };
     return spec;
   }
 };

@@ -71,7 +71,7 @@ std::optional<std::string> Invariants::AfterRound(engine::Executor& executor, co
     if (ExecutorId{other} == executor.id()) continue;
     const rdma::ChannelReceiver& receiver = executor.mesh().receiver(ExecutorId{other});
     Inbound& inbound = inbound_[{executor.id(), ExecutorId{other}}];
-    const bool waits = inbound.was_ready && receiver.received() == inbound.received;
+    const bool waits = inbound.was_ready && receiver.received() == inbound.received && !receiver.waits_for_placement();
     inbound.rounds_waited = waits ? inbound.rounds_waited + 1 : 0;
     inbound.received = receiver.received();
     if (inbound.rounds_waited > most_rounds) {

@@ -1,9 +1,11 @@
 // Network: a simulated RDMA network: one-sided writes between the transports of all nodes, in virtual time.
 //
-// What it does to writes is what the verbs specification allows: they are in order on a queue pair and in none across
-// them; the source's memory is read when a write is delivered, not when it is posted; a write arrives in pieces, in the
-// order of addresses; completions come later, and free places of the send queue with them. Memory is checked as a NIC
-// checks it: a write goes where its key says, or the run is wrong.
+// Its writes do all that the verbs specification and real devices allow. Messages of a queue pair are in order, and
+// those of several are not. The source's memory is read when a write is delivered, not when it is posted. A write
+// arrives in pieces: in the order of addresses, or with `any_order` in any order, mixed with those of later writes.
+// Completions come later, and free places of the send queue with them. An immediate value arrives when all bytes of its
+// write and of those before it are in place. Memory is checked as a NIC checks it: a write goes where its key says, or
+// the run is wrong.
 //
 //   Network network(options, time, Random(seed, Purpose::kNetwork), observer);
 //   auto transport = network.MakeTransport(NodeId{0}, kind, transport_options);
@@ -36,6 +38,7 @@ struct NetworkOptions {
   std::int64_t jitter_ns = 0;  ///< added to it, at most
   std::int64_t completion_ns = 0;
   std::size_t piece_bytes = 64;  ///< a power of two, at least 8
+  bool any_order = false;        ///< of the bytes that a queue pair places
   bool signaling_is_free = false;
   bool completion_frees_memory = true;  ///< else a write is complete before it has arrived
   double full_queue = 0;                ///< how often a post finds the queue full
@@ -96,9 +99,11 @@ class Network {
   };
 
   void DeliverPiece(SimQueuePair& queue_pair);
+  void CompleteArrived(SimQueuePair& queue_pair);
   void Remove(SimTransport& transport);
   bool IsDead(NodeId node) const { return dead_.contains(node); }
   std::int64_t HeldUntil(NodeId a, NodeId b) const;
+  SimTransport* ReceiverOfImmediate(const SimQueuePair& queue_pair, std::uint32_t key) const;
   std::optional<std::string> WhyNotWritable(const SimQueuePair& queue_pair, std::uint32_t key, std::uint64_t address,
                                             std::size_t length) const;
 

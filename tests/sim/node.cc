@@ -38,14 +38,15 @@ class SimNode::Program final : public engine::QueryProgram {
   std::string summary() const override { return ""; }
   void RegisterFlags(engine::FlagSet& /*flags*/) override {}
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& /*options*/,
-                                                       std::uint32_t /*executor_count*/,
+                                                       std::uint32_t /*executor_count*/, engine::FileClaims& /*claims*/,
                                                        const Watch& /*watch*/) override {
     const World& world = node_->world_;
     return world.entry->build({.flows = {.input = world.input,
                                          .truth = world.truth,
                                          .listener = world.source_listener,
                                          .files = world.scenario->file_sources == 1 ? world.files : nullptr,
-                                         .batch = world.scenario->batch},
+                                         .batch = world.scenario->batch,
+                                         .noted = world.noted},
                                .rows = &node_->rows_,
                                .lateness_ms = world.scenario->lateness_ms});
   }
@@ -68,9 +69,15 @@ class SimNode::Runner final : public engine::ExecutorRunner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
+  absl::Status OnEach(Step step, const Watch& watch) override {
+    absl::Status status;
+    for (std::size_t i = 0; i < executors_.size() && status.ok(); ++i) status = step(i, watch);
+    return status;
+  }
+
   absl::Status Open(const Watch& watch) override {
     for (const auto& executor : executors_) {
-      node_->world_.step_listener->AtStep(node_->id_, Step::kOpening);
+      node_->world_.step_listener->AtStep(node_->id_, sim::Step::kOpening);
       absl::Status status = executor->Open(watch);
       status.Update(watch());
       if (!status.ok()) return status;
@@ -201,6 +208,7 @@ engine::EngineOptions SimNode::MakeOptions() const {
   options.cluster.executors = static_cast<std::uint32_t>(scenario.executors);
   options.cluster.rank = Value(id_);
   options.cluster.join_timeout = 10 * absl::Nanoseconds(kPeerTimeoutNs);
+  options.cluster.arrival = scenario.immediates == 1 ? engine::ArrivalChoice::kImmediate : engine::ArrivalChoice::kPoll;
   options.channel.slot_bytes = static_cast<std::uint32_t>(scenario.slot_bytes);
   options.channel.credits = static_cast<std::uint32_t>(scenario.credits);
   options.state.fragment_bytes = static_cast<std::uint64_t>(scenario.fragment_bytes);

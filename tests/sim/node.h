@@ -3,7 +3,8 @@
 // What is a process's main thread elsewhere is a fiber here; executors are given their rounds by the cluster.
 //
 //   SimNode node(world, NodeId{0});
-//   while (!node.ended()) { node.RunMain(); for (auto& e : node.executors()) if (!e->done()) e->RunRound(); }
+//   while (!node.ended()) { node.RunMain(); for (auto& e : node.executors()) e->done() ? e->PollChannels() :
+//   e->RunRound(); }
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,7 @@ struct World {
   const Scenario* scenario = nullptr;
   const CatalogueEntry* entry = nullptr;
   const Input* input = nullptr;
+  Input* noted = nullptr;           // what TimedSources have read; of the input's sources and executors
   const SimFiles* files = nullptr;  // of sources and sinks; null where neither has files
   FlowTruth* truth = nullptr;
   SourceListener* source_listener = nullptr;

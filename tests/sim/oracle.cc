@@ -52,8 +52,8 @@ std::vector<Seen> Read(const Input& input, std::size_t source) {
   return seen;
 }
 
-std::vector<Seen> Only(std::vector<Seen> seen, const std::function<bool(const Event&)>& keep) {
-  std::erase_if(seen, [&](const Seen& each) { return !keep(each.event); });
+std::vector<Seen> Only(std::vector<Seen> seen, const std::function<bool(const Event&)>& selects) {
+  std::erase_if(seen, [&](const Seen& each) { return !selects(each.event); });
   return seen;
 }
 

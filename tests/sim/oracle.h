@@ -47,8 +47,8 @@ using KeyText = std::string (*)(std::uint64_t key);
 
 /// All records of a source.
 std::vector<Seen> Read(const Input& input, std::size_t source);
-/// Those for which `keep` holds.
-std::vector<Seen> Only(std::vector<Seen> seen, const std::function<bool(const Event&)>& keep);
+/// Those for which `selects` holds.
+std::vector<Seen> Only(std::vector<Seen> seen, const std::function<bool(const Event&)>& selects);
 
 /// A record's windows are those that cover it and have not ended for its flow; a record without any is late.
 Groups GroupByWindows(const std::vector<Seen>& seen, std::int64_t size_ms, std::int64_t slide_ms,

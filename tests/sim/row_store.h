@@ -24,8 +24,8 @@
 
 #include "absl/status/status.h"
 
+#include "engine/files/result_part.h"
 #include "engine/sink/csv.h"
-#include "engine/sink/result_part.h"
 #include "engine/sink/sink.h"
 #include "tests/engine/full_disk.h"
 #include "tests/sim/show.h"

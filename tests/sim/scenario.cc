@@ -105,19 +105,26 @@ bool Fits(const Scenario& scenario, FaultKind kind) {
 
 /// Low ones, which the few records and keys of a scenario reach, about as often as the defaults.
 void DrawThresholds(Random& random, Scenario& scenario) {
-  scenario.cached_slots_bytes = OneOf<4>(random, {0, 0, 4'000, 2 << 20});
-  scenario.first_level_slots_bytes = OneOf<3>(random, {0, 4'000, 128 << 10});
+  scenario.cached_cells_bytes = OneOf<4>(random, {0, 0, 4'000, 2 << 20});
+  scenario.first_level_cells_bytes = OneOf<3>(random, {0, 4'000, 128 << 10});
   scenario.cached_log_bytes = OneOf<3>(random, {0, 4'000, 1 << 20});
   scenario.split_bytes = OneOf<4>(random, {0, 300, 2'000, 1 << 20});
   scenario.split_bits = OneOf<4>(random, {1, 2, 4, 8});
-  scenario.updates_between_looks = OneOf<4>(random, {1, 10, 40, 4'096});
+  scenario.updates_between_reviews = OneOf<4>(random, {1, 10, 40, 4'096});
   scenario.fewest_moved = OneOf<3>(random, {0, 10, 128});
   scenario.values_tried = OneOf<3>(random, {1, 20, 1'024});
   scenario.refused_records_allowed = OneOf<4>(random, {0, 1, 10, 1'000});
   scenario.entries_per_turn = OneOf<4>(random, {1, 7, 50, 4'096});
-  scenario.slots_per_turn = OneOf<2>(random, {100, 1 << 16});
+  scenario.cells_per_turn = OneOf<2>(random, {100, 1 << 16});
   scenario.cleaned_bytes_per_turn = OneOf<2>(random, {4'096, 256 << 10});
-  scenario.most_staged = OneOf<3>(random, {1, 50, 1'024});
+  scenario.most_pending = OneOf<3>(random, {1, 50, 1'024});
+}
+
+/// Regions that some tables outgrow, in half of the scenarios.
+void DrawMemory(Random& random, Scenario& scenario) {
+  scenario.region_pages = OneOf<4>(random, {1, 2, 512, 512});
+  scenario.touched_bytes_per_update = OneOf<3>(random, {64, 500, 2'048});
+  scenario.many_keys = OneOf<3>(random, {0, 30, 1 << 18});
 }
 
 // Rings that go round often.
@@ -132,86 +139,98 @@ void SendOften(Scenario& scenario) {
   scenario.batch = 3;
 }
 
-// Slots of one executor, which are updated behind the loop of the pipeline.
-void DrawSlotsOfOneExecutor(Random& random, Scenario& scenario) {
+// Cells of one executor, which are updated behind the loop of the pipeline.
+void DrawCellsOfOneExecutor(Random& random, Scenario& scenario) {
   scenario.nodes = scenario.executors = 1;
   scenario.records = 1'500;
   scenario.keys = OneOf<3>(random, {5, 50, 200});
   scenario.span_ms = OneOf<2>(random, {3'000, 10'000});
   scenario.batch = 400;
   scenario.disorder_ms = scenario.bound_ms = 0;
-  scenario.cached_slots_bytes = 0;
+  scenario.cached_cells_bytes = 0;
+}
+
+/// Those of state::StateThresholds.
+std::vector<Knob> ThresholdKnobs() {
+  return {{"cached-cells-bytes", &Scenario::cached_cells_bytes, 2 << 20, 0, kMost},
+          {"first-level-cells-bytes", &Scenario::first_level_cells_bytes, 128 << 10, 0, kMost},
+          {"cached-log-bytes", &Scenario::cached_log_bytes, 1 << 20, 0, kMost},
+          {"split-bytes", &Scenario::split_bytes, 1 << 20, 0, kMost},
+          {"split-bits", &Scenario::split_bits, 8, 1, 8},
+          {"region-pages", &Scenario::region_pages, 512, 1, 512},
+          {"touched-bytes-per-update", &Scenario::touched_bytes_per_update, 2'048, 1, kMost},
+          {"many-keys", &Scenario::many_keys, 1 << 18, 0, kMost},
+          {"updates-between-reviews", &Scenario::updates_between_reviews, 4'096, 1, kMost},
+          {"fewest-moved", &Scenario::fewest_moved, 128, 0, kMost},
+          {"values-tried", &Scenario::values_tried, 1'024, 1, kMost},
+          {"refused-records-allowed", &Scenario::refused_records_allowed, 1'000, 0, kMost},
+          {"entries-per-turn", &Scenario::entries_per_turn, 4'096, 1, kMost},
+          {"cells-per-turn", &Scenario::cells_per_turn, 1 << 16, 1, kMost},
+          {"cleaned-bytes-per-turn", &Scenario::cleaned_bytes_per_turn, 256 << 10, 64, kMost},
+          {"most-pending", &Scenario::most_pending, 1'024, 1, kMost}};
 }
 
 }  // namespace
 
 std::vector<Knob> Knobs() {
-  return {{"query", &Scenario::query, 0, 0, kMost},
-          {"second-fault", &Scenario::second_fault, 0, 0, kFaultKinds - 1},
-          {"fault", &Scenario::fault, 0, 0, kFaultKinds - 1},
-          {"file-sources", &Scenario::file_sources, 0, 0, 1},
-          {"file-sinks", &Scenario::file_sinks, 0, 0, 1},
-          {"nodes", &Scenario::nodes, 1, 1, 16},
-          {"executors", &Scenario::executors, 1, 1, 16},
-          {"records", &Scenario::records, 1, 0, kMost},
-          {"keys", &Scenario::keys, 1, 1, kMost},
-          {"keys-grow", &Scenario::keys_grow, 0, 0, 1},
-          {"key-stride", &Scenario::key_stride, 1, 1, kMost},
-          {"hot-percent", &Scenario::hot_percent, 0, 0, 100},
-          {"large-percent", &Scenario::large_percent, 0, 0, 100},
-          {"disorder-ms", &Scenario::disorder_ms, 0, 0, kMost},
-          {"bound-ms", &Scenario::bound_ms, 0, 0, kMost},
-          {"lateness-ms", &Scenario::lateness_ms, 0, 0, kMost},
-          {"batch", &Scenario::batch, 1, 1, kMost},
-          {"silent", &Scenario::silent, 0, 0, 1},
-          {"idle-timeout-ms", &Scenario::idle_timeout_ms, 400, 200, 2'000},
-          {"silent-source", &Scenario::silent_source, 0, 0, 1},
-          {"others-last", &Scenario::others_last, 0, 0, 1},
-          {"skips", &Scenario::skips, 0, 0, 20},
-          {"skew-ms", &Scenario::skew_ms, 0, 0, kMost},
-          {"one-host", &Scenario::one_host, 1, 0, 1},
-          {"full-queue-percent", &Scenario::full_queue_percent, 0, 0, 90},
-          {"late-reads", &Scenario::late_reads, 0, 0, 1},
-          {"free-signals", &Scenario::free_signals, 1, 0, 1},
-          {"jitter-us", &Scenario::jitter_us, 0, 0, kMost},
-          {"latency-us", &Scenario::latency_us, 0, 0, kMost},
-          {"completion-us", &Scenario::completion_us, 0, 0, kMost},
-          {"piece-bytes", &Scenario::piece_bytes, 1 << 20, 8, kMost},
-          {"delivery-percent", &Scenario::delivery_percent, 50, 1, 99},
-          {"slot-bytes", &Scenario::slot_bytes, 1024, 256, kMost},
-          {"credits", &Scenario::credits, 8, 2, 1024},
-          {"fragment-bytes", &Scenario::fragment_bytes, 64 << 10, 1024, kMost},
-          {"combiner-bytes", &Scenario::combiner_bytes, 512 << 10, 1, kMost},
-          {"trial-records", &Scenario::trial_records, 1 << 16, 1, kMost},
-          {"trials-between", &Scenario::trials_between, 16, 1, kMost},
-          {"records-per-saved", &Scenario::records_per_saved, 4, 1, kMost},
-          {"rows-per-turn", &Scenario::rows_per_turn, 4'096, 1, kMost},
-          {"epoch-bytes", &Scenario::epoch_bytes, 4'096, 1, kMost},
-          {"epoch-min-bytes", &Scenario::epoch_min_bytes, 1, 1, kMost},
-          {"epoch-interval-us", &Scenario::epoch_interval_us, 1'000, 1, kMost},
-          {"max-lead-ms", &Scenario::max_lead_ms, 0, 0, kMost},
-          {"cached-slots-bytes", &Scenario::cached_slots_bytes, 2 << 20, 0, kMost},
-          {"first-level-slots-bytes", &Scenario::first_level_slots_bytes, 128 << 10, 0, kMost},
-          {"cached-log-bytes", &Scenario::cached_log_bytes, 1 << 20, 0, kMost},
-          {"split-bytes", &Scenario::split_bytes, 1 << 20, 0, kMost},
-          {"split-bits", &Scenario::split_bits, 8, 1, 8},
-          {"updates-between-looks", &Scenario::updates_between_looks, 4'096, 1, kMost},
-          {"fewest-moved", &Scenario::fewest_moved, 128, 0, kMost},
-          {"values-tried", &Scenario::values_tried, 1'024, 1, kMost},
-          {"refused-records-allowed", &Scenario::refused_records_allowed, 1'000, 0, kMost},
-          {"entries-per-turn", &Scenario::entries_per_turn, 4'096, 1, kMost},
-          {"slots-per-turn", &Scenario::slots_per_turn, 1 << 16, 1, kMost},
-          {"cleaned-bytes-per-turn", &Scenario::cleaned_bytes_per_turn, 256 << 10, 64, kMost},
-          {"most-staged", &Scenario::most_staged, 1'024, 1, kMost},
-          {"span-ms", &Scenario::span_ms, 10'000, 1, kMost},
-          {"occurrence", &Scenario::occurrence, 1, 1, kMost},
-          {"step", &Scenario::step, 0, 0, kSteps - 1},
-          {"victim", &Scenario::victim, 0, 0, 15},
-          {"other-victim", &Scenario::other_victim, 0, 0, 15},
-          {"second-occurrence", &Scenario::second_occurrence, 1, 1, kMost},
-          {"second-step", &Scenario::second_step, 0, 0, kSteps - 1},
-          {"second-victim", &Scenario::second_victim, 0, 0, 15},
-          {"second-other-victim", &Scenario::second_other_victim, 0, 0, 15}};
+  std::vector<Knob> knobs = {{"query", &Scenario::query, 0, 0, kMost},
+                             {"second-fault", &Scenario::second_fault, 0, 0, kFaultKinds - 1},
+                             {"fault", &Scenario::fault, 0, 0, kFaultKinds - 1},
+                             {"file-sources", &Scenario::file_sources, 0, 0, 1},
+                             {"file-sinks", &Scenario::file_sinks, 0, 0, 1},
+                             {"nodes", &Scenario::nodes, 1, 1, 16},
+                             {"executors", &Scenario::executors, 1, 1, 16},
+                             {"records", &Scenario::records, 1, 0, kMost},
+                             {"keys", &Scenario::keys, 1, 1, kMost},
+                             {"keys-grow", &Scenario::keys_grow, 0, 0, 1},
+                             {"key-stride", &Scenario::key_stride, 1, 1, kMost},
+                             {"hot-percent", &Scenario::hot_percent, 0, 0, 100},
+                             {"large-percent", &Scenario::large_percent, 0, 0, 100},
+                             {"disorder-ms", &Scenario::disorder_ms, 0, 0, kMost},
+                             {"bound-ms", &Scenario::bound_ms, 0, 0, kMost},
+                             {"lateness-ms", &Scenario::lateness_ms, 0, 0, kMost},
+                             {"batch", &Scenario::batch, 1, 1, kMost},
+                             {"silent", &Scenario::silent, 0, 0, 1},
+                             {"idle-timeout-ms", &Scenario::idle_timeout_ms, 400, 200, 2'000},
+                             {"silent-source", &Scenario::silent_source, 0, 0, 1},
+                             {"others-last", &Scenario::others_last, 0, 0, 1},
+                             {"skips", &Scenario::skips, 0, 0, 20},
+                             {"skew-ms", &Scenario::skew_ms, 0, 0, kMost},
+                             {"one-host", &Scenario::one_host, 1, 0, 1},
+                             {"full-queue-percent", &Scenario::full_queue_percent, 0, 0, 90},
+                             {"late-reads", &Scenario::late_reads, 0, 0, 1},
+                             {"free-signals", &Scenario::free_signals, 1, 0, 1},
+                             {"immediates", &Scenario::immediates, 0, 0, 1},
+                             {"any-order", &Scenario::any_order, 0, 0, 1},
+                             {"jitter-us", &Scenario::jitter_us, 0, 0, kMost},
+                             {"latency-us", &Scenario::latency_us, 0, 0, kMost},
+                             {"completion-us", &Scenario::completion_us, 0, 0, kMost},
+                             {"piece-bytes", &Scenario::piece_bytes, 1 << 20, 8, kMost},
+                             {"delivery-percent", &Scenario::delivery_percent, 50, 1, 99},
+                             {"slot-bytes", &Scenario::slot_bytes, 1024, 256, kMost},
+                             {"credits", &Scenario::credits, 8, 2, 1024},
+                             {"fragment-bytes", &Scenario::fragment_bytes, 64 << 10, 1024, kMost},
+                             {"combiner-bytes", &Scenario::combiner_bytes, 512 << 10, 1, kMost},
+                             {"trial-records", &Scenario::trial_records, 1 << 16, 1, kMost},
+                             {"trials-between", &Scenario::trials_between, 16, 1, kMost},
+                             {"records-per-saved", &Scenario::records_per_saved, 4, 1, kMost},
+                             {"rows-per-turn", &Scenario::rows_per_turn, 4'096, 1, kMost},
+                             {"epoch-bytes", &Scenario::epoch_bytes, 4'096, 1, kMost},
+                             {"epoch-min-bytes", &Scenario::epoch_min_bytes, 1, 1, kMost},
+                             {"epoch-interval-us", &Scenario::epoch_interval_us, 1'000, 1, kMost},
+                             {"max-lead-ms", &Scenario::max_lead_ms, 0, 0, kMost},
+                             {"span-ms", &Scenario::span_ms, 10'000, 1, kMost},
+                             {"occurrence", &Scenario::occurrence, 1, 1, kMost},
+                             {"step", &Scenario::step, 0, 0, kSteps - 1},
+                             {"victim", &Scenario::victim, 0, 0, 15},
+                             {"other-victim", &Scenario::other_victim, 0, 0, 15},
+                             {"second-occurrence", &Scenario::second_occurrence, 1, 1, kMost},
+                             {"second-step", &Scenario::second_step, 0, 0, kSteps - 1},
+                             {"second-victim", &Scenario::second_victim, 0, 0, 15},
+                             {"second-other-victim", &Scenario::second_other_victim, 0, 0, 15}};
+  const std::vector<Knob> thresholds = ThresholdKnobs();
+  knobs.insert(knobs.end(), thresholds.begin(), thresholds.end());
+  return knobs;
 }
 
 absl::Status Scenario::Set(std::string_view settings) {
@@ -239,18 +258,21 @@ absl::Status Scenario::Set(std::string_view settings) {
 
 state::StateThresholds Scenario::thresholds() const {
   const auto of = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
-  return {.cached_slots_bytes = of(cached_slots_bytes),
-          .first_level_slots_bytes = of(first_level_slots_bytes),
+  return {.cached_cells_bytes = of(cached_cells_bytes),
+          .first_level_cells_bytes = of(first_level_cells_bytes),
           .cached_log_bytes = of(cached_log_bytes),
           .split_bytes = of(split_bytes),
-          .updates_between_looks = of(updates_between_looks),
+          .region_bytes = of(region_pages) << 12,
+          .touched_bytes_per_update = of(touched_bytes_per_update),
+          .many_keys = of(many_keys),
+          .updates_between_reviews = of(updates_between_reviews),
           .fewest_moved = of(fewest_moved),
           .values_tried = of(values_tried),
           .refused_records_allowed = of(refused_records_allowed),
           .entries_per_turn = of(entries_per_turn),
-          .slots_per_turn = of(slots_per_turn),
+          .cells_per_turn = of(cells_per_turn),
           .cleaned_bytes_per_turn = of(cleaned_bytes_per_turn),
-          .most_staged = of(most_staged),
+          .most_pending = of(most_pending),
           .split_bits = static_cast<std::uint32_t>(split_bits)};
 }
 
@@ -291,6 +313,8 @@ void Scenario::Fit() {
   // Which records of idle flows are late depends on how long others stand still, and on epochs that are longer than the
   // patience of idle flows.
   if (has_fault(FaultKind::kShortStall) || has_fault(FaultKind::kShortPartition)) silent = 0;
+  if (one_host == 1 || nodes == 1) immediates = 0;            // no verbs
+  if (late_reads == 1) immediates = any_order = 0;            // iWARP, as soft-iWARP does it
   if (file_sources == 1) silent = silent_source = skips = 0;  // a file is never silent
   constexpr std::int64_t kEpochsInAnIdleTimeout = 40;
   if (silent == 1) epoch_interval_us = std::min(epoch_interval_us, idle_timeout_ms * 1'000 / kEpochsInAnIdleTimeout);
@@ -362,10 +386,13 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   scenario.keys_grow = random.Chance(0.25) ? 1 : 0;
   scenario.large_percent = OneOf<3>(random, {2, 6, 25});
   DrawThresholds(random, scenario);
-  if (random.Chance(0.03)) DrawSlotsOfOneExecutor(random, scenario);
+  if (random.Chance(0.03)) DrawCellsOfOneExecutor(random, scenario);
   DrawSecondFault(random, scenario);
   DrawFiles(random, scenario);
   scenario.idle_timeout_ms = OneOf<4>(random, {250, 400, 400, 1'000});
+  scenario.immediates = OneOf<2>(random, {0, 1});
+  scenario.any_order = OneOf<2>(random, {0, 1});
+  DrawMemory(random, scenario);
   scenario.Fit();
   return scenario;
 }

@@ -63,26 +63,31 @@ struct Scenario {
   std::int64_t epoch_interval_us = 1'000;
   std::int64_t max_lead_ms = 0;  ///< 0: the default
 
-  // state::StateThresholds; the simplest values are those of small tables without slots.
-  std::int64_t cached_slots_bytes = 2 << 20;
-  std::int64_t first_level_slots_bytes = 128 << 10;
+  // state::StateThresholds; the simplest values are those of small tables without cells.
+  std::int64_t cached_cells_bytes = 2 << 20;
+  std::int64_t first_level_cells_bytes = 128 << 10;
   std::int64_t cached_log_bytes = 1 << 20;
   std::int64_t split_bytes = 1 << 20;
   std::int64_t split_bits = 8;
-  std::int64_t updates_between_looks = 4'096;
+  std::int64_t region_pages = 512;  ///< of 4 KiB
+  std::int64_t touched_bytes_per_update = 2'048;
+  std::int64_t many_keys = 1 << 18;
+  std::int64_t updates_between_reviews = 4'096;
   std::int64_t fewest_moved = 128;
   std::int64_t values_tried = 1'024;
   std::int64_t refused_records_allowed = 1'000;
   std::int64_t entries_per_turn = 4'096;
-  std::int64_t slots_per_turn = 1 << 16;
+  std::int64_t cells_per_turn = 1 << 16;
   std::int64_t cleaned_bytes_per_turn = 256 << 10;
-  std::int64_t most_staged = 1'024;
+  std::int64_t most_pending = 1'024;
 
   std::int64_t latency_us = 10;
   std::int64_t jitter_us = 5;
   std::int64_t completion_us = 10;
   std::int64_t piece_bytes = 64;        ///< in which a write arrives
   std::int64_t delivery_percent = 50;   ///< how often the network goes before executors
+  std::int64_t immediates = 0;          ///< 1: messages between hosts arrive by immediate values, else by polling
+  std::int64_t any_order = 0;           ///< 1: bytes are placed in any order
   std::int64_t free_signals = 0;        ///< 1: a signaled write costs nothing
   std::int64_t late_reads = 0;          ///< 1: a completed write's memory is still read, as over iWARP
   std::int64_t full_queue_percent = 0;  ///< of posts that find the queue full

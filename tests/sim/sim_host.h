@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -25,6 +26,7 @@ class SimHost : public engine::Host, public rdma::Fabric {
   void Tell(const std::string& /*message*/) override {}
   std::uint64_t available_memory_bytes() override { return std::uint64_t{64} << 30; }
   std::vector<int> allowed_cpus() override { return {}; }
+  NumaNodes numa_nodes() override { return {}; }
   absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& /*cpus*/, std::size_t /*count*/) override {
     return absl::ResourceExhaustedError("simulated: no processors");
   }
@@ -32,6 +34,8 @@ class SimHost : public engine::Host, public rdma::Fabric {
   absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
     return nullptr;
   }
+  std::string OutOfOrderSetting() override { return ""; }
+  std::optional<int> NumaNodeOf(const rdma::VerbsDevice* /*device*/) override { return std::nullopt; }
   void RemovePart(const engine::ResultPart& /*part*/, const std::string& /*path*/) override {}
 
  private:

@@ -15,6 +15,7 @@
 #include "tests/sim/network.h"
 #include "tests/sim/node.h"
 #include "tests/sim/sim_files.h"
+#include "tests/sim/timed_source.h"
 #include "tests/sim/verdict.h"
 
 namespace glaive::sim {
@@ -33,6 +34,7 @@ NetworkOptions OptionsOf(const Scenario& scenario) {
           .jitter_ns = scenario.jitter_us * 1'000,
           .completion_ns = scenario.completion_us * 1'000,
           .piece_bytes = static_cast<std::size_t>(scenario.piece_bytes),
+          .any_order = scenario.any_order == 1,
           .signaling_is_free = scenario.free_signals == 1,
           .completion_frees_memory = scenario.late_reads == 0,
           .full_queue = static_cast<double>(scenario.full_queue_percent) / 100,
@@ -40,7 +42,7 @@ NetworkOptions OptionsOf(const Scenario& scenario) {
 }
 
 Input InputOf(const Scenario& scenario, const CatalogueEntry& entry) {
-  Input input = MakeInput(scenario, entry.sources, entry.counts_records);
+  Input input = MakeInput(scenario, entry.sources, entry.counts_records || entry.by_processing_time);
   return scenario.file_sources == 1 ? AsLinesAreRead(input, scenario.batch) : input;
 }
 
@@ -59,6 +61,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         trace_(time_, trace),
         random_(scenario.seed, Purpose::kSchedule),
         input_(InputOf(scenario, entry)),
+        noted_(WithoutBatches(input_)),
         truth_(static_cast<std::size_t>(entry.sources), static_cast<std::size_t>(scenario.executor_count()), time_,
                scenario.idle_timeout_ns(), scenario.silent_source == 0 || !entry.counts_records),
         files_(FilesOf(scenario, input_)),
@@ -72,6 +75,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     const World world{.scenario = &scenario_,
                       .entry = entry_,
                       .input = &input_,
+                      .noted = &noted_,
                       .files = files_.get(),
                       .truth = &truth_,
                       .source_listener = this,
@@ -115,7 +119,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     const auto executors = node.executors();
     if (executors.empty() || random_.Below(8) == 0) return node.RunMain();
     engine::Executor& executor = *executors[random_.Below(executors.size())];
-    if (executor.done()) return node.RunMain();
+    if (executor.done()) return executor.PollChannels() || node.RunMain();
     invariants_.BeforeRound(executor);
     const bool ran = executor.RunRound();
     if (!IsDead(node)) Require(invariants_.AfterRound(executor, [this](ExecutorId id) { return Find(id); }));
@@ -211,6 +215,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     if (kind == RowKind::kResult) {
       Require(invariants_.AtRow(time_ms));
       if (entry_->rows_wait_for != RowsWaitFor::kNothing) Require(ledger_.AtRow(executor, time_ms));
+      outcome_.rows_before_the_end += truth_.SlowestMs(kBeginningMs) != kEndMs ? 1 : 0;
       outcome_.rows_past_idle_flows += truth_.IsPastAnIdleFlow(time_ms) ? 1 : 0;
     }
     if (kind == RowKind::kLateResult) {
@@ -352,22 +357,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
       if (scenario_.file_sinks == 1) AddPublishedFiles(node->id(), facts);
       NoteUsedUpState(node->id(), facts);
       for (const engine::ExecutorMetrics& metrics : node->metrics()) {
-        outcome_.credit_stalls += metrics.credit_stalls;
-        outcome_.segment_waits += metrics.segment_waits;
-        outcome_.folded_records += metrics.folded_records;
-        outcome_.appended_records += metrics.appended_records;
-        outcome_.fold_switches += metrics.fold_switches;
-        outcome_.index_growths += metrics.index_growths;
-        outcome_.slot_slices += metrics.slot_slices;
-        outcome_.slot_moves += metrics.slot_moves;
-        outcome_.unfit_slots += metrics.unfit_slots;
-        outcome_.slot_overflows += metrics.slot_overflows;
-        outcome_.replaced_forms += metrics.replaced_forms;
-        outcome_.prefetched_entries += metrics.prefetched_entries;
-        outcome_.folded_ahead += metrics.folded_ahead;
-        outcome_.split_slices += metrics.split_slices;
-        outcome_.idle_periods += metrics.idle_periods;
-        outcome_.most_laps = std::max(outcome_.most_laps, metrics.max_ring_laps);
+        outcome_.Add(metrics);
         delta_entries += metrics.delta_entries;
         merges += metrics.merges;
       }
@@ -379,7 +369,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
       Require(absl::StrCat("files left behind: ", absl::StrJoin(files_->Leftovers(), ", ")));
     }
     if (!outcome_.problem.empty()) return;
-    const Expected expected = entry_->expect(input_);
+    const Expected expected = entry_->expect(entry_->by_processing_time ? noted_ : input_);
     const Verdict verdict = Judge(scenario_, facts_, expected);
     outcome_.problem = verdict.problem;
     outcome_.has_failed = verdict.has_failed;
@@ -417,6 +407,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   Trace trace_;
   Random random_;
   Input input_;
+  Input noted_;
   FlowTruth truth_;
   std::unique_ptr<SimFiles> files_;
   Network network_;

@@ -1,6 +1,6 @@
 // Trace: what happened in a simulation, in order: its fingerprint, and on request its text.
 //
-//   12.345678 ms  executor 2: merge 0
+//   12.345678 ms  executor 2: merge
 //   12.346112 ms  write 0 -> 2: 64 of 256 bytes
 #pragma once
 

@@ -103,16 +103,16 @@ TEST(BucketTable, EqualHashesChainThroughOverflowBucketsUntilNoneIsLeft) {
   StateMemory memory(kLimitBytes);
   BucketTable table = MakeTable(memory, 1);
   ASSERT_EQ(table.bucket_count(), 1U);
-  const std::uint64_t slots = table.size_bytes() / sizeof(Bucket) * Bucket::kSlots;
+  const std::uint64_t places = table.size_bytes() / sizeof(Bucket) * Bucket::kTags;
   constexpr std::uint64_t kHash = 0x1234567890ABCDEF;
-  for (std::uint32_t entry = 0; entry < slots; ++entry) {
+  for (std::uint32_t entry = 0; entry < places; ++entry) {
     ASSERT_TRUE(Insert(table, kHash, entry)) << entry;
     ASSERT_EQ(Offered(table, kHash).size(), entry + 1U);
-    ASSERT_EQ(Offered(table, kHash).back(), entry) << "slots fill from the left";
+    ASSERT_EQ(Offered(table, kHash).back(), entry) << "tags fill from the left";
   }
   EXPECT_FALSE(Insert(table, kHash, 999'999));
   EXPECT_EQ(table.FindOrInsert(kHash, 999'999, [](std::uint32_t) { return false; }), kNone);
-  EXPECT_EQ(Offered(table, kHash).size(), slots) << "a refused insertion changes nothing";
+  EXPECT_EQ(Offered(table, kHash).size(), places) << "a refused insertion changes nothing";
   EXPECT_EQ(table.FindOrInsert(kHash, 999'999, [](std::uint32_t entry) { return entry == 100; }), 100U);
 }
 
@@ -133,9 +133,9 @@ TEST(BucketTable, HoldsItsPlanWithoutRunningOutOfOverflowBuckets) {
 TEST(BucketTable, ClearForgetsEverythingAndFreesTheOverflowBuckets) {
   StateMemory memory(kLimitBytes);
   BucketTable table = MakeTable(memory, 1);
-  const std::uint64_t slots = table.size_bytes() / sizeof(Bucket) * Bucket::kSlots;
+  const std::uint64_t places = table.size_bytes() / sizeof(Bucket) * Bucket::kTags;
   for (int round = 0; round < 3; ++round) {
-    for (std::uint32_t entry = 0; entry < slots; ++entry) {
+    for (std::uint32_t entry = 0; entry < places; ++entry) {
       ASSERT_TRUE(Insert(table, 7, entry));
     }
     table.Clear();

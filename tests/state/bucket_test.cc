@@ -8,23 +8,23 @@
 namespace glaive::state {
 namespace {
 
-/// A bucket that has a tag in the slots that `slots` has a bit for, and others in all other slots.
-Bucket BucketWith(std::uint8_t tag, std::uint32_t slots, std::mt19937_64& random) {
+/// A bucket whose tag number i is `tag` if bit i of `places` is set, and another one if it is not.
+Bucket BucketWith(std::uint8_t tag, std::uint32_t places, std::mt19937_64& random) {
   Bucket bucket{};
   bucket.overflow = static_cast<std::uint32_t>(random());
-  for (std::size_t slot = 0; slot < Bucket::kSlots; ++slot) {
-    const bool has_it = (slots >> slot & 1) != 0;
-    bucket.tag[slot] = static_cast<std::uint8_t>(has_it ? tag : tag + 1 + random() % 255);
+  for (std::size_t i = 0; i < Bucket::kTags; ++i) {
+    const bool has_it = (places >> i & 1) != 0;
+    bucket.tag[i] = static_cast<std::uint8_t>(has_it ? tag : tag + 1 + random() % 255);
   }
   return bucket;
 }
 
-TEST(Bucket, FindsTheSlotsOfATag) {
+TEST(Bucket, FindsThePlacesOfATag) {
   std::mt19937_64 random(1);
-  for (std::uint32_t slots = 0; slots < 1U << Bucket::kSlots; ++slots) {
+  for (std::uint32_t places = 0; places < 1U << Bucket::kTags; ++places) {
     const auto tag = static_cast<std::uint8_t>(random());
-    ASSERT_EQ(BucketWith(tag, slots, random).Matches(tag), slots) << int{tag};
-    ASSERT_EQ(BucketWith(0, slots, random).Matches(0), slots) << "slots that are free";
+    ASSERT_EQ(BucketWith(tag, places, random).Matches(tag), places) << int{tag};
+    ASSERT_EQ(BucketWith(0, places, random).Matches(0), places) << "places that are free";
   }
 }
 
@@ -37,10 +37,10 @@ TEST(Bucket, TakesNoPartOfTheLinkForATag) {
     tag = 7;
   }
   EXPECT_EQ(bucket.Matches(0), 0U);
-  EXPECT_EQ(bucket.Matches(7), (1U << Bucket::kSlots) - 1);
+  EXPECT_EQ(bucket.Matches(7), (1U << Bucket::kTags) - 1);
 }
 
-TEST(Bucket, TagsAreNeverTheMarkOfAFreeSlot) {
+TEST(Bucket, TagsAreNeverTheMarkOfAFreePlace) {
   EXPECT_EQ(TagOf(0), 1);
   EXPECT_EQ(TagOf(0x00FFFFFFFFFFFFFF), 1);
   for (std::uint64_t high = 1; high < 256; ++high) {

@@ -19,13 +19,13 @@ using Sums = std::map<std::uint64_t, std::int64_t>;
 
 constexpr std::uint64_t kLimitBytes = std::uint64_t{64} << 20;
 
-/// False if the key finds no slot.
+/// False if the key finds no cell.
 bool Add(SumCombiner& combiner, std::uint64_t key, std::int64_t input) {
   CompactForm<Sum>* const form = combiner.FindOrInsert(key);
   return form != nullptr && form->TryUpdate(input);
 }
 
-/// Adds to new keys from `first` on as long as they find slots. Returns how many did.
+/// Adds to new keys from `first` on as long as they find cells. Returns how many did.
 std::uint64_t Fill(SumCombiner& combiner, std::uint64_t first) {
   std::uint64_t key = first;
   while (Add(combiner, key, 1)) {
@@ -132,7 +132,7 @@ TEST(Combiner, ShrinksWhenFewKeysCome) {
   ReadOut(combiner, memory, 1000);
   EXPECT_EQ(combiner.size_bytes(), small);
   for (std::uint64_t key = 1; key <= 100; ++key) {
-    ASSERT_TRUE(Add(combiner, key, 1)) << "twice as many as came have slots";
+    ASSERT_TRUE(Add(combiner, key, 1)) << "twice as many as came have cells";
   }
   ReadOut(combiner, memory, 1000);
   EXPECT_EQ(combiner.size_bytes(), small) << "nearly as many as it is for";

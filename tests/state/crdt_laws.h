@@ -142,7 +142,7 @@ V FoldInForms(LawRandom& random, const std::vector<typename V::Input>& inputs) {
   return rest.value();
 }
 
-/// The value as a new form has it, to which it moves with its slot; the value itself if no form takes it.
+/// The value as a new form has it, to which it moves with its cell; the value itself if no form takes it.
 template <typename V>
 V InNewForm(const V& value) {
   CompactForm<V> form;

@@ -95,6 +95,7 @@ class DeltaWire {
 
   /// The next message that has arrived, if any; its segment is back in the pool afterwards.
   std::optional<ReceivedDelta> Receive() {
+    EXPECT_TRUE(meshes_[1]->Poll().ok());
     rdma::ChannelReceiver& receiver = meshes_[1]->receiver(ExecutorId{0});
     const auto message = receiver.TryReceive();
     EXPECT_TRUE(message.ok()) << message.status();

@@ -11,9 +11,9 @@
 
 #include "state/crdt/sum.h"
 #include "state/log/state_memory.h"
+#include "state/store/cell_table.h"
 #include "state/store/folders.h"
 #include "state/store/partitioned_store.h"
-#include "state/store/slot_table.h"
 #include "state/store/window_table.h"
 #include "tests/state/test_hash.h"
 #include "tests/state/update_runs.h"
@@ -48,7 +48,7 @@ class OfExecutors {
                               .fold = fold})
                    .value()) {}
 
-  /// Takes keys 1 .. `keys` of the first slice, each of which comes often: the next slice has slots for as many.
+  /// Takes keys 1 .. `keys` of the first slice, each of which comes often: the next slice has cells for as many.
   void TakeOften(std::uint64_t keys) {
     for (std::uint64_t key = 1; key <= keys; ++key) {
       Take(kFirst, std::vector<Record>(5, {.key = key, .input = 1}));
@@ -98,7 +98,7 @@ class OfExecutors {
   Store store_;
 };
 
-TEST(FolderOfOneExecutor, TakesAKeyThatHasASlot) {
+TEST(FolderOfOneExecutor, TakesAKeyThatHasACell) {
   OfExecutors<Sum> one(1);
   one.TakeOften(100);
   EXPECT_FALSE(one.TryFold(kFirst, 1, 5)) << "the first slice is a log";
@@ -121,16 +121,16 @@ TEST(FolderOfOneExecutor, TakesNoNewKeyInTheCache) {
   }
 }
 
-TEST(FolderOfOneExecutor, GivesNewKeysSlotsOutsideTheCache) {
-  OfExecutors<Sum> one(1, {}, {.cached_slots_bytes = 1000});
+TEST(FolderOfOneExecutor, GivesNewKeysCellsOutsideTheCache) {
+  OfExecutors<Sum> one(1, {}, {.cached_cells_bytes = 1000});
   one.TakeOften(100);
   one.Take(kSecond, {Of(1, 10)});
-  ASSERT_TRUE(one.table(kSecond)->slots().exceeds_cache());
-  ASSERT_EQ(one.table(kSecond)->slots().size(), 1U);
+  ASSERT_TRUE(one.table(kSecond)->cells().exceeds_cache());
+  ASSERT_EQ(one.table(kSecond)->cells().size(), 1U);
   for (const std::uint64_t key : {0U, 1U, 2U}) {
     EXPECT_TRUE(one.TryFold(kSecond, key, 5)) << "key " << key;
   }
-  EXPECT_EQ(one.table(kSecond)->slots().size(), 3U);
+  EXPECT_EQ(one.table(kSecond)->cells().size(), 3U);
   one.Take(kSecond, {Of(2, 3)});
   EXPECT_EQ(one.ResultOf(kSecond, 0), 5);
   EXPECT_EQ(one.ResultOf(kSecond, 1), 15);
@@ -151,13 +151,13 @@ TEST(FolderOfOneExecutor, FoldsAheadOutsideTheCacheOnly) {
     });
     return ahead;
   };
-  EXPECT_FALSE(folds_ahead({.cached_slots_bytes = 10'000}, 100));
-  EXPECT_TRUE(folds_ahead({.cached_slots_bytes = 10'000}, 1'000));
+  EXPECT_FALSE(folds_ahead({.cached_cells_bytes = 10'000}, 100));
+  EXPECT_TRUE(folds_ahead({.cached_cells_bytes = 10'000}, 1'000));
   EXPECT_FALSE(folds_ahead({}, 30'000)) << "up to 2 MiB by default";
   EXPECT_TRUE(folds_ahead({}, 100'000));
 }
 
-TEST(FolderOfOneExecutor, TakesNoKeyThatHasFoundNoSlot) {
+TEST(FolderOfOneExecutor, TakesNoKeyThatHasFoundNoCell) {
   OfExecutors<Sum> one(1);
   one.TakeOften(100);
   std::uint64_t taken = 0;
@@ -165,7 +165,7 @@ TEST(FolderOfOneExecutor, TakesNoKeyThatHasFoundNoSlot) {
     one.Take(kSecond, {Of(key, 1)});
     taken += one.TryFold(kSecond, key, 10) ? 1 : 0;
   }
-  EXPECT_EQ(one.table(kSecond)->slots().size(), taken);
+  EXPECT_EQ(one.table(kSecond)->cells().size(), taken);
   EXPECT_GT(taken, 100U);
   EXPECT_LT(taken, 200U);
   EXPECT_EQ(one.table(kSecond)->size(), 300U);
@@ -184,7 +184,7 @@ TEST(FolderOfOneExecutor, TakesNothingOfAnotherSliceThanTheLast) {
   EXPECT_FALSE(one.TryFold(kSecond, 1, 5)) << "dropped";
 }
 
-TEST(FolderOfOneExecutor, TakesNothingThatItsSlotCannotTake) {
+TEST(FolderOfOneExecutor, TakesNothingThatItsCellCannotTake) {
   using Float = SumValue<float>;
   OfExecutors<Float> one(1);
   one.TakeOften(100);
@@ -223,14 +223,14 @@ struct Only {
   friend bool operator==(const Only&, const Only&) = default;
 };
 
-TEST(OnlyFolder, FoldsIntoTheSlotOfTheOnlyKeyOnceThereIsOne) {
+TEST(OnlyFolder, FoldsIntoTheCellOfTheOnlyKeyOnceThereIsOne) {
   StateMemory memory(std::uint64_t{1} << 30);
   using Float = SumValue<float>;
-  using Slots = SlotTable<Only, CompactForm<Float>>;
-  Slots slots = Slots::Create(memory, 1).value();
+  using Cells = CellTable<Only, CompactForm<Float>>;
+  Cells cells = Cells::Create(memory, 1).value();
   const auto fold = [&](float input) {
     bool taken = false;
-    const std::size_t folded = FoldIntoSlots<Only, Float>(slots, [&](auto folder) {
+    const std::size_t folded = FoldIntoCells<Only, Float>(cells, [&](auto folder) {
       taken = folder.TryFold(Only(), input);
       return folder;
     });
@@ -238,12 +238,12 @@ TEST(OnlyFolder, FoldsIntoTheSlotOfTheOnlyKeyOnceThereIsOne) {
     return taken;
   };
   EXPECT_FALSE(fold(1.0F));
-  ASSERT_NE(slots.FindOrInsert(slots.HomeOf(Only()), Only()), nullptr);
+  ASSERT_NE(cells.FindOrInsert(cells.HomeOf(Only()), Only()), nullptr);
   EXPECT_TRUE(fold(0.5F));
   EXPECT_FALSE(fold(std::numeric_limits<float>::infinity())) << "no form takes that";
   EXPECT_TRUE(fold(4.0F));
-  EXPECT_EQ(slots.Find(slots.HomeOf(Only()), Only())->Expanded().Result(), 4.5);
-  slots.Release(memory);
+  EXPECT_EQ(cells.Find(cells.HomeOf(Only()), Only())->Expanded().Result(), 4.5);
+  cells.Release(memory);
 }
 
 constexpr std::uint64_t kKeys = 50;
@@ -297,7 +297,7 @@ TEST(FolderOfSeveralExecutors, TakesNothingOfAnotherSlice) {
   EXPECT_TRUE(two.TryFold(kFirst, 1, 1)) << "though another was opened since";
 }
 
-TEST(FolderOfSeveralExecutors, TakesNothingOfSlotsThatTheOwnPartitionHas) {
+TEST(FolderOfSeveralExecutors, TakesNothingOfCellsThatTheOwnPartitionHas) {
   OfExecutors<Sum> two(2);
   two.store().Enter(kFirst);
   for (int i = 0; i < 5; ++i) {
@@ -307,7 +307,7 @@ TEST(FolderOfSeveralExecutors, TakesNothingOfSlotsThatTheOwnPartitionHas) {
   two.store().Enter(kSecond);
   two.Take(kSecond, OnceEach());
   two.ReadOut();
-  ASSERT_FALSE(two.table(kSecond)->slots().empty());
+  ASSERT_FALSE(two.table(kSecond)->cells().empty());
   for (std::uint64_t key = 1; key <= kKeys; ++key) {
     EXPECT_FALSE(two.TryFold(kSecond, key, 1)) << "key " << key;
   }

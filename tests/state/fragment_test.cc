@@ -153,7 +153,7 @@ TEST(Fragment, PadsEntriesOfAnOddSize) {
     helper.EndEpoch(NoWait);
     std::map<std::int64_t, std::uint32_t> met;
     while (const auto delta = helper.Take(1)) {
-      for (const ReceivedRun& run : delta->Runs(kOddBytes)) {  // which looks at the padding
+      for (const ReceivedRun& run : delta->Runs(kOddBytes)) {  // which checks the padding
         for (const Odd& entry : run.Entries<Odd>()) {
           const Odd& expected = entries[met[Value(run.header.slice)]++];
           EXPECT_EQ(entry.key, expected.key);

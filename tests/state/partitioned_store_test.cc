@@ -16,6 +16,7 @@
 #include "state/crdt/appended.h"
 #include "state/crdt/mean.h"
 #include "state/crdt/sum.h"
+#include "tests/state/same_values.h"
 #include "tests/state/store_cluster.h"
 #include "tests/state/update_runs.h"
 
@@ -119,7 +120,7 @@ ClusterMet RunCluster(std::uint64_t seed, const ClusterOptions& options, std::ui
     }
   }
   const ClusterMet met = cluster.met();
-  EXPECT_TRUE(cluster.TakeValues() == expected);
+  EXPECT_TRUE(SameValues(cluster.TakeValues(), expected));
   return met;
 }
 

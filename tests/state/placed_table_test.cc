@@ -110,7 +110,7 @@ TEST(PlacedTable, WhatDoesNotFitIsRefused) {
   while (larger.FindOrInsert(1, entry, is_new) != PlacedTable::kNoEntry) {
     ++entry;
   }
-  for (std::uint32_t i = 0; i < 2 * Bucket::kSlots; ++i) {
+  for (std::uint32_t i = 0; i < 2 * Bucket::kTags; ++i) {
     ASSERT_EQ(smaller.FindOrInsert(2, i, is_new), i);
   }
   EXPECT_FALSE(larger.TakeOver(smaller, 2, [](std::uint32_t) { return std::uint64_t{2}; }));

@@ -92,18 +92,30 @@ TEST(PrimaryPartition, ANewSliceIsPlannedForAsManyKeysAsTheLast) {
   EXPECT_EQ(partition.counts().index_growths, growths);
 }
 
+TEST(PrimaryPartition, ASliceOfManyKeysIsForecastByTheOnesBefore) {
+  StateMemory memory(kLimitBytes, /*hash_seed=*/0, {.many_keys = 100});
+  Partition partition(memory);
+  EXPECT_FALSE(partition.OpensLargeTable(SliceId{1}));
+  Count(partition, memory, SliceId{1}, 99);
+  EXPECT_FALSE(partition.OpensLargeTable(SliceId{2}));
+  Count(partition, memory, SliceId{2}, 100);
+  EXPECT_FALSE(partition.OpensLargeTable(SliceId{1})) << "an older one";
+  EXPECT_FALSE(partition.OpensLargeTable(SliceId{2})) << "it is open";
+  EXPECT_TRUE(partition.OpensLargeTable(SliceId{3}));
+}
+
 TEST(PrimaryPartition, AStreamOfWindowsLivesOnEachOthersMemory) {
   StateMemory memory(kLimitBytes);
   Partition partition(memory);
-  std::uint64_t settled_bytes = 0;
+  std::uint64_t warm_bytes = 0;
   for (std::int64_t slice = 0; slice < 50; ++slice) {
     Count(partition, memory, SliceId{slice}, 30'000);
     partition.DropBefore(SliceId{slice});
     if (slice == 3) {
-      settled_bytes = memory.mapped_bytes();
+      warm_bytes = memory.mapped_bytes();
     }
   }
-  EXPECT_EQ(memory.mapped_bytes(), settled_bytes);
+  EXPECT_EQ(memory.mapped_bytes(), warm_bytes);
 }
 
 TEST(PrimaryPartition, PastTheBudgetASliceDoesNotOpen) {

@@ -68,6 +68,30 @@ TEST(SliceTable, HoldsWhatAnUnorderedMapHoldsWhileItGrows) {
   ApplyRandomRuns(7, 1'000'000'000, 0, 6000);  // every key is new
 }
 
+// No fiber calls StateMemory::TouchSome here: updates do, before entries move.
+TEST(SliceTable, ALargerIndexGetsItsPagesWithTheUpdates) {
+  constexpr std::uint64_t kKeys = std::uint64_t{1} << 20;
+  StateMemory memory(std::uint64_t{1} << 30);
+  Table table = Table::Create(memory, 0).value();
+  std::vector<Update> run(1024);
+  std::uint64_t runs_without_all_pages = 0;
+  for (std::uint64_t key = 0; key < kKeys || memory.has_untouched(); key += run.size()) {
+    ASSERT_LT(key, 2 * kKeys) << "an index never got all of its pages";
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      run[i] = Of((key + i) % kKeys, 1);
+    }
+    ASSERT_EQ(table.ApplyRun(memory, std::span<const Update>(run)), absl::OkStatus());
+    runs_without_all_pages += memory.has_untouched() ? 1 : 0;
+  }
+  EXPECT_GT(runs_without_all_pages, 5U);
+  EXPECT_GE(table.counts().index_touches, runs_without_all_pages);
+  EXPECT_GT(memory.touched_bytes(), std::uint64_t{2} << 20) << "an index of so many keys";
+  EXPECT_EQ(table.size(), kKeys);
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    ASSERT_NE(table.Find(kTestHash(key), key), nullptr) << key;
+  }
+}
+
 // A fixed multiplication brought them all into one bucket.
 TEST(SliceTable, TakesManyMultiplesOfAnyStride) {
   constexpr std::uint64_t kKeys = std::uint64_t{1} << 18;

@@ -1,5 +1,8 @@
 #include "state/log/state_memory.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -121,6 +124,59 @@ TEST(StateMemory, ZeroedBlocksAreZeroWhateverTheirLastUserLeft) {
   const Block again = memory.Acquire(100'000, Contents::kZeroed).value();
   EXPECT_EQ(again.data, block.data);
   EXPECT_TRUE(AllZero(again));
+}
+
+/// Of a block, the pages of 4 KiB that the system has given.
+std::size_t PagesOf(const Block& block) {
+  constexpr std::size_t kPageBytes = 4096;
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(block.data) % kPageBytes;
+  std::vector<unsigned char> pages((before + block.size_bytes + kPageBytes - 1) / kPageBytes);
+  EXPECT_EQ(mincore(block.data - before, before + block.size_bytes, pages.data()), 0);
+  return static_cast<std::size_t>(std::ranges::count_if(pages, [](unsigned char page) { return (page & 1U) != 0; }));
+}
+
+TEST(StateMemory, ALargeZeroedBlockGetsItsPagesInSteps) {
+  StateMemory memory(64 * kRegionBytes);
+  EXPECT_FALSE(memory.TouchSome(1));
+  const Block block = memory.Acquire(8 * kRegionBytes, Contents::kZeroed).value();
+  const std::size_t all = block.size_bytes / 4096;
+  EXPECT_EQ(PagesOf(block), 0U);
+  EXPECT_TRUE(memory.TouchSome(4 * kRegionBytes));
+  EXPECT_GE(PagesOf(block), all / 2);
+  EXPECT_LE(PagesOf(block), all / 2 + kRegionBytes / 4096) << "a page may be a huge one";
+  EXPECT_FALSE(memory.TouchSome(5 * kRegionBytes));
+  EXPECT_EQ(PagesOf(block), all);
+  EXPECT_TRUE(AllZero(block));
+}
+
+TEST(StateMemory, WhichBlockIsLargeIsAThreshold) {
+  StateMemory memory(64 << 10, /*hash_seed=*/0, {.region_bytes = 8192});
+  ASSERT_TRUE(memory.Acquire(64, Contents::kZeroed).ok());
+  EXPECT_EQ(memory.mapped_bytes(), 8192U);
+  ASSERT_TRUE(memory.Acquire(8192, Contents::kZeroed).ok());
+  EXPECT_FALSE(memory.has_untouched());
+  ASSERT_TRUE(memory.Acquire(8256, Contents::kZeroed).ok());
+  EXPECT_TRUE(memory.has_untouched());
+  EXPECT_EQ(memory.mapped_bytes(), 4 * 8192U);
+  EXPECT_FALSE(memory.TouchSome(1 << 20));
+  EXPECT_EQ(memory.touched_bytes(), 8256U);
+}
+
+TEST(StateMemory, TouchesNoBlockThatHasPagesIsSmallOrIsFreeAgain) {
+  StateMemory memory(64 * kRegionBytes);
+  ASSERT_TRUE(memory.Prefault(8 * kRegionBytes, GoOn).ok());
+  ASSERT_TRUE(memory.Acquire(8 * kRegionBytes, Contents::kZeroed).ok());
+  EXPECT_FALSE(memory.has_untouched()) << "prefaulted";
+  ASSERT_TRUE(memory.Acquire(kRegionBytes, Contents::kZeroed).ok());
+  ASSERT_TRUE(memory.Acquire(8 * kRegionBytes, Contents::kAny).ok());
+  EXPECT_FALSE(memory.has_untouched());
+  const Block first = memory.Acquire(4 * kRegionBytes, Contents::kZeroed).value();
+  const Block second = memory.Acquire(4 * kRegionBytes, Contents::kZeroed).value();
+  EXPECT_TRUE(memory.TouchSome(kRegionBytes)) << "some of one of them";
+  memory.Release(second, Contents::kZeroed);
+  EXPECT_TRUE(memory.has_untouched());
+  memory.Release(first, Contents::kZeroed);
+  EXPECT_FALSE(memory.has_untouched());
 }
 
 TEST(StateMemory, CleansInStepsAndSaysWhenItIsDone) {

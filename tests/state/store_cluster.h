@@ -206,6 +206,7 @@ class StoreNode {
     if (peer == Value(self_)) {
       return;
     }
+    ASSERT_TRUE(mesh_->Poll().ok());
     rdma::ChannelReceiver& channel = mesh_->receiver(ExecutorId{peer});
     const auto message = channel.TryReceive();
     ASSERT_TRUE(message.ok()) << message.status();

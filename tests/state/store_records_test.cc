@@ -265,7 +265,7 @@ TEST_F(RecordsTest, OfAnotherSliceAreHandedOverAtOnce) {
   EXPECT_EQ(node_.store().primary().open_slices(), 1U) << "a foreign key opens no slice here";
 }
 
-TEST_F(RecordsTest, OfNewKeysThatFindNoSlotAreHandedOverAndWantARead) {
+TEST_F(RecordsTest, OfNewKeysThatFindNoCellAreHandedOverAndWantARead) {
   node_.Enter(1);
   std::uint64_t records = 0;
   for (std::uint64_t key = 1; !node_.store().wants_read_out(); key += 10) {

@@ -1,4 +1,4 @@
-// A window table whose log moves to slots.
+// A window table whose log moves to cells.
 
 #include <cstdint>
 
@@ -10,17 +10,17 @@
 namespace glaive::state {
 namespace {
 
-TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
+TEST(WindowTable, MovesToCellsWhileItsKeysRecurAndNoNewOnesCome) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, {}).value();
   Repeat(table, memory, 0, 20'000, 1);
   Repeat(table, memory, 0, 15'000, 1);
-  EXPECT_TRUE(table.slots().empty()) << "no new ones since the last looks, but less than twice each";
-  EXPECT_EQ(table.counts().slot_moves, 0U);
-  Repeat(table, memory, 15'000, 5'000, 1);  // the next look is after 40,000 updates
+  EXPECT_TRUE(table.cells().empty()) << "no new ones since the last reviews, but less than twice each";
+  EXPECT_EQ(table.counts().cell_moves, 0U);
+  Repeat(table, memory, 15'000, 5'000, 1);  // the next review is after 40,000 updates
   MoveAll(table, memory);
-  EXPECT_EQ(table.slots().size(), 20'000U);
-  EXPECT_EQ(table.counts().slot_moves, 1U);
+  EXPECT_EQ(table.cells().size(), 20'000U);
+  EXPECT_EQ(table.counts().cell_moves, 1U);
   Repeat(table, memory, 20'000, 20'000, 1);
   Expected expected;
   for (std::uint64_t key = 0; key < 40'000; ++key) {
@@ -33,35 +33,35 @@ TEST(WindowTable, MovesToSlotsWhileItsKeysRecurAndNoNewOnesCome) {
   Repeat(some_new, memory, 0, 19'000, 1);
   Repeat(some_new, memory, 0, 19'000, 1);
   Repeat(some_new, memory, 19'000, 100, 1);
-  EXPECT_TRUE(some_new.slots().empty()) << "less than twice each at the look after 32,000 updates";
+  EXPECT_TRUE(some_new.cells().empty()) << "less than twice each at the review after 32,000 updates";
   Repeat(some_new, memory, 0, 2'000, 1);
   MoveAll(some_new, memory);
-  EXPECT_EQ(some_new.slots().size(), 19'100U) << "a few new ones are no reason to stay";
+  EXPECT_EQ(some_new.cells().size(), 19'100U) << "a few new ones are no reason to stay";
 
   for (const std::uint64_t times : {8U, 20U, 100U}) {
     Table growing = Table::Create(memory, {}).value();
     for (std::uint64_t key = 0; key < 5000; ++key) {
       Repeat(growing, memory, key, 1, times);
     }
-    EXPECT_TRUE(growing.slots().empty()) << "new keys come and come, " << times << " times each";
+    EXPECT_TRUE(growing.cells().empty()) << "new keys come and come, " << times << " times each";
   }
 }
 
-TEST(WindowTable, MovesSomeEntriesWithEachRunWhileUpdatesGoToSlots) {
+TEST(WindowTable, MovesSomeEntriesWithEachRunWhileUpdatesGoToCells) {
   constexpr std::uint64_t kKeys = 1000;
   constexpr std::uint64_t kFewestMoved = 16;
-  StateMemory memory(kLimitBytes, 0, {.updates_between_looks = 100, .fewest_moved = kFewestMoved});
+  StateMemory memory(kLimitBytes, 0, {.updates_between_reviews = 100, .fewest_moved = kFewestMoved});
   Table table = Table::Create(memory, {}).value();
   std::uint64_t updates = 0;
-  for (; table.slots().empty(); ++updates) {
+  for (; table.cells().empty(); ++updates) {
     ASSERT_LT(updates, 10 * kKeys);
     Repeat(table, memory, updates % kKeys, 1, 1);
   }
   ASSERT_TRUE(table.moving());
   for (; table.moving(); ++updates) {
-    const std::uint64_t slots = table.slots().size();
+    const std::uint64_t cells = table.cells().size();
     Repeat(table, memory, updates % kKeys, 1, 1);
-    EXPECT_LE(table.slots().size(), slots + kFewestMoved + 1);
+    EXPECT_LE(table.cells().size(), cells + kFewestMoved + 1);
     EXPECT_GE(table.size(), kKeys);
   }
   Expected expected;
@@ -79,7 +79,7 @@ TEST(WindowTable, CountsHowOftenTheIndexGrewBeforeTheMove) {
   EXPECT_GT(growths, 0U);
   Repeat(table, memory, 0, 50'000, 7);
   MoveAll(table, memory);
-  ASSERT_FALSE(table.slots().empty());
+  ASSERT_FALSE(table.cells().empty());
   EXPECT_EQ(table.counts().index_growths, growths);
 }
 

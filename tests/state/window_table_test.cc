@@ -19,10 +19,10 @@
 namespace glaive::state {
 namespace {
 
-TEST(WindowTable, ForetellsSlotsWhereKeysRecur) {
+TEST(WindowTable, ForetellsCellsWhereKeysRecur) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, {}).value();
-  EXPECT_TRUE(table.slots().empty());
+  EXPECT_TRUE(table.cells().empty());
   EXPECT_FALSE(table.forecast().recurring) << "without keys";
   Repeat(table, memory, 1, 1, 1);
   EXPECT_FALSE(table.forecast().recurring) << "one key that came once";
@@ -32,10 +32,10 @@ TEST(WindowTable, ForetellsSlotsWhereKeysRecur) {
   Repeat(table, memory, 500, 1, 1);
   EXPECT_EQ(table.forecast(), (Table::Forecast{.keys = 1000, .recurring = true}));
 
-  EXPECT_EQ(table.counts().slot_slices, 0U);
+  EXPECT_EQ(table.counts().cell_slices, 0U);
   Table next = Table::Create(memory, table.forecast()).value();
-  EXPECT_FALSE(next.slots().empty());
-  EXPECT_EQ(next.counts().slot_slices, 1U);
+  EXPECT_FALSE(next.cells().empty());
+  EXPECT_EQ(next.counts().cell_slices, 1U);
   Repeat(next, memory, 1, 2000, 1);
   EXPECT_EQ(next.forecast(), (Table::Forecast{.keys = 2000, .recurring = false}));
   next.UseFolder([](auto folder) {
@@ -47,7 +47,7 @@ TEST(WindowTable, ForetellsSlotsWhereKeysRecur) {
   EXPECT_EQ(next.forecast(), (Table::Forecast{.keys = 2000, .recurring = true})) << "those folded and those applied";
 }
 
-TEST(WindowTable, HasNoKeyTwiceWhenTheKeyOfZerosComesToFullSlots) {
+TEST(WindowTable, HasNoKeyTwiceWhenTheKeyOfZerosComesToFullCells) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, {.keys = 1000, .recurring = true}).value();
   Repeat(table, memory, 1, 3000, 1);
@@ -59,16 +59,16 @@ TEST(WindowTable, HasNoKeyTwiceWhenTheKeyOfZerosComesToFullSlots) {
   ExpectHolds(table, expected);
 }
 
-TEST(WindowTable, GivesUpSlotsThatItsKeysFallTogetherIn) {
+TEST(WindowTable, GivesUpCellsThatItsKeysFallTogetherIn) {
   StateMemory memory(kLimitBytes);
   std::vector<std::uint64_t> keys;
   for (std::uint64_t key = 1; keys.size() < 4000; ++key) {
-    if (memory.key_hash().Spread(key) < std::uint32_t{1} << 25) {  // in a hundredth of the slots
+    if (memory.key_hash().Spread(key) < std::uint32_t{1} << 25) {  // in a hundredth of the cells
       keys.push_back(key);
     }
   }
   Table table = Table::Create(memory, {.keys = keys.size(), .recurring = true}).value();
-  ASSERT_FALSE(table.slots().empty());
+  ASSERT_FALSE(table.cells().empty());
   Expected expected;
   for (int round = 1; round <= 2; ++round) {
     for (const std::uint64_t key : keys) {
@@ -79,28 +79,28 @@ TEST(WindowTable, GivesUpSlotsThatItsKeysFallTogetherIn) {
   }
   ExpectHolds(table, expected);
   EXPECT_TRUE(table.forecast().unfit);
-  EXPECT_EQ(table.counts().unfit_slots, 1U);
-  EXPECT_GT(table.counts().slot_overflows, keys.size());
-  EXPECT_TRUE(Table::Create(memory, table.forecast()).value().slots().empty());
+  EXPECT_EQ(table.counts().unfit_cells, 1U);
+  EXPECT_GT(table.counts().cell_overflows, keys.size());
+  EXPECT_TRUE(Table::Create(memory, table.forecast()).value().cells().empty());
 }
 
 TEST(WindowTable, HoldsWhatAnUnorderedMapHolds) {
-  // In the log; in slots; in slots that are too few. With the key of zeros.
+  // In the log; in cells; in cells that are too few. With the key of zeros.
   for (const Table::Forecast& forecast : {Table::Forecast{}, Table::Forecast{.keys = 50'000, .recurring = true},
                                           Table::Forecast{.keys = 1000, .recurring = true}}) {
     SCOPED_TRACE(testing::Message() << forecast.keys << " keys foretold");
     std::mt19937_64 random(17);
     StateMemory memory(kLimitBytes);
     Table table = Table::Create(memory, forecast).value();
-    ASSERT_EQ(table.slots().empty(), !forecast.recurring);
+    ASSERT_EQ(table.cells().empty(), !forecast.recurring);
     Expected expected;
     for (int i = 0; i < 2000; ++i) {
       ApplyRandomRun(table, memory, random, 50'000, expected);
     }
     ASSERT_TRUE(expected.contains(0));
     ExpectHolds(table, expected);
-    EXPECT_EQ(table.counts().slot_slices, forecast.recurring ? 1 : 0);
-    EXPECT_EQ(table.counts().slot_overflows > 0, forecast.keys == 1000);
+    EXPECT_EQ(table.counts().cell_slices, forecast.recurring ? 1 : 0);
+    EXPECT_EQ(table.counts().cell_overflows > 0, forecast.keys == 1000);
     table.Release(memory);
     EXPECT_EQ(table.size(), 0U);
   }
@@ -139,9 +139,9 @@ MeanTable::Forecast MeanOfSums(StateMemory& memory, const MeanTable::Forecast& e
   return forecast;
 }
 
-TEST(WindowTable, BringsTogetherWhatSlotsTookAndWhatTheyDidNot) {
+TEST(WindowTable, BringsTogetherWhatCellsTookAndWhatTheyDidNot) {
   StateMemory memory(kLimitBytes);
-  // All keys have slots; and half of them have none.
+  // All keys have cells; and half of them have none.
   for (const std::uint64_t keys : {6000U, 2000U}) {
     const MeanTable::Forecast forecast{.keys = keys, .recurring = true};
     EXPECT_FALSE(MeanOfSums(memory, forecast, 6000, 200).unfit);
@@ -149,18 +149,18 @@ TEST(WindowTable, BringsTogetherWhatSlotsTookAndWhatTheyDidNot) {
   }
 }
 
-TEST(WindowTable, HoldsWhatAnUnorderedMapHoldsWhateverSlotsRefuseOfARun) {
+TEST(WindowTable, HoldsWhatAnUnorderedMapHoldsWhateverCellsRefuseOfARun) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr std::array kInputs = {0x1p60F, -0x1p60F, kInfinity, 0x1p-60F, 1.0F, 2.0F, 3.0F, 0.5F};
-  // Of mostly what slots take, and of nothing else than what they don't; in slots within the cache and outside; in
-  // slots that are too few.
+  // Of mostly what cells take, and of nothing else than what they don't; in cells within the cache and outside; in
+  // cells that are too few.
   for (const std::uint64_t odd : {1U, 50U}) {
     for (const std::uint64_t keys : {10U, 1000U, 10'000U}) {
       SCOPED_TRACE(testing::Message() << keys << " keys foretold, one odd record in " << odd);
       std::mt19937_64 random(odd + keys);
-      StateMemory memory(kLimitBytes, 0, {.first_level_slots_bytes = 64 << 10});
+      StateMemory memory(kLimitBytes, 0, {.first_level_cells_bytes = 64 << 10});
       MeanTable table = MeanTable::Create(memory, {.keys = keys, .recurring = true}).value();
-      ASSERT_EQ(table.slots().exceeds_first_level_cache(), keys > 1000);
+      ASSERT_EQ(table.cells().exceeds_first_level_cache(), keys > 1000);
       std::unordered_map<std::uint64_t, MeanValue<float>> expected;
       for (int i = 0; i < 500; ++i) {
         std::vector<MeanUpdate> updates;
@@ -195,20 +195,20 @@ TEST(WindowTable, HoldsWhatAnUnorderedMapHoldsWhateverSlotsRefuseOfARun) {
                       .ok());
       EXPECT_EQ(met, expected.size());
       EXPECT_EQ(table.size(), expected.size());
-      EXPECT_GT(table.counts().slot_overflows, 0U);
+      EXPECT_GT(table.counts().cell_overflows, 0U);
       EXPECT_GT(table.counts().replaced_forms, 0U);
       EXPECT_EQ(table.counts().prefetched_entries > 0, keys > 1000);
     }
   }
 }
 
-TEST(WindowTable, KeepsToTheLogOnceSlotsHaveTakenTooLittle) {
+TEST(WindowTable, StaysInTheLogOnceCellsHaveTakenTooLittle) {
   StateMemory memory(kLimitBytes);
   const MeanTable::Forecast first = MeanOfSums(memory, {}, 2000, 2);
   EXPECT_EQ(first, (MeanTable::Forecast{.keys = 2000, .recurring = true})) << "the log takes all";
   const MeanTable::Forecast second = MeanOfSums(memory, first, 2000, 2);
   EXPECT_TRUE(second.unfit);
-  EXPECT_TRUE(MeanTable::Create(memory, second).value().slots().empty());
+  EXPECT_TRUE(MeanTable::Create(memory, second).value().cells().empty());
   EXPECT_TRUE(MeanOfSums(memory, second, 2000, 2).unfit) << "remembered";
   EXPECT_TRUE(MeanTable::Both(first, second).unfit);
 }
@@ -224,7 +224,7 @@ void ExpectMeansAreKeys(const MeanTable& table, std::uint64_t keys) {
   });
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(std::count(met.begin(), met.end(), true), keys);
-  EXPECT_EQ(table.size(), keys) << "each once, with a slot and an entry of the log or not";
+  EXPECT_EQ(table.size(), keys) << "each once, with a cell and an entry of the log or not";
 }
 
 /// A record of `key`, whose value is the key.
@@ -239,36 +239,36 @@ MeanForm DeltaOf(std::uint64_t key, int records) {
   return delta;
 }
 
-TEST(WindowTable, MovesUnlessNoSlotTakesMuchOfIt) {
+TEST(WindowTable, MovesUnlessNoCellTakesMuchOfIt) {
   constexpr std::uint64_t kKeys = 1500;
   for (const std::uint64_t every : {2U, 60U, 70U}) {
-    SCOPED_TRACE(testing::Message() << "of every key " << every << ", more records than a slot counts");
+    SCOPED_TRACE(testing::Message() << "of every key " << every << ", more records than a cell counts");
     StateMemory memory(kLimitBytes);
     MeanTable table = MeanTable::Create(memory, {}).value();
     for (std::uint64_t key = 0; key < kKeys; ++key) {
       const MeanForm delta = DeltaOf(key, key % every == 0 ? 150 : 1);
       Apply(table, memory, std::vector<MeanForm>{delta, delta});
     }
-    ASSERT_TRUE(table.slots().empty());
+    ASSERT_TRUE(table.cells().empty());
     for (std::uint64_t i = 0; i < 20 * kKeys; ++i) {
       Apply(table, memory, std::vector<MeanUpdate>{KeyOf(i % kKeys)});
     }
     MoveAll(table, memory);
-    EXPECT_EQ(table.slots().size(), every < 64 ? 0 : kKeys);
+    EXPECT_EQ(table.cells().size(), every < 64 ? 0 : kKeys);
     ExpectMeansAreKeys(table, kKeys);
     EXPECT_FALSE(table.forecast().unfit) << "what was moved is no record";
   }
 }
 
-TEST(WindowTable, StaysInTheLogWithoutMemoryForSlots) {
+TEST(WindowTable, StaysInTheLogWithoutMemoryForCells) {
   StateMemory memory(std::uint64_t{8} << 20);
   Table table = Table::Create(memory, {}).value();
-  Repeat(table, memory, 1, 15'000, 6);  // 720 KiB of slots, of 8 MiB that are partly used
-  EXPECT_TRUE(table.slots().empty());
+  Repeat(table, memory, 1, 15'000, 6);  // 720 KiB of cells, of 8 MiB that are partly used
+  EXPECT_TRUE(table.cells().empty());
   EXPECT_EQ(table.size(), 15'000U);
 }
 
-TEST(WindowTable, DeltasOfManyRecordsDoNotMakeSlotsUnfit) {
+TEST(WindowTable, DeltasOfManyRecordsDoNotMakeCellsUnfit) {
   constexpr std::uint64_t kKeys = 100;
   for (const int records_of_delta : {1, 100, 128, 254, 255}) {
     SCOPED_TRACE(testing::Message() << "deltas of " << records_of_delta << " records");
@@ -280,13 +280,13 @@ TEST(WindowTable, DeltasOfManyRecordsDoNotMakeSlotsUnfit) {
         Apply(table, memory, std::vector<MeanForm>(10, DeltaOf(key, records_of_delta)));
       }
     }
-    ASSERT_EQ(table.slots().size(), kKeys);
+    ASSERT_EQ(table.cells().size(), kKeys);
     ExpectMeansAreKeys(table, kKeys);
     EXPECT_FALSE(table.forecast().unfit);
   }
 }
 
-TEST(WindowTable, SlotsAreUnfitForRecordsHoweverManyDeltasComeBeside) {
+TEST(WindowTable, CellsAreUnfitForRecordsHoweverManyDeltasComeBeside) {
   constexpr std::uint64_t kKeys = 2000;
   for (const float input : {1.0F, std::numeric_limits<float>::infinity()}) {
     StateMemory memory(kLimitBytes);
@@ -299,11 +299,11 @@ TEST(WindowTable, SlotsAreUnfitForRecordsHoweverManyDeltasComeBeside) {
   }
 }
 
-TEST(WindowTable, StopsVisitingTheLogAtAnErrorInTheSlots) {
+TEST(WindowTable, StopsVisitingTheLogAtAnErrorInTheCells) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, {.keys = 10, .recurring = true}).value();
   Repeat(table, memory, 1, 100, 1);
-  ASSERT_LT(table.slots().size(), table.size()) << "some are in the log";
+  ASSERT_LT(table.cells().size(), table.size()) << "some are in the log";
   std::vector<std::uint64_t> visited;
   const absl::Status status = table.ForEach([&](const auto& entry) {
     visited.push_back(entry.key);
@@ -315,16 +315,16 @@ TEST(WindowTable, StopsVisitingTheLogAtAnErrorInTheSlots) {
 
 TEST(WindowTable, LeavesMemoryToTheLog) {
   StateMemory memory(std::uint64_t{32} << 20);
-  constexpr Table::Forecast kForecast{.keys = 10'000, .recurring = true};  // 513 KiB of slots
+  constexpr Table::Forecast kForecast{.keys = 10'000, .recurring = true};  // 513 KiB of cells
   const Table first = Table::Create(memory, kForecast).value();
-  EXPECT_FALSE(first.slots().empty());
+  EXPECT_FALSE(first.cells().empty());
   const Block other = memory.Acquire(std::size_t{28} << 20, Contents::kAny).value();
   const Table second = Table::Create(memory, kForecast).value();
-  EXPECT_TRUE(second.slots().empty()) << "more than a sixteenth of what is left";
+  EXPECT_TRUE(second.cells().empty()) << "more than a sixteenth of what is left";
   memory.Release(other, Contents::kAny);
 }
 
-TEST(WindowTable, LivesOnWhatWasGivenBackWhereSlotsFindNoMemory) {
+TEST(WindowTable, LivesOnWhatWasGivenBackWhereCellsFindNoMemory) {
   StateMemory memory(std::uint64_t{3584} << 10);  // one region of 2 MiB, and room for no other
   std::vector<Block> blocks;
   for (auto block = memory.Acquire(std::size_t{40} << 10, Contents::kAny); block.ok();
@@ -334,8 +334,8 @@ TEST(WindowTable, LivesOnWhatWasGivenBackWhereSlotsFindNoMemory) {
   for (std::size_t i = 0; i < blocks.size(); i += 2) {  // no two of them neighbours
     memory.Release(blocks[i], Contents::kAny);
   }
-  Table table = Table::Create(memory, {.keys = 1000, .recurring = true}).value();  // 50 KiB of slots
-  EXPECT_TRUE(table.slots().empty());
+  Table table = Table::Create(memory, {.keys = 1000, .recurring = true}).value();  // 50 KiB of cells
+  EXPECT_TRUE(table.cells().empty());
   Repeat(table, memory, 1, 1000, 1);
   EXPECT_EQ(table.size(), 1000U);
 }

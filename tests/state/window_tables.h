@@ -38,7 +38,7 @@ inline void Repeat(Table& table, StateMemory& memory, std::uint64_t first, std::
   }
 }
 
-/// Lets the entries of the log that are on their way to slots arrive there.
+/// Lets the entries of the log that are on their way to cells arrive there.
 template <typename T>
 void MoveAll(T& table, StateMemory& memory) {
   while (table.moving()) {

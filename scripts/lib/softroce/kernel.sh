@@ -7,7 +7,7 @@ source "$SOFTROCE/source.sh"
 # What a build must have switched on; a config that lost one of these boots and fails strangely.
 REQUIRED_OPTIONS=(
   RDMA_RXE RDMA_SIW INFINIBAND_USER_ACCESS INFINIBAND_ADDR_TRANS HOSTFS OVERLAY_FS DEVTMPFS TMPFS_XATTR
-  DUMMY VETH NET_SCH_NETEM IP_MULTIPLE_TABLES UML_NET_VECTOR
+  DUMMY VETH NET_SCH_NETEM NET_SCH_PRIO NET_CLS_U32 IP_MULTIPLE_TABLES UML_NET_VECTOR
 )
 
 # kernel_cache: the folder of finished kernels.
@@ -19,7 +19,7 @@ kernel_cache() {
 
 # kernel_recipe: names everything that makes one kernel differ from another of the same source.
 kernel_recipe() {
-  cat "$SOFTROCE/kernel.config" "$SOFTROCE/source.sh" | sha256sum | cut -c1-12
+  cat "$SOFTROCE/kernel.config" "$SOFTROCE/source.sh" "$SOFTROCE/rxe_reorder.h" | sha256sum | cut -c1-12
 }
 
 # newest_kernel: the path of the finished kernel with this checkout's recipe and the newest source, or nothing.

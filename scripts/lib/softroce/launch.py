@@ -12,7 +12,7 @@ import time
 from guest import FAILED, Guest, Job
 
 NAME = "scripts/softroce"
-PROFILES = ["rxe", "siw", "lossy"]
+PROFILES = ["rxe", "siw", "lossy", "reorder"]
 UNITS = {"M": 1 << 20, "G": 1 << 30}
 LEAST_MEMORY = 64 << 20
 TIMED_OUT = 124
@@ -159,10 +159,10 @@ class Session:
                 key.data(data)
                 if not data:
                     self.selector.unregister(key.fd)
-            self.look_at_clock()
-            self.look_at_guests()
+            self.check_clock()
+            self.check_guests()
 
-    def look_at_clock(self):
+    def check_clock(self):
         now = time.monotonic()
         if not any(guest.running() for guest in self.guests):
             self.deadline = self.grace_end = float("inf")
@@ -180,7 +180,7 @@ class Session:
             if now >= guest.kill_at:
                 guest.finish(128 + signal.SIGKILL)
 
-    def look_at_guests(self):
+    def check_guests(self):
         for guest in self.guests:
             if guest.status and not self.failed:
                 self.failed = guest

@@ -31,6 +31,16 @@ network_siw() {
   rdma link add siw0 type siw netdev eth0
 }
 
+# reorder_writes: has Soft-RoCE hold back some packets' data for up to 3 ms (rxe_reorder.h).
+reorder_writes() {
+  echo 3 >/sys/module/rdma_rxe/parameters/reorder_writes
+}
+
+network_reorder() {
+  network_rxe
+  reorder_writes
+}
+
 # Two devices joined by a veth pair in one network namespace (rxe of 6.12 listens in the first namespace only). The
 # kernel would pass packets between two of its own addresses over the loopback; the rules make them leave by the veth.
 network_lossy() {
@@ -67,6 +77,11 @@ network_lossy() {
 pair_rxe() {
   make_wire "$1"
   rdma link add rxe0 type rxe netdev eth0
+}
+
+pair_reorder() {
+  pair_rxe "$1"
+  reorder_writes
 }
 
 pair_siw() {

@@ -48,7 +48,7 @@ unpack_source() {
 
 # adapt_source DIR: the changes to the source; fails if one of them finds nothing to change.
 adapt_source() {
-  local um="$1/arch/um" x86="$1/arch/x86/um"
+  local um="$1/arch/um" x86="$1/arch/x86/um" vector="$1/arch/um/drivers/vector" rxe="$1/drivers/infiniband/sw/rxe"
   # With 100 ticks a second, processes that poll and yield wait 10 ms for each other.
   sed -i '/^config HZ$/,/^$/s/default 100$/default 1000/' "$um/Kconfig"
   grep -A3 '^config HZ$' "$um/Kconfig" | grep -q 'default 1000$' || return
@@ -64,5 +64,22 @@ adapt_source() {
   # Processors with AMX have 11008 bytes of registers, for which Linux before 6.13 has no room: no process would start.
   # KERNEL_STACK_ORDER leaves room for these on the stack.
   sed -i 's/DEFINE_LONGS(HOST_FP_SIZE, 2696)/DEFINE_LONGS(HOST_FP_SIZE, 12288)/' "$x86/user-offsets.c"
-  ! grep -q '2696' "$x86/user-offsets.c"
+  ! grep -q '2696' "$x86/user-offsets.c" || return
+  # The wire of a pair whose other end is closed, or reads no more, loses packets as a cut cable does: the driver would
+  # use up its processor to try them again.
+  sed -i '/^int uml_vector_sendmmsg(/,/^}/ s/^\tif (n >= 0)$/\tif (n < 0 \&\& (errno == ECONNREFUSED || errno == ECONNRESET || errno == ENOTCONN))\n\t\treturn vlen;\n&/' \
+    "${vector}_user.c"
+  sed -i '/^\tif (tx_enqueued || err > 0)$/ {
+    s/.*/\tif (err <= 0 \&\& tx_enqueued)\n\t\tmod_timer(\&vp->tl, jiffies + 1);\n\tif (err > 0)/
+  }' "${vector}_kern.c"
+  grep -q ECONNREFUSED "${vector}_user.c" && grep -q 'jiffies + 1' "${vector}_kern.c" || return
+  # Soft-RoCE places data in order. Programs that may not rely on that need a device that does not.
+  cp "$SOFTROCE/rxe_reorder.h" "$rxe/"
+  sed -i -e '/^#include "rxe_queue.h"$/a #include "rxe_reorder.h"' \
+    -e '/^\terr = rxe_mr_copy(qp->resp.mr, qp->resp.va + qp->resp.offset,$/,/;$/c \\terr = rxe_reorder_write(qp, pkt);' \
+    -e '/^static enum resp_states execute(/,/^}/ {
+      s/^\tif (pkt->mask & RXE_SEND_MASK) {$/\tif (!(pkt->mask \& RXE_WRITE_MASK))\n\t\trxe_place_writes_of(qp);\n&/
+      s/^\tif (pkt->mask & RXE_COMP_MASK)$/&\n\t\trxe_place_writes_of(qp);\n&/
+    }' "$rxe/rxe_resp.c"
+  (($(grep -c 'rxe_reorder\.h\|rxe_reorder_write(qp, pkt);\|rxe_place_writes_of(qp);' "$rxe/rxe_resp.c") == 4))
 }

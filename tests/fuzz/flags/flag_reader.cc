@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "tests/fuzz/spelling.h"
+#include "tests/fuzz/decimal.h"
 
 namespace glaive::engine {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "tests/fuzz/hex_digit.h"
+
 namespace glaive {
 namespace {
 
@@ -146,9 +148,9 @@ class Reader {
     if (!Take("u") || rest_.size() < 4) return kNoCode;
     std::uint32_t code = 0;
     for (const char c : rest_.substr(0, 4)) {
-      const std::size_t digit = std::string_view("0123456789abcdefABCDEF").find(c);
-      if (digit == std::string_view::npos) return kNoCode;
-      code = code << 4 | static_cast<std::uint32_t>(digit < 16 ? digit : digit - 6);
+      const std::optional<std::uint32_t> digit = HexDigit(c);
+      if (!digit.has_value()) return kNoCode;
+      code = code << 4 | *digit;
     }
     rest_.remove_prefix(4);
     return code;

@@ -1,10 +1,10 @@
 // ReadJsonObject: a strict reader of one JSON object (RFC 8259), to hold others against: it is slow and simple, and has
 // nothing of the library that the parsers use.
 //
-// Of a value it says what the formats here need: a string's text with its escapes resolved, a number as it is written.
-// A byte order mark before the object is passed over, as section 8.1 lets a reader do.
+// The reader keeps a string's text with its escapes resolved, and a number as it is written. A byte order mark before
+// the object is passed over, as section 8.1 lets a reader do.
 //
-// What is inside of arrays and objects is checked, and not kept.
+// The reader checks the members of inner arrays and objects, and does not keep them.
 //
 //   const std::optional<std::vector<JsonMember>> members = ReadJsonObject(line);
 #pragma once

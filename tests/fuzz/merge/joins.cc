@@ -13,9 +13,9 @@ auto Joined(Window window) {
 }  // namespace
 
 void AddJoins(Queries& queries) {
-  queries.push_back(Joined(Tumbling{absl::Milliseconds(20)}).To(Nowhere{}));
-  queries.push_back(Joined(Session{absl::Milliseconds(15)}).To(Nowhere{}));
-  queries.push_back(Joined(Unbounded{}).To(Nowhere{}));
+  queries.push_back(Joined(Tumbling{absl::Milliseconds(20)}).To(Discard{}));
+  queries.push_back(Joined(Session{absl::Milliseconds(15)}).To(Discard{}));
+  queries.push_back(Joined(Unbounded{}).To(Discard{}));
 }
 
 }  // namespace glaive::engine

@@ -1,7 +1,7 @@
-// What the queries of merge_fuzz have in common: their records, a source of few of them, a sink, and where each file of
+// What the queries of merge_fuzz have in common: their records, a source of few of them, and where each file of
 // queries hands its own in. Templates of queries take long to compile, so they are in several files.
 //
-//   queries.push_back(Windowed(Tumbling{absl::Milliseconds(20)}).Aggregate(Count{}).To(Nowhere{}));
+//   queries.push_back(Windowed(Tumbling{absl::Milliseconds(20)}).Aggregate(Count{}).To(Discard{}));
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/api/stream.h"
-#include "engine/sink/sink.h"
+#include "engine/sink/discard.h"
 #include "engine/source/block_source.h"
 
 namespace glaive::engine {
@@ -31,22 +31,6 @@ struct Tick {
 };
 
 inline constexpr auto kTickTime = [](const Tick& tick) { return tick.time_ms; };
-
-/// Takes rows, and forgets them.
-struct Nowhere {
-  template <typename Row>
-  class NoSink final : public Sink<Row> {
-   public:
-    absl::Status Write(std::span<const Row>) override { return absl::OkStatus(); }
-  };
-
-  template <typename Row>
-  SinkFactory<Row> Factory() const {
-    return [](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
-      return std::make_unique<NoSink<Row>>();
-    };
-  }
-};
 
 /// Eight ticks of two keys.
 inline auto Ticks() {

@@ -101,10 +101,7 @@ CatalogueEntry CountsSummed() {
           .build =
               [](const QueryParts& parts) {
                 return CountsOfFirst<TotalLine>(parts)
-                    .KeyBy([listener = &parts.rows->listener()](const Counted& row) {
-                      listener->OnHandedOn();
-                      return row.key % kTotalKeys;
-                    })
+                    .KeyBy(HandedOnBy([](const Counted& row) { return row.key % kTotalKeys; }, parts))
                     .Window(Tumbling{Millis(kTotalMs)})
                     .Aggregate(Sum{&Counted::value})
                     .To(StoreAs<TotalRows>{parts.rows});

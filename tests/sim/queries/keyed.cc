@@ -31,7 +31,7 @@ std::vector<CatalogueEntry> KeyedQueries() {
       AllAggregates<std::uint16_t>("sessions, all aggregates, by 2 bytes", SessionOf(150)),
       AllAggregates<std::uint32_t>("unbounded, all aggregates, by 4 bytes", UnboundedOf(0)),
       AllAggregates<std::uint8_t>("as-of, all aggregates, by 1 byte", UnboundedOf(600)),
-      // Keys and values that slots have room for.
+      // Keys and values that cells have room for.
       Aggregated<std::uint8_t>("tumbling count by 1 byte", TumblingOf(700), Count{}, {"count"}, CountOf),
       Aggregated<Key40>("session count by 40 bytes", SessionOf(150), Count{}, {"count"}, CountOf),
       Aggregated<std::uint32_t>("tumbling exact-sum by 4 bytes", TumblingOf(700), Sum{&Event::weight}, {"exact-sum"},

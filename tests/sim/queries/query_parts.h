@@ -65,6 +65,16 @@ inline WindowKind<engine::Unbounded> UnboundedOf(std::int64_t every_ms) {
           }};
 }
 
+/// The key by which a stage takes in results of the one before it. The simulation counts the calls of a turn: see
+/// SinkListener::OnHandedOn.
+template <typename Key>
+auto HandedOnBy(Key key, const QueryParts& parts) {
+  return [key, listener = &parts.rows->listener()](const auto& result) {
+    listener->OnHandedOn();
+    return key(result);
+  };
+}
+
 /// One more stage of the oracle: nothing is late for it.
 template <typename W>
 Groups Regrouped(const std::vector<Seen>& results, const WindowKind<W>& window, const KeyFunction& key_of) {

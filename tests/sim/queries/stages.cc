@@ -39,7 +39,7 @@ CatalogueEntry AnotherKey() {
           .build =
               [](const QueryParts& parts) {
                 return CountsAndLateOf(FirstOfAll(parts), parts)
-                    .KeyBy([](const Counted& row) { return row.key % 7; })
+                    .KeyBy(HandedOnBy([](const Counted& row) { return row.key % 7; }, parts))
                     .Window(Tumbling{Millis(kSecondMs)})
                     .Aggregate(Sum{&Counted::value})
                     .To(StoreRows{parts.rows});
@@ -112,7 +112,7 @@ CatalogueEntry SessionsCounted() {
               [](const QueryParts& parts) {
                 return Judged(FirstOfAll(parts).KeyBy(&Event::key).Window(Session{Millis(kStageGapMs)}), parts)
                     .Aggregate(Count{})
-                    .KeyBy([](const Counted& row) { return row.key % 3; })
+                    .KeyBy(HandedOnBy([](const Counted& row) { return row.key % 3; }, parts))
                     .Window(Tumbling{Millis(kSecondMs)})
                     .Aggregate(Count{})
                     .To(StoreRows{parts.rows});
@@ -206,7 +206,7 @@ CatalogueEntry JoinCounted() {
                     .AllowedLateness(Millis(parts.lateness_ms))
                     .LateTo(StoreLate{parts.rows}, StoreLate{parts.rows})
                     .Keep(&Event::amount, &Event::amount)
-                    .KeyBy([](const auto& row) { return row.key; })
+                    .KeyBy(HandedOnBy([](const auto& row) { return row.key; }, parts))
                     .Window(Tumbling{Millis(kSecondMs)})
                     .Aggregate(Count{})
                     .To(StoreRows{parts.rows});
@@ -254,7 +254,7 @@ CatalogueEntry TableJoined() {
 
 }  // namespace
 
-std::vector<CatalogueEntry> StagedQueries() {
+std::vector<CatalogueEntry> StageQueries() {
   return {AnotherKey(),     TheSameKey(),       SlidingThenAll(), SessionsCounted(),
           SplitAndJoined(), JoinedWithItself(), JoinCounted(),    TableJoined()};
 }

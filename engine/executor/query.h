@@ -1,0 +1,56 @@
+// Query: a finished query, ready to be run by any number of executors.
+//
+// What `.To(sink)` returns. It is immutable and shared by the executors of a process: each opens a QueryTask of its
+// own. Every node of a run builds the same query from the same flags, so nothing about it is negotiated.
+//
+//   std::unique_ptr<Query> query = From(source).KeyBy(...).Window(...).Aggregate(...).To(sink);
+//   absl::StatusOr<std::unique_ptr<QueryTask>> task = query->Open(context);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/executor/task_context.h"
+#include "engine/fiber/scheduler.h"
+#include "engine/files/result_part.h"
+
+namespace glaive::engine {
+
+/// One executor's part of a query. Used by its executor's thread; Commit by whoever ends the run.
+class QueryTask {
+ public:
+  virtual ~QueryTask() = default;
+
+  /// Adds the fibers that do the work. The task is done when all of them are.
+  virtual absl::Status Spawn(Scheduler& scheduler) = 0;
+  /// Brings the context's metrics up to date.
+  virtual void Measure() = 0;
+  /// Adds the files that Commit will make final.
+  virtual void AddParts(std::vector<ResultPart>& parts) const = 0;
+  /// Makes the results final, once every executor of the run has succeeded.
+  virtual absl::Status Commit() = 0;
+};
+
+class Query {
+ public:
+  virtual ~Query() = default;
+
+  /// For each input of the query's stages, the bytes of one entry of the deltas that executors exchange.
+  virtual std::vector<std::size_t> delta_entry_bytes() const = 0;
+  /// Bytes of memory that an executor's sources hold.
+  virtual std::uint64_t source_memory_bytes() const = 0;
+  /// Bytes of the static tables that the executors of a node share; they are there already.
+  virtual std::uint64_t table_bytes() const = 0;
+  /// The longest window, ms, but no more than some slides of it: what the default of --max-lead is a multiple of.
+  virtual std::int64_t window_ms() const = 0;
+
+  /// Opens sources, state and sink of an executor, on its own thread. `context` outlives the task.
+  virtual absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const = 0;
+};
+
+}  // namespace glaive::engine

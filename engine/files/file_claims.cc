@@ -1,0 +1,91 @@
+#include "engine/files/file_claims.h"
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/files/result_part.h"
+
+namespace glaive::engine {
+namespace {
+
+/// Refuses a path beside which there are parts, finished or being written, of another number of executors: parts are
+/// read together (`cat path.part-*`), so they have to be of one run.
+absl::Status CheckOtherParts(const std::string& path, std::uint32_t executor_count) {
+  const std::string folder = FolderOf(path);
+  const absl::StatusOr<std::vector<std::string>> names = NamesIn(folder);
+  if (!names.ok()) {
+    return names.status();
+  }
+  const std::string output = std::filesystem::path(path).filename();
+  for (const std::string& name : *names) {
+    const std::string_view behind = NameBehind(name);
+    const std::uint32_t count = ExecutorCountOf(behind.empty() ? name : behind, output);
+    if (count == 0 || count == executor_count) {
+      continue;
+    }
+    if (behind.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("cannot write ", path, ": ", folder, "/", name, " is of an earlier result of ", count,
+                       count == 1 ? " executor" : " executors", "; remove its parts, or write to another name"));
+    }
+    if (const std::string taken = WhyTaken(absl::StrCat(folder, "/", name)); !taken.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", taken));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<WholeFile> CreatePart(const std::string& output, ExecutorId executor, std::uint32_t executor_count) {
+  absl::StatusOr<WholeFile> file = WholeFile::CreateFile(PartPath(output, executor, executor_count));
+  if (!file.ok()) {
+    return file.status();
+  }
+  // Behind the new file: of two runs that come at once, at least the later one sees the other's.
+  if (absl::Status status = CheckOtherParts(output, executor_count); !status.ok()) {
+    return status;
+  }
+  return file;
+}
+
+absl::Status FileClaims::ClaimPart(const std::string& output, ExecutorId executor, std::uint32_t executor_count) {
+  absl::StatusOr<WholeFile> file = CreatePart(output, executor, executor_count);
+  if (!file.ok()) {
+    return file.status();
+  }
+  const std::lock_guard lock(mutex_);
+  parts_.emplace(std::pair(output, executor), *std::move(file));
+  return absl::OkStatus();
+}
+
+std::optional<WholeFile> FileClaims::TakePart(const std::string& output, ExecutorId executor) {
+  const std::lock_guard lock(mutex_);
+  auto claim = parts_.extract(std::pair(output, executor));
+  return claim.empty() ? std::nullopt : std::optional<WholeFile>(std::move(claim.mapped()));
+}
+
+absl::Status FileClaims::Claim(const std::string& flag, const std::string& path) {
+  absl::StatusOr<WholeFile> file = WholeFile::Create(path);
+  if (!file.ok()) {
+    return file.status();
+  }
+  files_.emplace(flag, *std::move(file));
+  return absl::OkStatus();
+}
+
+WholeFile* FileClaims::FileOf(const std::string& flag) {
+  const auto found = files_.find(flag);
+  return found == files_.end() ? nullptr : &found->second;
+}
+
+void FileClaims::Clear() {
+  files_.clear();
+  const std::lock_guard lock(mutex_);
+  parts_.clear();
+}
+
+}  // namespace glaive::engine

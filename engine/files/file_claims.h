@@ -1,0 +1,57 @@
+// FileClaims: the result files that this node will write, taken from other runs before the run's work begins.
+//
+// Each claim is a WholeFile under its temporary name (whole_file.h): another run that asks for the name is refused.
+// A part becomes its sink's when the sink is opened. Any other file is written in place, and other runs are refused
+// until Clear, also once it has its name. Claims that are never written leave nothing.
+//
+// Filled and cleared by the main thread, while no executor runs; TakePart is for any thread.
+//
+//   FileClaims claims;
+//   status = claims.ClaimPart("counts.csv", executor, executor_count);
+//   status = claims.Claim("export-input", "bids.csv");
+//   ... input is generated ...
+//   std::optional<WholeFile> part = claims.TakePart("counts.csv", executor);
+//   if (WholeFile* file = claims.FileOf("export-input")) status = file->WriteAndCommit(text);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/files/whole_file.h"
+#include "rdma/base/ids.h"
+
+namespace glaive::engine {
+
+/// Opens the temporary file of an executor's part of `output`. Refuses a name that another run writes, a link or device
+/// under it, and parts of a result of another number of executors beside it.
+absl::StatusOr<WholeFile> CreatePart(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
+
+class FileClaims {
+ public:
+  /// CreatePart, and keeps the file until TakePart. The errors are those of CreatePart.
+  absl::Status ClaimPart(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
+  /// The part, once; nothing for one that was not claimed.
+  std::optional<WholeFile> TakePart(const std::string& output, ExecutorId executor);
+
+  /// WholeFile::Create of the path that a flag has, and keeps the file. The errors are those of Create.
+  absl::Status Claim(const std::string& flag, const std::string& path);
+  /// The file of a flag, valid until Clear; null for a flag whose file was not claimed.
+  WholeFile* FileOf(const std::string& flag);
+
+  /// Gives up the parts that no sink has taken, and all other files.
+  void Clear();
+
+ private:
+  std::map<std::string, WholeFile> files_;  // by flag
+  std::mutex mutex_;                        // guards what follows
+  std::map<std::pair<std::string, ExecutorId>, WholeFile> parts_;
+};
+
+}  // namespace glaive::engine

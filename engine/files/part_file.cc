@@ -1,0 +1,136 @@
+#include "engine/files/part_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+#include "rdma/base/check.h"
+#include "rdma/base/unique_fd.h"
+
+namespace glaive::engine {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+
+/// Refuses a file under the part's name that is not the part.
+absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::string& path, bool with_first_line,
+                        const Watch& watch) {
+  const UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat there{};
+  if (!in.valid() || fstat(in.get(), &there) != 0) {
+    return FileError("join the part", path);
+  }
+  if (!IsPart(part, there)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "cannot join the part ", path, ": another run has replaced it; give each run an output of its own"));
+  }
+  std::vector<char> buffer(kReadBytes);
+  bool in_first_line = !with_first_line;
+  while (true) {
+    const ssize_t count = read(in.get(), buffer.data(), buffer.size());
+    if (count == 0) {
+      return absl::OkStatus();
+    }
+    if (count < 0 && errno != EINTR) {
+      return FileError("read", path);
+    }
+    std::string_view bytes(buffer.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
+    if (in_first_line) {
+      const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+      in_first_line = end == bytes.size();
+      bytes.remove_prefix(in_first_line ? end : end + 1);
+    }
+    absl::Status status = out.Write(bytes);
+    status.Update(watch());
+    if (!status.ok()) {
+      return status;
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<PartFile> PartFile::Create(const std::string& path, ExecutorId executor, std::uint32_t executor_count,
+                                          FileClaims* claims) {
+  if (std::optional<WholeFile> claimed = claims == nullptr ? std::nullopt : claims->TakePart(path, executor)) {
+    return PartFile(*std::move(claimed), path, executor);
+  }
+  absl::StatusOr<WholeFile> file = CreatePart(path, executor, executor_count);
+  if (!file.ok()) {
+    return file.status();
+  }
+  return PartFile(*std::move(file), path, executor);
+}
+
+PartFile::PartFile(WholeFile file, std::string path, ExecutorId executor)
+    : path_(std::move(path)), executor_(executor), writer_(std::make_unique<FileWriter>(std::move(file))) {
+  buffer_.reserve(kBufferBytes);
+}
+
+absl::Status PartFile::Append(std::string_view bytes) {
+  GLAIVE_CHECK(!finishing_, bytes.size(), " bytes came after the end");
+  buffer_.append(bytes);
+  if (buffer_.size() < kBufferBytes || !writer_->Idle()) {
+    return absl::OkStatus();
+  }
+  if (writer_->status().ok()) {
+    writer_->Start(buffer_, /*is_last=*/false);
+    return absl::OkStatus();
+  }
+  return writer_->status();
+}
+
+absl::StatusOr<bool> PartFile::TryFinish() {
+  finishing_ = true;
+  if (!writer_->Idle()) {
+    return false;
+  }
+  if (!writer_->status().ok()) {
+    return writer_->status();
+  }
+  if (!syncing_) {
+    syncing_ = true;
+    writer_->Start(buffer_, /*is_last=*/true);
+    return false;
+  }
+  return true;
+}
+
+ResultPart PartFile::Describe(std::uint64_t rows) const {
+  return {.output = path_,
+          .executor = Value(executor_),
+          .rows = rows,
+          .bytes = writer_->file().bytes(),
+          .inode = writer_->file().inode()};
+}
+
+absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const Watch& watch) {
+  const auto count = static_cast<std::uint32_t>(parts.size());
+  absl::Status status;
+  for (const ResultPart& part : parts) {
+    if (status.ok()) {
+      status = AppendPart(out, part, PartPath(part.output, ExecutorId{part.executor}, count),
+                          /*with_first_line=*/&part == &parts.front(), watch);
+    }
+  }
+  if (status.ok()) {
+    status = out.Commit();
+  }
+  if (!status.ok()) {
+    return status;
+  }
+  for (const ResultPart& part : parts) {
+    RemovePart(part, PartPath(part.output, ExecutorId{part.executor}, count));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,72 @@
+// PartFile: one leader's part of a result, written under a temporary name until the whole run has succeeded.
+//
+//   .path.part-002-of-004.4711-0.tmp   while process 4711 writes it; removed if the PartFile ends without Commit
+//   path.part-002-of-004               after Commit
+//   path                              after JoinParts, which removes the parts
+//
+// Owned by its leader's sink. Buffers of 1 MiB are filled here and written by a thread of the file's own
+// (file_writer.h): nothing but Create and Commit waits for the disk. While a full buffer waits for the one before,
+// Ready is false; who waits for it keeps the memory at two buffers and one Append.
+//
+// Parts of two runs never lie side by side: Create refuses a path that another run writes, and one beside which there
+// are parts of a result of another number of executors.
+//
+//   absl::StatusOr<PartFile> file = PartFile::Create("counts.csv", executor, executor_count);
+//   status = file->Append("1,2,3\n");
+//   while (!*file->TryFinish()) { do something else }   ...   status = file->Commit();
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/files/file_claims.h"
+#include "engine/files/file_writer.h"
+#include "engine/files/result_part.h"
+#include "engine/files/whole_file.h"
+#include "rdma/base/ids.h"
+#include "rdma/base/watch.h"
+
+namespace glaive::engine {
+
+class PartFile {
+ public:
+  /// Takes the temporary file from `claims`, which may be null, or opens it where the part was not claimed. The error
+  /// names the path and the reason.
+  static absl::StatusOr<PartFile> Create(const std::string& path, ExecutorId executor, std::uint32_t executor_count,
+                                         FileClaims* claims = nullptr);
+
+  /// Whether there is room in the buffer, or TryFinish has got further.
+  bool Ready() const { return writer_->Idle() || (!finishing_ && buffer_.size() < kBufferBytes); }
+  /// Adds bytes. The error may be of bytes that were added long before.
+  absl::Status Append(std::string_view bytes);
+  /// True once all bytes are on the disk; false: ask again when Ready. No Append afterwards.
+  absl::StatusOr<bool> TryFinish();
+  /// The part, of so many rows. Only after TryFinish was true.
+  ResultPart Describe(std::uint64_t rows) const;
+  /// Gives the file its final name.
+  absl::Status Commit() { return writer_->Commit(); }
+
+ private:
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+
+  PartFile(WholeFile file, std::string path, ExecutorId executor);
+
+  std::string path_;  // of the result
+  ExecutorId executor_;
+  std::unique_ptr<FileWriter> writer_;
+  std::string buffer_;
+  bool finishing_ = false;  // no bytes will follow
+  bool syncing_ = false;    // the last of them are with the writer
+};
+
+/// Joins the committed parts of all executors, in their order, into `out`, commits it and removes them. The first line
+/// of every part but the first, its header, is left out. `watch` may end it.
+absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const Watch& watch = GoOn);
+
+}  // namespace glaive::engine

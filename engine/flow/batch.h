@@ -1,0 +1,24 @@
+// Batch: some records on their way along an edge of a query's graph.
+//
+// The records belong to the producer, and are valid until Consumer::Take returns (engine/graph/operator.h). Their event
+// times are a function of the record that is compiled into the pipeline of the consumer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace glaive::engine {
+
+/// See the head of this file.
+template <typename R>
+struct Batch {
+  std::span<const R> records;            // in the order of their arrival
+  std::int64_t event_time_shift_ms = 0;  // to be added to the records' event times
+  /// Whether no record's event time is below that of the one before it. A stage then reads the times of the first and
+  /// the last of some records alone.
+  bool in_order = false;
+  std::span<const R> upcoming = {};  // likely to be in the next batch: to be prefetched, not to be read
+  std::int64_t read_ns = 0;          // when the batch was read or made
+};
+
+}  // namespace glaive::engine

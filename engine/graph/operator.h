@@ -1,0 +1,87 @@
+// Operator and Consumer: the contract of what runs for a vertex of a query's graph on one executor.
+//
+//    ┌──────────┐   Take(batch)  On(control)  Flush()  Attend()  ┌──────────┐
+//    │ producer │ ─────────────────────────────────────────────► │ consumer │ ─────► the state of a stage,
+//    │ its      │                                                │ no fiber │        or a sink
+//    │ Output   │ ◄───────────────────────────────────────────── │ of its   │
+//    └──────────┘   LeadsTooFar()  WantsTurn()  watermark_ms()   │ own      │
+//     a fiber: "source" or "trigger"                             └──────────┘
+//
+// A producer is a source's reader or a stage, whose fiber is that of its trigger. A consumer is the input of a stage or
+// the writer of a sink. Between them is an Output (output.h), which checks rules 1, 2 and 3.
+//
+//   1. Take, On, Flush and Attend of an edge come one after the other: none begins while another is suspended.
+//   2. Watermarks ascend. Idle and Active alternate, and no batch and no watermark comes between Idle and Active.
+//   3. EndOfStream comes once, and last. It may come between Idle and Active.
+//   4. Take, On, Flush and Attend may suspend the fiber: for a free segment, for a sink, or to end a long turn.
+//      LeadsTooFar, WantsTurn and watermark_ms change nothing, and any fiber may call them.
+//   5. A batch belongs to the producer and is valid until Take returns.
+//   6. A watermark comes behind all records that it covers. The consumer tells others of it only when those records are
+//      in the state, or on their way to it (invariant I3).
+//   7. At the end of a turn, and while it waits, a producer calls Attend of each consumer that wants a turn.
+//   8. A producer that is about to wait for slower flows calls Flush first. Else flows could wait for each other's
+//      stale clocks (invariant I7).
+//   9. A failure ends the run: TaskContext::Fail, which does not return.
+//
+// Owned by the executor's task, used by its thread alone.
+//
+//   class Printer final : public Operator, public Consumer<Word> {
+//    public:
+//     void Take(Fiber&, const Batch<Word>& batch) override { for (const Word& word : batch.records) Print(word); }
+//     void On(Fiber&, const Control& control) override { ended_ = std::holds_alternative<EndOfStream>(control); }
+//   };
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/fiber/fiber.h"
+#include "engine/fiber/scheduler.h"
+#include "engine/files/result_part.h"
+#include "engine/flow/batch.h"
+#include "engine/flow/control.h"
+
+namespace glaive::engine {
+
+/// What a vertex is on one executor. Commit is called by the thread that ends the run.
+class Operator {
+ public:
+  virtual ~Operator() = default;
+
+  /// Adds the fibers that do its work, if it has any.
+  virtual absl::Status Spawn(Scheduler& /*scheduler*/) { return absl::OkStatus(); }
+  /// Adds what it has counted to the context's metrics; once, at the end.
+  virtual void Measure() {}
+  /// Adds the files that Commit will make final; see Sink::AddParts.
+  virtual void AddParts(std::vector<ResultPart>& /*parts*/) const {}
+  /// Makes its output final, once every executor of the run has succeeded.
+  virtual absl::Status Commit() { return absl::OkStatus(); }
+};
+
+/// Takes in a stream of records of type R.
+template <typename R>
+class Consumer {
+ public:
+  virtual ~Consumer() = default;
+
+  virtual void Take(Fiber& fiber, const Batch<R>& batch) = 0;
+  virtual void On(Fiber& fiber, const Control& control) = 0;
+  /// Tells the other executors how far the stream has come: the producer is going to wait.
+  virtual void Flush(Fiber& /*fiber*/) {}
+
+  /// Whether Attend would do something.
+  virtual bool WantsTurn(std::int64_t /*now_ns*/) const { return false; }
+  /// Ends an epoch that is due, and follows other flows if the stream is idle.
+  virtual void Attend(Fiber& /*fiber*/, std::int64_t /*now_ns*/) {}
+
+  /// Whether the stream is so far ahead of others that its source has to wait (invariant I7).
+  virtual bool LeadsTooFar() const { return false; }
+  /// How far the stream has come for the consumer's stage, which may be further than its producer has come: an idle
+  /// flow follows others. None of a consumer that compares no streams.
+  virtual std::optional<std::int64_t> watermark_ms() const { return std::nullopt; }
+};
+
+}  // namespace glaive::engine

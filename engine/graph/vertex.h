@@ -1,0 +1,54 @@
+// Vertex: a query is a graph of vertices; an executor runs an operator for each (operator.h).
+//
+// Vertices are immutable and shared by the executors of a process. They are sources, stages (windowed aggregations and
+// joins) and the sink; each knows what it takes in. Every node of a run builds the same graph from the same flags, so
+// that the inputs of its stages, in the graph's order, have the same numbers everywhere.
+//
+//   absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph);
+//   (*opened)->Spawn(scheduler);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/graph/operator.h"
+
+namespace glaive::engine {
+
+class OpenGraph;
+
+/// Bytes of static tables by their address: one that several streams join is there once for all executors of a node.
+using TableBytes = std::map<const void*, std::uint64_t>;
+
+class Vertex {
+ public:
+  virtual ~Vertex() = default;
+
+  /// The vertices whose records it takes in.
+  virtual std::vector<const Vertex*> upstream() const = 0;
+  /// For each input of a stage, the bytes of an entry of the deltas that executors exchange.
+  virtual std::vector<std::size_t> delta_entry_bytes() const { return {}; }
+  /// Bytes of memory that a source holds on an executor.
+  virtual std::uint64_t source_memory_bytes() const { return 0; }
+  /// The static tables that it joins its records with.
+  virtual TableBytes tables() const { return {}; }
+  /// A stage's window, ms, but no more than some slides of it; 0 of other vertices.
+  virtual std::int64_t window_ms() const { return 0; }
+
+  /// By how much the watermark of its records stays behind that of the sources they come from, at most; ms.
+  virtual std::int64_t delay_ms() const { return 0; }
+
+  /// Opens it on an executor, on its own thread, after the vertices upstream.
+  virtual absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const = 0;
+};
+
+/// A vertex whose operators are Producer<R>.
+template <typename R>
+class ProducerVertex : public Vertex {};
+
+}  // namespace glaive::engine

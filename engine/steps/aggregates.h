@@ -1,0 +1,228 @@
+// The aggregates a query can name: which CRDT value each stores, and what it reads of a record.
+//
+//   .Aggregate(Count{})
+//   .Aggregate(Mean{&TaskEvent::cpu})
+//   .Aggregate(Several{Count{}, Last{&Bid::time_ms, &Bid::price}})
+//   .Aggregate(Distinct{&Bid::bidder})
+//
+// An aggregate of your own is a struct like these: `Value<R>` is a CRDT (state/crdt/crdt.h) and `Input` makes its input
+// from a record. It is called for every record, so both should inline.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "state/crdt/count.h"
+#include "state/crdt/extremum.h"
+#include "state/crdt/mean.h"
+#include "state/crdt/ordered.h"
+#include "state/crdt/presence.h"
+#include "state/crdt/several.h"
+#include "state/crdt/sum.h"
+#include "state/crdt/variance.h"
+#include "state/index/key_hash.h"
+
+namespace glaive::engine {
+
+/// How many records.
+struct Count {
+  template <typename R>
+  using Value = state::CountValue;
+
+  template <typename R>
+  state::Nothing Input(const R&) const {
+    return {};
+  }
+};
+
+/// What the aggregates of one field have in common. `Field` is a member pointer or a callable on the record.
+template <template <typename> typename V, typename Field>
+struct FieldAggregate {
+  template <typename R>
+  using Value = V<std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>>;
+
+  template <typename R>
+  auto Input(const R& record) const {
+    return std::invoke(field, record);
+  }
+
+  Field field;
+};
+
+/// The exact sum of a field: of integers 128 bits wide, of floating-point numbers rounded once at the end.
+template <typename Field>
+struct Sum : FieldAggregate<state::SumValue, Field> {};
+/// The least value of a field, which is never NaN.
+template <typename Field>
+struct Min : FieldAggregate<state::MinValue, Field> {};
+/// The greatest value of a field, which is never NaN.
+template <typename Field>
+struct Max : FieldAggregate<state::MaxValue, Field> {};
+/// The mean of a field: the double nearest to the exact sum by the count.
+template <typename Field>
+struct Mean : FieldAggregate<state::MeanValue, Field> {};
+/// The population variance of a field: the double nearest to the exact one.
+template <typename Field>
+struct Variance : FieldAggregate<state::VarianceValue, Field> {};
+
+template <typename Field>
+Sum(Field) -> Sum<Field>;
+template <typename Field>
+Min(Field) -> Min<Field>;
+template <typename Field>
+Max(Field) -> Max<Field>;
+template <typename Field>
+Mean(Field) -> Mean<Field>;
+template <typename Field>
+Variance(Field) -> Variance<Field>;
+
+/// What First and Last have in common: `order` says which record it is, `field` what of it.
+template <template <typename, typename> typename V, typename Order, typename Field>
+struct ChosenAggregate {
+  template <typename R>
+  using Value = V<std::remove_cvref_t<std::invoke_result_t<const Order&, const R&>>,
+                  std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>>;
+
+  template <typename R>
+  typename Value<R>::Input Input(const R& record) const {
+    return {.order = std::invoke(order, record), .value = std::invoke(field, record)};
+  }
+
+  Order order;
+  Field field;
+};
+
+/// A field of the record with the least `order`, for instance its time; of several such the least value of the field.
+/// Both are of types that compare in a total order: integers, or structs with a defaulted operator<=>.
+template <typename Order, typename Field>
+struct First : ChosenAggregate<state::FirstValue, Order, Field> {};
+/// A field of the record with the greatest `order`; of several such the greatest value of the field.
+template <typename Order, typename Field>
+struct Last : ChosenAggregate<state::LastValue, Order, Field> {};
+
+template <typename Order, typename Field>
+First(Order, Field) -> First<Order, Field>;
+template <typename Order, typename Field>
+Last(Order, Field) -> Last<Order, Field>;
+
+/// The K greatest values of a field, of a type that compares in a total order; repeated ones as often as they came.
+template <std::size_t K, typename Field>
+struct TopKAggregate {
+  template <typename R>
+  using Value = state::TopKValue<K, std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>>;
+
+  template <typename R>
+  auto Input(const R& record) const {
+    return std::invoke(field, record);
+  }
+
+  Field field;
+};
+
+/// `.Aggregate(TopK<10>(&Bid::price))`
+template <std::size_t K, typename Field>
+TopKAggregate<K, Field> TopK(Field field) {
+  return {std::move(field)};
+}
+
+/// How many different values a field has, exactly. The state stores an entry for each, with what stands beside it in
+/// Several, which holds one Distinct at most. It is not for sessions, and with Unbounded only for results at the end.
+/// The field is of a type that could be a key, without padding, pointers or floating-point numbers.
+template <typename Field>
+struct Distinct {
+  template <typename R>
+  using Element = std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>;
+  /// Of an element.
+  template <typename R>
+  using Value = state::PresenceValue;
+
+  template <typename R>
+  state::Nothing Input(const R&) const {
+    return {};
+  }
+  template <typename R>
+  Element<R> ElementOf(const R& record) const {
+    return std::invoke(field, record);
+  }
+
+  Field field;
+};
+
+template <typename Field>
+Distinct(Field) -> Distinct<Field>;
+
+/// Several aggregates in one pass: `.Aggregate(Several{Count{}, Max{&Bid::price}})`. The result is a tuple.
+template <typename... As>
+struct Several;
+
+template <typename A>
+struct Several<A> {
+  template <typename R>
+  using Value = state::SeveralValue<typename A::template Value<R>>;
+
+  template <typename R>
+  typename Value<R>::Input Input(const R& record) const {
+    return {first.Input(record)};
+  }
+
+  A first;
+};
+
+template <typename A, typename... Rest>
+  requires(sizeof...(Rest) > 0)
+struct Several<A, Rest...> {
+  template <typename R>
+  using Value = state::SeveralValue<typename A::template Value<R>, typename Rest::template Value<R>...>;
+
+  explicit Several(A first_aggregate, Rest... others) : first(std::move(first_aggregate)), rest{std::move(others)...} {}
+
+  template <typename R>
+  typename Value<R>::Input Input(const R& record) const {
+    return {first.Input(record), rest.Input(record)};
+  }
+
+  A first;
+  Several<Rest...> rest;
+};
+
+template <typename... As>
+Several(As...) -> Several<As...>;
+
+/// What `.Aggregate()` takes for records of type R.
+template <typename A, typename R>
+concept AggregateOf = state::CrdtValue<typename A::template Value<R>> && requires(const A& aggregate, const R& record) {
+  { aggregate.Input(record) } -> std::convertible_to<typename A::template Value<R>::Input>;
+};
+
+/// How many Distinct an aggregate is or holds. With one, the state has an entry for each of its elements.
+template <typename A>
+inline constexpr int kDistincts = 0;
+template <typename Field>
+inline constexpr int kDistincts<Distinct<Field>> = 1;
+template <typename... As>
+inline constexpr int kDistincts<Several<As...>> = (kDistincts<As> + ... + 0);
+
+/// The element of a record, for an aggregate that is or holds a Distinct.
+template <typename A, typename R>
+auto ElementOf(const A& aggregate, const R& record) {
+  if constexpr (requires { aggregate.ElementOf(record); }) {
+    return aggregate.ElementOf(record);
+  } else if constexpr (kDistincts<decltype(aggregate.first)> == 1) {
+    return ElementOf(aggregate.first, record);
+  } else {
+    return ElementOf(aggregate.rest, record);
+  }
+}
+
+/// Whether the elements of a Distinct can be part of a key; true of other aggregates.
+template <typename A, typename R>
+inline constexpr bool kElementsAreKeys = true;
+template <typename Field, typename R>
+inline constexpr bool kElementsAreKeys<Distinct<Field>, R> =
+    requires { requires state::StateKey<typename Distinct<Field>::template Element<R>>; };
+template <typename... As, typename R>
+inline constexpr bool kElementsAreKeys<Several<As...>, R> = (kElementsAreKeys<As, R> && ...);
+
+}  // namespace glaive::engine
