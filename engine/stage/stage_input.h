@@ -37,6 +37,7 @@
 #include "engine/stage/read_ahead.h"
 #include "engine/stage/touch_new_tables.h"
 #include "engine/window/windows.h"
+#include "rdma/base/prefetch.h"
 #include "state/epoch/delta_reader.h"
 
 namespace glaive::engine {
@@ -276,6 +277,9 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   template <typename AddFn>
   void ForEachSelected(const Batch<typename Plan::Input>& batch, const AddFn& add) {
     if constexpr (!Plan::Chain::kSelects) {
+      if (batch.in_order) {
+        PrefetchEndsOfSteps(batch.upcoming);
+      }
       for (Records rest = batch.records; !rest.empty();) {
         add(TakeFirst(rest, kAddStep), [] {});
       }
@@ -297,6 +301,16 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     const std::span<T> first = items.first(std::min(count, items.size()));
     items = items.subspan(first.size());
     return first;
+  }
+
+  /// Of records in order, the fold loop first reads the times of a step's first and last record. If it reads little
+  /// else (a count of all records), no other load comes early enough to fetch them.
+  static void PrefetchEndsOfSteps(Records records) {
+    while (!records.empty()) {
+      const Records step = TakeFirst(records, kAddStep);
+      Prefetch(&step.front());
+      Prefetch(&step.back());
+    }
   }
 
   /// At most kSelectStep records. Every pointer is written and those of the selected ones stay: no branch.
