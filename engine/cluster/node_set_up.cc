@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -347,7 +346,7 @@ absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
   return AwaitPeers("confirmed message of full size to", probing, deadline_ns, watch);
 }
 
-absl::Status NodeSetUp::AwaitPeers(std::string_view what, PeerPoll poll, std::int64_t deadline_ns,
+absl::Status NodeSetUp::AwaitPeers(const std::string& what, PeerPoll poll, std::int64_t deadline_ns,
                                    const Watch& watch) {
   rdma::Reminder reminder(clock_->NowNanos());
   while (true) {
@@ -362,8 +361,8 @@ absl::Status NodeSetUp::AwaitPeers(std::string_view what, PeerPoll poll, std::in
     if (now_ns >= deadline_ns) {
       const auto& device = parts_->run->executors().front()->mesh().options().device;
       return absl::DeadlineExceededError(absl::StrCat(
-          "this node has no ", what, " node ", Value(**missing), " after --join-timeout=",
-          absl::FormatDuration(options_->cluster.join_timeout), LastFailure(**missing),
+          "this node has no ", what, " node ", Value(**missing),
+          " after --join-timeout=", absl::FormatDuration(options_->cluster.join_timeout), LastFailure(**missing),
           device == nullptr ? "" : absl::StrCat("; this node is at ", device->info().Describe()),
           ". Both addresses must be in one RDMA network: try rping between them, or choose others with --bind or "
           "--device"));

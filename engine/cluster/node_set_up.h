@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -66,7 +65,7 @@ class NodeSetUp {
   /// Returns when the queue pairs of all nodes stand, and each of this node's has carried a message of full size.
   absl::Status AwaitConnections(const Watch& watch);
   /// Polls until no node is missing. `what` this node waits for, such as "queue pair to", for messages.
-  absl::Status AwaitPeers(std::string_view what, PeerPoll poll, std::int64_t deadline_ns, const Watch& watch);
+  absl::Status AwaitPeers(const std::string& what, PeerPoll poll, std::int64_t deadline_ns, const Watch& watch);
   /// "node 1 (process 4711) at rxe0 port 1 ...".
   std::string Describe(NodeId node) const;
   /// "; the last attempt failed: no route", if one has.

@@ -8,10 +8,10 @@
 //
 //   Executor i of a node has one queue pair per peer node, with executor i there. It uses the queue pair for the
 //   channels to all executors of that node. Over verbs with Arrival::kImmediate the executors of a node hand immediate
-//   values on to one another (node_arrivals.h), so each is polled until all of them have ended. PollProbes sends one full
-//   slot through each queue pair of a device (message_probes.h). A mesh of one executor has no rings; its pool still has
-//   segments. Destroy meshes when all executors of the process have stopped using theirs:
-//   over `local` peers write into each other's memory directly.
+//   values on to one another (node_arrivals.h), so each is polled until all of them have ended. PollProbes sends one
+//   full slot through each queue pair of a device (message_probes.h). A mesh of one executor has no rings; its pool
+//   still has segments. Destroy meshes when all executors of the process have stopped using theirs: over `local` peers
+//   write into each other's memory directly.
 //
 // Channels with messages are served in turn: Poll notices arrivals, and NextArrival hands out one channel after the
 // other.

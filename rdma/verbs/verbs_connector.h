@@ -12,7 +12,8 @@
 // can connect.
 //
 // Over iWARP the listening end stands before the connecting one, whose attempt may still fail. So until the first Poll,
-// a listening end that is disconnected waits for the next attempt. Call PollConnecting until the peers' ends stand, too.
+// a listening end that is disconnected waits for the next attempt. Call PollConnecting until the peers' ends stand,
+// too.
 //
 //   auto connector = VerbsConnector::Listen(config);
 //   (*connector)->Start(ExecutorId{1}, queue_pair, "10.0.0.2:40123");
