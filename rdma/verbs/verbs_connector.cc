@@ -19,6 +19,7 @@
 #include "rdma/verbs/connect_message.h"
 #include "rdma/verbs/locked_memory.h"
 #include "rdma/verbs/receive_queue.h"
+#include "rdma/verbs/rejection_failure.h"
 #include "rdma/verbs/thread_domain.h"
 #include "rdma/verbs/verbs_device.h"
 
@@ -28,31 +29,8 @@ namespace {
 constexpr int kSpareBacklog = 64;               // for strangers, besides the executors of the run
 constexpr std::uint8_t kEndlessRnrRetries = 7;  // a peer without free receives is not lost
 
-// InfiniBand Architecture Specification, volume 1, table 107 (reasons of a REJ message); iWARP has the system's errors.
-constexpr int kRejectedInvalidService = 8;
-constexpr int kRejectedStaleConnection = 10;
-constexpr int kRejectedByConsumer = 28;
-
 constexpr char kOneNetwork[] =
     "both addresses must be in one RDMA network: try rping between them, or choose others with --bind or --device";
-
-std::string RejectedReason(int status) {
-  switch (status) {
-    case kRejectedInvalidService:
-    case -ECONNREFUSED:
-      return absl::StrCat("the connection was refused (status ", status, "): no process listens there");
-    case kRejectedStaleConnection:
-      return "the connection was refused: the device there still holds one of the same number, of a run that has just "
-             "ended";
-    case kRejectedByConsumer:
-    case -ECONNRESET:
-      return "the connection was refused by the process that listens there: it belongs to another run, or has no queue "
-             "pair left; its own message says more";
-    default:
-      return absl::StrCat("the connection was refused (status ", status,
-                          "); the message of the process there says more");
-  }
-}
 
 rdma_conn_param ConnectParameters(const ConnectMessage& message) {
   rdma_conn_param parameters{};
@@ -313,7 +291,7 @@ absl::Status VerbsConnector::OnEvent(Connection& connection, const Event& event)
       return absl::UnavailableError(absl::StrCat("nobody is reached there (", rdma_event_str(event.type), ", status ",
                                                  event.status, "); ", kOneNetwork));
     case RDMA_CM_EVENT_REJECTED:
-      return absl::UnavailableError(RejectedReason(event.status));
+      return RejectionFailure(event.status);
     case RDMA_CM_EVENT_DISCONNECTED:
       return absl::UnavailableError("the queue pair was disconnected: its process has ended, or closed it");
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
@@ -331,7 +309,7 @@ absl::Status VerbsConnector::OnRouteResolved(Connection& connection) {
     if (!options_.device->info().is_iwarp) connection.retries.OnRequest(clock_.NowNanos());  // iWARP gives up by itself
     return absl::OkStatus();
   }
-  if (errno == ECONNREFUSED) return absl::UnavailableError(RejectedReason(-ECONNREFUSED));  // iWARP, at once
+  if (errno == ECONNREFUSED) return RejectionFailure(-ECONNREFUSED);  // iWARP, at once
   return absl::UnavailableError(absl::StrCat("rdma_connect: ", strerror(errno), "; ", kOneNetwork));
 }
 
