@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "engine/api/join.h"
@@ -81,21 +82,37 @@ Workload ManyRecords(std::uint32_t executors, std::uint64_t records, std::uint64
           .max_lead_ms = 100'000};
 }
 
-/// Runs the query that `build(workload)` makes, and checks its turns. The query has at least `results` results; by
-/// default about one for each key.
+/// Runs `run(observer)` until all its turns are short. A turn that is too long by the engine's fault is so in each of
+/// the runs. The system makes some too long now and then: it compacts memory, or the host takes the processor away.
+template <typename Run>
+void ExpectShortTurnsOf(const Run& run) {
+  constexpr int kMostRuns = 3;
+  std::string found;
+  for (int i = 0; i < kMostRuns; ++i) {
+    LongestTurn longest;
+    run(longest);
+    if (::testing::Test::HasFatalFailure() || longest.nanos() < kLongestTurnNs) return;
+    absl::StrAppend(&found, " ", longest.nanos(), " ns of fiber ", longest.fiber(), ";");
+  }
+  ADD_FAILURE() << "turns that are longer than " << kLongestTurnNs << " ns, in each of " << kMostRuns
+                << " runs:" << found;
+}
+
+/// Checks the turns of the query that `build(workload)` makes. It has at least `results` results; by default about one
+/// for each key.
 template <typename Build>
 void ExpectShortTurns(std::uint32_t executors, const Build& build, std::uint64_t records = kKeys,
                       std::uint64_t keys = kDifferentKeys, std::optional<std::uint64_t> results = std::nullopt) {
-  LongestTurn longest;
-  Workload workload = ManyRecords(executors, records, keys);
-  workload.observer = &longest;
-  const std::unique_ptr<Query> query = build(workload);
-  ClusterOutcome outcome;
-  outcome.status = RunExecutors(workload, *query, 1, outcome.metrics);
-  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-  EXPECT_GE(Total(outcome, &ExecutorMetrics::results), results.value_or(std::min(records, keys) / 100 * 99))
-      << "or this tests little";
-  EXPECT_LT(longest.nanos(), kLongestTurnNs) << "of fiber " << longest.fiber();
+  ExpectShortTurnsOf([&](LongestTurn& longest) {
+    Workload workload = ManyRecords(executors, records, keys);
+    workload.observer = &longest;
+    const std::unique_ptr<Query> query = build(workload);
+    ClusterOutcome outcome;
+    outcome.status = RunExecutors(workload, *query, 1, outcome.metrics);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    EXPECT_GE(Total(outcome, &ExecutorMetrics::results), results.value_or(std::min(records, keys) / 100 * 99))
+        << "or this tests little";
+  });
 }
 
 auto Counts(const Workload& workload) {
@@ -279,23 +296,23 @@ INSTANTIATE_TEST_SUITE_P(WithExecutors, ShortTurns, ::testing::Values(1, 2),
 
 /// Many windows that have a result each.
 TEST(ShortTurnsOf, ManyWindows) {
-  LongestTurn longest;
-  Workload workload{.records = 50'000,
-                    .keys = 1,
-                    .span_ms = 50'000,
-                    .state_limit_bytes = std::uint64_t{2} << 30,
-                    .max_lead_ms = 1'000'000,
-                    .observer = &longest};
-  const auto query = From(TestSource(workload))
-                         .KeyBy(&TestRecord::key)
-                         .Window(Sliding{absl::Seconds(60), absl::Milliseconds(1)})
-                         .Aggregate(Count{})
-                         .To(Discard{});
-  ClusterOutcome outcome;
-  outcome.status = RunExecutors(workload, *query, 1, outcome.metrics);
-  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-  EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired), 100'000U);
-  EXPECT_LT(longest.nanos(), kLongestTurnNs) << "of fiber " << longest.fiber();
+  ExpectShortTurnsOf([](LongestTurn& longest) {
+    Workload workload{.records = 50'000,
+                      .keys = 1,
+                      .span_ms = 50'000,
+                      .state_limit_bytes = std::uint64_t{2} << 30,
+                      .max_lead_ms = 1'000'000,
+                      .observer = &longest};
+    const auto query = From(TestSource(workload))
+                           .KeyBy(&TestRecord::key)
+                           .Window(Sliding{absl::Seconds(60), absl::Milliseconds(1)})
+                           .Aggregate(Count{})
+                           .To(Discard{});
+    ClusterOutcome outcome;
+    outcome.status = RunExecutors(workload, *query, 1, outcome.metrics);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired), 100'000U);
+  });
 }
 
 }  // namespace
