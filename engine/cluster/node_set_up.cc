@@ -30,6 +30,9 @@ constexpr absl::Duration kConnectPollInterval = absl::Milliseconds(1);
 /// What a node waits beyond --join-timeout: the node that connects to it gives up then, and says why it failed.
 constexpr absl::Duration kConnectPatience = absl::Seconds(1);
 
+/// How long the first message of full size may take: some seconds of retries, whatever the device's timeouts are.
+constexpr absl::Duration kProbePatience = absl::Seconds(15);
+
 /// Why executors of that host cannot be pinned, as node `own` of it says it; empty: they are. The system would run
 /// executors that are not pinned on processors to which another node's executors are pinned, so all are or none is.
 /// `found` by each node: an obstacle, or its processors behind an empty line.
@@ -326,10 +329,15 @@ absl::Status NodeSetUp::ExchangeChannels(const Watch& watch) {
 }
 
 absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
-  const std::int64_t deadline_ns =
-      clock_->NowNanos() + absl::ToInt64Nanoseconds(options_->cluster.join_timeout + kConnectPatience);
+  const absl::Duration join_timeout = options_->cluster.join_timeout;
   const auto connecting = [&] { return parts_->run->PollConnecting(watch); };
-  if (absl::Status status = AwaitPeers("queue pair to", connecting, deadline_ns, watch); !status.ok()) {
+  const PeerWait connection{.what = "queue pair to",
+                            .time = absl::StrCat(absl::FormatDuration(join_timeout), " (--join-timeout)"),
+                            .deadline_ns = DeadlineIn(join_timeout + kConnectPatience),
+                            .remedy =
+                                "Both addresses must be in one RDMA network: try rping between them, or choose "
+                                "others with --bind or --device"};
+  if (absl::Status status = AwaitPeers(connection, connecting, watch); !status.ok()) {
     return status;
   }
   // An end of another node may still fail, and connect again to one of this node.
@@ -337,17 +345,26 @@ absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
   absl::Status connected = plane_->AllGather("connected", "").status();
   plane_->WatchAlso(GoOn);
   if (connected.ok()) {
-    connected = AwaitPeers("queue pair to", connecting, deadline_ns, watch);
+    connected = AwaitPeers(connection, connecting, watch);
   }
   if (!connected.ok()) {
     return connected;
   }
   const auto probing = [&] { return parts_->run->PollProbes(watch); };
-  return AwaitPeers("confirmed message of full size to", probing, deadline_ns, watch);
+  return AwaitPeers(
+      {.what = "confirmed message of full size to",
+       .time = absl::FormatDuration(kProbePatience),
+       .deadline_ns = DeadlineIn(kProbePatience),
+       .remedy = "An interface or switch on the way may have a smaller MTU than the devices: give all the "
+                 "same MTU (ip link show; ping -M do -s SIZE)"},
+      probing, watch);
 }
 
-absl::Status NodeSetUp::AwaitPeers(const std::string& what, PeerPoll poll, std::int64_t deadline_ns,
-                                   const Watch& watch) {
+std::int64_t NodeSetUp::DeadlineIn(absl::Duration time) const {
+  return clock_->NowNanos() + absl::ToInt64Nanoseconds(time);
+}
+
+absl::Status NodeSetUp::AwaitPeers(const PeerWait& wait, PeerPoll poll, const Watch& watch) {
   rdma::Reminder reminder(clock_->NowNanos());
   while (true) {
     const absl::StatusOr<std::optional<NodeId>> missing = poll();
@@ -358,21 +375,17 @@ absl::Status NodeSetUp::AwaitPeers(const std::string& what, PeerPoll poll, std::
       return absl::OkStatus();
     }
     const std::int64_t now_ns = clock_->NowNanos();
-    if (now_ns >= deadline_ns) {
+    if (now_ns >= wait.deadline_ns) {
       const auto& device = parts_->run->executors().front()->mesh().options().device;
       return absl::DeadlineExceededError(absl::StrCat(
-          "this node has no ", what, " node ", Value(**missing),
-          " after --join-timeout=", absl::FormatDuration(options_->cluster.join_timeout), LastFailure(**missing),
-          device == nullptr ? "" : absl::StrCat("; this node is at ", device->info().Describe()),
-          ". Both addresses must be in one RDMA network: try rping between them, or choose others with --bind or "
-          "--device"));
+          "this node has no ", wait.what, " node ", Value(**missing), " after ", wait.time, LastFailure(**missing),
+          device == nullptr ? "" : absl::StrCat("; this node is at ", device->info().Describe()), ". ", wait.remedy));
     }
     if (absl::Status status = watch(); !status.ok()) {
       return status;
     }
     if (reminder.Due(now_ns)) {
-      host_->Tell(absl::StrCat("waits for a ", what, " ", Describe(**missing), ", for at most ",
-                               absl::FormatDuration(options_->cluster.join_timeout), " (--join-timeout)",
+      host_->Tell(absl::StrCat("waits for a ", wait.what, " ", Describe(**missing), ", for at most ", wait.time,
                                LastFailure(**missing)));
     }
     host_->Sleep(kConnectPollInterval);

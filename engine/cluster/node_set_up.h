@@ -16,6 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 #include "engine/cluster/host.h"
 #include "engine/cluster/memory_plan.h"
@@ -60,12 +61,20 @@ class NodeSetUp {
   absl::StatusOr<std::vector<int>> ClaimCpus();
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   absl::Status ExchangeChannels(const Watch& watch);
+  /// What this node waits for, for messages, and until when.
+  struct PeerWait {
+    std::string what;  // "queue pair to"
+    std::string time;  // "1m (--join-timeout)"
+    std::int64_t deadline_ns = 0;
+    std::string remedy;  // a sentence, without a full stop
+  };
   using PeerPoll = absl::FunctionRef<absl::StatusOr<std::optional<NodeId>>()>;
 
   /// Returns when the queue pairs of all nodes stand, and each of this node's has carried a message of full size.
   absl::Status AwaitConnections(const Watch& watch);
-  /// Polls until no node is missing. `what` this node waits for, such as "queue pair to", for messages.
-  absl::Status AwaitPeers(const std::string& what, PeerPoll poll, std::int64_t deadline_ns, const Watch& watch);
+  /// Polls until no node is missing.
+  absl::Status AwaitPeers(const PeerWait& wait, PeerPoll poll, const Watch& watch);
+  std::int64_t DeadlineIn(absl::Duration time) const;
   /// "node 1 (process 4711) at rxe0 port 1 ...".
   std::string Describe(NodeId node) const;
   /// "; the last attempt failed: no route", if one has.

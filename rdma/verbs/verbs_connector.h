@@ -11,9 +11,9 @@
 // down no attempt is begun. The listening end drops what it has of a failed attempt. After StopListening nobody else
 // can connect.
 //
-// Over iWARP the listening end stands before the connecting one, whose attempt may still fail. So until the first Poll,
-// a listening end that is disconnected waits for the next attempt. Call PollConnecting until the peers' ends stand,
-// too.
+// Over iWARP the listening end stands before the connecting one, whose attempt may still fail. So PollConnecting lets a
+// listening end that is disconnected wait for the next attempt. Call it until the peers' ends stand, too, and Poll
+// then.
 //
 //   auto connector = VerbsConnector::Listen(config);
 //   (*connector)->Start(ExecutorId{1}, queue_pair, "10.0.0.2:40123");
@@ -141,7 +141,7 @@ class VerbsConnector {
   Connection loopback_;                  // the listening end of this executor's connection to itself
   absl::flat_hash_map<std::uint32_t, ExecutorId> executors_;  // by the queue pair's number, once it is connected
   SocketAddress here_;                                        // the device's address, at any port
-  bool are_made_ = false;                                     // all connections stand, at both ends
+  bool are_made_ = false;                                     // all ends stand: Poll was called
   bool device_failed_ = false;                                // its failure was reported
   SteadyClock clock_;
 };

@@ -9,6 +9,7 @@ from ysb_process import BIN, CliTest
 
 PARAMETERS = pathlib.Path("/sys/module/rdma_rxe/parameters")
 HOLD_MS = 3
+MOST_RUNS = 5  # on a slow machine a message may be complete whenever its receiver polls
 
 
 def held_back():
@@ -42,8 +43,12 @@ class OutOfOrderTest(CliTest):
             self.binary = BIN / query
             for arrival in ("imm", "poll"):
                 with self.subTest(query, arrival=arrival):
-                    report = self.report_of("--nodes=2", "--executors=2", f"--arrival={arrival}", *flags)
-                    waits = report["placement_waits"]
+                    waits = 0
+                    for _ in range(MOST_RUNS):
+                        report = self.report_of("--nodes=2", "--executors=2", f"--arrival={arrival}", *flags)
+                        waits += report["placement_waits"]
+                        if arrival == "imm" or waits > 0:
+                            break
                     self.assertTrue(waits > 0 if arrival == "poll" else waits == 0, f"{waits} waits")
 
 
