@@ -61,6 +61,7 @@ class NodeSetUp {
   absl::StatusOr<std::vector<int>> ClaimCpus();
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   absl::Status ExchangeChannels(const Watch& watch);
+
   /// What this node waits for, for messages, and until when.
   struct PeerWait {
     std::string what;  // "queue pair to"
@@ -74,6 +75,7 @@ class NodeSetUp {
   absl::Status AwaitConnections(const Watch& watch);
   /// Polls until no node is missing.
   absl::Status AwaitPeers(const PeerWait& wait, PeerPoll poll, const Watch& watch);
+  /// The time `time` from now, by the run's clock, in nanoseconds.
   std::int64_t DeadlineIn(absl::Duration time) const;
   /// "node 1 (process 4711) at rxe0 port 1 ...".
   std::string Describe(NodeId node) const;
