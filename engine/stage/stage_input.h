@@ -224,6 +224,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         late_(std::move(late_sink)),
         store_(std::move(store)),
         fold_loop_(plan, windows_, context_->memory->thresholds().most_pending),
+        slice_pace_(context_->memory->thresholds().slices_per_turn),
         progress_({.self = context_->self,
                    .input = stage_input,
                    .of_results = !Plan::kFromSource,
@@ -341,11 +342,14 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   }
 
   /// Before entries of a slice come to the state: opens its table if that will be large, and gives large new tables
-  /// their memory.
+  /// their memory. A batch may have a slice of its own for each record, so the turn ends after some slices.
   void OpenAhead(Fiber& fiber, state::SliceId slice) {
-    if (store_.primary().OpensLargeTable(slice)) [[unlikely]] {
-      context_->Require(fiber, described_->Explain(store_.primary().Open(slice).status()));
-      ++context_->metrics->opened_ahead;
+    if (store_.primary().LastOpened(slice) == nullptr) [[unlikely]] {
+      slice_pace_.Step(fiber);
+      if (store_.primary().OpensLargeTable(slice)) {
+        context_->Require(fiber, described_->Explain(store_.primary().Open(slice).status()));
+        ++context_->metrics->opened_ahead;
+      }
     }
     TouchNewTables(fiber, *context_->memory);
   }
@@ -382,6 +386,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   LateOutput<typename Plan::Record> late_;
   Store store_;
   FoldLoop<Plan> fold_loop_;
+  Pace slice_pace_;
   FlowProgress progress_;
   std::array<const typename Plan::Input*, Plan::Chain::kSelects ? kSelectStep : 0> selected_;
 };

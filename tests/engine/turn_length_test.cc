@@ -21,6 +21,7 @@
 #include "engine/fiber/turn_observer.h"
 #include "engine/sink/discard.h"
 #include "rdma/base/sanitizers.h"
+#include "state/log/state_thresholds.h"
 #include "tests/engine/cluster_harness.h"
 
 namespace glaive::engine {
@@ -40,11 +41,14 @@ class LongestTurn final : public TurnObserver {
   void BeforeTurn(const Fiber& fiber) override {
     fiber_ = &fiber;
     began_ns_ = ThreadNanos();
+    source_turns_ += fiber.name() == "source" ? 1 : 0;
   }
 
   std::int64_t nanos() const { return longest_ns_; }
   /// The fiber that had it.
   const std::string& fiber() const { return longest_fiber_; }
+  /// How many turns sources had.
+  std::uint64_t source_turns() const { return source_turns_; }
 
  private:
   static std::int64_t ThreadNanos() {
@@ -66,6 +70,7 @@ class LongestTurn final : public TurnObserver {
   std::int64_t began_ns_ = 0;
   std::int64_t longest_ns_ = 0;
   std::string longest_fiber_;
+  std::uint64_t source_turns_ = 0;
 };
 
 constexpr absl::Duration kWindow = absl::Seconds(10);  // all records are in one
@@ -312,6 +317,8 @@ TEST(ShortTurnsOf, ManyWindows) {
     outcome.status = RunExecutors(workload, *query, 1, outcome.metrics);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired), 100'000U);
+    EXPECT_GE(longest.source_turns(), workload.records / state::StateThresholds().slices_per_turn)
+        << "each record opens a slice";
   });
 }
 

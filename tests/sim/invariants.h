@@ -65,9 +65,11 @@ class Invariants {
 template <typename Find>
 std::optional<std::string> Invariants::AfterRound(engine::Executor& executor, const Find& find) {
   if (executor.done()) return executor.status().ok() ? AtEnd(executor) : std::nullopt;
-  // Merging takes turns of its own while an index grows, and between runs of entries, which have headers of 16 bytes. A
-  // message waits for one message of each other channel.
-  const std::int64_t rounds_of_message = scenario_->slot_bytes / 16 / scenario_->entries_per_turn;
+  // Merging takes turns of its own while an index grows, and between runs of entries, each of another slice and with a
+  // header of 16 bytes. A message waits for one message of each other channel.
+  const std::int64_t runs_of_message = scenario_->slot_bytes / 16;
+  const std::int64_t rounds_of_message =
+      runs_of_message / scenario_->entries_per_turn + runs_of_message / scenario_->slices_per_turn;
   const std::int64_t most_rounds = 200 + (scenario_->executor_count() - 1) * rounds_of_message;
   for (std::uint32_t other = 0; other < scenario_->executor_count(); ++other) {
     if (ExecutorId{other} == executor.id()) continue;

@@ -115,6 +115,7 @@ void DrawThresholds(Random& random, Scenario& scenario) {
   scenario.values_tried = OneOf<3>(random, {1, 20, 1'024});
   scenario.refused_records_allowed = OneOf<4>(random, {0, 1, 10, 1'000});
   scenario.entries_per_turn = OneOf<4>(random, {1, 7, 50, 4'096});
+  scenario.slices_per_turn = OneOf<3>(random, {1, 5, 64});
   scenario.cells_per_turn = OneOf<2>(random, {100, 1 << 16});
   scenario.cleaned_bytes_per_turn = OneOf<2>(random, {4'096, 256 << 10});
   scenario.most_pending = OneOf<3>(random, {1, 50, 1'024});
@@ -165,6 +166,7 @@ std::vector<Knob> ThresholdKnobs() {
           {"values-tried", &Scenario::values_tried, 1'024, 1, kMost},
           {"refused-records-allowed", &Scenario::refused_records_allowed, 1'000, 0, kMost},
           {"entries-per-turn", &Scenario::entries_per_turn, 4'096, 1, kMost},
+          {"slices-per-turn", &Scenario::slices_per_turn, 64, 1, kMost},
           {"cells-per-turn", &Scenario::cells_per_turn, 1 << 16, 1, kMost},
           {"cleaned-bytes-per-turn", &Scenario::cleaned_bytes_per_turn, 256 << 10, 64, kMost},
           {"most-pending", &Scenario::most_pending, 1'024, 1, kMost}};
@@ -270,6 +272,7 @@ state::StateThresholds Scenario::thresholds() const {
           .values_tried = of(values_tried),
           .refused_records_allowed = of(refused_records_allowed),
           .entries_per_turn = of(entries_per_turn),
+          .slices_per_turn = of(slices_per_turn),
           .cells_per_turn = of(cells_per_turn),
           .cleaned_bytes_per_turn = of(cleaned_bytes_per_turn),
           .most_pending = of(most_pending),

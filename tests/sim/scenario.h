@@ -77,6 +77,7 @@ struct Scenario {
   std::int64_t values_tried = 1'024;
   std::int64_t refused_records_allowed = 1'000;
   std::int64_t entries_per_turn = 4'096;
+  std::int64_t slices_per_turn = 64;
   std::int64_t cells_per_turn = 1 << 16;
   std::int64_t cleaned_bytes_per_turn = 256 << 10;
   std::int64_t most_pending = 1'024;
