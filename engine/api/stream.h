@@ -1,11 +1,11 @@
 // The query API: a query is a chain of steps. Each step returns a type that has the steps that may come next.
 //
-//   From(source)              Stream          Filter, Map, FilterMap, JoinTable, Split, then KeyBy, or Window at once;
-//                                             two streams are joined by api/join.h
+//   From(source)              Stream          Filter, Map, FilterMap, Inspect, JoinTable, Split, then KeyBy, or Window
+//                                             at once, or To; two streams are joined by api/join.h
 //     .KeyBy(key)             KeyedStream     Window
 //     .Window(Tumbling{...})  WindowedStream  AllowedLateness, LateTo, then Aggregate
-//     .Aggregate(Count{})     Stream          of the results: all of the above, or To
-//     .To(sink)               std::unique_ptr<Query>
+//     .Aggregate(Count{})     Stream          of the results: all of the above
+//     .To(sink)               std::unique_ptr<GraphQuery>, which is a Query; several are united by api/together.h
 //
 // Everything up to the window fuses into one loop at compile time. The results of a window are a stream again, with the
 // windows' last milliseconds as event times: they can be mapped, and grouped and aggregated again. A step that comes
@@ -29,6 +29,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 
@@ -132,6 +133,7 @@ class WindowedStream {
   GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(Inspect, "glaive: Inspect() comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes once, before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(Window, "glaive: a stream has one Window(); after it comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after Window()")
@@ -173,6 +175,7 @@ class KeyedStream {
   GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after KeyBy() comes Window(...)")
+  GLAIVE_WRONG_ORDER(Inspect, "glaive: Inspect() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...)")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
@@ -223,6 +226,14 @@ class Stream {
     return Then(FilterMapStep<Chain, Function>{std::move(chain_), std::move(function)});
   }
 
+  /// Calls `function` with every record, once, and passes the record on: for counters and traces. The executors of a
+  /// process call it at the same time. What it returns is ignored.
+  template <typename Function>
+    requires std::invocable<const Function&, const Record&>
+  auto Inspect(Function function) && {
+    return Then(InspectStep<Chain, Function>{std::move(chain_), std::move(function)});
+  }
+
   /// Joins each record with the table's entry under its key, `key(record)`: the stream is then of what
   /// `combine(record, value)` makes of both. Records whose key the table doesn't have are dropped.
   template <typename K, typename V, typename Key, typename Combine>
@@ -261,17 +272,17 @@ class Stream {
     return KeyedStream<Origin, Chain, OneKeyForAll>(std::move(origin_), std::move(chain_), {}).Window(window);
   }
 
-  /// Ends the query. `sink` is Csv, Collect, Discard, AllOf, or your own (engine/sink/sink.h).
+  /// Ends the stream in a sink: Csv, Collect, Discard, AllOf, or your own (engine/sink/sink.h). Records move to no
+  /// other executor: each writes the results of windows that it leads or, without a window, what it makes of the
+  /// records that it reads, in their order.
   template <typename S>
-  std::unique_ptr<Query> To(const S& sink) && {
+  std::unique_ptr<GraphQuery> To(const S& sink) && {
     constexpr bool kIsSink = SinkSpecFor<S, Record>;
-    static_assert(!Origin::kFromSource,
-                  "glaive: To() needs results: call KeyBy(...), Window(...) and Aggregate(...) first");
-    static_assert(Origin::kFromSource || kIsSink,
-                  "glaive: To() takes a sink for this query's rows, such as Csv{path} or Discard{}");
-    if constexpr (kIsSink && !Origin::kFromSource) {
-      return std::make_unique<GraphQuery>(std::make_shared<const SinkVertex<Origin, Chain>>(
-          std::move(origin_), std::move(chain_), sink.template Factory<Record>()));
+    static_assert(kIsSink, "glaive: To() takes a sink for this query's rows, such as Csv{path} or Discard{}");
+    if constexpr (kIsSink) {
+      return std::make_unique<GraphQuery>(
+          std::vector<std::shared_ptr<const Vertex>>{std::make_shared<const SinkVertex<Origin, Chain>>(
+              std::move(origin_), std::move(chain_), sink.template Factory<Record>())});
     } else {
       return nullptr;
     }

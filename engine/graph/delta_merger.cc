@@ -17,6 +17,9 @@ constexpr std::size_t kBytesPerTurn = std::size_t{64} << 10;
 
 DeltaMerger::DeltaMerger(TaskContext& context, std::span<DeltaTarget* const> inputs)
     : context_(&context), inputs_(inputs.begin(), inputs.end()), peers_(context.executor_count) {
+  if (inputs_.empty()) {
+    return;  // peers send nothing
+  }
   for (std::uint32_t turn = 0; turn < context.peer_count(); ++turn) {
     const ExecutorId executor = context.Peer(turn);
     Peer& peer = peers_[Value(executor)];

@@ -4,6 +4,7 @@
 // Owned by a query task, used by its executor's thread. The fiber takes messages of channels in turn, from those on
 // which some have arrived (ExecutorMesh::NextArrival). So executors that send nothing cost nothing. It sleeps while
 // nothing has arrived, and returns held back credits then. It ends when every other executor has ended all inputs.
+// A query without inputs has no such fiber.
 //
 //   DeltaMerger merger(context, graph.inputs());
 //   status = merger.Spawn(scheduler);

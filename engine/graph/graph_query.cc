@@ -74,7 +74,20 @@ class GraphTask final : public QueryTask {
 
 }  // namespace
 
-GraphQuery::GraphQuery(std::shared_ptr<const Vertex> sink) : sink_(std::move(sink)) { AddUpstreamFirst(*sink_); }
+GraphQuery::GraphQuery(std::vector<std::shared_ptr<const Vertex>> sinks) : sinks_(std::move(sinks)) {
+  GLAIVE_CHECK(!sinks_.empty(), "a query without a sink");
+  for (const auto& sink : sinks_) {
+    AddUpstreamFirst(*sink);
+  }
+}
+
+std::unique_ptr<GraphQuery> GraphQuery::Unite(std::span<const GraphQuery* const> queries) {
+  std::vector<std::shared_ptr<const Vertex>> sinks;
+  for (const GraphQuery* query : queries) {
+    sinks.insert(sinks.end(), query->sinks_.begin(), query->sinks_.end());
+  }
+  return std::make_unique<GraphQuery>(std::move(sinks));
+}
 
 void GraphQuery::AddUpstreamFirst(const Vertex& vertex) {
   if (std::ranges::find(vertices_, &vertex) != vertices_.end()) {

@@ -1,11 +1,14 @@
 // GraphQuery: a query as the graph of its vertices, and GraphTask: an executor's part of it, as fibers:
 //
-//   source    reads a source's batches, runs fused pipelines, folds the survivors into stores, ends epochs:
-//             source_reader.h, stage/stage_input.h
+//   source    reads a source's batches, runs fused pipelines, folds the survivors into stores, ends epochs, or writes
+//             them to a sink: source_reader.h, stage/stage_input.h, sink_writer.h
 //   ship      sends sealed segments to the leaders of their keys: executor/delta_shipper.h
 //   merge     takes in the deltas of other executors, each for its input, then their watermarks: delta_merger.h
 //   trigger   fires a stage's windows that every executor has passed, and hands the results to the next stage or the
 //             sink: stage/window_trigger.h
+//
+// A query has one or more sinks. Their streams may share sources and stages, which run once for all of them. A query
+// without a stage exchanges nothing: its executors read and write on their own.
 //
 // Owned by the executor, used by its thread alone. Who may wait for whom:
 //
@@ -18,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,8 +33,11 @@ namespace glaive::engine {
 
 class GraphQuery final : public Query {
  public:
-  /// The graph of everything upstream of `sink`.
-  explicit GraphQuery(std::shared_ptr<const Vertex> sink);
+  /// The graph of everything upstream of the sinks, of which there is at least one.
+  explicit GraphQuery(std::vector<std::shared_ptr<const Vertex>> sinks);
+
+  /// One query that does the work of all.
+  static std::unique_ptr<GraphQuery> Unite(std::span<const GraphQuery* const> queries);
 
   std::vector<std::size_t> delta_entry_bytes() const override;
   std::uint64_t source_memory_bytes() const override;
@@ -41,8 +48,8 @@ class GraphQuery final : public Query {
  private:
   void AddUpstreamFirst(const Vertex& vertex);
 
-  std::shared_ptr<const Vertex> sink_;   // which owns those upstream
-  std::vector<const Vertex*> vertices_;  // each behind those upstream of it
+  std::vector<std::shared_ptr<const Vertex>> sinks_;  // which own those upstream
+  std::vector<const Vertex*> vertices_;               // each behind those upstream of it
 };
 
 }  // namespace glaive::engine

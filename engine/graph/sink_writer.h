@@ -1,7 +1,8 @@
-// SinkWriter: the end of a query on one executor: runs the steps behind the last stage on its results, and writes what
-// they make of them to the sink.
+// SinkWriter: the end of a stream on one executor: runs the steps behind the last stage, or behind the source if there
+// is no stage, on the records that it takes in, and writes the resulting rows to the sink.
 //
-// SinkVertex is the end of the query's graph.
+// Each executor writes the rows of the records that it has: those of windows that it leads, or of records that it
+// reads. SinkVertex is an end of the query's graph.
 #pragma once
 
 #include <algorithm>
@@ -32,9 +33,9 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
   using In = typename Chain::In;
   using Row = typename Chain::Out;
 
-  /// `context` and `chain` outlive the writer.
-  SinkWriter(TaskContext& context, const Chain& chain, std::unique_ptr<Sink<Row>> sink)
-      : context_(&context), chain_(&chain), sink_(std::move(sink)) {}
+  /// `context` and `chain` outlive the writer. `from_source`: it takes in a source's records.
+  SinkWriter(TaskContext& context, const Chain& chain, std::unique_ptr<Sink<Row>> sink, bool from_source)
+      : context_(&context), chain_(&chain), sink_(std::move(sink)), from_source_(from_source) {}
 
   void Take(Fiber& fiber, const Batch<In>& batch) override {
     if constexpr (std::is_same_v<Chain, SourceStep<In>>) {
@@ -79,6 +80,7 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
       return;
     }
     context_->metrics->results += rows.size();
+    context_->metrics->records_accepted += from_source_ ? rows.size() : 0;
     if (absl::Status status = sink_->Write(rows); !status.ok()) {
       context_->Fail(fiber, status);
     }
@@ -88,6 +90,7 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
   TaskContext* context_;
   const Chain* chain_;
   std::unique_ptr<Sink<Row>> sink_;
+  bool from_source_;
   std::vector<Row> rows_;  // of one batch
 };
 
@@ -106,7 +109,7 @@ class SinkVertex final : public Vertex {
     if (!sink.ok()) {
       return sink.status();
     }
-    auto writer = std::make_unique<SinkWriter<Chain>>(context, chain_, *std::move(sink));
+    auto writer = std::make_unique<SinkWriter<Chain>>(context, chain_, *std::move(sink), Origin::kFromSource);
     graph.OutputOf(*origin_.vertex).Add(*writer);
     return writer;
   }

@@ -8,7 +8,8 @@
 // records survive at random, that is worth a factor of about 1.5 on small state.
 //
 // Steps are immutable and shared by the executors of a process: what a user passes in must be safe to call from
-// several threads (pure functions, lookups in constant tables). They may be called twice for a record.
+// several threads (pure functions, lookups in constant tables). A chain processes each record once, so a function is
+// called once for each record that reaches its step, by the executor that reads the record.
 //
 //   FilterStep step{SourceStep<Event>{}, is_view};
 //   if (step.Selects(event)) step.Push(event, [&](const Event& view) { ... });
@@ -96,6 +97,28 @@ struct MapStep {
   template <typename Emit>
   void Push(const In& record, Emit&& emit) const {
     previous.Push(record, [&](const typename Previous::Out& value) { emit(std::invoke(function, value)); });
+  }
+
+  Previous previous;
+  Function function;
+};
+
+/// Calls the function with each record, and passes the record on.
+template <Step Previous, typename Function>
+struct InspectStep {
+  using In = typename Previous::In;
+  using Out = typename Previous::Out;
+  static constexpr bool kOnlyFilters = false;
+  static constexpr bool kSelects = Previous::kSelects;
+
+  bool Selects(const In& record) const { return previous.Selects(record); }
+
+  template <typename Emit>
+  void Push(const In& record, Emit&& emit) const {
+    previous.Push(record, [&](const Out& value) {
+      std::invoke(function, value);
+      emit(value);
+    });
   }
 
   Previous previous;

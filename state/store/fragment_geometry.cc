@@ -72,7 +72,7 @@ std::uint32_t FragmentGeometry::PoolSegments(const std::vector<FragmentGeometry>
   for (const FragmentGeometry& fragment : fragments) {
     segments += fragment.pool_segments;
   }
-  return segments;
+  return std::max(segments, 1U);
 }
 
 }  // namespace glaive::state

@@ -57,6 +57,17 @@ TEST(Steps, FilterMapDropsWhatHasNoValue) {
   EXPECT_EQ(RunChain(chain, {1, 4, 9}), (std::vector<std::string>{"two"}));
 }
 
+TEST(Steps, InspectIsCalledOnceForEachRecordThatReachesIt) {
+  std::vector<int> seen;
+  const auto positive = [](int x) { return x > 0; };
+  const auto note = [&seen](int x) { seen.push_back(x); };
+  const auto even = [](int x) { return x % 2 == 0; };
+  const FilterStep<InspectStep<FilterStep<SourceStep<int>, decltype(positive)>, decltype(note)>, decltype(even)> chain{
+      {{{}, positive}, note}, even};
+  EXPECT_EQ(RunChain(chain, {-2, -1, 1, 2, 3, 4}), (std::vector<int>{2, 4}));
+  EXPECT_EQ(seen, (std::vector<int>{1, 2, 3, 4})) << "the filter behind it does not matter";
+}
+
 TEST(Aggregates, ReadTheFieldTheyAreGiven) {
   const Reading reading{.sensor = 1, .value = -5};
   EXPECT_EQ(Sum{&Reading::value}.Input(reading), -5);

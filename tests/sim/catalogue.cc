@@ -9,7 +9,7 @@ namespace glaive::sim {
 std::vector<CatalogueEntry> Catalogue() {
   std::vector<CatalogueEntry> all;
   for (auto* part : {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StageQueries,
-                     &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries}) {
+                     &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries, &SinkQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;

@@ -30,19 +30,21 @@ struct QueryParts {
 enum class RowsWaitFor : std::uint8_t {
   kInput,    ///< that its flows have passed their window, and the lateness that is allowed
   kStages,   ///< likewise, but windows are of results of stages before
-  kNothing,  ///< pairs of unwindowed joins
+  kNothing,  ///< pairs of unwindowed joins, and records that reach a sink without a window
 };
 
 struct CatalogueEntry {
   std::string_view name;
-  std::string_view window;                   ///< of its first stage: "tumbling", ...
+  std::string_view window;                   ///< of its first stage: "tumbling", ...; "" without a stage
   std::vector<std::string_view> aggregates;  ///< of its first stage: "count", ...; none for a join
   std::string_view join;                     ///< "inner", "left", "full", "static" or ""
   std::string_view key = "8 bytes";          ///< of its first stage: "8 bytes", ... "none"
-  std::string_view shape = "one stage";      ///< or "two stages", "three stages", ... "a join of joins"
+  std::string_view shape = "one stage";      ///< or "no stage", "two stages", ... "a join of joins"
   std::int64_t sources = 1;
   std::int64_t share = 1;  ///< how often it is drawn, beside the others
   RowsWaitFor rows_wait_for = RowsWaitFor::kInput;
+  /// Whether it has a stage, which compares how far its flows have come. Else a flow may lead by any time.
+  bool compares_flows = true;
   /// Whether each source has a first stage of its own, so that none waits for another.
   bool sources_apart = false;
   /// Where another source is joined with the first stage's results: by how much these stay behind their sources,
@@ -74,5 +76,6 @@ std::vector<CatalogueEntry> StageQueries();
 std::vector<CatalogueEntry> ChainedQueries();
 std::vector<CatalogueEntry> CountingQueries();
 std::vector<CatalogueEntry> ProcessingTimeQueries();
+std::vector<CatalogueEntry> SinkQueries();
 
 }  // namespace glaive::sim

@@ -25,7 +25,7 @@ constexpr std::string_view kAggregates[] = {"count",    "sum",   "exact-sum", "m
                                             "variance", "first", "last",      "top", "distinct"};
 constexpr std::string_view kJoins[] = {"inner", "left", "full"};
 constexpr std::string_view kKeys[] = {"1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes", "40 bytes", "a struct"};
-constexpr std::string_view kShapes[] = {"one stage",   "two stages",  "three stages",
+constexpr std::string_view kShapes[] = {"no stage",    "one stage",   "two stages",     "three stages",
                                         "four stages", "five stages", "a join of joins"};
 
 /// Distinct counts are neither for sessions nor for results every so often.
@@ -117,13 +117,14 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
 void Coverage::AddQuery(const Scenario& scenario) {
   const CatalogueEntry& entry = EntryOf(scenario);
   ++queries_[static_cast<std::size_t>(scenario.query)];
+  ++shapes_[std::string(entry.shape)];
+  if (entry.window.empty()) return;  // no stage
   ++windows_[std::string(entry.window)];
   for (const std::string_view aggregate : std::set(entry.aggregates.begin(), entry.aggregates.end())) {
     ++aggregates_[PairName(aggregate, entry.window)];
   }
   if (!entry.join.empty()) ++joins_[entry.join == "static" ? "with a table" : JoinName(entry.join, entry.window)];
   ++keys_[entry.key == "none" ? PairName("without a key", entry.window) : std::string(entry.key)];
-  ++shapes_[std::string(entry.shape)];
 }
 
 void Coverage::Print(std::ostream& out) const {

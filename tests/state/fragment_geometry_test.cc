@@ -67,6 +67,10 @@ TEST(FragmentGeometry, AloneThereIsNobodyToShipTo) {
   EXPECT_EQ(Plan(1, 65'536, 1 << 20).pool_segments, 1U) << "a pool has at least one";
 }
 
+TEST(FragmentGeometry, APoolOfNoFragmentHasASegmentForTheFirstMessage) {
+  EXPECT_EQ(FragmentGeometry::PoolSegments({}), 1U);
+}
+
 TEST(FragmentGeometry, FragmentsThatShareAPoolHaveTheirSegmentsBesideEachOther) {
   const auto all = FragmentGeometry::PlanAll(3, 1024, {24, 48}, 1 << 20).value();
   ASSERT_EQ(all.size(), 2U);

@@ -1,0 +1,27 @@
+// Together: several queries as one, for a program with several results.
+//
+// What the queries share, they share once: a stream of which several are made, by copies or by Split, has one source,
+// which is read once, and stages that run once. A program has one run, and one report; each sink has its own files.
+//
+//   auto clicks = From(source).Filter(&IsClick);
+//   auto counts = Stream(clicks).KeyBy(&Click::page).Window(Tumbling{absl::Minutes(1)}).Aggregate(Count{});
+//   std::unique_ptr<Query> query = Together(std::move(clicks).To(Csv{"clicks.csv"}),
+//                                           std::move(counts).To(Csv{"counts.csv"}));
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <memory>
+
+#include "engine/graph/graph_query.h"
+
+namespace glaive::engine {
+
+/// See the head of this file. Each is what To() returns, or Together().
+template <std::same_as<GraphQuery>... Queries>
+std::unique_ptr<GraphQuery> Together(const std::unique_ptr<Queries>&... queries) {
+  static_assert(sizeof...(Queries) > 0, "glaive: Together() takes queries, such as Together(a.To(...), b.To(...))");
+  return GraphQuery::Unite(std::array<const GraphQuery*, sizeof...(Queries)>{queries.get()...});
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,8 @@
+// expect: glaive: Inspect() comes before KeyBy(); after KeyBy() comes Window(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().KeyBy(&Click::page).Inspect([](const Click&) {});
+
+}  // namespace glaive::engine
