@@ -196,7 +196,9 @@ class KeyedJoin {
     static_assert(kIsWindow<W>,
                   "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{}");
     constexpr bool kHaveTime = Left::Origin::kHasTime && Right::Origin::kHasTime;
-    static_assert(kHaveTime, "glaive: results of Unbounded{} have no time to be grouped by; what follows is To()");
+    static_assert(kHaveTime,
+                  "glaive: a stream of this join has no event times to be grouped by, as results of Unbounded{} have "
+                  "none; Aggregate() it without a window, or To() a sink");
     if constexpr (std::is_same_v<W, Unbounded>) {
       GLAIVE_CHECK(window.every == absl::InfiniteDuration(),
                    "a join with Unbounded{.every = ", absl::FormatDuration(window.every),

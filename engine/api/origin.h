@@ -4,17 +4,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "engine/graph/vertex.h"
+#include "engine/source/source.h"
 
 namespace glaive::engine {
 
-/// A source's records. `EventTime` is a callable from `const R&` to milliseconds.
+/// A source's records. `EventTime` is a callable from `const R&` to milliseconds, or NoEventTime.
 template <typename R, typename EventTime>
 struct SourceOrigin {
   using Record = R;
   static constexpr bool kFromSource = true;
-  static constexpr bool kHasTime = true;
+  static constexpr bool kHasTime = !std::is_same_v<EventTime, NoEventTime>;
 
   std::shared_ptr<const ProducerVertex<R>> vertex;  // the same of all streams that were split from one
   EventTime event_time_ms;

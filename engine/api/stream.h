@@ -2,7 +2,7 @@
 //
 //   From(source)              Stream          Filter, Map, FilterMap, Inspect, JoinTable, Split, then KeyBy, or Window
 //                                             at once, or To; two streams are joined by api/join.h
-//     .KeyBy(key)             KeyedStream     Window
+//     .KeyBy(key)             KeyedStream     Window, or Aggregate of the whole stream
 //     .Window(Tumbling{...})  WindowedStream  AllowedLateness, LateTo, then Aggregate
 //     .Aggregate(Count{})     Stream          of the results: all of the above
 //     .To(sink)               std::unique_ptr<GraphQuery>, which is a Query; several are united by api/together.h
@@ -163,13 +163,21 @@ class KeyedStream {
   auto Window(const W& window) && {
     static_assert(kIsWindow<W>,
                   "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{every}");
-    static_assert(Origin::kHasTime,
-                  "glaive: results of Unbounded{} have no time to be grouped by; what follows is To()");
-    if constexpr (kIsWindow<W> && Origin::kHasTime) {
+    constexpr bool kHasTime = Origin::kHasTime || std::is_same_v<W, Unbounded>;
+    static_assert(kHasTime,
+                  "glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; "
+                  "Aggregate() it without a window, or To() a sink");
+    if constexpr (kIsWindow<W> && kHasTime) {
       return WindowedStream<Origin, Chain, Key, W>(std::move(origin_), std::move(chain_), std::move(key_), window);
     } else {
       return WrongOrder{};
     }
+  }
+
+  /// One result for each key, of all its records, at the end of the stream: as Window(Unbounded{}).Aggregate(aggregate).
+  template <typename A>
+  auto Aggregate(const A& aggregate) && {
+    return std::move(*this).Window(Unbounded{}).Aggregate(aggregate);
   }
 
   GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after KeyBy() comes Window(...)")
@@ -179,8 +187,7 @@ class KeyedStream {
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...)")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
-  GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs windows: call Window(...) after KeyBy()")
-  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Window(...) and Aggregate(...) after KeyBy()")
+  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after KeyBy(), maybe behind Window(...)")
 
  private:
   Origin origin_;
@@ -272,7 +279,13 @@ class Stream {
     return KeyedStream<Origin, Chain, OneKeyForAll>(std::move(origin_), std::move(chain_), {}).Window(window);
   }
 
-  /// Ends the stream in a sink: Csv, Collect, Discard, AllOf, or your own (engine/sink/sink.h). Records move to no
+  /// One result of all records, at the end of the stream: as Window(Unbounded{}).Aggregate(aggregate).
+  template <typename A>
+  auto Aggregate(const A& aggregate) && {
+    return std::move(*this).Window(Unbounded{}).Aggregate(aggregate);
+  }
+
+  /// Ends the stream in a sink: Csv, Collect, ForEach, Discard, AllOf, or your own (engine/sink/sink.h). Records move to no
   /// other executor: each writes the results of windows that it leads or, without a window, what it makes of the
   /// records that it reads, in their order.
   template <typename S>
@@ -290,7 +303,6 @@ class Stream {
 
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
-  GLAIVE_WRONG_ORDER(Aggregate, "glaive: Aggregate() needs windows: call Window(...) first, and KeyBy(...) before it")
 
  private:
   template <typename, Step>

@@ -82,8 +82,17 @@ struct SourceContext {
 template <typename R>
 using SourceFactory = std::function<absl::StatusOr<std::unique_ptr<Source<R>>>(const SourceContext&)>;
 
+/// The EventTime of a source whose records have none. Its stream can be grouped by keys, with results at its end, but not
+/// by windows.
+struct NoEventTime {
+  template <typename R>
+  std::int64_t operator()(const R& /*record*/) const {
+    return 0;
+  }
+};
+
 /// A stream's beginning: how to open it, and where a record has its event time. `EventTime` is a callable from
-/// `const R&` to milliseconds; it is compiled into the pipeline.
+/// `const R&` to milliseconds, which is compiled into the pipeline, or NoEventTime.
 template <typename R, typename EventTime>
 struct SourceSpec {
   using Record = R;

@@ -1,4 +1,4 @@
-// expect: glaive: To() needs results: call Window(...) and Aggregate(...) after KeyBy()
+// expect: glaive: To() needs results: call Aggregate(...) after KeyBy(), maybe behind Window(...)
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

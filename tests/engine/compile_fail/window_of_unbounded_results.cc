@@ -1,4 +1,4 @@
-// expect: glaive: results of Unbounded{} have no time to be grouped by; what follows is To()
+// expect: glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; Aggregate() it without a window, or To() a sink
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

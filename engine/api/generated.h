@@ -1,0 +1,46 @@
+// FromRange and FromParallel: streams of records that the program generates itself. They have no event times.
+//
+//   FromRange(1, 1'000'001)                               // the numbers 1 to 1,000,000
+//       .Map([](std::uint64_t n) { return n * n; })
+//       .Aggregate(Sum{[](std::uint64_t square) { return square; }})
+//       .To(Collect(rows));
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "engine/api/stream.h"
+#include "engine/source/pulled_source.h"
+#include "rdma/base/check.h"
+
+namespace glaive::engine {
+
+/// The stream of the records that each executor generates: `make(context)`, a SourceContext that says which executor it
+/// is, returns a function that is called until the optional that it returns is empty. `make` is called by each executor's
+/// thread, maybe at the same time.
+template <typename Make>
+auto FromParallel(Make make) {
+  using Next = std::invoke_result_t<const Make&, const SourceContext&>;
+  using R = typename std::remove_cvref_t<std::invoke_result_t<Next&>>::value_type;
+  return From(Pulled<R>(std::move(make)));
+}
+
+/// The stream of the numbers from `first` to `end` - 1. Each executor has a share, of numbers that follow each other; the
+/// shares differ by one number at most.
+inline auto FromRange(std::uint64_t first, std::uint64_t end) {
+  GLAIVE_CHECK(first <= end, "a range from ", first, " to ", end);
+  return FromParallel([first, end](const SourceContext& context) {
+    __extension__ using Wide = unsigned __int128;
+    const auto share = [&](std::uint64_t executor) {
+      return first + static_cast<std::uint64_t>(Wide{end - first} * executor / context.executor_count);
+    };
+    return [next = share(Value(context.executor)),
+            last = share(std::uint64_t{Value(context.executor)} + 1)]() mutable -> std::optional<std::uint64_t> {
+      return next < last ? std::optional(next++) : std::nullopt;
+    };
+  });
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,63 @@
+// PulledSource: a source of the records that a function returns, one at a time, until it returns none.
+//
+// The records have no event times. Each executor has a function of its own, which its thread calls.
+//
+//   const auto source = Pulled<std::uint64_t>([](const SourceContext& context) {
+//     return [next = std::uint64_t{Value(context.executor)}]() mutable -> std::optional<std::uint64_t> {
+//       return next < 100 ? std::optional(next++) : std::nullopt;
+//     };
+//   });
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/source/source.h"
+
+namespace glaive::engine {
+
+template <typename R, typename Next>
+class PulledSource final : public Source<R> {
+ public:
+  explicit PulledSource(Next next) : next_(std::move(next)) { records_.reserve(kBatchRecords); }
+
+  SourceBatch<R> Poll() override {
+    records_.clear();
+    while (records_.size() < kBatchRecords && !ended_) {
+      if (std::optional<R> record = next_()) {
+        records_.push_back(*std::move(record));
+      } else {
+        ended_ = true;
+      }
+    }
+    return {.records = records_, .ended = ended_};
+  }
+
+ private:
+  /// About 32 KiB, which the first-level cache holds until the pipeline has read them.
+  static constexpr std::size_t kBatchRecords = std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(R), 1, 4096);
+
+  Next next_;
+  std::vector<R> records_;  // of the last batch
+  bool ended_ = false;
+};
+
+/// A source of the records that `make(context)()` returns: an optional, which is empty at the end and not asked again.
+template <typename R, typename Make>
+SourceSpec<R, NoEventTime> Pulled(Make make) {
+  return {.open = [make = std::move(make)](
+                      const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<R>>> {
+            auto next = make(context);
+            return std::make_unique<PulledSource<R, decltype(next)>>(std::move(next));
+          },
+          .event_time_ms = {}};
+}
+
+}  // namespace glaive::engine
