@@ -1,4 +1,4 @@
-// FromRange and FromParallel: streams of records that the program generates itself. They have no event times.
+// FromRange, FromParallel and FromQueue: streams of records that the program makes itself. They have no event times.
 //
 //   FromRange(1, 1'000'001)                               // the numbers 1 to 1,000,000
 //       .Map([](std::uint64_t n) { return n * n; })
@@ -13,13 +13,14 @@
 
 #include "engine/api/stream.h"
 #include "engine/source/pulled_source.h"
+#include "engine/source/record_queue.h"
 #include "rdma/base/check.h"
 
 namespace glaive::engine {
 
 /// The stream of the records that each executor generates: `make(context)`, a SourceContext that says which executor it
-/// is, returns a function that is called until the optional that it returns is empty. `make` is called by each executor's
-/// thread, maybe at the same time.
+/// is, returns a function that is called until the optional that it returns is empty. `make` is called by each
+/// executor's thread, maybe at the same time.
 template <typename Make>
 auto FromParallel(Make make) {
   using Next = std::invoke_result_t<const Make&, const SourceContext&>;
@@ -27,8 +28,8 @@ auto FromParallel(Make make) {
   return From(Pulled<R>(std::move(make)));
 }
 
-/// The stream of the numbers from `first` to `end` - 1. Each executor has a share, of numbers that follow each other; the
-/// shares differ by one number at most.
+/// The stream of the numbers from `first` to `end` - 1. Each executor has a share, of numbers that follow each other;
+/// the shares differ by one number at most.
 inline auto FromRange(std::uint64_t first, std::uint64_t end) {
   GLAIVE_CHECK(first <= end, "a range from ", first, " to ", end);
   return FromParallel([first, end](const SourceContext& context) {
@@ -41,6 +42,12 @@ inline auto FromRange(std::uint64_t first, std::uint64_t end) {
       return next < last ? std::optional(next++) : std::nullopt;
     };
   });
+}
+
+/// The stream of the records that threads of the program push into `queue`, which outlives the run.
+template <typename R>
+auto FromQueue(RecordQueue<R>& queue) {
+  return From(QueueSource(queue));
 }
 
 }  // namespace glaive::engine

@@ -174,7 +174,8 @@ class KeyedStream {
     }
   }
 
-  /// One result for each key, of all its records, at the end of the stream: as Window(Unbounded{}).Aggregate(aggregate).
+  /// One result for each key, of all its records, at the end of the stream: as
+  /// Window(Unbounded{}).Aggregate(aggregate).
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     return std::move(*this).Window(Unbounded{}).Aggregate(aggregate);
@@ -285,8 +286,8 @@ class Stream {
     return std::move(*this).Window(Unbounded{}).Aggregate(aggregate);
   }
 
-  /// Ends the stream in a sink: Csv, Collect, ForEach, Discard, AllOf, or your own (engine/sink/sink.h). Records move to no
-  /// other executor: each writes the results of windows that it leads or, without a window, what it makes of the
+  /// Ends the stream in a sink: Csv, Collect, ForEach, Discard, AllOf, or your own (engine/sink/sink.h). Records move
+  /// to no other executor: each writes the results of windows that it leads or, without a window, what it makes of the
   /// records that it reads, in their order.
   template <typename S>
   std::unique_ptr<GraphQuery> To(const S& sink) && {

@@ -52,8 +52,7 @@ class PulledSource final : public Source<R> {
 /// A source of the records that `make(context)()` returns: an optional, which is empty at the end and not asked again.
 template <typename R, typename Make>
 SourceSpec<R, NoEventTime> Pulled(Make make) {
-  return {.open = [make = std::move(make)](
-                      const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<R>>> {
+  return {.open = [make = std::move(make)](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<R>>> {
             auto next = make(context);
             return std::make_unique<PulledSource<R, decltype(next)>>(std::move(next));
           },

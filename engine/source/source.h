@@ -82,8 +82,8 @@ struct SourceContext {
 template <typename R>
 using SourceFactory = std::function<absl::StatusOr<std::unique_ptr<Source<R>>>(const SourceContext&)>;
 
-/// The EventTime of a source whose records have none. Its stream can be grouped by keys, with results at its end, but not
-/// by windows.
+/// The EventTime of a source whose records have none. Its stream can be grouped by keys, with results at its end, but
+/// not by windows.
 struct NoEventTime {
   template <typename R>
   std::int64_t operator()(const R& /*record*/) const {

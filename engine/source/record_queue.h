@@ -1,0 +1,123 @@
+// RecordQueue: records that threads of the application push, for executors of the same process to read.
+//
+// Thread-safe. Executors take what is there, each record goes to one of them. The records have no event times. Each
+// node of a run has a queue of its own, and the stream ends when all of them are closed.
+//
+//   RecordQueue<Order> orders(1 << 16);
+//   std::thread feed([&] { while (...) { if (!orders.Push(order)) break; } orders.Close(); });
+//   FromQueue(orders)...                                    // api/generated.h; the queue outlives the run
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/source/source.h"
+#include "rdma/base/check.h"
+
+namespace glaive::engine {
+
+template <typename R>
+class RecordQueue {
+ public:
+  /// Holds `capacity` records, at least 1.
+  explicit RecordQueue(std::size_t capacity) : capacity_(capacity) {
+    GLAIVE_CHECK(capacity > 0, "a queue of 0 records");
+  }
+
+  /// Waits while the queue is full. False: the run has ended, or the queue is closed, and the record is dropped.
+  bool Push(R record) {
+    std::unique_lock lock(mutex_);
+    has_room_.wait(lock, [this] { return records_.size() < capacity_ || !takes_records(); });
+    if (!takes_records()) {
+      return false;
+    }
+    records_.push_back(std::move(record));
+    return true;
+  }
+
+  /// Nothing more comes: the stream ends behind what was pushed.
+  void Close() {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    has_room_.notify_all();
+  }
+
+  /// An executor's end of the queue.
+  class Reader final : public Source<R> {
+   public:
+    explicit Reader(RecordQueue& queue) : queue_(&queue) { queue.AddReader(); }
+    ~Reader() override { queue_->RemoveReader(); }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    SourceBatch<R> Poll() override {
+      const bool ended = queue_->TakeSome(batch_);
+      return {.records = batch_, .ended = ended};
+    }
+    bool Ready() override { return queue_->HasNews(); }
+
+   private:
+    RecordQueue* queue_;
+    std::vector<R> batch_;
+  };
+
+ private:
+  static constexpr std::size_t kBatchRecords = std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(R), 1, 4096);
+
+  // Under the mutex. Before the first reader there may be a run to come.
+  bool takes_records() const { return !is_closed_ && !(had_readers_ && readers_ == 0); }
+
+  void AddReader() {
+    const std::lock_guard lock(mutex_);
+    had_readers_ = true;
+    ++readers_;
+  }
+  void RemoveReader() {
+    const std::lock_guard lock(mutex_);
+    --readers_;
+    has_room_.notify_all();
+  }
+
+  bool HasNews() {
+    const std::lock_guard lock(mutex_);
+    return !records_.empty() || is_closed_;
+  }
+
+  /// Moves some records to `batch`. Whether none will follow.
+  bool TakeSome(std::vector<R>& batch) {
+    batch.clear();
+    const std::lock_guard lock(mutex_);
+    const auto end = records_.begin() + static_cast<std::ptrdiff_t>(std::min(records_.size(), kBatchRecords));
+    batch.assign(records_.begin(), end);
+    records_.erase(records_.begin(), end);
+    has_room_.notify_all();
+    return is_closed_ && records_.empty();
+  }
+
+  const std::size_t capacity_;
+  std::mutex mutex_;
+  std::condition_variable has_room_;
+  std::deque<R> records_;
+  bool is_closed_ = false;
+  bool had_readers_ = false;
+  std::size_t readers_ = 0;
+};
+
+/// The source that reads a queue.
+template <typename R>
+SourceSpec<R, NoEventTime> QueueSource(RecordQueue<R>& queue) {
+  return {.open = [&queue](const SourceContext& /*context*/) -> absl::StatusOr<std::unique_ptr<Source<R>>> {
+            return std::make_unique<typename RecordQueue<R>::Reader>(queue);
+          },
+          .event_time_ms = {}};
+}
+
+}  // namespace glaive::engine
