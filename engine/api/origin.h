@@ -1,11 +1,12 @@
-// Where a stream comes from: a source, or the results of a stage. With it goes where a record has its event time, which
-// is compiled into the pipeline.
+// Where a stream comes from: a source, the results of a stage, or a FlatMap. With it goes where a record has its event
+// time, which is compiled into the pipeline.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <type_traits>
 
+#include "engine/flow/timed_record.h"
 #include "engine/graph/vertex.h"
 #include "engine/source/source.h"
 
@@ -38,6 +39,18 @@ struct StageOrigin {
 
   std::shared_ptr<const ProducerVertex<Row>> vertex;
   ResultTime<Row> event_time_ms;
+  TableBytes tables;  // that were joined since
+};
+
+/// What a FlatMap makes of the records of another origin, which carry their event times.
+template <typename Upstream, typename Out>
+struct FlatMapOrigin {
+  using Record = TimedRecord<Out>;
+  static constexpr bool kFromSource = Upstream::kFromSource;
+  static constexpr bool kHasTime = Upstream::kHasTime;
+
+  std::shared_ptr<const ProducerVertex<Record>> vertex;
+  TimeOfTimedRecord event_time_ms;
   TableBytes tables;  // that were joined since
 };
 

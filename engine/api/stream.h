@@ -1,7 +1,7 @@
 // The query API: a query is a chain of steps. Each step returns a type that has the steps that may come next.
 //
-//   From(source)              Stream          Filter, Map, FilterMap, Inspect, JoinTable, Split, then KeyBy, or Window
-//                                             at once, or To; two streams are joined by api/join.h
+//   From(source)              Stream          Filter, Map, FilterMap, FlatMap, Inspect, JoinTable, Split, then KeyBy,
+//                                             or Window at once, or To; two streams are joined by api/join.h
 //     .KeyBy(key)             KeyedStream     Window, or Aggregate of the whole stream
 //     .Window(Tumbling{...})  WindowedStream  AllowedLateness, LateTo, then Aggregate
 //     .Aggregate(Count{})     Stream          of the results: all of the above
@@ -27,6 +27,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@
 #include "engine/api/static_table.h"
 #include "engine/api/wrong_order.h"
 #include "engine/executor/query.h"
+#include "engine/graph/flat_map.h"
 #include "engine/graph/graph_query.h"
 #include "engine/graph/sink_writer.h"
 #include "engine/graph/source_reader.h"
@@ -133,6 +135,7 @@ class WindowedStream {
   GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(FlatMap, "glaive: FlatMap() comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(Inspect, "glaive: Inspect() comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes once, before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(Window, "glaive: a stream has one Window(); after it comes Aggregate(...)")
@@ -184,6 +187,7 @@ class KeyedStream {
   GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after KeyBy() comes Window(...)")
+  GLAIVE_WRONG_ORDER(FlatMap, "glaive: FlatMap() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(Inspect, "glaive: Inspect() comes before KeyBy(); after KeyBy() comes Window(...)")
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...)")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
@@ -232,6 +236,24 @@ class Stream {
              kIsOptional<std::remove_cvref_t<std::invoke_result_t<const Function&, const Record&>>>
   auto FilterMap(Function function) && {
     return Then(FilterMapStep<Chain, Function>{std::move(chain_), std::move(function)});
+  }
+
+  /// Replaces every record by those in the range that `function` makes of it, a vector, an array or a view, in their
+  /// order and with its event time. The records are copied as their bytes.
+  template <typename Function>
+    requires std::ranges::input_range<std::invoke_result_t<const Function&, const Record&>>
+  auto FlatMap(Function function) && {
+    using Out = std::ranges::range_value_t<std::invoke_result_t<const Function&, const Record&>>;
+    static_assert(std::is_trivially_copyable_v<Out>,
+                  "glaive: FlatMap() makes plain data: no std::string, no containers, no other owner of memory");
+    using FlatOrigin = FlatMapOrigin<Origin, Out>;
+    using Unwrapped = MapStep<SourceStep<TimedRecord<Out>>, RecordOfTimedRecord>;
+    return Stream<FlatOrigin, Unwrapped>(
+        FlatOrigin{.vertex = std::make_shared<const FlatMapVertex<Origin, Chain, Function, Out>>(
+                       std::move(origin_), std::move(chain_), std::move(function)),
+                   .event_time_ms = {},
+                   .tables = {}},
+        {});
   }
 
   /// Calls `function` with every record, once, and passes the record on: for counters and traces. The executors of a

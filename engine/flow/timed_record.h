@@ -1,0 +1,28 @@
+// TimedRecord: a record with its event time beside it, where the record itself need not say it.
+#pragma once
+
+#include <cstdint>
+
+namespace glaive::engine {
+
+template <typename R>
+struct TimedRecord {
+  std::int64_t event_time_ms = 0;
+  R record;
+};
+
+/// What a pipeline reads of it.
+struct TimeOfTimedRecord {
+  template <typename R>
+  std::int64_t operator()(const TimedRecord<R>& timed) const {
+    return timed.event_time_ms;
+  }
+};
+struct RecordOfTimedRecord {
+  template <typename R>
+  const R& operator()(const TimedRecord<R>& timed) const {
+    return timed.record;
+  }
+};
+
+}  // namespace glaive::engine

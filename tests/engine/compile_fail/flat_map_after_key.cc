@@ -1,0 +1,10 @@
+// expect: glaive: FlatMap() comes before KeyBy(); after KeyBy() comes Window(...)
+#include <array>
+
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().KeyBy(&Click::page).FlatMap([](const Click& c) { return std::array{c, c}; });
+
+}  // namespace glaive::engine

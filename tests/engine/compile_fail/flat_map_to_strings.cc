@@ -1,0 +1,11 @@
+// expect: glaive: FlatMap() makes plain data: no std::string, no containers, no other owner of memory
+#include <string>
+#include <vector>
+
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().FlatMap([](const Click&) { return std::vector<std::string>{"a"}; }).To(Discard{});
+
+}  // namespace glaive::engine
