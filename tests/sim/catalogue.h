@@ -77,5 +77,6 @@ std::vector<CatalogueEntry> ChainedQueries();
 std::vector<CatalogueEntry> CountingQueries();
 std::vector<CatalogueEntry> ProcessingTimeQueries();
 std::vector<CatalogueEntry> SinkQueries();
+std::vector<CatalogueEntry> FlatMapQueries();
 
 }  // namespace glaive::sim
