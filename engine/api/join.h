@@ -151,6 +151,14 @@ class WindowedJoin {
   auto FilterMap(Function function) && {
     return std::move(*this).KeepAll().FilterMap(std::move(function));
   }
+  template <typename Function>
+  auto FlatMap(Function function) && {
+    return std::move(*this).KeepAll().FlatMap(std::move(function));
+  }
+  template <typename Function>
+  auto Inspect(Function function) && {
+    return std::move(*this).KeepAll().Inspect(std::move(function));
+  }
   template <typename Key>
   auto KeyBy(Key key) && {
     return std::move(*this).KeepAll().KeyBy(std::move(key));
@@ -161,7 +169,7 @@ class WindowedJoin {
   }
 
   GLAIVE_WRONG_ORDER(Window, "glaive: a join has one Window(); results are grouped again by KeyBy(...) first")
-  GLAIVE_WRONG_ORDER(Aggregate, "glaive: a join has no Aggregate(); group its results by KeyBy(...) and Window(...)")
+  GLAIVE_WRONG_ORDER(Aggregate, "glaive: a join has no Aggregate(); group its results by KeyBy(...) first")
 
  private:
   template <JoinKind, typename, typename, typename, typename, typename, bool>

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -170,6 +171,10 @@ class KeyedStream {
     static_assert(kHasTime,
                   "glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; "
                   "Aggregate() it without a window, or To() a sink");
+    if constexpr (std::is_same_v<W, Unbounded> && !Origin::kHasTime) {
+      GLAIVE_CHECK(window.every == absl::InfiniteDuration(), "Unbounded{.every = ", absl::FormatDuration(window.every),
+                   "} over a stream without event times; it has results at the end only");
+    }
     if constexpr (kIsWindow<W> && kHasTime) {
       return WindowedStream<Origin, Chain, Key, W>(std::move(origin_), std::move(chain_), std::move(key_), window);
     } else {
@@ -238,14 +243,18 @@ class Stream {
     return Then(FilterMapStep<Chain, Function>{std::move(chain_), std::move(function)});
   }
 
-  /// Replaces every record by those in the range that `function` makes of it, a vector, an array or a view, in their
-  /// order and with its event time. The records are copied as their bytes.
+  /// Replaces every record by those in the range that `function` makes of it, a vector, a small array or a view, in
+  /// their order and with its event time. The fiber may yield while the range is read, so a view must not refer to what
+  /// another call of the function overwrites.
   template <typename Function>
     requires std::ranges::input_range<std::invoke_result_t<const Function&, const Record&>>
   auto FlatMap(Function function) && {
     using Out = std::ranges::range_value_t<std::invoke_result_t<const Function&, const Record&>>;
     static_assert(std::is_trivially_copyable_v<Out>,
-                  "glaive: FlatMap() makes plain data: no std::string, no containers, no other owner of memory");
+                  "glaive: FlatMap() makes plain data: no std::string, no containers, no other owner of memory; nor a "
+                  "std::pair or std::tuple: write a struct");
+    static_assert(sizeof(std::invoke_result_t<const Function&, const Record&>) <= kMostRangeBytes,
+                  "glaive: the range of FlatMap() lies on a fiber's small stack: return a std::vector, or less");
     using FlatOrigin = FlatMapOrigin<Origin, Out>;
     using Unwrapped = MapStep<SourceStep<TimedRecord<Out>>, RecordOfTimedRecord>;
     return Stream<FlatOrigin, Unwrapped>(
@@ -256,8 +265,8 @@ class Stream {
         {});
   }
 
-  /// Calls `function` with every record, once, and passes the record on: for counters and traces. The executors of a
-  /// process call it at the same time. What it returns is ignored.
+  /// Calls `function` with every record, once, and passes the record on: for counters and traces. Copies of the stream
+  /// call it each for themselves. The executors of a process call it at the same time. Its result is ignored.
   template <typename Function>
     requires std::invocable<const Function&, const Record&>
   auto Inspect(Function function) && {
@@ -331,6 +340,8 @@ class Stream {
   template <typename, Step>
   friend class JoinInput;
 
+  static constexpr std::size_t kMostRangeBytes = 4096;
+
   template <typename Next>
   auto Then(Next next) {
     return Stream<Origin, Next>(std::move(origin_), std::move(next));
@@ -348,11 +359,11 @@ auto From(Spec source) {
   static_assert(std::is_trivially_copyable_v<R>,
                 "glaive: From() takes a source of plain data: no std::string, no containers, no other owner of memory");
   using Origin = SourceOrigin<R, decltype(source.event_time_ms)>;
-  return Stream<Origin, SourceStep<R>>(
-      Origin{.vertex = std::make_shared<const SourceVertex<R>>(std::move(source.open), source.memory_bytes),
-             .event_time_ms = std::move(source.event_time_ms),
-             .tables = {}},
-      {});
+  return Stream<Origin, SourceStep<R>>(Origin{.vertex = std::make_shared<const SourceVertex<R>>(
+                                                  std::move(source.open), source.memory_bytes, Origin::kHasTime),
+                                              .event_time_ms = std::move(source.event_time_ms),
+                                              .tables = {}},
+                                       {});
 }
 
 }  // namespace glaive::engine

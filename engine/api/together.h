@@ -1,7 +1,8 @@
 // Together: several queries as one, for a program with several results.
 //
-// What the queries share, they share once: a stream of which several are made, by copies or by Split, has one source,
-// which is read once, and stages that run once. A program has one run, and one report; each sink has its own files.
+// Sources, flat maps and stages of a stream run once for all its copies, and for both streams of a Split. The steps
+// between them run once for each. A program has one run and one report; each sink has its own files. A slow sink holds
+// up the sources of its stream, and so everything that is made of them.
 //
 //   auto clicks = From(source).Filter(&IsClick);
 //   auto counts = Stream(clicks).KeyBy(&Click::page).Window(Tumbling{absl::Minutes(1)}).Aggregate(Count{});

@@ -24,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "engine/executor/task_context.h"
 #include "engine/flow/timed_record.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/operator.h"
@@ -40,8 +41,8 @@ class FlatMapOperator final : public Producer<TimedRecord<Out>>, public Consumer
   using In = typename Chain::In;
 
   /// All outlive the operator.
-  FlatMapOperator(const Origin& origin, const Chain& chain, const Function& function)
-      : origin_(&origin), chain_(&chain), function_(&function) {
+  FlatMapOperator(const TaskContext& context, const Origin& origin, const Chain& chain, const Function& function)
+      : context_(&context), origin_(&origin), chain_(&chain), function_(&function) {
     buffer_.reserve(kBatchRecords);
   }
 
@@ -53,7 +54,7 @@ class FlatMapOperator final : public Producer<TimedRecord<Out>>, public Consumer
           for (const auto& made : std::invoke(*function_, survivor)) {
             if (buffer_.size() == kBatchRecords) {
               HandOn(fiber, batch);
-              fiber.Yield();  // a turn ends: the function may have made much of little
+              EndTurn(fiber);
             }
             buffer_.push_back({.event_time_ms = event_time_ms, .record = made});
           }
@@ -85,6 +86,16 @@ class FlatMapOperator final : public Producer<TimedRecord<Out>>, public Consumer
     }
   }
 
+  /// The function may have made much of little.
+  void EndTurn(Fiber& fiber) {
+    const std::int64_t now_ns = context_->clock->NowNanos();
+    if (output().WantsTurn(now_ns)) {
+      output().Attend(fiber, now_ns);
+    }
+    fiber.Yield();
+  }
+
+  const TaskContext* context_;
   const Origin* origin_;
   const Chain* chain_;
   const Function* function_;
@@ -102,7 +113,8 @@ class FlatMapVertex final : public ProducerVertex<TimedRecord<Out>> {
   std::int64_t delay_ms() const override { return origin_.vertex->delay_ms(); }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
-    auto opened = std::make_unique<FlatMapOperator<Origin, Chain, Function, Out>>(origin_, chain_, function_);
+    auto opened =
+        std::make_unique<FlatMapOperator<Origin, Chain, Function, Out>>(graph.context(), origin_, chain_, function_);
     graph.OutputOf(*origin_.vertex).Add(*opened);
     return opened;
   }

@@ -14,7 +14,7 @@
 //
 //   1. merge waits for nothing but the next message (invariant I5): it uses primary memory only.
 //   2. source and trigger wait for segments, which come back once others have merged; source for slower flows, too (I6,
-//      I7); trigger for the clock and the sink.
+//      I7); trigger for the clock; both for sinks.
 //   3. trigger fires a window once min_ms() has passed its end; nobody changes such a window any more (I4).
 #pragma once
 

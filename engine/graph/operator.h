@@ -8,7 +8,8 @@
 //     a fiber: "source" or "trigger"                             └──────────┘
 //
 // A producer is a source's reader or a stage, whose fiber is that of its trigger. A consumer is the input of a stage or
-// the writer of a sink. Between them is an Output (output.h), which checks rules 1, 2 and 3.
+// the writer of a sink. A flat map is both, and has no fiber: it calls its consumers in its producer's. Between
+// producer and consumer is an Output (output.h), which checks rules 1, 2 and 3.
 //
 //   1. Take, On, Flush and Attend of an edge come one after the other: none begins while another is suspended.
 //   2. Watermarks ascend. Idle and Active alternate, and no batch and no watermark comes between Idle and Active.

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/event_time.h"
+
 namespace glaive::engine {
 
 /// What a source's reader says of itself.
@@ -24,6 +26,8 @@ class OrderedReader {
   virtual bool CanRead() const = 0;
   /// Whether its source is idle.
   virtual bool idle() const = 0;
+  /// Whether its records have event times. Else there is nothing to order them by.
+  virtual bool has_event_times() const = 0;
 };
 
 class ReadingOrder {
@@ -31,17 +35,21 @@ class ReadingOrder {
   /// `reader` outlives the order.
   void Add(const OrderedReader& reader) { readers_.push_back(&reader); }
 
-  /// Whether nobody who is behind the reader could read.
+  /// Whether no other reader that is behind this one could read.
   bool IsTurnOf(const OrderedReader& reader) const {
-    return std::ranges::none_of(readers_, [&](const OrderedReader* other) {
-      return other->watermark_ms() < reader.watermark_ms() && other->CanRead();
+    return !reader.has_event_times() || std::ranges::none_of(readers_, [&](const OrderedReader* other) {
+      return other->has_event_times() && other->watermark_ms() < reader.watermark_ms() && other->CanRead();
     });
   }
-  /// How far all have read.
+  /// How far all have read that have event times; of none, the watermark of a stream that has ended.
   std::int64_t watermark_ms() const {
-    const auto last =
-        std::ranges::min_element(readers_, {}, [](const OrderedReader* reader) { return reader->watermark_ms(); });
-    return (*last)->watermark_ms();
+    std::int64_t least_ms = kMaxEventTimeMs;
+    for (const OrderedReader* reader : readers_) {
+      if (reader->has_event_times()) {
+        least_ms = std::min(least_ms, reader->watermark_ms());
+      }
+    }
+    return least_ms;
   }
   bool all_idle() const {
     return std::ranges::all_of(readers_, [](const OrderedReader* reader) { return reader->idle(); });

@@ -28,8 +28,12 @@ namespace glaive::engine {
 template <typename R>
 class SourceReader final : public Producer<R>, public OrderedReader {
  public:
-  SourceReader(TaskContext& context, const ReadingOrder& order, std::unique_ptr<Source<R>> source)
-      : context_(&context), order_(&order), source_(std::move(source)), idleness_(context.idle_timeout_ns) {}
+  SourceReader(TaskContext& context, const ReadingOrder& order, std::unique_ptr<Source<R>> source, bool has_event_times)
+      : context_(&context),
+        order_(&order),
+        source_(std::move(source)),
+        idleness_(context.idle_timeout_ns),
+        has_event_times_(has_event_times) {}
 
   absl::Status Spawn(Scheduler& scheduler) override {
     return scheduler.Spawn("source", FiberKind::kCompute, [this](Fiber& fiber) { Read(fiber); });
@@ -52,6 +56,7 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   }
   bool CanRead() const override { return !ended_ && source_->Ready() && !output().LeadsTooFar(); }
   bool idle() const override { return idleness_.idle(); }
+  bool has_event_times() const override { return has_event_times_; }
 
  private:
   using Producer<R>::output;
@@ -158,14 +163,15 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   const ReadingOrder* order_;
   std::unique_ptr<Source<R>> source_;
   Idleness idleness_;
+  bool has_event_times_;
   bool ended_ = false;
 };
 
 template <typename R>
 class SourceVertex final : public ProducerVertex<R> {
  public:
-  SourceVertex(SourceFactory<R> open, std::uint64_t memory_bytes)
-      : open_(std::move(open)), memory_bytes_(memory_bytes) {}
+  SourceVertex(SourceFactory<R> open, std::uint64_t memory_bytes, bool has_event_times)
+      : open_(std::move(open)), memory_bytes_(memory_bytes), has_event_times_(has_event_times) {}
 
   std::vector<const Vertex*> upstream() const override { return {}; }
   std::uint64_t source_memory_bytes() const override { return memory_bytes_; }
@@ -179,7 +185,8 @@ class SourceVertex final : public ProducerVertex<R> {
     if (!source.ok()) {
       return source.status();
     }
-    auto reader = std::make_unique<SourceReader<R>>(context, graph.reading_order(), *std::move(source));
+    auto reader =
+        std::make_unique<SourceReader<R>>(context, graph.reading_order(), *std::move(source), has_event_times_);
     graph.reading_order().Add(*reader);
     return reader;
   }
@@ -187,6 +194,7 @@ class SourceVertex final : public ProducerVertex<R> {
  private:
   SourceFactory<R> open_;
   std::uint64_t memory_bytes_;
+  bool has_event_times_;
 };
 
 }  // namespace glaive::engine

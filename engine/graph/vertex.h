@@ -1,8 +1,8 @@
 // Vertex: a query is a graph of vertices; an executor runs an operator for each (operator.h).
 //
 // Vertices are immutable and shared by the executors of a process. They are sources, stages (windowed aggregations and
-// joins) and sinks; each knows what it takes in. Every node of a run builds the same graph from the same flags, so
-// that the inputs of its stages, in the graph's order, have the same numbers everywhere.
+// joins), flat maps and sinks; each knows what it takes in. Every node of a run builds the same graph from the same
+// flags, so that the inputs of its stages, in the graph's order, have the same numbers everywhere.
 //
 //   absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph);
 //   (*opened)->Spawn(scheduler);

@@ -9,8 +9,10 @@
 // same value. An aggregate that saw no record leaves its field empty; a list is one field, its elements separated by
 // spaces; several aggregates are several fields.
 //
-// Keys, values and late records of a type of your own are written by a function beside it, and the fields of a record
-// are named by a member:
+// Rows of a stream without a window are written as they are: a number in a column "record", or a record of your own.
+//
+// Keys, values and records of a type of your own are written by a function beside it, and the fields of a record are
+// named by a member:
 //
 //   struct Bid {
 //     static constexpr std::string_view kCsvHeader = "auction,price";
@@ -113,6 +115,24 @@ concept CsvWritable = requires(std::string& line, const T& value) { AppendCsv(li
 template <typename Row>
 struct CsvRow;
 
+/// The names of a record's fields.
+template <CsvWritable R>
+std::string CsvRecordHeader() {
+  if constexpr (requires { R::kCsvHeader; }) {
+    return std::string(R::kCsvHeader);
+  } else {
+    std::string names;
+    AppendCsvNames(names, "record", kCsvFields<R>);
+    return names.substr(1);
+  }
+}
+
+template <CsvWritable R>
+struct CsvRow<R> {
+  static std::string Header() { return CsvRecordHeader<R>(); }
+  static void Append(std::string& line, const R& row) { AppendCsv(line, row); }
+};
+
 template <CsvWritable K, CsvWritable T>
 struct CsvRow<WindowResult<K, T>> {
   static std::string Header() {
@@ -144,16 +164,7 @@ struct CsvRow<WindowResult<AllRecords, T>> {
 
 template <CsvWritable R>
 struct CsvRow<LateRecord<R>> {
-  static std::string Header() {
-    std::string header = "event_time_ms,watermark_ms";
-    if constexpr (requires { R::kCsvHeader; }) {
-      header += ',';
-      header += R::kCsvHeader;
-    } else {
-      AppendCsvNames(header, "record", kCsvFields<R>);
-    }
-    return header;
-  }
+  static std::string Header() { return absl::StrCat("event_time_ms,watermark_ms,", CsvRecordHeader<R>()); }
   static void Append(std::string& line, const LateRecord<R>& row) {
     absl::StrAppend(&line, row.event_time_ms, ",", row.watermark_ms, ",");
     AppendCsv(line, row.record);

@@ -1,6 +1,7 @@
-// Sink: where a leader's results go.
+// Sink: where an executor's rows go.
 //
-// Every leader opens its own sink and writes the rows of the keys it leads, window by window. A sink belongs to its
+// Every executor opens its own sink. It writes the rows of the keys that it leads, window by window, or, of a stream
+// without a window, those of the records that it reads. A sink belongs to its
 // executor's thread and must not block it: what takes time goes on elsewhere, and Ready says when to come back.
 //
 //   1. TryFinish is called after the leader's last row, until it is true.

@@ -1,6 +1,7 @@
 // PulledSource: a source of the records that a function returns, one at a time, until it returns none.
 //
-// The records have no event times. Each executor has a function of its own, which its thread calls.
+// The records have no event times. Each executor has a function of its own. The executor's thread calls it up to 4,096
+// times in a turn, so it must be quick, and must not wait.
 //
 //   const auto source = Pulled<std::uint64_t>([](const SourceContext& context) {
 //     return [next = std::uint64_t{Value(context.executor)}]() mutable -> std::optional<std::uint64_t> {
@@ -23,6 +24,9 @@
 
 namespace glaive::engine {
 
+/// About so much is made at a time, which the first-level cache holds until the pipeline has read it.
+inline constexpr std::size_t kPulledBatchBytes = std::size_t{32} << 10;
+
 template <typename R, typename Next>
 class PulledSource final : public Source<R> {
  public:
@@ -41,8 +45,7 @@ class PulledSource final : public Source<R> {
   }
 
  private:
-  /// About 32 KiB, which the first-level cache holds until the pipeline has read them.
-  static constexpr std::size_t kBatchRecords = std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(R), 1, 4096);
+  static constexpr std::size_t kBatchRecords = std::clamp<std::size_t>(kPulledBatchBytes / sizeof(R), 1, 4096);
 
   Next next_;
   std::vector<R> records_;  // of the last batch
@@ -56,7 +59,8 @@ SourceSpec<R, NoEventTime> Pulled(Make make) {
             auto next = make(context);
             return std::make_unique<PulledSource<R, decltype(next)>>(std::move(next));
           },
-          .event_time_ms = {}};
+          .event_time_ms = {},
+          .memory_bytes = kPulledBatchBytes};
 }
 
 }  // namespace glaive::engine

@@ -1,14 +1,22 @@
 // RecordQueue: records that threads of the application push, for executors of the same process to read.
 //
 // Thread-safe. Executors take what is there, each record goes to one of them. The records have no event times. Each
-// node of a run has a queue of its own, and the stream ends when all of them are closed.
+// node of a run has a queue of its own, and the stream ends when all of them are closed. A second stream of a queue
+// shares its records: copy the stream instead. The memory plan does not count the queue. A run that is repeated reads
+// other records.
 //
-//   RecordQueue<Order> orders(1 << 16);
+// Push waits while the queue is full, also for a run that has failed before it opened its sources. So close the queue
+// once the run has returned. No executor's thread may push: a full queue would hold it up.
+//
+//   RecordQueue<Order> orders(1 << 16);                     // outlives the run
 //   std::thread feed([&] { while (...) { if (!orders.Push(order)) break; } orders.Close(); });
-//   FromQueue(orders)...                                    // api/generated.h; the queue outlives the run
+//   run of FromQueue(orders)...                             // api/generated.h
+//   orders.Close();
+//   feed.join();
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -40,6 +48,7 @@ class RecordQueue {
       return false;
     }
     records_.push_back(std::move(record));
+    has_news_ = true;
     return true;
   }
 
@@ -47,6 +56,7 @@ class RecordQueue {
   void Close() {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
+    has_news_ = true;
     has_room_.notify_all();
   }
 
@@ -62,7 +72,7 @@ class RecordQueue {
       const bool ended = queue_->TakeSome(batch_);
       return {.records = batch_, .ended = ended};
     }
-    bool Ready() override { return queue_->HasNews(); }
+    bool Ready() override { return queue_->has_news_; }
 
    private:
     RecordQueue* queue_;
@@ -86,11 +96,6 @@ class RecordQueue {
     has_room_.notify_all();
   }
 
-  bool HasNews() {
-    const std::lock_guard lock(mutex_);
-    return !records_.empty() || is_closed_;
-  }
-
   /// Moves some records to `batch`. Whether none will follow.
   bool TakeSome(std::vector<R>& batch) {
     batch.clear();
@@ -98,7 +103,10 @@ class RecordQueue {
     const auto end = records_.begin() + static_cast<std::ptrdiff_t>(std::min(records_.size(), kBatchRecords));
     batch.assign(records_.begin(), end);
     records_.erase(records_.begin(), end);
-    has_room_.notify_all();
+    has_news_ = !records_.empty() || is_closed_;
+    if (!batch.empty()) {
+      has_room_.notify_all();
+    }
     return is_closed_ && records_.empty();
   }
 
@@ -106,6 +114,7 @@ class RecordQueue {
   std::mutex mutex_;
   std::condition_variable has_room_;
   std::deque<R> records_;
+  std::atomic<bool> has_news_ = false;  // written under the mutex, read by executors in every round
   bool is_closed_ = false;
   bool had_readers_ = false;
   std::size_t readers_ = 0;

@@ -257,14 +257,27 @@ struct Bid {
 };
 
 template <typename R>
-std::string WrittenLate(const std::string& path, std::vector<LateRecord<R>> rows) {
-  const auto sink = *Csv{path}.Factory<LateRecord<R>>()({.executor = ExecutorId{0}, .executor_count = 1});
+std::string Written(const std::string& path, const std::vector<R>& rows) {
+  const auto sink = *Csv{path}.Factory<R>()({.executor = ExecutorId{0}, .executor_count = 1});
   EXPECT_TRUE(sink->Write(rows).ok());
   EXPECT_TRUE(Finish(*sink).ok());
   EXPECT_TRUE(sink->Commit().ok());
   std::ostringstream text;
   text << std::ifstream(PartPath(path, ExecutorId{0}, 1)).rdbuf();
   return text.str();
+}
+
+template <typename R>
+std::string WrittenLate(const std::string& path, const std::vector<LateRecord<R>>& rows) {
+  return Written(path, rows);
+}
+
+TEST_F(CsvTest, RecordsOfAStreamWithoutAWindowAreWrittenAsTheyAre) {
+  EXPECT_EQ(Written<Bid>(path_, {{7, -3}, {8, 4}}), "auction,price\n7,-3\n8,4\n");
+}
+
+TEST_F(CsvTest, NumbersOfAStreamWithoutAWindowAreRecords) {
+  EXPECT_EQ(Written<std::uint64_t>(path_, {3, 4}), "record\n3\n4\n");
 }
 
 TEST_F(CsvTest, LateRecordsAreWrittenWithTheirOwnFields) {

@@ -14,10 +14,14 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include <gtest/gtest.h>
 
 #include "engine/api/generated.h"
+#include "engine/api/together.h"
 #include "engine/sink/collect.h"
+#include "engine/sink/discard.h"
 #include "engine/sink/for_each.h"
 #include "tests/engine/cluster_harness.h"
 #include "tests/state/same_elements.h"
@@ -142,7 +146,7 @@ TEST_P(Unwindowed, ThreadsOfTheProgramPushRecords) {
   std::ranges::sort(all);
   ASSERT_EQ(all.size(), 15'000U);
   for (std::uint64_t n = 0; n < all.size(); ++n) ASSERT_EQ(all[n], n);
-  EXPECT_FALSE(queue.Push(1)) << "the run has ended";
+  EXPECT_FALSE(queue.Push(1)) << "the queue is closed";
 }
 
 TEST_P(Unwindowed, AFailedRunDoesNotHoldUpWhatPushes) {
@@ -156,6 +160,28 @@ TEST_P(Unwindowed, AFailedRunDoesNotHoldUpWhatPushes) {
   const auto query = FromQueue(queue).To(Collect(numbers, /*max_rows=*/500));
   EXPECT_EQ(RunNodes(workload(), *query, outcome.metrics).code(), absl::StatusCode::kResourceExhausted);
   feed.join();
+  EXPECT_FALSE(queue.Push(1)) << "the run has ended";
+}
+
+// A stream without event times has no place in their order: neither holds up the other.
+TEST_P(Unwindowed, AStreamWithoutEventTimesDoesNotHoldUpOneThatHasThem) {
+  RecordQueue<std::uint64_t> queue(2);
+  std::atomic<std::uint64_t> windows = 0;
+  const auto counts = From(TestSource(workload()))
+                          .KeyBy(&TestRecord::key)
+                          .Window(Tumbling{absl::Seconds(1)})
+                          .Aggregate(Count{})
+                          .To(ForEach([&windows](const Counted&) { ++windows; }));
+  const auto query = Together(FromQueue(queue).To(Discard{}), counts);
+  std::thread feed([&] {
+    const absl::Time deadline = absl::Now() + absl::Seconds(20);
+    while (windows < 100 && absl::Now() < deadline && queue.Push(1)) {
+    }
+    queue.Close();
+  });
+  Run(*query);
+  feed.join();
+  EXPECT_GE(windows, 100U) << "else the queue, which is never empty for long, would have gone on";
 }
 
 TEST_P(Unwindowed, AFunctionIsCalledWithEachRow) {

@@ -1,4 +1,4 @@
-// expect: glaive: a join has no Aggregate(); group its results by KeyBy(...) and Window(...)
+// expect: glaive: a join has no Aggregate(); group its results by KeyBy(...) first
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
