@@ -97,9 +97,10 @@ inline TestRecord MakeRecord(const Workload& workload, std::uint32_t executor, s
 
 inline constexpr auto kTestEventTime = [](const TestRecord& record) { return record.event_time_ms; };
 
-/// How fast a source gives its records, and when it stops giving any.
+/// How fast a source gives its records, how many times, and when it stops giving any.
 struct SourcePace {
-  double records_per_second = 0;                                           // 0: as fast as they are read
+  std::uint64_t blocks = 1;       // the workload's records, repeated with later event times
+  double records_per_second = 0;  // 0: as fast as they are read
   std::uint64_t silent_after = std::numeric_limits<std::uint64_t>::max();  // records of an executor
   std::int64_t silent_ns = 0;                                              // the stream ends behind the silence
 };
@@ -113,7 +114,7 @@ inline auto TestSource(const Workload& workload, const SourcePace& pace = {}) {
       }
     };
     return BlockSource<TestRecord, decltype(kTestEventTime)>::Create({.block_records = workload.records,
-                                                                      .total_records = workload.records,
+                                                                      .total_records = pace.blocks * workload.records,
                                                                       .span_ms = workload.span_ms,
                                                                       .records_per_second = pace.records_per_second,
                                                                       .batch_records = workload.batch_records,

@@ -1,20 +1,19 @@
 // FlatMap: streams of which a record becomes none, one or many, in front of sinks, windows, joins and behind stages.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "engine/api/generated.h"
 #include "engine/api/join.h"
 #include "engine/sink/collect.h"
-#include "tests/engine/cluster_harness.h"
+#include "tests/engine/cluster_shapes.h"
 #include "tests/engine/disordered_source.h"
 #include "tests/state/same_elements.h"
 
@@ -35,24 +34,9 @@ std::vector<Part> PartsOf(const TestRecord& record) {
   return parts;
 }
 bool IsSelected(const TestRecord& record) { return record.kind != 2; }
+bool IsEven(const Part& part) { return part.key % 2 == 0; }
 
-/// With the numbers of nodes, and of executors of each.
-class FlatMaps : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t>> {
- protected:
-  Workload workload() const {
-    return {.nodes = std::get<0>(GetParam()), .executors = std::get<1>(GetParam()), .records = 10'000};
-  }
-  std::uint32_t executors() const { return workload().executor_count(); }
-
-  void Run(const Query& query) {
-    ClusterOutcome outcome;
-    outcome.status = RunNodes(workload(), query, outcome.metrics);
-    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-    late_ = Total(outcome, &ExecutorMetrics::late_records);
-  }
-
-  std::uint64_t late_ = 0;
-};
+using FlatMaps = OnEachShape;
 
 TEST_P(FlatMaps, RecordsReachASinkInTheirOrder) {
   std::vector<std::vector<Part>> parts(executors());
@@ -71,15 +55,17 @@ TEST_P(FlatMaps, RecordsReachASinkInTheirOrder) {
 TEST_P(FlatMaps, WindowsGroupThemByTheTimesOfTheirRecords) {
   const Disorder disorder{.range_ms = 3'000, .bound_ms = 800};
   std::vector<std::vector<TestRow>> rows(executors());
-  Run(*From(DisorderedRecords(workload(), disorder))
-           .FlatMap(&PartsOf)
-           .Filter([](const Part& part) { return part.number != 1; })
-           .KeyBy(&Part::key)
-           .Window(Tumbling{absl::Milliseconds(500)})
-           .Aggregate(Count{})
-           .To(Collect(rows)));
+  std::vector<std::vector<LateRecord<Part>>> late_parts(executors());
+  ClusterOutcome outcome = Run(*From(DisorderedRecords(workload(), disorder))
+                                    .FlatMap(&PartsOf)
+                                    .Filter([](const Part& part) { return part.number != 1; })
+                                    .KeyBy(&Part::key)
+                                    .Window(Tumbling{absl::Milliseconds(500)})
+                                    .LateTo(Collect(late_parts))
+                                    .Aggregate(Count{})
+                                    .To(Collect(rows)));
   TestCounts expected;
-  std::uint64_t late = 0;
+  std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, std::uint64_t> late;
   ForEachRecord(workload(), disorder, [&](const TestRecord& record, std::int64_t watermark_ms) {
     const std::int64_t start_ms = (record.event_time_ms + 500'000) / 500 * 500 - 500'000;
     for (const Part& part : PartsOf(record)) {
@@ -87,15 +73,61 @@ TEST_P(FlatMaps, WindowsGroupThemByTheTimesOfTheirRecords) {
       if (start_ms + 500 > watermark_ms) {
         ++expected[{start_ms, part.key}];
       } else {
-        ++late;
+        ++late[{record.event_time_ms, part.key, part.number}];
       }
     }
   });
-  ClusterOutcome outcome;
   CollectOutcome(rows, outcome);
   EXPECT_TRUE(SameElements(outcome.counts, expected));
-  EXPECT_GT(late, 0U) << "or this tests little";
-  EXPECT_EQ(late_, late);
+  std::uint64_t late_count = 0;
+  for (const auto& executor : late_parts) {
+    late_count += executor.size();
+    for (const LateRecord<Part>& part : executor) --late[{part.event_time_ms, part.record.key, part.record.number}];
+  }
+  EXPECT_GT(late_count, 0U) << "or this tests little";
+  EXPECT_TRUE(std::ranges::all_of(late, [](const auto& part) { return part.second == 0; }));
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), late_count);
+}
+
+// A block is repeated with later event times.
+TEST_P(FlatMaps, RecordsOfARepeatedBlockHaveItsLaterTimes) {
+  Workload block = workload();
+  block.records /= 4;
+  std::vector<std::vector<TestRow>> rows(executors());
+  ClusterOutcome outcome = Run(*From(TestSource(block, {.blocks = 4}))
+                                    .FlatMap(&PartsOf)
+                                    .KeyBy(&Part::key)
+                                    .Window(Tumbling{absl::Seconds(3)})
+                                    .Aggregate(Count{})
+                                    .To(Collect(rows)));
+  TestCounts expected;
+  for (std::uint32_t executor = 0; executor < executors(); ++executor) {
+    for (std::uint64_t number = 0; number < 4 * block.records; ++number) {
+      const TestRecord record = MakeRecord(block, executor, number % block.records);
+      const auto round = static_cast<std::int64_t>(number / block.records);
+      const std::int64_t time_ms = record.event_time_ms + round * block.span_ms;
+      for (const Part& part : PartsOf(record)) ++expected[{time_ms / 3'000 * 3'000, part.key}];
+    }
+  }
+  CollectOutcome(rows, outcome);
+  EXPECT_TRUE(SameElements(outcome.counts, expected));
+}
+
+TEST_P(FlatMaps, PartsBecomePartsAgain) {
+  const auto twice = [](const Part& part) { return std::array{part.key, part.key + part.number}; };
+  std::vector<std::vector<std::uint64_t>> numbers(executors());
+  Run(*From(TestSource(workload())).FlatMap(&PartsOf).Filter(&IsEven).FlatMap(twice).To(Collect(numbers)));
+  for (std::uint32_t executor = 0; executor < executors(); ++executor) {
+    std::vector<std::uint64_t> expected;
+    for (std::uint64_t number = 0; number < workload().records; ++number) {
+      for (const Part& part : PartsOf(MakeRecord(workload(), executor, number))) {
+        if (!IsEven(part)) continue;
+        expected.push_back(part.key);
+        expected.push_back(part.key + part.number);
+      }
+    }
+    EXPECT_TRUE(numbers[executor] == expected) << "executor " << executor;
+  }
 }
 
 TEST_P(FlatMaps, OneRecordMayBecomeMoreThanABatchHolds) {
@@ -111,73 +143,59 @@ TEST_P(FlatMaps, OneRecordMayBecomeMoreThanABatchHolds) {
 }
 
 TEST_P(FlatMaps, ResultsOfAStageBecomeMany) {
-  std::vector<std::vector<WindowResult<std::uint64_t, std::uint64_t>>> rows(executors());
+  std::vector<std::vector<TestRow>> rows(executors());
   // Each count c becomes the numbers below c, of which there are as many as records.
-  Run(*From(TestSource(workload()))
-           .KeyBy(&TestRecord::key)
-           .Window(Tumbling{absl::Seconds(1)})
-           .Aggregate(Count{})
-           .FlatMap([](const TestRow& row) {
-             std::vector<std::uint64_t> below(row.value);
-             for (std::uint64_t n = 0; n < row.value; ++n) below[n] = n;
-             return below;
-           })
-           .KeyBy([](std::uint64_t n) { return n % 3; })
-           .Window(Tumbling{absl::Seconds(2)})
-           .Aggregate(Count{})
-           .To(Collect(rows)));
+  ClusterOutcome outcome = Run(*From(TestSource(workload()))
+                                    .KeyBy(&TestRecord::key)
+                                    .Window(Tumbling{absl::Seconds(1)})
+                                    .Aggregate(Count{})
+                                    .FlatMap([](const TestRow& row) {
+                                      std::vector<std::uint64_t> below(row.value);
+                                      for (std::uint64_t n = 0; n < row.value; ++n) below[n] = n;
+                                      return below;
+                                    })
+                                    .KeyBy([](std::uint64_t n) { return n % 3; })
+                                    .Window(Tumbling{absl::Seconds(2)})
+                                    .Aggregate(Count{})
+                                    .To(Collect(rows)));
   TestCounts counts;
-  for (std::uint32_t executor = 0; executor < executors(); ++executor) {
-    for (std::uint64_t number = 0; number < workload().records; ++number) {
-      const TestRecord record = MakeRecord(workload(), executor, number);
-      ++counts[{record.event_time_ms / 1'000, record.key}];
-    }
-  }
+  ForEachTestRecord([&](const TestRecord& record) { ++counts[{record.event_time_ms / 1'000, record.key}]; });
   TestCounts expected;
   for (const auto& [window_and_key, count] : counts) {
     for (std::uint64_t n = 0; n < count; ++n) ++expected[{window_and_key.first / 2 * 2'000, n % 3}];
   }
-  ClusterOutcome outcome;
   CollectOutcome(rows, outcome);
   EXPECT_TRUE(SameElements(outcome.counts, expected));
 }
 
 TEST_P(FlatMaps, TheyAreJoined) {
   const auto parts = From(TestSource(workload())).FlatMap(&PartsOf);
-  std::vector<std::vector<WindowResult<std::uint64_t, std::uint64_t>>> rows(executors());
-  Run(*Join(Stream(parts).Filter([](const Part& part) { return part.number == 0; }),
-            Stream(parts).Filter([](const Part& part) { return part.number == 2; }))
-           .On(&Part::key, &Part::key)
-           .Window(Tumbling{absl::Seconds(1)})
-           .Keep(&Part::number, &Part::number)
-           .KeyBy([](const auto& pair) { return pair.key; })
-           .Window(Tumbling{absl::Seconds(1)})
-           .Aggregate(Count{})
-           .To(Collect(rows)));
+  std::vector<std::vector<TestRow>> rows(executors());
+  ClusterOutcome outcome = Run(*Join(Stream(parts).Filter([](const Part& part) { return part.number == 0; }),
+                                     Stream(parts).Filter([](const Part& part) { return part.number == 2; }))
+                                    .On(&Part::key, &Part::key)
+                                    .Window(Tumbling{absl::Seconds(1)})
+                                    .Keep(&Part::number, &Part::number)
+                                    .KeyBy([](const auto& pair) { return pair.key; })
+                                    .Window(Tumbling{absl::Seconds(1)})
+                                    .Aggregate(Count{})
+                                    .To(Collect(rows)));
   std::map<std::pair<std::int64_t, std::uint64_t>, std::array<std::uint64_t, 2>> sides;
-  for (std::uint32_t executor = 0; executor < executors(); ++executor) {
-    for (std::uint64_t number = 0; number < workload().records; ++number) {
-      const TestRecord record = MakeRecord(workload(), executor, number);
-      for (const Part& part : PartsOf(record)) {
-        if (part.number != 1) ++sides[{record.event_time_ms / 1'000 * 1'000, part.key}][part.number / 2];
-      }
+  ForEachTestRecord([&](const TestRecord& record) {
+    for (const Part& part : PartsOf(record)) {
+      if (part.number != 1) ++sides[{record.event_time_ms / 1'000 * 1'000, part.key}][part.number / 2];
     }
-  }
+  });
   TestCounts expected;
   for (const auto& [window_and_key, each] : sides) {
     if (each[0] * each[1] > 0) expected[window_and_key] = each[0] * each[1];
   }
-  ClusterOutcome outcome;
   CollectOutcome(rows, outcome);
   EXPECT_FALSE(expected.empty());
   EXPECT_TRUE(SameElements(outcome.counts, expected));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, FlatMaps,
-                         ::testing::Values(std::tuple(1, 1), std::tuple(1, 2), std::tuple(2, 1), std::tuple(3, 1)),
-                         [](const auto& shape) {
-                           return absl::StrCat(std::get<0>(shape.param), "x", std::get<1>(shape.param));
-                         });
+GLAIVE_ON_EACH_SHAPE(FlatMaps);
 
 }  // namespace
 }  // namespace glaive::engine

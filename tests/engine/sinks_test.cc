@@ -3,17 +3,16 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include <gtest/gtest.h>
 
 #include "engine/api/together.h"
 #include "engine/sink/collect.h"
 #include "engine/sink/discard.h"
+#include "tests/engine/cluster_shapes.h"
 #include "tests/engine/counting_cluster.h"
 #include "tests/engine/disordered_source.h"
 #include "tests/state/same_elements.h"
@@ -51,21 +50,13 @@ std::uint64_t AllLines(const Workload& workload) {
   return lines;
 }
 
-/// With the numbers of nodes, and of executors of each.
-class Sinks : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t>> {
- protected:
-  Workload workload() const {
-    return {.nodes = std::get<0>(GetParam()), .executors = std::get<1>(GetParam()), .records = 20'000};
-  }
-};
+using Sinks = OnEachShape;
 
 TEST_P(Sinks, AStreamNeedsNoWindow) {
   const Workload workload = this->workload();
   std::vector<std::vector<Line>> lines(workload.executor_count());
   const std::unique_ptr<Query> query = From(TestSource(workload)).Filter(&IsSelected).Map(&ToLine).To(Collect(lines));
-  ClusterOutcome outcome;
-  outcome.status = RunNodes(workload, *query, outcome.metrics);
-  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  ClusterOutcome outcome = Run(*query);
   for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
     EXPECT_TRUE(lines[executor] == LinesOf(workload, executor))
         << "executor " << executor << ": others, or another order";
@@ -80,8 +71,7 @@ TEST_P(Sinks, RecordsThemselvesCanBeWritten) {
   const Workload workload = this->workload();
   std::vector<std::vector<TestRecord>> records(workload.executor_count());
   const std::unique_ptr<Query> query = From(TestSource(workload)).To(Collect(records));
-  ClusterOutcome outcome;
-  ASSERT_TRUE(RunNodes(workload, *query, outcome.metrics).ok());
+  Run(*query);
   for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
     ASSERT_EQ(records[executor].size(), workload.records);
     for (std::uint64_t number = 0; number < workload.records; ++number) {
@@ -101,9 +91,7 @@ TEST_P(Sinks, AStreamWithTwoSinksIsReadOnce) {
                                                     .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
                                                     .Aggregate(Count{})
                                                     .To(Collect(counts)));
-  ClusterOutcome outcome;
-  outcome.status = RunNodes(workload, *query, outcome.metrics);
-  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  ClusterOutcome outcome = Run(*query);
   CollectOutcome(counts, outcome);
   EXPECT_TRUE(SameElements(outcome.counts, SequentialCounts(workload)));
   for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
@@ -122,8 +110,7 @@ TEST_P(Sinks, AStageWithSeveralSinksRunsOnce) {
         .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
         .Aggregate(Count{});
   };
-  ClusterOutcome alone;
-  ASSERT_TRUE(RunNodes(workload, *counts().To(Discard{}), alone.metrics).ok());
+  const ClusterOutcome alone = Run(*counts().To(Discard{}));
 
   std::vector<std::vector<TestRow>> all(workload.executor_count());
   std::vector<std::vector<TestRow>> great(workload.executor_count());
@@ -133,9 +120,7 @@ TEST_P(Sinks, AStageWithSeveralSinksRunsOnce) {
       Together(Stream(shared).To(Collect(all)),
                Together(Stream(shared).Filter([](const TestRow& row) { return row.value > 8; }).To(Collect(great)),
                         Stream(shared).Map([](const TestRow& row) { return row.key; }).To(Collect(keys))));
-  ClusterOutcome outcome;
-  outcome.status = RunNodes(workload, *query, outcome.metrics);
-  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  ClusterOutcome outcome = Run(*query);
   CollectOutcome(all, outcome);
   EXPECT_TRUE(SameElements(outcome.counts, SequentialCounts(workload)));
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::windows_fired), Total(alone, &ExecutorMetrics::windows_fired));
@@ -178,25 +163,15 @@ TEST_P(Sinks, EachRecordIsInspectedOnce) {
                                                  .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
                                                  .Aggregate(Count{})
                                                  .To(Discard{}));
-  ClusterOutcome outcome;
-  ASSERT_TRUE(RunNodes(workload, *query, outcome.metrics).ok());
+  const ClusterOutcome outcome = Run(*query);
   std::uint64_t keys = 0;
-  for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
-    for (std::uint64_t number = 0; number < workload.records; ++number) {
-      const TestRecord record = MakeRecord(workload, executor, number);
-      keys += IsSelected(record) ? record.key : 0;
-    }
-  }
+  ForEachTestRecord([&](const TestRecord& record) { keys += IsSelected(record) ? record.key : 0; });
   EXPECT_GT(Total(outcome, &ExecutorMetrics::late_records), 0U) << "or this tests little";
   EXPECT_EQ(inspected, 2 * AllLines(workload)) << "once for each of the two streams";
   EXPECT_EQ(sum, 2 * keys);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Sinks,
-                         ::testing::Values(std::tuple(1, 1), std::tuple(1, 2), std::tuple(2, 1), std::tuple(3, 1)),
-                         [](const auto& shape) {
-                           return absl::StrCat(std::get<0>(shape.param), "x", std::get<1>(shape.param));
-                         });
+GLAIVE_ON_EACH_SHAPE(Sinks);
 
 }  // namespace
 }  // namespace glaive::engine

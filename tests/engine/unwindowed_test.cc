@@ -8,12 +8,10 @@
 #include <memory>
 #include <optional>
 #include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/numeric/int128.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include <gtest/gtest.h>
@@ -23,7 +21,7 @@
 #include "engine/sink/collect.h"
 #include "engine/sink/discard.h"
 #include "engine/sink/for_each.h"
-#include "tests/engine/cluster_harness.h"
+#include "tests/engine/cluster_shapes.h"
 #include "tests/state/same_elements.h"
 
 namespace glaive::engine {
@@ -31,23 +29,7 @@ namespace {
 
 using Counted = WindowResult<std::uint64_t, std::uint64_t>;
 
-/// With the numbers of nodes, and of executors of each.
-class Unwindowed : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t>> {
- protected:
-  Workload workload() const {
-    return {.nodes = std::get<0>(GetParam()), .executors = std::get<1>(GetParam()), .records = 20'000};
-  }
-  std::uint64_t executors() const { return workload().executor_count(); }
-
-  void Run(const Query& query) {
-    ClusterOutcome outcome;
-    outcome.status = RunNodes(workload(), query, outcome.metrics);
-    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-    records_ = Total(outcome, &ExecutorMetrics::records);
-  }
-
-  std::uint64_t records_ = 0;  // that were read
-};
+using Unwindowed = OnEachShape;
 
 template <typename Row>
 std::map<std::uint64_t, std::uint64_t> ByKey(const std::vector<std::vector<Row>>& rows) {
@@ -66,14 +48,14 @@ TEST_P(Unwindowed, ARangeIsSharedOutWithoutGapOrOverlap) {
                                    {5, 6},
                                    {~std::uint64_t{0} - 10, ~std::uint64_t{0}}}) {
     std::vector<std::vector<std::uint64_t>> numbers(executors());
-    Run(*FromRange(first, end).To(Collect(numbers)));
+    const ClusterOutcome outcome = Run(*FromRange(first, end).To(Collect(numbers)));
     std::uint64_t next = first;
     for (const auto& share : numbers) {
       EXPECT_LE(share.size(), (end - first) / executors() + 1);
       for (const std::uint64_t number : share) ASSERT_EQ(number, next++);
     }
     EXPECT_EQ(next, end);
-    EXPECT_EQ(records_, end - first);
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), end - first);
   }
 }
 
@@ -108,11 +90,7 @@ TEST_P(Unwindowed, AKeyHasOneResultAtTheEndOfTheStream) {
   std::vector<std::vector<Counted>> counts(executors());
   Run(*From(TestSource(workload())).KeyBy(&TestRecord::key).Aggregate(Count{}).To(Collect(counts)));
   std::map<std::uint64_t, std::uint64_t> expected;
-  for (std::uint32_t executor = 0; executor < executors(); ++executor) {
-    for (std::uint64_t number = 0; number < workload().records; ++number) {
-      ++expected[MakeRecord(workload(), executor, number).key];
-    }
-  }
+  ForEachTestRecord([&](const TestRecord& record) { ++expected[record.key]; });
   EXPECT_TRUE(SameElements(ByKey(counts), expected));
 }
 
@@ -190,11 +168,7 @@ TEST_P(Unwindowed, AFunctionIsCalledWithEachRow) {
   for (const auto& each : calls) ASSERT_EQ(each, 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Unwindowed,
-                         ::testing::Values(std::tuple(1, 1), std::tuple(1, 2), std::tuple(2, 1), std::tuple(3, 1)),
-                         [](const auto& shape) {
-                           return absl::StrCat(std::get<0>(shape.param), "x", std::get<1>(shape.param));
-                         });
+GLAIVE_ON_EACH_SHAPE(Unwindowed);
 
 }  // namespace
 }  // namespace glaive::engine
