@@ -323,7 +323,7 @@ void Scenario::Fit() {
   if (silent == 1) epoch_interval_us = std::min(epoch_interval_us, idle_timeout_ms * 1'000 / kEpochsInAnIdleTimeout);
   // A join has a row for each pair of records with the same key. A trigger hands them on in no more turns than a run
   // has steps for.
-  constexpr std::int64_t kMostTurns = 100'000;
+  constexpr std::int64_t kMostTurns = 20'000;
   const std::int64_t all_records = records * executor_count();
   const std::int64_t hot_records = std::max(all_records * hot_percent / 100, all_records / keys);
   rows_per_turn = std::max(rows_per_turn, hot_records * hot_records / kMostTurns);

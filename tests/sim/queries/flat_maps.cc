@@ -12,7 +12,7 @@ namespace {
 
 using namespace engine;  // NOLINT(google-build-using-namespace): these queries read as a user's do
 
-constexpr std::int64_t kSizeMs = 600;
+constexpr std::int64_t kCopiesWindowMs = 600;
 constexpr std::int64_t kSecondMs = 1'800;
 
 // The engine's functions.
@@ -65,14 +65,14 @@ CatalogueEntry CopiesInWindows() {
           .build =
               [](const QueryParts& parts) {
                 auto copies = FirstOfAll(parts).FlatMap(&CopiesOf);
-                return Judged(std::move(copies).KeyBy(&Event::key).Window(Tumbling{Millis(kSizeMs)}), parts)
+                return Judged(std::move(copies).KeyBy(&Event::key).Window(Tumbling{Millis(kCopiesWindowMs)}), parts)
                     .Aggregate(Sum{&Event::amount})
                     .To(StoreRows{parts.rows});
               },
           .expect =
               [](const Input& input) {
                 std::vector<Event> late;
-                const Groups groups = GroupByWindows(SeenCopies(input), kSizeMs, kSizeMs, KeyOf, late);
+                const Groups groups = GroupByWindows(SeenCopies(input), kCopiesWindowMs, kCopiesWindowMs, KeyOf, late);
                 return Expected{.rows = RowsOf(groups, SumOf), .late = LateRowsOf(late)};
               }};
 }
@@ -86,7 +86,7 @@ CatalogueEntry DigitsOfSums() {
           .rows_wait_for = RowsWaitFor::kStages,
           .build =
               [](const QueryParts& parts) {
-                return Judged(FirstOfAll(parts).KeyBy(&Event::key).Window(Tumbling{Millis(kSizeMs)}), parts)
+                return Judged(FirstOfAll(parts).KeyBy(&Event::key).Window(Tumbling{Millis(kCopiesWindowMs)}), parts)
                     .Aggregate(Sum{&Event::amount})
                     .FlatMap(&DigitsOf)
                     .KeyBy([](std::uint64_t digit) { return digit; })  // not HandedOnBy: a row hands on several
@@ -97,7 +97,7 @@ CatalogueEntry DigitsOfSums() {
           .expect =
               [](const Input& input) {
                 std::vector<Event> late;
-                const Groups sums = GroupByWindows(Read(input, 0), kSizeMs, kSizeMs, KeyOf, late);
+                const Groups sums = GroupByWindows(Read(input, 0), kCopiesWindowMs, kCopiesWindowMs, KeyOf, late);
                 const Groups digits = Regrouped(SeenDigits(ResultsOf(sums, PlainSum)), TumblingOf(kSecondMs), KeyOf);
                 return Expected{.rows = RowsOf(digits, CountOf), .late = LateRowsOf(late)};
               }};

@@ -8,7 +8,7 @@ namespace {
 
 using namespace engine;  // NOLINT(google-build-using-namespace): these queries read as a user's do
 
-constexpr std::int64_t kSizeMs = 400;
+constexpr std::int64_t kSinksWindowMs = 400;
 
 /// A record as a row, of a window of its own.
 using RecordRow = WindowResult<std::uint64_t, std::int64_t>;
@@ -54,8 +54,9 @@ CatalogueEntry CountsInTwoSinks() {
       .join = "",
       .build =
           [](const QueryParts& parts) {
-            const auto counts = Judged(FirstOfAll(parts).KeyBy(&Event::key).Window(Tumbling{Millis(kSizeMs)}), parts)
-                                    .Aggregate(Count{});
+            const auto counts =
+                Judged(FirstOfAll(parts).KeyBy(&Event::key).Window(Tumbling{Millis(kSinksWindowMs)}), parts)
+                    .Aggregate(Count{});
             return Together(
                 Stream(counts).To(StoreRows{parts.rows}),
                 Stream(counts).Filter([](const auto& row) { return row.value % 2 == 1; }).To(StoreRows{parts.rows}));
@@ -63,7 +64,7 @@ CatalogueEntry CountsInTwoSinks() {
       .expect =
           [](const Input& input) {
             std::vector<Event> late;
-            const Groups groups = GroupByWindows(Read(input, 0), kSizeMs, kSizeMs, KeyOf, late);
+            const Groups groups = GroupByWindows(Read(input, 0), kSinksWindowMs, kSinksWindowMs, KeyOf, late);
             std::vector<std::string> rows = RowsOf(groups, CountOf);
             for (const auto& [window, events] : groups) {
               if (events.size() % 2 == 1) {
