@@ -15,6 +15,10 @@ set(GLAIVE_ALONE_TESTS
   append_table_test bucket_table_test cell_table_test combiner_test crdt_law_test delta_reader_test fragment_geometry_test group_index_test
   hash_index_test placed_table_test primary_partition_test rounding_test slice_table_test two_stacks_test)
 
+# Tests of the engine that ThreadSanitizer leaves out, since their threads meet nowhere else than those of other tests: the
+# first two vary the types of keys and the sizes of tables, which one thread uses alone; the third has one thread.
+set(GLAIVE_TESTS_WITHOUT_TSAN key_types_test recurring_keys_test turn_length_test)
+
 # glaive_add_precompiled_headers(): what nearly every source includes of others' code, and what nearly every test does,
 # parsed once for all of them, batches too.
 function(glaive_add_precompiled_headers)
@@ -187,6 +191,10 @@ function(glaive_add_test_program name folder)
     set(tested glaive_${name})
   else()
     get_property(tested GLOBAL PROPERTY GLAIVE_QUERY_LIBRARIES)
+  endif()
+  if(GLAIVE_SANITIZE STREQUAL "thread")
+    list(JOIN GLAIVE_TESTS_WITHOUT_TSAN "|" left_out)
+    list(FILTER sources EXCLUDE REGEX "/(${left_out})[.]cc$")
   endif()
   if(NOT sources)
     return()

@@ -28,11 +28,10 @@ namespace glaive::engine {
 namespace {
 
 // Code of a sanitizer is slower, so there are fewer keys and more time.
-constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
-constexpr std::uint64_t kKeys = kSanitized ? 200'000 : 2'000'000;
+constexpr std::uint64_t kKeys = kAddressSanitizer ? 200'000 : 2'000'000;
 // In front of a second stage.
-constexpr std::uint64_t kMoreKeys = kSanitized ? kKeys : 10'000'000;
-constexpr std::int64_t kLongestTurnNs = kSanitized ? 200'000'000 : 50'000'000;
+constexpr std::uint64_t kMoreKeys = kAddressSanitizer ? kKeys : 10'000'000;
+constexpr std::int64_t kLongestTurnNs = kAddressSanitizer ? 200'000'000 : 50'000'000;
 
 /// Measures turns in the time that the thread has had a processor, so that a busy machine makes none of them longer.
 class LongestTurn final : public TurnObserver {
