@@ -6,7 +6,7 @@
 //
 //   DeltaShipper shipper(context, input_count);
 //   status = shipper.Spawn(scheduler);
-//   fragment.TrySeal(leader, marker, shipper.outbox());
+//   fragment.TrySeal(leader, marker);   // of a fragment that was made with shipper.outbox()
 //   shipper.EndInput();       // after an input's last epoch: the fiber ends when all has been delivered of all inputs
 #pragma once
 

@@ -5,9 +5,9 @@
 //             ── controls ─────────────────────────────────────────────────────────── the same ────────►
 //
 // A fused loop has room for one result a record. So a chain ends in front of a FlatMap, and another one begins behind
-// it. The buffer is empty between calls: what is made of a batch is handed on before Take returns, in batches of
-// bounded size. It has no fiber of its own: its consumers run in the producer's. What they ask for, it asks of the
-// producer.
+// it. The buffer is empty between calls: Take hands on all records that it makes before it returns, in batches of
+// bounded size. A flat map has no fiber of its own: its consumers run in its producer's fiber. It passes on to the
+// producer what they answer: whether one wants a turn, whether one leads too far.
 //
 // Owned by the executor's task, used by its thread alone. FlatMapVertex is its part of the query's graph.
 #pragma once

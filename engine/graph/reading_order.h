@@ -1,7 +1,8 @@
-// ReadingOrder: the sources of one executor, read in the order of event time: who is behind reads first.
+// ReadingOrder: the sources of one executor, read in the order of event time: the source that is furthest behind reads
+// first.
 //
-// A join keeps what it has read of one stream until the other one has come as far. So a source lets those that are
-// behind it go first, as long as they have something to read. Used by one executor's thread.
+// A join keeps the records of one stream until the other stream has come as far. So a source waits while a source that
+// is behind it has something to read. Used by one executor's thread.
 //
 //   order.Add(reader);
 //   fiber.WaitUntil([&] { return order.IsTurnOf(reader); });

@@ -7,8 +7,7 @@
 //     the leaders wait for it, but fine-grained windows must not make a storm of epochs;
 //   - after epoch_interval alone, if there is anything new to tell: slow streams keep a low latency.
 //
-// The engine also ends it when the fragment is full, before it pauses for others (invariant I7), and at the
-// end of the stream; nobody is asked then.
+// The engine also ends an epoch before its source waits for slower flows (invariant I7), and at the end of the stream.
 //
 //   if (policy.ShouldEnd({.bytes = read, .elapsed_ns = now - started, .passed_window_end = true, ...})) EndEpoch();
 #pragma once

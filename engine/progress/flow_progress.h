@@ -5,14 +5,14 @@
 //
 //   1. A marker, and Publish, carry the watermark of the last batch whose records are all in the state or on their way
 //      to it (invariant I3).
-//   2. LeadsTooFar() is false for the flow that is last, unless it waits for windows to fire. So not all flows wait for
-//      each other (invariant I7); and a trigger waits for no source.
-//   3. A flow that is idle follows: its watermark is that of the slowest flow which is neither idle nor at its end.
-//      Without one, time stands still. It never goes back: records that come after all are judged by it. When time goes
-//      on after it stood still, it waits for `patience_ns`: the first flow that wakes must not make the records late of
-//      those that wake with it. So does a flow of results when the flows of their stage have become idle: some results
-//      may be under way.
-//   4. A flow of results follows the flows of the stage's other inputs alone. The results of one stage have the same
+//   2. The slowest flow waits only while its executor has windows to fire, and a trigger waits for no source. So flows
+//      never all wait for each other (invariant I7).
+//   3. An idle flow follows: its watermark is that of the slowest flow which is neither idle nor at its end. Without
+//      such a flow, time stands still. The watermark never goes back: records that come later are judged by it.
+//   4. When time goes on after it stood still, an idle flow waits for `patience_ns` before it follows. Other flows may
+//      become active at nearly the same time. Had they followed already, their next records would be late. A flow of
+//      results also waits when the flows of its stage have become idle, since some results may be under way.
+//   5. A flow of results follows the flows of the stage's other inputs alone. The results of one stage have the same
 //      watermark on all executors, so none of them is late because of another.
 //
 //   progress.OnBatch(records, bytes, watermark_ms, now_ns);
@@ -59,7 +59,7 @@ class FlowProgress {
     OnActive();
     OnBatch(0, 0, kMaxEventTimeMs, now_ns);
   }
-  /// The flow is idle and follows others from now on: see 3. It is a CHECK that it was active.
+  /// The flow is idle and follows others from now on: see 3 and 4. It is a CHECK that it was active.
   void OnIdle(std::int64_t now_ns);
   /// The flow does not follow any more.
   void OnActive();

@@ -98,7 +98,7 @@ class WindowTrigger {
         return progress_->has_passed_windows() || HasEarly() || output_->idle() != progress_->all_idle() ||
                output_->WantsTurn(context_->clock->NowNanos());
       });
-      // What is below the minimum is in the state: the flows tell how far they are behind it (I3).
+      // All records before the minimum are in the state: a flow's watermark comes behind the records it covers (I3).
       const std::int64_t min_ms = progress_->min_ms();
       if constexpr (kEarly) {
         context_->Require(fiber, described_->Explain(results_.EmitEarly(fiber, Emitter(*this, fiber))));

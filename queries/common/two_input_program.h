@@ -220,8 +220,9 @@ class TwoInputProgram : public engine::QueryProgram {
     return status;
   }
 
-  /// For the rows of --verify: twice as many as are to be expected of keys that are uniform on the right side. Where
-  /// some keys are frequent on the left, as many more as a chance few of them on the right make.
+  /// The memory for the rows of --verify: for twice the rows that keys give which are uniform on the right side. A key
+  /// that is frequent on the left may have more records on the right than expected, by chance. For such keys, five
+  /// standard deviations of a key's records on the right, plus 10, are added for each record on the left.
   std::uint64_t row_bytes(std::uint32_t executor_count) const {
     const InputSides both = sides();
     const CheckedWindows& windows = shape().windows;

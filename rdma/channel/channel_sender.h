@@ -8,10 +8,11 @@
 //
 //   I1 sent - consumed <= c at all times. The count is the peer's to write, so it is checked as hostile input: it never
 //      goes back and never passes what was sent; otherwise Poll fails.
-//   A segment that was sent returns to its pool when its write completed (where that is enough) or its message was
-//   consumed (invariant I6). With kChecksum completion alone returns it, so each write asks for one, and a slot is
-//   written again only after the write before it is complete: right checksums do not prove that no byte of a message is
-//   still on its way, since bytes may be equal to those that lay there.
+//   A segment that was sent returns to its pool when its write is complete, if the transport does not read its memory
+//   any more then (Transport::CompletionFreesMemory), or when its message was consumed (invariant I6). With kChecksum
+//   completion alone returns it, so each write asks for one, and a slot is written again only after the write before it
+//   is complete: right checksums do not prove that no byte of a message is still on its way, since bytes may be equal
+//   to those that lay there.
 //
 // Cost: a send is one footer (64 bytes written and hashed) and one virtual call, besides the transport's copy.
 //
@@ -40,7 +41,7 @@ struct SenderEndpoint {
   ExecutorId self{};
   ExecutorId peer{};
   QueuePair* queue_pair = nullptr;         ///< to the peer's node
-  SegmentPool* segments = nullptr;         ///< its slots are the channel's slots
+  SegmentPool* segments = nullptr;         ///< whose buffers have the size of the channel's slots
   LocalKey segments_key{};                 ///< the pool's memory, registered
   RemoteRegion region;                     ///< the peer's exposed memory
   std::uint64_t ring_offset = 0;           ///< of this ring in it

@@ -1,8 +1,9 @@
-// DeltaOutbox: the sealed segments of ended epochs, in order, on their way to each leader.
+// DeltaOutbox: the segments that are full, and those that an epoch's end has sealed, in order, on their way to each
+// leader.
 //
-// Owned by one executor, used by its thread alone. Leaders are served independently of each other: one that
-// is slow to merge holds back only its own queue. A segment waits here until its channel has a credit, is then
-// the channel's until the transport has completed the write, and returns to the pool from there.
+// Owned by one executor, used by its thread alone. Leaders are served independently of each other: a leader that is
+// slow to merge holds up its own queue alone. A segment waits here until its channel has a credit. Then it is the
+// channel's until the transport has completed the write, and returns to the pool.
 //
 //   1. A leader gets the segments of an epoch in order, and epochs in order (invariant I2).
 //

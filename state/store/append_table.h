@@ -28,7 +28,8 @@
 
 namespace glaive::state {
 
-/// The log, of a table that is split, of a key with a given hash: by bits that no leader is chosen by (key_hash.h).
+/// The number of the log, in a table that is split, for a key with a given hash. It follows from bits of the hash that
+/// do not choose the leader (key_hash.h).
 class SplitLogOf {
  public:
   explicit SplitLogOf(const StateMemory& memory) : shift_(64 - memory.thresholds().split_bits) {}
@@ -46,11 +47,12 @@ class AppendTable {
     V value;
   };
   using Log = AppendLog<Entry>;
-  using Forecast = std::uint64_t;  // of no use
+  using Forecast = std::uint64_t;  // not used: a table splits when it has become large
   static Forecast Both(Forecast /*a*/, Forecast /*b*/) { return 0; }
   static bool IsOfMany(const StateThresholds& /*thresholds*/, Forecast /*forecast*/) { return false; }
 
-  /// An empty slice. What is to be split can be split when it has become so large: that copies no more than that.
+  /// An empty table. It is one log, whatever it is expected to hold: ApplyRun splits it once it exceeds
+  /// StateThresholds::split_bytes, and copies no more than that.
   static absl::StatusOr<AppendTable> Create(StateMemory& /*memory*/, std::uint64_t /*expected_entries*/) {
     return AppendTable();
   }

@@ -1,9 +1,9 @@
 // FoldPolicy: whether an executor folds records before it hands them to their leaders, or hands over each by itself.
 //
-// Folding pays where keys recur: a record that meets its key in the combiner costs the leader nothing. Where hardly any
-// does, probing for it costs more than it saves. The policy counts, over some ten thousand records, how many were
-// saved: those that became part of an entry that was there already. Below a share, records are appended without a
-// lookup for a while; then folding is tried again, as inputs change. Counts decide and never times, so that a run can
+// Folding pays where keys recur: if the combiner has a record's key, the record causes no work at the leader. Where keys
+// hardly recur, probing for them costs more than it saves. In a trial of 65,536 records, the policy counts the records
+// that became part of an entry that was there already. If their share is too small, records are appended without a
+// lookup for a while. Then there is another trial, as inputs change. Counts decide and never times, so that a run can
 // be replayed.
 //
 // A pure value. Owned by one executor, used by its thread alone.

@@ -23,7 +23,8 @@
 //   });
 //   if (store.HasRoom(rest.size())) status = store.Take(slice, rest);
 //   while (store.holds_back() && store.HasRoom(kMostEntries)) status = store.ReadOutSome();
-//   status = store.Merge(reader, run, {.first = first_slice_not_fired});
+//   status = store.CheckRun(reader, run, open_slices);
+//   for (std::size_t merged = 0; merged < run.entry_count;) merged += *store.MergeSome(reader, run, merged);
 #pragma once
 
 #include <algorithm>

@@ -145,10 +145,10 @@ TEST(Simulation, ASeedsRunIsTheSameEachTime) {
 TEST(ScenarioTest, SettingsOverrideWhatTheSeedDraws) {
   Scenario scenario = DrawScenario(1, Catalogue());
   const Scenario drawn = scenario;
-  ASSERT_EQ(scenario.Set("nodes=4,records=77"), absl::OkStatus());
+  ASSERT_EQ(scenario.Set("nodes=4,records=7"), absl::OkStatus());
   EXPECT_EQ(scenario.nodes, 4);
-  EXPECT_EQ(scenario.records, 77);
-  EXPECT_EQ(scenario.DifferenceTo(drawn), "nodes=4,records=77");
+  EXPECT_EQ(scenario.records, 7);
+  EXPECT_EQ(scenario.DifferenceTo(drawn), "nodes=4,records=7");
   EXPECT_THAT(scenario.Set("knots=4").message(), HasSubstr("there is no 'knots'"));
   EXPECT_THAT(scenario.Set("nodes=0").message(), HasSubstr("nodes=<1 to 16>"));
   EXPECT_THAT(scenario.Set("nodes=many").message(), HasSubstr("nodes=<1 to 16>"));
