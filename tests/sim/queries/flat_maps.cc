@@ -13,7 +13,7 @@ namespace {
 using namespace engine;  // NOLINT(google-build-using-namespace): these queries read as a user's do
 
 constexpr std::int64_t kCopiesWindowMs = 600;
-constexpr std::int64_t kSecondMs = 1'800;
+constexpr std::int64_t kDigitsWindowMs = 1'800;
 
 // The engine's functions.
 std::vector<Event> CopiesOf(const Event& event) {
@@ -90,7 +90,7 @@ CatalogueEntry DigitsOfSums() {
                     .Aggregate(Sum{&Event::amount})
                     .FlatMap(&DigitsOf)
                     .KeyBy([](std::uint64_t digit) { return digit; })  // not HandedOnBy: a row hands on several
-                    .Window(Tumbling{Millis(kSecondMs)})
+                    .Window(Tumbling{Millis(kDigitsWindowMs)})
                     .Aggregate(Count{})
                     .To(StoreRows{parts.rows});
               },
@@ -98,7 +98,8 @@ CatalogueEntry DigitsOfSums() {
               [](const Input& input) {
                 std::vector<Event> late;
                 const Groups sums = GroupByWindows(Read(input, 0), kCopiesWindowMs, kCopiesWindowMs, KeyOf, late);
-                const Groups digits = Regrouped(SeenDigits(ResultsOf(sums, PlainSum)), TumblingOf(kSecondMs), KeyOf);
+                const Groups digits =
+                    Regrouped(SeenDigits(ResultsOf(sums, PlainSum)), TumblingOf(kDigitsWindowMs), KeyOf);
                 return Expected{.rows = RowsOf(digits, CountOf), .late = LateRowsOf(late)};
               }};
 }
