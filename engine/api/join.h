@@ -139,34 +139,15 @@ class WindowedJoin {
   }
 
   // Without Keep, the stream of results of whole records.
-  template <typename Predicate>
-  auto Filter(Predicate predicate) && {
-    return std::move(*this).KeepAll().Filter(std::move(predicate));
+#define GLAIVE_STEP_WITHOUT_KEEP(name, unused)                                     \
+  template <typename... Arguments>                                                 \
+  auto name(Arguments&&... arguments)&& {                                          \
+    return std::move(*this).KeepAll().name(std::forward<Arguments>(arguments)...); \
   }
-  template <typename Function>
-  auto Map(Function function) && {
-    return std::move(*this).KeepAll().Map(std::move(function));
-  }
-  template <typename Function>
-  auto FilterMap(Function function) && {
-    return std::move(*this).KeepAll().FilterMap(std::move(function));
-  }
-  template <typename Function>
-  auto FlatMap(Function function) && {
-    return std::move(*this).KeepAll().FlatMap(std::move(function));
-  }
-  template <typename Function>
-  auto Inspect(Function function) && {
-    return std::move(*this).KeepAll().Inspect(std::move(function));
-  }
-  template <typename Key>
-  auto KeyBy(Key key) && {
-    return std::move(*this).KeepAll().KeyBy(std::move(key));
-  }
-  template <typename S>
-  auto To(const S& sink) && {
-    return std::move(*this).KeepAll().To(sink);
-  }
+  GLAIVE_STREAM_STEPS(GLAIVE_STEP_WITHOUT_KEEP, )
+  GLAIVE_STEP_WITHOUT_KEEP(KeyBy, )
+  GLAIVE_STEP_WITHOUT_KEEP(To, )
+#undef GLAIVE_STEP_WITHOUT_KEEP
 
   GLAIVE_WRONG_ORDER(Window, "glaive: a join has one Window(); results are grouped again by KeyBy(...) first")
   GLAIVE_WRONG_ORDER(Aggregate, "glaive: a join has no Aggregate(); group its results by KeyBy(...) first")

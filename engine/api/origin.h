@@ -1,5 +1,5 @@
-// Where a stream comes from: a source, the results of a stage, or a FlatMap. With it goes where a record has its event
-// time, which is compiled into the pipeline.
+// Where a stream comes from: a source, the results of a stage, or an operator that gives each record its event time.
+// With it goes where a record has its event time, which is compiled into the pipeline.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +42,12 @@ struct StageOrigin {
   TableBytes tables;  // that were joined since
 };
 
-/// What a FlatMap makes of the records of another origin, which carry their event times.
-template <typename Upstream, typename Out>
-struct FlatMapOrigin {
+/// Records that an operator has made of others, each with its event time: behind a FlatMap, WithEventTime or Union.
+template <typename Out, bool kFromSourceT, bool kHasTimeT>
+struct TimedOrigin {
   using Record = TimedRecord<Out>;
-  static constexpr bool kFromSource = Upstream::kFromSource;
-  static constexpr bool kHasTime = Upstream::kHasTime;
+  static constexpr bool kFromSource = kFromSourceT;
+  static constexpr bool kHasTime = kHasTimeT;
 
   std::shared_ptr<const ProducerVertex<Record>> vertex;
   TimeOfTimedRecord event_time_ms;

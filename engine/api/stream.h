@@ -1,7 +1,8 @@
 // The query API: a query is a chain of steps. Each step returns a type that has the steps that may come next.
 //
-//   From(source)              Stream          Filter, Map, FilterMap, FlatMap, Inspect, JoinTable, Split, then KeyBy,
-//                                             or Window at once, or To; two streams are joined by api/join.h
+//   From(source)              Stream          Filter, Map, FlatMap, Inspect, JoinTable, Route, WithEventTime and so on,
+//                                             then KeyBy, or Window at once, or To; several streams become one by
+//                                             api/join.h and api/union.h
 //     .KeyBy(key)             KeyedStream     Window, or Aggregate of the whole stream
 //     .Window(Tumbling{...})  WindowedStream  AllowedLateness, LateTo, then Aggregate
 //     .Aggregate(Count{})     Stream          of the results: all of the above
@@ -22,6 +23,7 @@
 // Functions passed in are shared by the executors of a process: pure ones, or lookups in constant tables.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -29,194 +31,47 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 
+#include "engine/api/keyed_stream.h"
 #include "engine/api/origin.h"
 #include "engine/api/static_table.h"
+#include "engine/api/windowed_stream.h"
 #include "engine/api/wrong_order.h"
 #include "engine/executor/query.h"
+#include "engine/flow/timed_record.h"
+#include "engine/graph/event_times.h"
 #include "engine/graph/flat_map.h"
 #include "engine/graph/graph_query.h"
 #include "engine/graph/sink_writer.h"
 #include "engine/graph/source_reader.h"
-#include "engine/stage/aggregation_plan.h"
-#include "engine/stage/aggregation_stage.h"
-#include "engine/steps/aggregates.h"
+#include "engine/steps/expansions.h"
 #include "engine/steps/steps.h"
 #include "engine/window/window_spec.h"
-#include "rdma/base/check.h"
 
 namespace glaive::engine {
 
-template <typename Origin, Step Chain>
-class Stream;
+/// The chain that begins behind an operator whose records are TimedRecord<R>.
+template <typename R>
+using Untimed = MapStep<SourceStep<TimedRecord<R>>, RecordOfTimedRecord>;
 
-/// The stream of a stage's results: `vertex` is its part of the graph.
-template <typename Row, bool kHasTime>
-auto ResultsOf(std::shared_ptr<const ProducerVertex<Row>> vertex) {
-  return Stream<StageOrigin<Row, kHasTime>, SourceStep<Row>>(
+/// The stream of the records of `vertex`.
+template <bool kFromSource, bool kHasTime, typename R>
+auto StreamOf(std::shared_ptr<const ProducerVertex<TimedRecord<R>>> vertex) {
+  return Stream<TimedOrigin<R, kFromSource, kHasTime>, Untimed<R>>(
       {.vertex = std::move(vertex), .event_time_ms = {}, .tables = {}}, {});
 }
 
-/// After Window. `kHasLateSink` says whether LateTo was called.
-template <typename Origin, typename Chain, typename Key, typename W, bool kHasLateSink = false>
-class WindowedStream {
- public:
-  using Record = typename Chain::Out;
-
-  WindowedStream(Origin origin, Chain chain, Key key, W window)
-      : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)), window_(window) {}
-
-  /// How long windows wait for records behind the watermark: they fire, once, that much later in event time, and a
-  /// record is late that much later. (Other engines fire on time and again for each late record.) Whole milliseconds,
-  /// not negative, else the process ends with a message; 0 if it isn't called.
-  WindowedStream AllowedLateness(absl::Duration lateness) && {
-    static_assert(Origin::kFromSource,
-                  "glaive: AllowedLateness() is for records of a source; results of a stage are never out of order");
-    allowed_lateness_ms_ = WholeLateness(lateness);
-    return std::move(*this);
-  }
-
-  /// Where records go that are late for all their windows: rows of LateRecord<Record>, each written by the executor
-  /// that read it. Without it they are only counted. Results of a stage are late only in a join, behind a time when all
-  /// sources of that stage were idle and the join went on without it. `sink` is what To() takes.
-  template <typename S>
-  auto LateTo(const S& sink) && {
-    constexpr bool kIsSink = SinkSpecFor<S, LateRecord<Record>>;
-    static_assert(kIsSink,
-                  "glaive: LateTo() takes a sink for LateRecord<...> of the stream's records, such as Csv{path}");
-    static_assert(!kHasLateSink, "glaive: a query has one LateTo()");
-    if constexpr (kIsSink && !kHasLateSink) {
-      WindowedStream<Origin, Chain, Key, W, true> next(std::move(origin_), std::move(chain_), std::move(key_), window_);
-      next.allowed_lateness_ms_ = allowed_lateness_ms_;
-      next.late_sink_ = sink.template Factory<LateRecord<Record>>();
-      return next;
-    } else {
-      return WrongOrder{};
-    }
-  }
-
-  /// What is computed of the records of each key and window.
-  template <typename A>
-  auto Aggregate(const A& aggregate) && {
-    constexpr bool kDistinct = kDistincts<A> > 0;
-    constexpr bool kIsAggregate = AggregateOf<A, Record> && kElementsAreKeys<A, Record>;
-    constexpr bool kHasOneDistinctAtMost = kDistincts<A> <= 1;
-    constexpr bool kGoTogether = !kDistinct || !std::is_same_v<W, Session>;
-    static_assert(kIsAggregate,
-                  "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}; what Distinct{} "
-                  "counts could be a key");
-    static_assert(kHasOneDistinctAtMost,
-                  "glaive: Several{} holds one Distinct{} at most; join the results of two aggregations instead");
-    static_assert(kGoTogether, "glaive: Distinct{} is not for Session{gap}, only for windows that all keys share");
-    if constexpr (kIsAggregate && kHasOneDistinctAtMost && kGoTogether) {
-      if constexpr (kDistinct && std::is_same_v<W, Unbounded>) {
-        GLAIVE_CHECK(window_.every == absl::InfiniteDuration(),
-                     "Distinct{} with Unbounded{.every = ", absl::FormatDuration(window_.every),
-                     "}; it has results at the end only");
-      }
-      using Plan = AggregationPlan<Origin, Chain, Key, W, A, kHasLateSink>;
-      return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(
-          std::make_shared<const AggregationVertex<Plan>>(Plan{.origin = std::move(origin_),
-                                                               .chain = std::move(chain_),
-                                                               .key = std::move(key_),
-                                                               .window = window_,
-                                                               .allowed_lateness_ms = allowed_lateness_ms_,
-                                                               .aggregate = aggregate,
-                                                               .late_sink = std::move(late_sink_)}));
-    } else {
-      return WrongOrder{};
-    }
-  }
-
-  GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after Window() comes Aggregate(...)")
-  GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after Window() comes Aggregate(...)")
-  GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after Window() comes Aggregate(...)")
-  GLAIVE_WRONG_ORDER(FlatMap, "glaive: FlatMap() comes before KeyBy(); after Window() comes Aggregate(...)")
-  GLAIVE_WRONG_ORDER(Inspect, "glaive: Inspect() comes before KeyBy(); after Window() comes Aggregate(...)")
-  GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes once, before Window(); after Window() comes Aggregate(...)")
-  GLAIVE_WRONG_ORDER(Window, "glaive: a stream has one Window(); after it comes Aggregate(...)")
-  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after Window()")
-
- private:
-  template <typename, typename, typename, typename, bool>
-  friend class WindowedStream;
-
-  Origin origin_;
-  Chain chain_;
-  Key key_;
-  W window_;
-  std::int64_t allowed_lateness_ms_ = 0;
-  SinkFactory<LateRecord<Record>> late_sink_;
-};
-
-/// After KeyBy.
-template <typename Origin, typename Chain, typename Key>
-class KeyedStream {
- public:
-  KeyedStream(Origin origin, Chain chain, Key key)
-      : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)) {}
-
-  /// Groups each key's records by event time: Tumbling{size}, Sliding{size, slide} or Session{gap}, of at least 1 ms,
-  /// or not at all: Unbounded{every}.
-  template <typename W>
-  auto Window(const W& window) && {
-    static_assert(kIsWindow<W>,
-                  "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{every}");
-    constexpr bool kHasTime = Origin::kHasTime || std::is_same_v<W, Unbounded>;
-    static_assert(kHasTime,
-                  "glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; "
-                  "Aggregate() it without a window, or To() a sink");
-    if constexpr (std::is_same_v<W, Unbounded> && !Origin::kHasTime) {
-      GLAIVE_CHECK(window.every == absl::InfiniteDuration(), "Unbounded{.every = ", absl::FormatDuration(window.every),
-                   "} over a stream without event times; it has results at the end only");
-    }
-    if constexpr (kIsWindow<W> && kHasTime) {
-      return WindowedStream<Origin, Chain, Key, W>(std::move(origin_), std::move(chain_), std::move(key_), window);
-    } else {
-      return WrongOrder{};
-    }
-  }
-
-  /// One result for each key, of all its records, at the end of the stream: as
-  /// Window(Unbounded{}).Aggregate(aggregate).
-  template <typename A>
-  auto Aggregate(const A& aggregate) && {
-    return std::move(*this).Window(Unbounded{}).Aggregate(aggregate);
-  }
-
-  GLAIVE_WRONG_ORDER(Filter, "glaive: Filter() comes before KeyBy(); after KeyBy() comes Window(...)")
-  GLAIVE_WRONG_ORDER(Map, "glaive: Map() comes before KeyBy(); after KeyBy() comes Window(...)")
-  GLAIVE_WRONG_ORDER(FilterMap, "glaive: FilterMap() comes before KeyBy(); after KeyBy() comes Window(...)")
-  GLAIVE_WRONG_ORDER(FlatMap, "glaive: FlatMap() comes before KeyBy(); after KeyBy() comes Window(...)")
-  GLAIVE_WRONG_ORDER(Inspect, "glaive: Inspect() comes before KeyBy(); after KeyBy() comes Window(...)")
-  GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...)")
-  GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
-  GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
-  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after KeyBy(), maybe behind Window(...)")
-
- private:
-  Origin origin_;
-  Chain chain_;
-  Key key_;
-};
-
-/// What stands for KeyBy where a query has none.
-struct OneKeyForAll {
-  template <typename R>
-  AllRecords operator()(const R&) const {
-    return {};
-  }
-};
-
 /// A stream of records of type `Chain::Out`. A value: a copy is the same stream, whose source is read once for both.
-template <typename Origin, Step Chain>
+template <typename OriginT, Step Chain>
 class Stream {
  public:
+  using Origin = OriginT;
   using Record = typename Chain::Out;
 
   Stream(Origin origin, Chain chain) : origin_(std::move(origin)), chain_(std::move(chain)) {}
@@ -249,20 +104,52 @@ class Stream {
   template <typename Function>
     requires std::ranges::input_range<std::invoke_result_t<const Function&, const Record&>>
   auto FlatMap(Function function) && {
-    using Out = std::ranges::range_value_t<std::invoke_result_t<const Function&, const Record&>>;
-    static_assert(std::is_trivially_copyable_v<Out>,
-                  "glaive: FlatMap() makes plain data: no std::string, no containers, no other owner of memory; nor a "
-                  "std::pair or std::tuple: write a struct");
-    static_assert(sizeof(std::invoke_result_t<const Function&, const Record&>) <= kMostRangeBytes,
-                  "glaive: the range of FlatMap() lies on a fiber's small stack: return a std::vector, or less");
-    using FlatOrigin = FlatMapOrigin<Origin, Out>;
-    using Unwrapped = MapStep<SourceStep<TimedRecord<Out>>, RecordOfTimedRecord>;
-    return Stream<FlatOrigin, Unwrapped>(
-        FlatOrigin{.vertex = std::make_shared<const FlatMapVertex<Origin, Chain, Function, Out>>(
-                       std::move(origin_), std::move(chain_), std::move(function)),
-                   .event_time_ms = {},
-                   .tables = {}},
-        {});
+    return std::move(*this).template Expand<std::invoke_result_t<const Function&, const Record&>>(
+        EachOf<Function>{std::move(function)});
+  }
+
+  /// Replaces every record, which is a range such as a std::array, by its elements.
+  auto Flatten() &&
+    requires std::ranges::input_range<const Record&>
+  {
+    return std::move(*this).FlatMap([](const Record& record) -> const Record& { return record; });
+  }
+
+  /// As Map, FilterMap and FlatMap, but `function(state, record)` may change a state, of which each executor has its
+  /// own: a copy of `initial`. So its results depend on which executor reads which records. A state per key needs all
+  /// records of the key in one place.
+  template <typename State, typename Function>
+    requires std::invocable<const Function&, State&, const Record&>
+  auto RichMap(State initial, Function function) && {
+    using Out = std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const Record&>>;
+    return std::move(*this).template Expand<std::array<Out, 1>>(
+        OneWithState<State, Function>{std::move(initial), std::move(function)});
+  }
+  template <typename State, typename Function>
+    requires std::invocable<const Function&, State&, const Record&> &&
+             kIsOptional<std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const Record&>>>
+  auto RichFilterMap(State initial, Function function) && {
+    using Out = typename std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const Record&>>::value_type;
+    return std::move(*this).template Expand<std::array<Out, 1>>(
+        OneOrNoneWithState<State, Function>{std::move(initial), std::move(function)});
+  }
+  template <typename State, typename Function>
+    requires std::ranges::input_range<std::invoke_result_t<const Function&, State&, const Record&>>
+  auto RichFlatMap(State initial, Function function) && {
+    return std::move(*this).template Expand<std::invoke_result_t<const Function&, State&, const Record&>>(
+        EachWithState<State, Function>{std::move(initial), std::move(function)});
+  }
+
+  /// Gives each record the event time `time(record)`, ms since 1970, whatever it had before. The watermark of an
+  /// executor is the latest time among its records, less `out_of_orderness`: a record that is later than that may be
+  /// late for its window. Whole milliseconds, not negative, else the process ends with a message.
+  template <typename Time>
+    requires std::is_invocable_r_v<std::int64_t, const Time&, const Record&>
+  auto WithEventTime(Time time, absl::Duration out_of_orderness = absl::ZeroDuration()) && {
+    ExpectPlainData<Record>();
+    return StreamOf</*kFromSource=*/true, /*kHasTime=*/true, Record>(
+        std::make_shared<const EventTimeVertex<Origin, Chain, Time>>(std::move(origin_), std::move(chain_),
+                                                                     std::move(time), WholeLateness(out_of_orderness)));
   }
 
   /// Calls `function` with every record, once, and passes the record on: for counters and traces. Copies of the stream
@@ -292,6 +179,18 @@ class Stream {
     requires std::predicate<const First&, const Record&> && std::predicate<const Second&, const Record&>
   auto Split(First first, Second second) const& {
     return std::pair(Stream(*this).Filter(std::move(first)), Stream(*this).Filter(std::move(second)));
+  }
+
+  /// A stream for each predicate, in a std::tuple: a record goes to the first whose predicate holds, or is dropped. The
+  /// source is read once.
+  template <typename... Predicates>
+    requires(sizeof...(Predicates) > 0) && (std::predicate<const Predicates&, const Record&> && ...)
+  auto Route(Predicates... predicates) const& {
+    const auto all = std::make_shared<const std::tuple<Predicates...>>(std::move(predicates)...);
+    return [&]<std::size_t... kBranch>(std::index_sequence<kBranch...>) {
+      return std::tuple(
+          Stream(*this).Filter([all](const Record& record) { return FirstThatHolds(*all, record) == kBranch; })...);
+    }(std::index_sequence_for<Predicates...>());
   }
 
   /// Says what records are grouped by: a callable or a member pointer. The key is hashed and shipped as its bytes, so
@@ -336,6 +235,18 @@ class Stream {
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
 
+  /// The stream as a vertex whose records have their event times beside them: what operators of several streams take.
+  std::shared_ptr<const ProducerVertex<TimedRecord<Record>>> Timed() && {
+    ExpectPlainData<Record>();
+    if constexpr (std::is_same_v<typename Origin::Record, TimedRecord<Record>> &&
+                  std::is_same_v<Chain, Untimed<Record>>) {
+      return std::move(origin_.vertex);
+    } else {
+      return std::make_shared<const FlatMapVertex<Origin, Chain, Itself, Record>>(std::move(origin_), std::move(chain_),
+                                                                                  Itself{});
+    }
+  }
+
  private:
   template <typename, Step>
   friend class JoinInput;
@@ -345,6 +256,36 @@ class Stream {
   template <typename Next>
   auto Then(Next next) {
     return Stream<Origin, Next>(std::move(origin_), std::move(next));
+  }
+
+  /// The stream of the records that `expansion` makes of each; Range: of which it makes them.
+  template <typename Range, typename Expansion>
+  auto Expand(Expansion expansion) && {
+    using Out = std::ranges::range_value_t<Range>;
+    ExpectPlainData<Out>();
+    static_assert(sizeof(Range) <= kMostRangeBytes,
+                  "glaive: the range of FlatMap() lies on a fiber's small stack: return a std::vector, or less");
+    return StreamOf<Origin::kFromSource, Origin::kHasTime, Out>(
+        std::make_shared<const FlatMapVertex<Origin, Chain, Expansion, Out>>(std::move(origin_), std::move(chain_),
+                                                                             std::move(expansion)));
+  }
+
+  template <typename R>
+  static constexpr void ExpectPlainData() {
+    static_assert(std::is_trivially_copyable_v<R>,
+                  "glaive: the records behind this step are plain data: no std::string, no containers, no other owner "
+                  "of memory; nor a std::pair or std::tuple: write a struct");
+  }
+
+  template <typename Predicates>
+  static std::size_t FirstThatHolds(const Predicates& predicates, const Record& record) {
+    return std::apply(
+        [&](const auto&... each) {
+          std::size_t first = 0;
+          static_cast<void>(((std::invoke(each, record) ? true : (++first, false)) || ...));
+          return first;
+        },
+        predicates);
   }
 
   Origin origin_;

@@ -5,60 +5,49 @@
 // the compiler stops at the first mistake instead of listing its consequences.
 #pragma once
 
-#include <type_traits>
+#include <cstddef>
 
 namespace glaive::engine {
 
-/// False, but only once a template is instantiated with T.
-template <typename T>
-inline constexpr bool kNever = !std::is_same_v<T, T>;
+/// False, but only once a template is instantiated with some types.
+template <typename... T>
+inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
+
+/// Calls `each(name, argument)` for the steps that a stream may have before KeyBy() and Window().
+#define GLAIVE_STREAM_STEPS(each, argument)                                                                            \
+  each(Filter, argument) each(Map, argument) each(FilterMap, argument) each(FlatMap, argument) each(Flatten, argument) \
+      each(Inspect, argument) each(RichMap, argument) each(RichFilterMap, argument) each(RichFlatMap, argument)        \
+          each(Route, argument) each(WithEventTime, argument)
+
+/// Defines the step `name`, which takes anything and leads nowhere.
+#define GLAIVE_STEP_OF_WRONG_ORDER(name, unused) \
+  template <typename... Arguments>               \
+  WrongOrder name(const Arguments&...) const {   \
+    return {};                                   \
+  }
 
 /// What a step that may not come returns.
 struct WrongOrder {
-  template <typename T>
-  WrongOrder Filter(const T&) const {
-    return {};
-  }
-  template <typename T>
-  WrongOrder Map(const T&) const {
-    return {};
-  }
-  template <typename T>
-  WrongOrder FilterMap(const T&) const {
-    return {};
-  }
-  template <typename T>
-  WrongOrder KeyBy(const T&) const {
-    return {};
-  }
-  template <typename T>
-  WrongOrder Window(const T&) const {
-    return {};
-  }
-  template <typename T>
-  WrongOrder AllowedLateness(const T&) const {
-    return {};
-  }
-  template <typename T>
-  WrongOrder LateTo(const T&) const {
-    return {};
-  }
-  template <typename T>
-  WrongOrder Aggregate(const T&) const {
-    return {};
-  }
-  template <typename T>
-  WrongOrder To(const T&) const {
-    return {};
-  }
+  GLAIVE_STREAM_STEPS(GLAIVE_STEP_OF_WRONG_ORDER, )
+  GLAIVE_STEP_OF_WRONG_ORDER(KeyBy, )
+  GLAIVE_STEP_OF_WRONG_ORDER(Unkey, )
+  GLAIVE_STEP_OF_WRONG_ORDER(DropKey, )
+  GLAIVE_STEP_OF_WRONG_ORDER(Window, )
+  GLAIVE_STEP_OF_WRONG_ORDER(AllowedLateness, )
+  GLAIVE_STEP_OF_WRONG_ORDER(LateTo, )
+  GLAIVE_STEP_OF_WRONG_ORDER(Aggregate, )
+  GLAIVE_STEP_OF_WRONG_ORDER(To, )
 };
 
 }  // namespace glaive::engine
 
 /// Defines the step `name` of a type where it may not come: compiling it fails with `message`.
-#define GLAIVE_WRONG_ORDER(name, message)                       \
-  template <typename Argument>                                  \
-  ::glaive::engine::WrongOrder name(const Argument&) const {    \
-    static_assert(::glaive::engine::kNever<Argument>, message); \
-    return {};                                                  \
+#define GLAIVE_WRONG_ORDER(name, message)                           \
+  template <typename... Arguments>                                  \
+  ::glaive::engine::WrongOrder name(const Arguments&...) const {    \
+    static_assert(::glaive::engine::kNever<Arguments...>, message); \
+    return {};                                                      \
   }
+
+/// Likewise, with a message that begins with the step: "glaive: Map() " `message`.
+#define GLAIVE_WRONG_STREAM_STEP(name, message) GLAIVE_WRONG_ORDER(name, "glaive: " #name "() " message)

@@ -78,8 +78,9 @@ class Consumer {
   /// Ends an epoch that is due, and follows other flows if the stream is idle.
   virtual void Attend(Fiber& /*fiber*/, std::int64_t /*now_ns*/) {}
 
-  /// Whether the stream is so far ahead of others that its source has to wait (invariant I7).
-  virtual bool LeadsTooFar() const { return false; }
+  /// Whether a source has to wait that is ahead of the stream's watermark by `ahead_ms`, not negative, since it is so
+  /// far ahead of other streams (invariant I7). A source is ahead of its stream where a union waits for another source.
+  virtual bool LeadsTooFar(std::int64_t /*ahead_ms*/) const { return false; }
   /// How far the stream has come for the consumer's stage, which may be further than its producer has come: an idle
   /// flow follows others. None of a consumer that compares no streams.
   virtual std::optional<std::int64_t> watermark_ms() const { return std::nullopt; }

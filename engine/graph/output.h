@@ -66,8 +66,8 @@ class Output {
     });
   }
 
-  bool LeadsTooFar() const {
-    return std::ranges::any_of(consumers_, [](const auto* consumer) { return consumer->LeadsTooFar(); });
+  bool LeadsTooFar(std::int64_t ahead_ms = 0) const {
+    return std::ranges::any_of(consumers_, [&](const auto* consumer) { return consumer->LeadsTooFar(ahead_ms); });
   }
   /// How far the consumer has come that is furthest behind; none if no consumer compares streams.
   std::optional<std::int64_t> least_watermark_ms() const {

@@ -97,18 +97,18 @@ state::EpochMarker FlowProgress::EndEpoch(std::int64_t now_ns) {
   return marker;
 }
 
-bool FlowProgress::LeadsTooFar() const {
+bool FlowProgress::LeadsTooFar(std::int64_t ahead_ms) const {
   if (watermark_ms_ == kMinEventTimeMs) {
     return false;
   }
   // A flow that has not reported yet counts as if at this flow's first watermark.
   const std::int64_t slowest_ms = stage_->SlowestSourceMs(first_watermark_ms_);
-  if (slowest_ms >= watermark_ms_) {
-    return false;
-  }
   // The two may lie farther apart than a signed difference can say.
-  const std::uint64_t lead_ms = static_cast<std::uint64_t>(watermark_ms_) - static_cast<std::uint64_t>(slowest_ms);
-  return lead_ms > static_cast<std::uint64_t>(options_.max_lead_ms);
+  const std::uint64_t lead_ms = slowest_ms < watermark_ms_
+                                    ? static_cast<std::uint64_t>(watermark_ms_) - static_cast<std::uint64_t>(slowest_ms)
+                                    : 0;
+  const auto most_ms = static_cast<std::uint64_t>(options_.max_lead_ms);
+  return lead_ms > most_ms || static_cast<std::uint64_t>(ahead_ms) > most_ms - lead_ms;
 }
 
 }  // namespace glaive::engine

@@ -76,9 +76,9 @@ class FlowProgress {
   /// Publishes, and ends the epoch: the marker to ship. The next epoch has begun.
   state::EpochMarker EndEpoch(std::int64_t now_ns);
 
-  /// Whether this flow is ahead of the slowest, or of the windows that have fired, by more than max_lead, and has to
-  /// wait.
-  bool LeadsTooFar() const;
+  /// Whether a source has to wait that is `ahead_ms`, not negative, ahead of this flow's watermark: it is ahead of the
+  /// slowest flow, or of the windows that have fired, by more than max_lead.
+  bool LeadsTooFar(std::int64_t ahead_ms = 0) const;
 
   std::int64_t watermark_ms() const { return watermark_ms_; }
   std::uint64_t epochs_ended() const { return epochs_ended_; }

@@ -113,7 +113,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     }
   }
 
-  bool LeadsTooFar() const override { return progress_.LeadsTooFar(); }
+  bool LeadsTooFar(std::int64_t ahead_ms) const override { return progress_.LeadsTooFar(ahead_ms); }
   std::optional<std::int64_t> watermark_ms() const override { return progress_.watermark_ms(); }
 
   // ---- as a target of deltas ---------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ class Recorder final : public Consumer<int> {
   void Flush(Fiber& /*fiber*/) override { Note("flush"); }
   bool WantsTurn(std::int64_t now_ns) const override { return now_ns >= wants_turn_from_ns; }
   void Attend(Fiber& /*fiber*/, std::int64_t /*now_ns*/) override { Note("attend"); }
-  bool LeadsTooFar() const override { return leads; }
+  bool LeadsTooFar(std::int64_t /*ahead_ms*/) const override { return leads; }
   std::optional<std::int64_t> watermark_ms() const override { return reached_ms; }
 
   bool yields = false;

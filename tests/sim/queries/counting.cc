@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "engine/api/union.h"
 #include "engine/sink/discard.h"
 #include "tests/sim/queries/query_parts.h"
 
@@ -134,8 +135,45 @@ CatalogueEntry CountsJoined() {
           .expect = [](const Input& input) { return Expected{.rows = LinesOf(input, CountedLine), .late = {}}; }};
 }
 
+/// Adds a result's line as often as it has counted records.
+struct CountedRows {
+  static constexpr RowKind kKind = RowKind::kResult;
+  void operator()(const Counted& row, StoredRows& stored) const {
+    stored.rows.insert(stored.rows.end(), row.value, LineOf(row.window_start_ms, kCountedMs, row.key));
+  }
+};
+
+/// Which records are late depends on how far the streams had come when they met. The first one may fall silent.
+CatalogueEntry UnionCounted() {
+  return {.name = "two sources united, counted",
+          .window = "tumbling",
+          .aggregates = {"count"},
+          .join = "",
+          .sources = 2,
+          .share = 2,
+          .counts_records = true,
+          .build =
+              [](const QueryParts& parts) {
+                return Union(FirstOfAll(parts), SecondOfAll(parts))
+                    .KeyBy(&Event::key)
+                    .Window(Tumbling{Millis(kCountedMs)})
+                    .AllowedLateness(Millis(parts.lateness_ms))
+                    .LateTo(StoreAs<LateEvents<CountedLine>>{parts.rows})
+                    .Aggregate(Count{})
+                    .To(StoreAs<CountedRows>{parts.rows});
+              },
+          .expect =
+              [](const Input& input) {
+                std::vector<std::string> lines;
+                for (const std::size_t source : {0, 1}) {
+                  for (const Seen& seen : Read(input, source)) lines.push_back(CountedLine(seen.event));
+                }
+                return Expected{.rows = std::move(lines), .late = {}};
+              }};
+}
+
 }  // namespace
 
-std::vector<CatalogueEntry> CountingQueries() { return {CountsSummed(), CountsJoined()}; }
+std::vector<CatalogueEntry> CountingQueries() { return {CountsSummed(), CountsJoined(), UnionCounted()}; }
 
 }  // namespace glaive::sim

@@ -1,0 +1,124 @@
+// WindowedStream: a stream behind Window: it can be aggregated. See stream.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "absl/time/time.h"
+
+#include "engine/api/origin.h"
+#include "engine/api/wrong_order.h"
+#include "engine/graph/vertex.h"
+#include "engine/sink/sink.h"
+#include "engine/stage/aggregation_plan.h"
+#include "engine/stage/aggregation_stage.h"
+#include "engine/steps/aggregates.h"
+#include "engine/steps/steps.h"
+#include "engine/window/window_spec.h"
+#include "rdma/base/check.h"
+
+namespace glaive::engine {
+
+template <typename Origin, Step Chain>
+class Stream;
+
+/// The stream of a stage's results: `vertex` is its part of the graph.
+template <typename Row, bool kHasTime>
+auto ResultsOf(std::shared_ptr<const ProducerVertex<Row>> vertex) {
+  return Stream<StageOrigin<Row, kHasTime>, SourceStep<Row>>(
+      {.vertex = std::move(vertex), .event_time_ms = {}, .tables = {}}, {});
+}
+
+/// After Window. `kHasLateSink` says whether LateTo was called.
+template <typename Origin, typename Chain, typename Key, typename W, bool kHasLateSink = false>
+class WindowedStream {
+ public:
+  using Record = typename Chain::Out;
+
+  WindowedStream(Origin origin, Chain chain, Key key, W window)
+      : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)), window_(window) {}
+
+  /// How long windows wait for records behind the watermark: they fire, once, that much later in event time, and a
+  /// record is late that much later. (Other engines fire on time and again for each late record.) Whole milliseconds,
+  /// not negative, else the process ends with a message; 0 if it isn't called.
+  WindowedStream AllowedLateness(absl::Duration lateness) && {
+    static_assert(Origin::kFromSource,
+                  "glaive: AllowedLateness() is for records of a source; results of a stage are never out of order");
+    allowed_lateness_ms_ = WholeLateness(lateness);
+    return std::move(*this);
+  }
+
+  /// Where records go that are late for all their windows: rows of LateRecord<Record>, each written by the executor
+  /// that read it. Without it they are only counted. Results of a stage are late only in a join, behind a time when all
+  /// sources of that stage were idle and the join went on without it. `sink` is what To() takes.
+  template <typename S>
+  auto LateTo(const S& sink) && {
+    constexpr bool kIsSink = SinkSpecFor<S, LateRecord<Record>>;
+    static_assert(kIsSink,
+                  "glaive: LateTo() takes a sink for LateRecord<...> of the stream's records, such as Csv{path}");
+    static_assert(!kHasLateSink, "glaive: a query has one LateTo()");
+    if constexpr (kIsSink && !kHasLateSink) {
+      WindowedStream<Origin, Chain, Key, W, true> next(std::move(origin_), std::move(chain_), std::move(key_), window_);
+      next.allowed_lateness_ms_ = allowed_lateness_ms_;
+      next.late_sink_ = sink.template Factory<LateRecord<Record>>();
+      return next;
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  /// What is computed of the records of each key and window.
+  template <typename A>
+  auto Aggregate(const A& aggregate) && {
+    constexpr bool kDistinct = kDistincts<A> > 0;
+    constexpr bool kIsAggregate = AggregateOf<A, Record> && kElementsAreKeys<A, Record>;
+    constexpr bool kHasOneDistinctAtMost = kDistincts<A> <= 1;
+    constexpr bool kGoTogether = !kDistinct || !std::is_same_v<W, Session>;
+    static_assert(kIsAggregate,
+                  "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}; what Distinct{} "
+                  "counts could be a key");
+    static_assert(kHasOneDistinctAtMost,
+                  "glaive: Several{} holds one Distinct{} at most; join the results of two aggregations instead");
+    static_assert(kGoTogether, "glaive: Distinct{} is not for Session{gap}, only for windows that all keys share");
+    if constexpr (kIsAggregate && kHasOneDistinctAtMost && kGoTogether) {
+      if constexpr (kDistinct && std::is_same_v<W, Unbounded>) {
+        GLAIVE_CHECK(window_.every == absl::InfiniteDuration(),
+                     "Distinct{} with Unbounded{.every = ", absl::FormatDuration(window_.every),
+                     "}; it has results at the end only");
+      }
+      using Plan = AggregationPlan<Origin, Chain, Key, W, A, kHasLateSink>;
+      return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(
+          std::make_shared<const AggregationVertex<Plan>>(Plan{.origin = std::move(origin_),
+                                                               .chain = std::move(chain_),
+                                                               .key = std::move(key_),
+                                                               .window = window_,
+                                                               .allowed_lateness_ms = allowed_lateness_ms_,
+                                                               .aggregate = aggregate,
+                                                               .late_sink = std::move(late_sink_)}));
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  GLAIVE_STREAM_STEPS(GLAIVE_WRONG_STREAM_STEP, "comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_STREAM_STEP(Unkey, "comes before Window(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_STREAM_STEP(DropKey, "comes before Window(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes once, before Window(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(Window, "glaive: a stream has one Window(); after it comes Aggregate(...)")
+  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after Window()")
+
+ private:
+  template <typename, typename, typename, typename, bool>
+  friend class WindowedStream;
+
+  Origin origin_;
+  Chain chain_;
+  Key key_;
+  W window_;
+  std::int64_t allowed_lateness_ms_ = 0;
+  SinkFactory<LateRecord<Record>> late_sink_;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,114 @@
+// EventTimeOperator: gives records event times, and makes the watermarks that belong to them.
+//
+//    producer ── Batch<In> ──► chain ──► time of each ──► buffer ── Batch<TimedRecord<Out>> ──► consumers
+//             ── Watermark ──► dropped                          ── Watermark: the latest time - bound ──►
+//             ── Idle, Active, EndOfStream ──────────────────── the same ──────────────►
+//
+// A watermark follows each batch that has moved it. Records may be out of order by the bound; a record that is later
+// than that may be late for its window.
+//
+// Owned by the executor's task, used by its thread alone. EventTimeVertex is its part of the query's graph.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#include "engine/base/event_time.h"
+#include "engine/executor/task_context.h"
+#include "engine/flow/timed_record.h"
+#include "engine/graph/open_graph.h"
+#include "engine/graph/operator.h"
+#include "engine/graph/timed_producer.h"
+#include "engine/graph/vertex.h"
+#include "engine/steps/steps.h"
+
+namespace glaive::engine {
+
+/// `Time` is a callable from what the chain makes to milliseconds.
+template <Step Chain, typename Time>
+class EventTimeOperator final : public TimedProducer<typename Chain::Out>, public Consumer<typename Chain::In> {
+ public:
+  using In = typename Chain::In;
+  using Out = typename Chain::Out;
+
+  /// All references outlive the operator. `bound_ms` is not negative.
+  EventTimeOperator(TaskContext& context, const Chain& chain, const Time& time, std::int64_t bound_ms)
+      : TimedProducer<Out>(context), context_(&context), chain_(&chain), time_(&time), bound_ms_(bound_ms) {}
+
+  void Take(Fiber& fiber, const Batch<In>& batch) override {
+    const typename TimedProducer<Out>::Stretch stretch{.read_ns = batch.read_ns};
+    for (const In& record : batch.records) {
+      if (chain_->Selects(record)) {
+        chain_->Push(record, [&](const Out& survivor) {
+          const std::int64_t time_ms = std::invoke(*time_, survivor);
+          if (time_ms == kMinEventTimeMs || time_ms == kMaxEventTimeMs) [[unlikely]] {
+            context_->Fail(fiber, absl::InvalidArgumentError(
+                                      absl::StrCat("WithEventTime() has a record with the event time ", time_ms,
+                                                   " ms, which is no time: Filter() such records out before it")));
+          }
+          latest_ms_ = std::max(latest_ms_, time_ms);
+          this->Add(fiber, stretch, time_ms, survivor);
+        });
+      }
+    }
+    this->HandOn(fiber, stretch);
+    if (const std::int64_t watermark_ms = HeldBack(latest_ms_, bound_ms_); watermark_ms > output().watermark_ms()) {
+      output().Emit(fiber, Watermark{.time_ms = watermark_ms, .read_ns = batch.read_ns});
+    }
+  }
+
+  void On(Fiber& fiber, const Control& control) override {
+    if (!std::holds_alternative<Watermark>(control)) {
+      output().Emit(fiber, control);
+    }
+  }
+  void Flush(Fiber& fiber) override { output().Flush(fiber); }
+  bool WantsTurn(std::int64_t now_ns) const override { return output().WantsTurn(now_ns); }
+  void Attend(Fiber& fiber, std::int64_t now_ns) override { output().Attend(fiber, now_ns); }
+  bool LeadsTooFar(std::int64_t ahead_ms) const override { return output().LeadsTooFar(ahead_ms); }
+  std::optional<std::int64_t> watermark_ms() const override { return output().least_watermark_ms(); }
+
+ private:
+  using TimedProducer<Out>::output;
+
+  TaskContext* context_;
+  const Chain* chain_;
+  const Time* time_;
+  const std::int64_t bound_ms_;
+  std::int64_t latest_ms_ = kMinEventTimeMs;
+};
+
+template <typename Origin, Step Chain, typename Time>
+class EventTimeVertex final : public ProducerVertex<TimedRecord<typename Chain::Out>> {
+ public:
+  EventTimeVertex(Origin origin, Chain chain, Time time, std::int64_t bound_ms)
+      : origin_(std::move(origin)), chain_(std::move(chain)), time_(std::move(time)), bound_ms_(bound_ms) {}
+
+  std::vector<const Vertex*> upstream() const override { return {origin_.vertex.get()}; }
+  TableBytes tables() const override { return origin_.tables; }
+  std::int64_t delay_ms() const override { return AddDelays(origin_.vertex->delay_ms(), bound_ms_); }
+
+  absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
+    auto opened = std::make_unique<EventTimeOperator<Chain, Time>>(graph.context(), chain_, time_, bound_ms_);
+    graph.OutputOf(*origin_.vertex).Add(*opened);
+    return opened;
+  }
+
+ private:
+  Origin origin_;
+  Chain chain_;
+  Time time_;
+  std::int64_t bound_ms_;
+};
+
+}  // namespace glaive::engine

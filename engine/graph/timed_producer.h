@@ -1,0 +1,75 @@
+// TimedProducer: a producer that makes its records itself, each with its event time: it gathers them, and hands them on
+// in batches of bounded size.
+//
+// It has no fiber of its own: its consumers run in the fiber of the producer that it takes in. The buffer is empty
+// between two calls of its own consumer side: Take hands on all that it has made before it returns.
+//
+//   void Take(Fiber& fiber, const Batch<In>& batch) override {
+//     const Stretch stretch{.in_order = batch.in_order, .read_ns = batch.read_ns};
+//     for (const In& record : batch.records) Add(fiber, stretch, TimeOf(record), Made(record));
+//     HandOn(fiber, stretch);
+//   }
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/executor/task_context.h"
+#include "engine/flow/timed_record.h"
+#include "engine/graph/output.h"
+
+namespace glaive::engine {
+
+template <typename Out>
+class TimedProducer : public Producer<TimedRecord<Out>> {
+ protected:
+  /// What the records that are made of one batch have in common.
+  struct Stretch {
+    bool in_order = false;     // whether their event times ascend
+    std::int64_t read_ns = 0;  // when the batch was read
+  };
+
+  /// `context` outlives the producer.
+  explicit TimedProducer(const TaskContext& context) : context_(&context) { buffer_.reserve(kBatchRecords); }
+
+  using Producer<TimedRecord<Out>>::output;
+
+  /// Adds a record to the buffer. A full buffer is handed on before, and the fiber's turn ends: much may be made of
+  /// little.
+  void Add(Fiber& fiber, const Stretch& stretch, std::int64_t event_time_ms, const Out& record) {
+    if (buffer_.size() == kBatchRecords) {
+      HandOn(fiber, stretch);
+      EndTurn(fiber);
+    }
+    buffer_.push_back({.event_time_ms = event_time_ms, .record = record});
+  }
+
+  /// Hands on what is in the buffer.
+  void HandOn(Fiber& fiber, const Stretch& stretch) {
+    if (!buffer_.empty()) {
+      output().Emit(
+          fiber, Batch<TimedRecord<Out>>{.records = buffer_, .in_order = stretch.in_order, .read_ns = stretch.read_ns});
+      buffer_.clear();
+    }
+  }
+
+ private:
+  /// About 32 KiB, which the first-level cache holds until the consumers have read them.
+  static constexpr std::size_t kBatchRecords =
+      std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(TimedRecord<Out>), 1, 4096);
+
+  void EndTurn(Fiber& fiber) {
+    const std::int64_t now_ns = context_->clock->NowNanos();
+    if (output().WantsTurn(now_ns)) {
+      output().Attend(fiber, now_ns);
+    }
+    fiber.Yield();
+  }
+
+  const TaskContext* context_;
+  std::vector<TimedRecord<Out>> buffer_;
+};
+
+}  // namespace glaive::engine

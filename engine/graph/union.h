@@ -1,0 +1,259 @@
+// UnionOperator: several streams as one, on one executor: a port for each, and the output of all.
+//
+//    producer A ──► port 0 ─┐
+//                           ├─ one at a time ──► output ──► consumers
+//    producer B ──► port 1 ─┘
+//
+//   batches        pass through as they come: no order between those of two ports
+//   Watermark      the least of the ports' watermarks; ports that are idle or ended do not count
+//   Idle           once each port is idle or has ended; Active once one of them is active again
+//   EndOfStream    once each port has ended
+//
+// Each port is called by the fiber of its own producer. While one of these fibers is suspended in a call, the others
+// wait for the end of that call: the output's consumers see one call at a time (rule 1 of operator.h).
+//
+// A source whose port is further ahead of the least watermark than --max-lead has to wait, and so has one that is as
+// far ahead of another executor's flow (invariant I7). When a stream becomes active after all were idle, the others
+// count for a quarter of the idle timeout as if they were active: streams that become active together do so one after
+// the other, and their records would be late else.
+//
+// Owned by the executor's task, used by its thread alone. UnionVertex is its part of the query's graph.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/base/event_time.h"
+#include "engine/executor/task_context.h"
+#include "engine/graph/open_graph.h"
+#include "engine/graph/operator.h"
+#include "engine/graph/output.h"
+#include "engine/graph/vertex.h"
+
+namespace glaive::engine {
+
+template <typename R>
+class UnionOperator final : public Producer<R> {
+ public:
+  /// What is fixed when it is opened.
+  struct Options {
+    std::size_t ports = 0;
+    bool has_event_times = true;   // whether all of its streams have them; else none waits for another
+    std::int64_t max_lead_ms = 0;  // of a port over the least watermark
+    std::int64_t delay_ms = 0;     // by which streams of results stay behind the others
+    std::int64_t patience_ns = 0;  // for which idle ports count when the first one becomes active
+  };
+
+  /// `context` outlives the operator.
+  UnionOperator(const TaskContext& context, const Options& options) : context_(&context), options_(options) {
+    for (std::size_t i = 0; i < options.ports; ++i) {
+      ports_.push_back(std::make_unique<Port>(*this));
+    }
+  }
+
+  Consumer<R>& port(std::size_t i) { return *ports_[i]; }
+
+ private:
+  using Producer<R>::output;
+
+  class Port final : public Consumer<R> {
+   public:
+    explicit Port(UnionOperator& all) : all_(&all) {}
+
+    void Take(Fiber& fiber, const Batch<R>& batch) override {
+      const Call call(*all_, fiber);
+      all_->output().Emit(fiber, batch);
+    }
+    void On(Fiber& fiber, const Control& control) override {
+      const Call call(*all_, fiber);
+      std::visit([&](const auto& each) { OnControl(fiber, each); }, control);
+    }
+    void Flush(Fiber& fiber) override {
+      const Call call(*all_, fiber);
+      all_->output().Flush(fiber);
+    }
+    bool WantsTurn(std::int64_t now_ns) const override {
+      return all_->CanAdvance(now_ns) || all_->output().WantsTurn(now_ns);
+    }
+    void Attend(Fiber& fiber, std::int64_t now_ns) override {
+      const Call call(*all_, fiber);
+      all_->Advance(fiber, now_ns, now_ns);
+      all_->output().Attend(fiber, now_ns);
+    }
+    bool LeadsTooFar(std::int64_t ahead_ms) const override { return all_->LeadsTooFar(*this, ahead_ms); }
+    std::optional<std::int64_t> watermark_ms() const override {
+      if (!all_->ComparesStreams()) {
+        return std::nullopt;
+      }
+      return idle_ ? std::max(watermark_ms_, all_->output().watermark_ms()) : watermark_ms_;
+    }
+
+    std::int64_t own_watermark_ms() const { return watermark_ms_; }
+    std::int64_t first_watermark_ms() const { return first_watermark_ms_; }
+    bool idle() const { return idle_; }
+    bool ended() const { return ended_; }
+
+   private:
+    void OnControl(Fiber& fiber, const Watermark& watermark) {
+      first_watermark_ms_ = watermark_ms_ == kMinEventTimeMs ? watermark.time_ms : first_watermark_ms_;
+      watermark_ms_ = watermark.time_ms;
+      all_->Advance(fiber, all_->context_->clock->NowNanos(), watermark.read_ns);
+    }
+    void OnControl(Fiber& fiber, const Idle& idle) {
+      idle_ = true;
+      all_->OnQuiet(fiber, idle.now_ns);
+    }
+    void OnControl(Fiber& fiber, const Active& active) {
+      idle_ = false;
+      all_->OnActive(fiber, active);
+    }
+    void OnControl(Fiber& fiber, const EndOfStream& /*end*/) {
+      ended_ = true;
+      all_->OnQuiet(fiber, all_->context_->clock->NowNanos());
+    }
+
+    UnionOperator* all_;
+    std::int64_t watermark_ms_ = kMinEventTimeMs;
+    std::int64_t first_watermark_ms_ = kMinEventTimeMs;
+    bool idle_ = false;
+    bool ended_ = false;
+  };
+
+  /// A call of a port: waits for the end of another port's call, and holds up those that begin meanwhile.
+  class Call {
+   public:
+    Call(UnionOperator& all, Fiber& fiber) : all_(&all) {
+      if (all_->is_called_) {
+        fiber.WaitUntil([this] { return !all_->is_called_; });
+      }
+      all_->is_called_ = true;
+    }
+    ~Call() { all_->is_called_ = false; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    UnionOperator* all_;
+  };
+
+  /// The least watermark of the ports that count; none if all are idle or have ended.
+  std::optional<std::int64_t> LeastMs(std::int64_t now_ns) const {
+    std::optional<std::int64_t> least;
+    bool some_active = false;
+    for (const auto& port : ports_) {
+      if (port->ended() || (port->idle() && now_ns >= idle_count_until_ns_)) {
+        continue;
+      }
+      some_active = some_active || !port->idle();
+      least = std::min(least.value_or(std::numeric_limits<std::int64_t>::max()), port->own_watermark_ms());
+    }
+    return some_active ? least : std::nullopt;
+  }
+
+  bool CanAdvance(std::int64_t now_ns) const {
+    const std::optional<std::int64_t> least = LeastMs(now_ns);
+    return !output().idle() && least && *least > output().watermark_ms();
+  }
+
+  void Advance(Fiber& fiber, std::int64_t now_ns, std::int64_t read_ns) {
+    if (CanAdvance(now_ns)) {
+      output().Emit(fiber, Watermark{.time_ms = *LeastMs(now_ns), .read_ns = read_ns});
+    }
+  }
+
+  /// A port has become idle, or has ended.
+  void OnQuiet(Fiber& fiber, std::int64_t now_ns) {
+    if (std::ranges::all_of(ports_, [](const auto& port) { return port->ended(); })) {
+      output().Emit(fiber, EndOfStream{});
+    } else if (std::ranges::any_of(ports_, [](const auto& port) { return !port->ended() && !port->idle(); })) {
+      Advance(fiber, now_ns, now_ns);
+    } else if (!output().idle()) {
+      output().Emit(fiber, Idle{.now_ns = now_ns});
+    }
+  }
+
+  void OnActive(Fiber& fiber, const Active& active) {
+    if (output().idle()) {
+      output().Emit(fiber, active);
+      idle_count_until_ns_ = active.now_ns + options_.patience_ns;
+    }
+  }
+
+  /// Whether the streams have event times, and a consumer compares how far streams have come. A sink does not.
+  bool ComparesStreams() const { return options_.has_event_times && output().least_watermark_ms().has_value(); }
+
+  bool LeadsTooFar(const Port& port, std::int64_t ahead_ms) const {
+    const std::int64_t own_ms = port.own_watermark_ms();
+    if (own_ms == kMinEventTimeMs || !ComparesStreams()) {
+      return output().LeadsTooFar(ahead_ms);
+    }
+    // A port that has no watermark yet counts as if at this port's first one.
+    const std::int64_t least_ms =
+        std::max(LeastMs(context_->clock->NowNanos()).value_or(kMinEventTimeMs), port.first_watermark_ms());
+    // By how much the port is ahead of the union, without what is natural. It may be more than a number can say.
+    const std::uint64_t lead_ms =
+        least_ms < own_ms ? static_cast<std::uint64_t>(own_ms) - static_cast<std::uint64_t>(least_ms) : 0;
+    const auto natural_ms = static_cast<std::uint64_t>(options_.delay_ms);
+    const std::uint64_t beyond_ms = lead_ms > natural_ms ? lead_ms - natural_ms : 0;
+    return beyond_ms > static_cast<std::uint64_t>(options_.max_lead_ms) ||
+           output().LeadsTooFar(AddDelays(ahead_ms, static_cast<std::int64_t>(beyond_ms)));
+  }
+
+  const TaskContext* context_;
+  const Options options_;
+  std::vector<std::unique_ptr<Port>> ports_;
+  bool is_called_ = false;                // by the fiber of a port's producer
+  std::int64_t idle_count_until_ns_ = 0;  // until then, ports that are idle count
+};
+
+template <typename R>
+class UnionVertex final : public ProducerVertex<R> {
+ public:
+  /// `has_event_times`: those of all streams.
+  UnionVertex(std::vector<std::shared_ptr<const ProducerVertex<R>>> streams, bool has_event_times)
+      : streams_(std::move(streams)), has_event_times_(has_event_times) {}
+
+  std::vector<const Vertex*> upstream() const override {
+    std::vector<const Vertex*> vertices;
+    for (const auto& stream : streams_) {
+      vertices.push_back(stream.get());
+    }
+    return vertices;
+  }
+  std::int64_t delay_ms() const override {
+    std::int64_t delay_ms = 0;
+    for (const auto& stream : streams_) {
+      delay_ms = std::max(delay_ms, stream->delay_ms());
+    }
+    return delay_ms;
+  }
+
+  absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
+    const TaskContext& context = graph.context();
+    auto opened = std::make_unique<UnionOperator<R>>(
+        context, typename UnionOperator<R>::Options{.ports = streams_.size(),
+                                                    .has_event_times = has_event_times_,
+                                                    .max_lead_ms = context.max_lead_ms,
+                                                    .delay_ms = delay_ms(),
+                                                    .patience_ns = context.idle_timeout_ns / 4});
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      graph.OutputOf(*streams_[i]).Add(opened->port(i));
+    }
+    return opened;
+  }
+
+ private:
+  std::vector<std::shared_ptr<const ProducerVertex<R>>> streams_;
+  bool has_event_times_;
+};
+
+}  // namespace glaive::engine

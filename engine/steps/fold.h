@@ -1,0 +1,71 @@
+// FoldAssoc and ReduceAssoc: aggregates by functions of the query, which executors apply to their own records, and
+// leaders to what executors have found out. No record moves.
+//
+//   struct Extent {
+//     std::int64_t least = INT64_MAX, greatest = INT64_MIN;
+//     friend bool operator==(const Extent&, const Extent&) = default;
+//   };
+//   .Aggregate(FoldAssoc(Extent{},
+//                        [](Extent& extent, const Ride& ride) { extent.least = std::min(extent.least, ride.meters); ...
+//                        },
+//                        [](Extent& extent, const Extent& other) { extent.least = std::min(extent.least, other.least);
+//                        ... }))
+//   .Aggregate(ReduceAssoc([](const Ride& a, const Ride& b) { return a.meters >= b.meters ? a : b; }))
+//
+// Folding begins at the accumulator's default, which is neutral. The order of records, and which of them an executor
+// folds together, must not matter: the functions are associative and commutative (state/crdt/crdt.h has the laws). They
+// have no captures.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "rdma/base/check.h"
+#include "state/crdt/folded.h"
+
+namespace glaive::engine {
+
+template <typename A, typename Local, typename Global>
+struct FoldAssocAggregate {
+  template <typename R>
+  using Value = state::FoldedValue<A, R, Local, Global>;
+
+  template <typename R>
+    requires std::invocable<Local, A&, const R&>
+  R Input(const R& record) const {
+    return record;
+  }
+};
+
+template <typename Function>
+struct ReduceAssocAggregate {
+  template <typename R>
+  using Value = state::ReducedValue<R, Function>;
+
+  template <typename R>
+    requires std::is_invocable_r_v<R, Function, const R&, const R&>
+  R Input(const R& record) const {
+    return record;
+  }
+};
+
+/// See the head of this file. `initial` is A{}, else the process ends with a message.
+template <typename A, typename Local, typename Global>
+FoldAssocAggregate<A, Local, Global> FoldAssoc(const A& initial, Local /*local*/, Global /*global*/) {
+  static_assert(state::Stateless<Local> && state::Stateless<Global>,
+                "glaive: FoldAssoc() takes lambdas without captures, or other functions that are types of their own");
+  static_assert(std::is_invocable_v<Global, A&, const A&>,
+                "glaive: the last function of FoldAssoc() takes an accumulator, A&, and one to add to it, const A&");
+  GLAIVE_CHECK(initial == A{}, "FoldAssoc() begins at the default value of its accumulator: make that the initial one");
+  return {};
+}
+
+/// See the head of this file.
+template <typename Function>
+ReduceAssocAggregate<Function> ReduceAssoc(Function /*function*/) {
+  static_assert(state::Stateless<Function>,
+                "glaive: ReduceAssoc() takes a lambda without captures, or another function that is a type of its own");
+  return {};
+}
+
+}  // namespace glaive::engine

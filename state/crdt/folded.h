@@ -1,0 +1,58 @@
+// Folded and Reduced: values whose Update and Merge are functions of the query.
+//
+// The functions keep the laws of crdt.h, or results depend on which executor reads which records. They have no state:
+// lambdas without captures, whose types are all that the value needs.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "rdma/base/plain_data.h"
+#include "state/crdt/crdt.h"
+
+namespace glaive::state {
+
+/// A function that has no state, so that an object of it can be made anywhere.
+template <typename F>
+concept Stateless = std::is_empty_v<F> && std::default_initializable<F>;
+
+/// `Local{}(accumulator, record)` adds a record to an accumulator, `Global{}(accumulator, other)` another accumulator.
+/// A new accumulator is A{}.
+template <typename A, PlainData R, Stateless Local, Stateless Global>
+struct FoldedValue {
+  using Input = R;
+
+  void Update(const R& record) { Local{}(accumulator, record); }
+  void Merge(const FoldedValue& other) { Global{}(accumulator, other.accumulator); }
+  A Result() const { return accumulator; }
+
+  friend bool operator==(const FoldedValue&, const FoldedValue&) = default;
+
+  A accumulator{};
+};
+
+/// `Function{}(a, b)` is one record made of two.
+template <PlainData R, Stateless Function>
+struct ReducedValue {
+  using Input = R;
+
+  void Update(const R& record) {
+    value = seen == 0 ? record : Function{}(value, record);
+    seen = 1;
+  }
+  void Merge(const ReducedValue& other) {
+    if (other.seen != 0) {
+      Update(other.value);
+    }
+  }
+  /// Of no records, R{}.
+  R Result() const { return value; }
+
+  friend bool operator==(const ReducedValue&, const ReducedValue&) = default;
+
+  R value{};
+  std::uint64_t seen = 0;  // 0 or 1
+};
+
+}  // namespace glaive::state

@@ -1,0 +1,8 @@
+// expect: glaive: DropKey() comes before Window(); after Window() comes Aggregate(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().KeyBy(&Click::page).Window(Tumbling{absl::Seconds(1)}).DropKey();
+
+}  // namespace glaive::engine

@@ -1,0 +1,11 @@
+// expect: glaive: RichFlatMap() comes before KeyBy(); after Window() comes Aggregate(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query =
+    Clicks().KeyBy(&Click::page).Window(Tumbling{absl::Seconds(1)}).RichFlatMap(0, [](int& count, const Click&) {
+      return ++count;
+    });
+
+}  // namespace glaive::engine

@@ -1,0 +1,8 @@
+// expect: glaive: Route() comes before KeyBy(); after KeyBy() comes Window(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().KeyBy(&Click::page).Route([](const Click&) { return true; });
+
+}  // namespace glaive::engine

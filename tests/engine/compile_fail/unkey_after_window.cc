@@ -1,0 +1,8 @@
+// expect: glaive: Unkey() comes before Window(); after Window() comes Aggregate(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().KeyBy(&Click::page).Window(Tumbling{absl::Seconds(1)}).Unkey();
+
+}  // namespace glaive::engine
