@@ -4,7 +4,6 @@
 //             ── controls ───────────────────────────────────── the same ─────────────►
 //
 // A fused loop has room for one result a record. So a chain ends in front of a FlatMap, and another one begins behind
-// A fused loop has room for one result a record. So a chain ends in front of a FlatMap, and another one begins behind
 // it. A flat map passes on to its producer what its consumers answer: whether one wants a turn, whether one leads too
 // far.
 //
