@@ -24,14 +24,22 @@ namespace glaive::engine {
 template <typename Make>
 auto FromParallel(Make make) {
   using Next = std::invoke_result_t<const Make&, const SourceContext&>;
-  using R = typename std::remove_cvref_t<std::invoke_result_t<Next&>>::value_type;
-  return From(Pulled<R>(std::move(make)));
+  constexpr bool kGivesOptionals = kIsOptional<std::remove_cvref_t<std::invoke_result_t<Next&>>>;
+  static_assert(kGivesOptionals,
+                "glaive: FromParallel() takes a function that makes a function for each executor, which returns a "
+                "std::optional of a record: the next one, or none at the end");
+  if constexpr (kGivesOptionals) {
+    using R = typename std::remove_cvref_t<std::invoke_result_t<Next&>>::value_type;
+    return From(Pulled<R>(std::move(make)));
+  } else {
+    return WrongOrder{};
+  }
 }
 
 /// The stream of the numbers from `first` to `end` - 1. Each executor has a share, of numbers that follow each other;
 /// the shares differ by one number at most.
 inline auto FromRange(std::uint64_t first, std::uint64_t end) {
-  GLAIVE_CHECK(first <= end, "a range from ", first, " to ", end);
+  GLAIVE_CHECK(first <= end, "FromRange(", first, ", ", end, ") begins behind its end: swap the two");
   return FromParallel([first, end](const SourceContext& context) {
     __extension__ using Wide = unsigned __int128;
     const auto share = [&](std::uint64_t executor) {

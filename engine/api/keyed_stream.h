@@ -73,8 +73,9 @@ class KeyedStream {
   /// The stream of the records, no longer grouped.
   auto DropKey() && { return Stream<Origin, Chain>(std::move(origin_), std::move(chain_)); }
 
-  GLAIVE_STREAM_STEPS(GLAIVE_WRONG_STREAM_STEP, "comes before KeyBy(); after KeyBy() comes Window(...)")
-  GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...)")
+  GLAIVE_STREAM_STEPS(GLAIVE_WRONG_STREAM_STEP,
+                      "comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...)")
+  GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...) or Aggregate(...)")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after KeyBy(), maybe behind Window(...)")

@@ -263,7 +263,7 @@ class Stream {
   auto Expand(Expansion expansion) && {
     using Out = std::ranges::range_value_t<Range>;
     ExpectPlainData<Out>();
-    static_assert(sizeof(Range) <= kMostRangeBytes,
+    static_assert(std::is_reference_v<Range> || sizeof(Range) <= kMostRangeBytes,
                   "glaive: the range of FlatMap() lies on a fiber's small stack: return a std::vector, or less");
     return StreamOf<Origin::kFromSource, Origin::kHasTime, Out>(
         std::make_shared<const FlatMapVertex<Origin, Chain, Expansion, Out>>(std::move(origin_), std::move(chain_),

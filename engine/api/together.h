@@ -2,8 +2,8 @@
 //
 // Sources, flat maps and stages of a stream run once for all its copies, and for both streams of a Split. The steps
 // between them run once for each. A program has one run and one report; each sink has its own files. A slow sink holds
-// up the sources of its stream, and sources that are ahead of these in event time: an executor reads all its sources in
-// the order of event time.
+// up the sources of its stream, what is made of them, and sources that are joined or united with these: an executor reads
+// such sources in the order of event time.
 //
 //   auto clicks = From(source).Filter(&IsClick);
 //   auto counts = Stream(clicks).KeyBy(&Click::page).Window(Tumbling{absl::Minutes(1)}).Aggregate(Count{});
@@ -12,18 +12,26 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <memory>
+#include <type_traits>
 
 #include "engine/graph/graph_query.h"
 
 namespace glaive::engine {
 
 /// See the head of this file. Each is what To() returns, or Together().
-template <std::same_as<GraphQuery>... Queries>
+template <typename... Queries>
 std::unique_ptr<GraphQuery> Together(const std::unique_ptr<Queries>&... queries) {
   static_assert(sizeof...(Queries) > 0, "glaive: Together() takes queries, such as Together(a.To(...), b.To(...))");
-  return GraphQuery::Unite(std::array<const GraphQuery*, sizeof...(Queries)>{queries.get()...});
+  constexpr bool kAreGraphs = (std::is_same_v<Queries, GraphQuery> && ...);
+  static_assert(kAreGraphs,
+                "glaive: Together() takes what To() returns, std::unique_ptr<GraphQuery>: let functions that build "
+                "queries return that");
+  if constexpr (kAreGraphs) {
+    return GraphQuery::Unite(std::array<const GraphQuery*, sizeof...(Queries)>{queries.get()...});
+  } else {
+    return nullptr;
+  }
 }
 
 }  // namespace glaive::engine

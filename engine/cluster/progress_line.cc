@@ -23,6 +23,9 @@ std::string WatermarkText(std::int64_t watermark_ms) {
   if (watermark_ms == kMinEventTimeMs) {
     return "none yet";
   }
+  if (watermark_ms == kMaxEventTimeMs) {
+    return "none";  // records without event times
+  }
   return absl::FormatTime("%Y-%m-%d %H:%M:%S", absl::FromUnixMillis(watermark_ms), absl::UTCTimeZone());
 }
 

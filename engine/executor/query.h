@@ -46,10 +46,11 @@ class Query {
   virtual std::uint64_t source_memory_bytes() const = 0;
   /// Bytes of the static tables that the executors of a node share; they are there already.
   virtual std::uint64_t table_bytes() const = 0;
-  /// The longest window, ms, but no more than some slides of it: what the default of --max-lead is a multiple of.
+  /// The longest window that ends, ms, but no more than some slides of it: what the default of --max-lead is a multiple
+  /// of. If no window ends, a time that no flow leads by.
   virtual std::int64_t window_ms() const = 0;
 
-  /// Opens sources, state and sink of an executor, on its own thread. `context` outlives the task.
+  /// Opens sources, state and sinks of an executor, on its own thread. `context` outlives the task.
   virtual absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const = 0;
 };
 

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
@@ -172,9 +173,13 @@ std::string WhyTaken(const std::string& temporary) {
                               ": another user's run writes it, or has left it behind when it was killed; wait for "
                               "the run's end, or remove the file if there is none, or write to another name");
   }
-  return IsLocked(fd.get())
-             ? absl::StrCat("another run writes it, as ", temporary, "; wait for its end, or write to another name")
-             : "";
+  if (!IsLocked(fd.get())) {
+    return "";
+  }
+  return absl::StrContains(temporary, absl::StrCat(".", getpid(), "-"))
+             ? absl::StrCat("this run writes it already, as ", temporary,
+                            "; give each of its outputs a name of its own")
+             : absl::StrCat("another run writes it, as ", temporary, "; wait for its end, or write to another name");
 }
 
 absl::StatusOr<WholeFile> WholeFile::Create(const std::string& path) {

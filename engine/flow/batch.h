@@ -4,6 +4,8 @@
 // times are a function of the record that is compiled into the pipeline of the consumer.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -20,5 +22,10 @@ struct Batch {
   std::span<const R> upcoming = {};  // likely to be in the next batch: to be prefetched, not to be read
   std::int64_t read_ns = 0;          // when the batch was read or made
 };
+
+/// The most records of a batch that an operator or a source makes: about 32 KiB, which the first-level cache holds
+/// until the consumers have read them.
+template <typename R>
+inline constexpr std::size_t kMostMadeAtOnce = std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(R), 1, 4096);
 
 }  // namespace glaive::engine

@@ -96,6 +96,7 @@ class EventTimeVertex final : public ProducerVertex<TimedRecord<typename Chain::
 
   std::vector<const Vertex*> upstream() const override { return {origin_.vertex.get()}; }
   TableBytes tables() const override { return origin_.tables; }
+  std::uint64_t source_memory_bytes() const override { return TimedProducer<typename Chain::Out>::kMemoryBytes; }
   std::int64_t delay_ms() const override { return AddDelays(origin_.vertex->delay_ms(), bound_ms_); }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

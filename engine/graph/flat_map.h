@@ -75,6 +75,7 @@ class FlatMapVertex final : public ProducerVertex<TimedRecord<Out>> {
 
   std::vector<const Vertex*> upstream() const override { return {origin_.vertex.get()}; }
   TableBytes tables() const override { return origin_.tables; }
+  std::uint64_t source_memory_bytes() const override { return TimedProducer<Out>::kMemoryBytes; }
   std::int64_t delay_ms() const override { return origin_.vertex->delay_ms(); }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

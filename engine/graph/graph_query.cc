@@ -13,14 +13,18 @@
 namespace glaive::engine {
 namespace {
 
+/// The length of windows that do not end. Some of it still fit 64 bits.
+constexpr std::int64_t kNoWindowEndsMs = kMaxEventTimeMs / 16;
+
 class GraphTask final : public QueryTask {
  public:
   /// `input_count` is of the inputs that the vertices will have.
   GraphTask(TaskContext& context, std::uint32_t input_count)
       : context_(&context), shipper_(context, input_count), graph_(context, shipper_) {}
 
-  /// Opens the vertex's operator; vertices upstream first.
-  absl::Status Open(const Vertex& vertex) {
+  /// Opens the operator of a vertex in a part of the graph; vertices upstream first.
+  absl::Status Open(const Vertex& vertex, std::size_t part) {
+    graph_.BeginPart(part);
     absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph_);
     if (!opened.ok()) {
       return opened.status();
@@ -76,28 +80,49 @@ class GraphTask final : public QueryTask {
 
 GraphQuery::GraphQuery(std::vector<std::shared_ptr<const Vertex>> sinks) : sinks_(std::move(sinks)) {
   GLAIVE_CHECK(!sinks_.empty(), "a query without a sink");
+  // Inputs of stages come before sinks, also as consumers of the same stream: they do not wait for a sink's disk.
   for (const auto& sink : sinks_) {
-    AddUpstreamFirst(*sink);
+    AddVerticesUpstream(*sink);
+  }
+  for (const auto& sink : sinks_) {
+    Add(*sink);
   }
 }
 
 std::unique_ptr<GraphQuery> GraphQuery::Unite(std::span<const GraphQuery* const> queries) {
   std::vector<std::shared_ptr<const Vertex>> sinks;
   for (const GraphQuery* query : queries) {
+    GLAIVE_CHECK(query != nullptr, "Together() has a query that was moved away");
     sinks.insert(sinks.end(), query->sinks_.begin(), query->sinks_.end());
   }
   return std::make_unique<GraphQuery>(std::move(sinks));
 }
 
-void GraphQuery::AddUpstreamFirst(const Vertex& vertex) {
-  if (std::ranges::find(vertices_, &vertex) != vertices_.end()) {
-    return;  // a stream that was split
-  }
+void GraphQuery::AddVerticesUpstream(const Vertex& vertex) {
   for (const Vertex* upstream : vertex.upstream()) {
     GLAIVE_CHECK(upstream != nullptr, "a query takes in a stream that was moved away: use a copy of it, or Split()");
-    AddUpstreamFirst(*upstream);
+    AddVerticesUpstream(*upstream);
+    Add(*upstream);
   }
-  vertices_.push_back(&vertex);
+}
+
+void GraphQuery::Add(const Vertex& vertex) {
+  if (std::ranges::find(vertices_, &vertex) == vertices_.end()) {  // else its stream has several consumers
+    vertices_.push_back(&vertex);
+  }
+}
+
+std::vector<std::size_t> GraphQuery::Parts() const {
+  std::vector<std::size_t> parts;
+  for (const Vertex* vertex : vertices_) {
+    const std::size_t part = parts.size();  // of its own, unless it takes in records of others
+    parts.push_back(part);
+    for (const Vertex* upstream : vertex->upstream()) {
+      const auto at = std::ranges::find(vertices_, upstream) - vertices_.begin();
+      std::ranges::replace(parts, parts[static_cast<std::size_t>(at)], part);
+    }
+  }
+  return parts;
 }
 
 std::vector<std::size_t> GraphQuery::delta_entry_bytes() const {
@@ -130,17 +155,18 @@ std::uint64_t GraphQuery::table_bytes() const {
 }
 
 std::int64_t GraphQuery::window_ms() const {
-  std::int64_t longest_ms = 0;
+  std::optional<std::int64_t> longest_ms;
   for (const Vertex* vertex : vertices_) {
-    longest_ms = std::max(longest_ms, vertex->window_ms());
+    longest_ms = std::max(longest_ms, vertex->window_ms());  // none is less than any
   }
-  return longest_ms;
+  return longest_ms.value_or(kNoWindowEndsMs);
 }
 
 absl::StatusOr<std::unique_ptr<QueryTask>> GraphQuery::Open(TaskContext& context) const {
   auto task = std::make_unique<GraphTask>(context, static_cast<std::uint32_t>(delta_entry_bytes().size()));
-  for (const Vertex* vertex : vertices_) {
-    if (absl::Status status = task->Open(*vertex); !status.ok()) {
+  const std::vector<std::size_t> parts = Parts();
+  for (std::size_t i = 0; i < vertices_.size(); ++i) {
+    if (absl::Status status = task->Open(*vertices_[i], parts[i]); !status.ok()) {
       return status;
     }
   }

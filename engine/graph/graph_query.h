@@ -46,7 +46,10 @@ class GraphQuery final : public Query {
   absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override;
 
  private:
-  void AddUpstreamFirst(const Vertex& vertex);
+  void AddVerticesUpstream(const Vertex& vertex);
+  void Add(const Vertex& vertex);
+  /// For each of vertices_, the number of its part of the graph: vertices of two parts are connected by no edges.
+  std::vector<std::size_t> Parts() const;
 
   std::vector<std::shared_ptr<const Vertex>> sinks_;  // which own those upstream
   std::vector<const Vertex*> vertices_;               // each behind those upstream of it

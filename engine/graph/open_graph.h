@@ -7,6 +7,7 @@
 //   graph.OutputOf(*plan.origin.vertex).Add(*input);
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -29,6 +30,10 @@ class OpenGraph {
   DeltaShipper& shipper() const { return *shipper_; }
   ReadingOrder& reading_order() { return reading_order_; }
 
+  /// The number of the graph's part that is being opened: vertices of different parts share no record.
+  std::size_t part() const { return part_; }
+  void BeginPart(std::size_t part) { part_ = part; }
+
   /// The number of the query's next input.
   std::uint32_t next_input() const { return static_cast<std::uint32_t>(inputs_.size()); }
   /// Adds it. It outlives the run.
@@ -47,6 +52,7 @@ class OpenGraph {
   TaskContext* context_;
   DeltaShipper* shipper_;
   ReadingOrder reading_order_;
+  std::size_t part_ = 0;
   std::vector<DeltaTarget*> inputs_;
   std::map<const Vertex*, Operator*> opened_;
 };

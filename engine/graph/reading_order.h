@@ -2,13 +2,15 @@
 // first.
 //
 // A join keeps the records of one stream until the other stream has come as far. So a source waits while a source that
-// is behind it has something to read. Used by one executor's thread.
+// is behind it has something to read. Sources from which no way in the graph leads to a common vertex do not wait for
+// each other. Used by one executor's thread.
 //
 //   order.Add(reader);
 //   fiber.WaitUntil([&] { return order.IsTurnOf(reader); });
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,6 +31,8 @@ class OrderedReader {
   virtual bool idle() const = 0;
   /// Whether its records have event times. Else there is nothing to order them by.
   virtual bool has_event_times() const = 0;
+  /// The part of the query's graph that its records reach (OpenGraph::part).
+  virtual std::size_t part() const = 0;
 };
 
 class ReadingOrder {
@@ -36,13 +40,14 @@ class ReadingOrder {
   /// `reader` outlives the order.
   void Add(const OrderedReader& reader) { readers_.push_back(&reader); }
 
-  /// Whether no other reader that is behind this one could read.
+  /// Whether no other reader of the same part that is behind this one could read.
   bool IsTurnOf(const OrderedReader& reader) const {
     return !reader.has_event_times() || std::ranges::none_of(readers_, [&](const OrderedReader* other) {
-      return other->has_event_times() && other->watermark_ms() < reader.watermark_ms() && other->CanRead();
+      return other->part() == reader.part() && other->has_event_times() &&
+             other->watermark_ms() < reader.watermark_ms() && other->CanRead();
     });
   }
-  /// How far all have read that have event times; of none, the watermark of a stream that has ended.
+  /// How far the readers have read whose records have event times. Without such readers, kMaxEventTimeMs.
   std::int64_t watermark_ms() const {
     std::int64_t least_ms = kMaxEventTimeMs;
     for (const OrderedReader* reader : readers_) {

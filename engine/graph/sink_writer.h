@@ -1,5 +1,5 @@
-// SinkWriter: the end of a stream on one executor: runs the steps behind the last stage, or behind the source if there
-// is no stage, on the records that it takes in, and writes the resulting rows to the sink.
+// SinkWriter: the end of a stream on one executor: runs the last chain of steps on the records that it takes in, and
+// writes the resulting rows to the sink.
 //
 // Each executor writes the rows of the records that it has: those of windows that it leads, or of records that it
 // reads. SinkVertex is an end of the query's graph.

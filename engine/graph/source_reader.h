@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -28,12 +29,15 @@ namespace glaive::engine {
 template <typename R>
 class SourceReader final : public Producer<R>, public OrderedReader {
  public:
-  SourceReader(TaskContext& context, const ReadingOrder& order, std::unique_ptr<Source<R>> source, bool has_event_times)
+  /// `part` is that of its vertex (OpenGraph::part).
+  SourceReader(TaskContext& context, const ReadingOrder& order, std::unique_ptr<Source<R>> source, bool has_event_times,
+               std::size_t part)
       : context_(&context),
         order_(&order),
         source_(std::move(source)),
         idleness_(context.idle_timeout_ns),
-        has_event_times_(has_event_times) {}
+        has_event_times_(has_event_times),
+        part_(part) {}
 
   absl::Status Spawn(Scheduler& scheduler) override {
     return scheduler.Spawn("source", FiberKind::kCompute, [this](Fiber& fiber) { Read(fiber); });
@@ -57,6 +61,7 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   bool CanRead() const override { return !ended_ && source_->Ready() && !output().LeadsTooFar(); }
   bool idle() const override { return idleness_.idle(); }
   bool has_event_times() const override { return has_event_times_; }
+  std::size_t part() const override { return part_; }
 
  private:
   using Producer<R>::output;
@@ -164,6 +169,7 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   std::unique_ptr<Source<R>> source_;
   Idleness idleness_;
   bool has_event_times_;
+  std::size_t part_;
   bool ended_ = false;
 };
 
@@ -185,8 +191,8 @@ class SourceVertex final : public ProducerVertex<R> {
     if (!source.ok()) {
       return source.status();
     }
-    auto reader =
-        std::make_unique<SourceReader<R>>(context, graph.reading_order(), *std::move(source), has_event_times_);
+    auto reader = std::make_unique<SourceReader<R>>(context, graph.reading_order(), *std::move(source),
+                                                    has_event_times_, graph.part());
     graph.reading_order().Add(*reader);
     return reader;
   }

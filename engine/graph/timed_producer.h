@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/executor/task_context.h"
+#include "engine/flow/batch.h"
 #include "engine/flow/timed_record.h"
 #include "engine/graph/output.h"
 
@@ -24,6 +25,10 @@ namespace glaive::engine {
 
 template <typename Out>
 class TimedProducer : public Producer<TimedRecord<Out>> {
+ public:
+  /// Of its buffer, for the memory plan.
+  static constexpr std::uint64_t kMemoryBytes = kMostMadeAtOnce<TimedRecord<Out>> * sizeof(TimedRecord<Out>);
+
  protected:
   /// What the records that are made of one batch have in common.
   struct Stretch {
@@ -32,14 +37,19 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
   };
 
   /// `context` outlives the producer.
-  explicit TimedProducer(const TaskContext& context) : context_(&context) { buffer_.reserve(kBatchRecords); }
+  explicit TimedProducer(const TaskContext& context)
+      : context_(&context),
+        most_records_(
+            std::min<std::size_t>(kMostMadeAtOnce<TimedRecord<Out>>, context.memory->thresholds().entries_per_turn)) {
+    buffer_.reserve(most_records_);
+  }
 
   using Producer<TimedRecord<Out>>::output;
 
   /// Adds a record to the buffer. A full buffer is handed on before, and the fiber's turn ends: much may be made of
   /// little.
   void Add(Fiber& fiber, const Stretch& stretch, std::int64_t event_time_ms, const Out& record) {
-    if (buffer_.size() == kBatchRecords) {
+    if (buffer_.size() == most_records_) {
       HandOn(fiber, stretch);
       EndTurn(fiber);
     }
@@ -56,19 +66,13 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
   }
 
  private:
-  /// About 32 KiB, which the first-level cache holds until the consumers have read them.
-  static constexpr std::size_t kBatchRecords =
-      std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(TimedRecord<Out>), 1, 4096);
-
   void EndTurn(Fiber& fiber) {
-    const std::int64_t now_ns = context_->clock->NowNanos();
-    if (output().WantsTurn(now_ns)) {
-      output().Attend(fiber, now_ns);
-    }
+    output().Attend(fiber, context_->clock->NowNanos());
     fiber.Yield();
   }
 
   const TaskContext* context_;
+  const std::size_t most_records_;
   std::vector<TimedRecord<Out>> buffer_;
 };
 

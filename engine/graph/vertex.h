@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -33,12 +34,13 @@ class Vertex {
   virtual std::vector<const Vertex*> upstream() const = 0;
   /// For each input of a stage, the bytes of an entry of the deltas that executors exchange.
   virtual std::vector<std::size_t> delta_entry_bytes() const { return {}; }
-  /// Bytes of memory that a source holds on an executor.
+  /// Bytes of memory that a source or the buffer of an operator takes on an executor.
   virtual std::uint64_t source_memory_bytes() const { return 0; }
   /// The static tables that it joins its records with.
   virtual TableBytes tables() const { return {}; }
-  /// A stage's window, ms, but no more than some slides of it; 0 of other vertices.
-  virtual std::int64_t window_ms() const { return 0; }
+  /// A stage's window, ms, but no more than some slides of it. None of other vertices, and of a stage whose windows do
+  /// not end.
+  virtual std::optional<std::int64_t> window_ms() const { return std::nullopt; }
 
   /// By how much the watermark of its records stays behind that of the sources they come from, at most; ms.
   virtual std::int64_t delay_ms() const { return 0; }

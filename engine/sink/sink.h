@@ -1,11 +1,11 @@
 // Sink: where an executor's rows go.
 //
 // Every executor opens its own sink. It writes the rows of the keys that it leads, window by window, or, of a stream
-// without a window, those of the records that it reads. A sink belongs to its
-// executor's thread and must not block it: what takes time goes on elsewhere, and Ready says when to come back.
+// without a window, those of the records that it reads. A sink belongs to its executor's thread and must not block it:
+// what takes time goes on elsewhere, and Ready says when to come back.
 //
-//   1. TryFinish is called after the leader's last row, until it is true.
-//   2. Commit is called once, after every leader of the run has finished without error. What a sink holds back until
+//   1. TryFinish is called after the executor's last row, until it is true.
+//   2. Commit is called once, after every executor of the run has finished without error. What a sink holds back until
 //      then (a file's final name, say) never stands for half a result.
 //
 //   query.To(Collect(rows));
@@ -72,7 +72,7 @@ struct SinkContext {
   FileClaims* claims = nullptr;  // outlives the sink; null: no part was claimed
 };
 
-/// Opens a leader's sink; on its executor's own thread, before the run's clock starts.
+/// Opens an executor's sink; on its executor's own thread, before the run's clock starts.
 template <typename Row>
 using SinkFactory = std::function<absl::StatusOr<std::unique_ptr<Sink<Row>>>(const SinkContext&)>;
 

@@ -10,7 +10,6 @@
 //   });
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,21 +19,19 @@
 
 #include "absl/status/statusor.h"
 
+#include "engine/flow/batch.h"
 #include "engine/source/source.h"
 
 namespace glaive::engine {
 
-/// About so much is made at a time, which the first-level cache holds until the pipeline has read it.
-inline constexpr std::size_t kPulledBatchBytes = std::size_t{32} << 10;
-
 template <typename R, typename Next>
 class PulledSource final : public Source<R> {
  public:
-  explicit PulledSource(Next next) : next_(std::move(next)) { records_.reserve(kBatchRecords); }
+  explicit PulledSource(Next next) : next_(std::move(next)) { records_.reserve(kMostMadeAtOnce<R>); }
 
   SourceBatch<R> Poll() override {
     records_.clear();
-    while (records_.size() < kBatchRecords && !ended_) {
+    while (records_.size() < kMostMadeAtOnce<R> && !ended_) {
       if (std::optional<R> record = next_()) {
         records_.push_back(*std::move(record));
       } else {
@@ -45,8 +42,6 @@ class PulledSource final : public Source<R> {
   }
 
  private:
-  static constexpr std::size_t kBatchRecords = std::clamp<std::size_t>(kPulledBatchBytes / sizeof(R), 1, 4096);
-
   Next next_;
   std::vector<R> records_;  // of the last batch
   bool ended_ = false;
@@ -60,7 +55,7 @@ SourceSpec<R, NoEventTime> Pulled(Make make) {
             return std::make_unique<PulledSource<R, decltype(next)>>(std::move(next));
           },
           .event_time_ms = {},
-          .memory_bytes = kPulledBatchBytes};
+          .memory_bytes = kMostMadeAtOnce<R> * sizeof(R)};
 }
 
 }  // namespace glaive::engine

@@ -27,6 +27,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "engine/flow/batch.h"
 #include "engine/source/source.h"
 #include "rdma/base/check.h"
 
@@ -37,7 +38,7 @@ class RecordQueue {
  public:
   /// Holds `capacity` records, at least 1.
   explicit RecordQueue(std::size_t capacity) : capacity_(capacity) {
-    GLAIVE_CHECK(capacity > 0, "a queue of 0 records");
+    GLAIVE_CHECK(capacity > 0, "a RecordQueue of capacity 0 has no room: give it 1 or more");
   }
 
   /// Waits while the queue is full. False: the run has ended, or the queue is closed, and the record is dropped.
@@ -80,8 +81,6 @@ class RecordQueue {
   };
 
  private:
-  static constexpr std::size_t kBatchRecords = std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(R), 1, 4096);
-
   // Under the mutex. Before the first reader there may be a run to come.
   bool takes_records() const { return !is_closed_ && !(had_readers_ && readers_ == 0); }
 
@@ -100,7 +99,7 @@ class RecordQueue {
   bool TakeSome(std::vector<R>& batch) {
     batch.clear();
     const std::lock_guard lock(mutex_);
-    const auto end = records_.begin() + static_cast<std::ptrdiff_t>(std::min(records_.size(), kBatchRecords));
+    const auto end = records_.begin() + static_cast<std::ptrdiff_t>(std::min(records_.size(), kMostMadeAtOnce<R>));
     batch.assign(records_.begin(), end);
     records_.erase(records_.begin(), end);
     has_news_ = !records_.empty() || is_closed_;
@@ -126,7 +125,8 @@ SourceSpec<R, NoEventTime> QueueSource(RecordQueue<R>& queue) {
   return {.open = [&queue](const SourceContext& /*context*/) -> absl::StatusOr<std::unique_ptr<Source<R>>> {
             return std::make_unique<typename RecordQueue<R>::Reader>(queue);
           },
-          .event_time_ms = {}};
+          .event_time_ms = {},
+          .memory_bytes = kMostMadeAtOnce<R> * sizeof(R)};
 }
 
 }  // namespace glaive::engine

@@ -108,7 +108,7 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
   std::vector<const Vertex*> upstream() const override { return {plan_.origin.vertex.get()}; }
   std::vector<std::size_t> delta_entry_bytes() const override { return {Plan::Store::kMostEntryBytes}; }
   TableBytes tables() const override { return plan_.origin.tables; }
-  std::int64_t window_ms() const override { return Windows(plan_.window).RetainedMs(); }
+  std::optional<std::int64_t> window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {
     return AddDelays(plan_.origin.vertex->delay_ms(),
                      Windows(plan_.window).ResultDelayMs() + plan_.allowed_lateness_ms);

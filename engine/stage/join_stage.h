@@ -135,7 +135,7 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
     both.insert(plan_.right.origin.tables.begin(), plan_.right.origin.tables.end());
     return both;
   }
-  std::int64_t window_ms() const override { return Windows(plan_.window).RetainedMs(); }
+  std::optional<std::int64_t> window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {
     const std::int64_t upstream_ms =
         std::max(plan_.left.origin.vertex->delay_ms(), plan_.right.origin.vertex->delay_ms());

@@ -135,7 +135,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
           fiber.Yield();
           merged_in_turn = 0;
         }
-        OpenAhead(fiber, run->slice);
+        OpenAhead(fiber, run->slice, merge_pace_);
         const absl::StatusOr<std::size_t> some = store_.MergeSome(reader, *run, merged);
         context_->Require(fiber, described_->Explain(some.status()));
         merged += *some;
@@ -224,7 +224,8 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         late_(std::move(late_sink)),
         store_(std::move(store)),
         fold_loop_(plan, windows_, context_->memory->thresholds().most_pending),
-        slice_pace_(context_->memory->thresholds().slices_per_turn),
+        take_pace_(context_->memory->thresholds().slices_per_turn),
+        merge_pace_(context_->memory->thresholds().slices_per_turn),
         progress_({.self = context_->self,
                    .input = stage_input,
                    .of_results = !Plan::kFromSource,
@@ -326,7 +327,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
 
   /// Brings records to the store, once it has room.
   void TakeUpdates(Fiber& fiber, state::SliceId piece, std::span<Update> updates) {
-    OpenAhead(fiber, piece);
+    OpenAhead(fiber, piece, take_pace_);
     WaitForRoom(fiber, updates.size());
     context_->Require(fiber, described_->Explain(store_.Take(piece, updates)));
   }
@@ -334,7 +335,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   /// Hands over the records that the store holds back.
   void ReadOut(Fiber& fiber) {
     for (Pace pace(context_->memory->thresholds().entries_per_turn); store_.holds_back();) {
-      OpenAhead(fiber, store_.held_back_slice());
+      OpenAhead(fiber, store_.held_back_slice(), take_pace_);
       WaitForRoom(fiber, state::kMostEntries);
       context_->Require(fiber, described_->Explain(store_.ReadOutSome()));
       pace.Step(fiber, state::kMostEntries);
@@ -342,10 +343,10 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   }
 
   /// Before entries of a slice come to the state: opens its table if that will be large, and gives large new tables
-  /// their memory. A batch may have a slice of its own for each record, so the turn ends after some slices.
-  void OpenAhead(Fiber& fiber, state::SliceId slice) {
+  /// their memory. A batch may have a slice of its own for each record, so `pace` ends the turn after some slices.
+  void OpenAhead(Fiber& fiber, state::SliceId slice, Pace& pace) {
     if (store_.primary().LastOpened(slice) == nullptr) [[unlikely]] {
-      slice_pace_.Step(fiber);
+      pace.Step(fiber);
       if (store_.primary().OpensLargeTable(slice)) {
         context_->Require(fiber, described_->Explain(store_.primary().Open(slice).status()));
         ++context_->metrics->opened_ahead;
@@ -386,7 +387,8 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   LateOutput<typename Plan::Record> late_;
   Store store_;
   FoldLoop<Plan> fold_loop_;
-  Pace slice_pace_;
+  Pace take_pace_;   // of the producer's fiber, by slices
+  Pace merge_pace_;  // of the merge fiber
   FlowProgress progress_;
   std::array<const typename Plan::Input*, Plan::Chain::kSelects ? kSelectStep : 0> selected_;
 };

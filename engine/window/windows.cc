@@ -184,10 +184,12 @@ std::int64_t Windows::ResultDelayMs() const {
   return 2 * std::min(size_ms_, kMostMs) + 1;
 }
 
-std::int64_t Windows::RetainedMs() const {
+std::optional<std::int64_t> Windows::RetainedMs() const {
   constexpr std::int64_t kMaxSlides = 16;
-  constexpr std::int64_t kMostMs = kMaxEventTimeMs / kMaxSlides;  // some of them still fit 64 bits
-  return std::min({kMostMs, size_ms_, kMaxSlides * std::min(kMostMs, slide_ms_)});
+  if (slide_ms_ >= kMaxEventTimeMs / kMaxSlides) {
+    return std::nullopt;
+  }
+  return std::min(size_ms_, kMaxSlides * slide_ms_);
 }
 
 std::int64_t Windows::NextEndMs(std::int64_t event_time_ms) const {

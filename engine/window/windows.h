@@ -89,8 +89,9 @@ class Windows {
   /// By how much the watermark of results stays behind that of the records, at most: a window, and for sessions the gap
   /// behind them; results are told of from window to window.
   std::int64_t ResultDelayMs() const;
-  /// The window's length, but no more than 16 slides: what leaders retain for each flow that leads by a window.
-  std::int64_t RetainedMs() const;
+  /// The window's length, but no more than 16 slides: what leaders retain for each flow that leads by a window. None if
+  /// windows do not end.
+  std::optional<std::int64_t> RetainedMs() const;
 
   std::int64_t size_ms() const { return size_ms_; }
   std::int64_t slide_ms() const { return slide_ms_; }

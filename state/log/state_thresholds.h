@@ -49,8 +49,8 @@ struct StateThresholds {
 
   /// Entries of tables and tuples of joins that a fiber visits in a turn.
   std::uint64_t entries_per_turn = 4096;
-  /// Slices to which a fiber hands updates in a turn. Each of them may be new and then takes its first blocks of
-  /// memory.
+  /// How often a fiber hands updates to another slice than before, in a turn. Each of them may be new, and then takes
+  /// its first blocks of memory.
   std::uint64_t slices_per_turn = 64;
   /// Cells that a fiber scans in a turn, in whole chunks of some hundred, and buckets of a join's index that it clears.
   std::uint64_t cells_per_turn = std::uint64_t{1} << 16;

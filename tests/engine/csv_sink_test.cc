@@ -121,10 +121,12 @@ TEST_F(CsvTest, ADiskThatIsFullIsAnErrorOfALaterCall) {
               ::testing::AllOf(HasSubstr(".counts.csv.part-000-of-001."), HasSubstr(".tmp: File too large")));
 }
 
-TEST_F(CsvTest, APartThatAnotherRunWritesIsRefused) {
+// tests/cli/output_test.py has two runs.
+TEST_F(CsvTest, APartThatAnotherSinkWritesIsRefused) {
   const auto first = Open(0, 2);
-  EXPECT_THAT(Refusal(0, 2), HasSubstr("another run writes it"));
-  EXPECT_THAT(Refusal(0, 3), HasSubstr("another run writes it")) << "of any number of executors";
+  EXPECT_THAT(Refusal(0, 2), HasSubstr("this run writes it already"));
+  EXPECT_THAT(Refusal(0, 2), HasSubstr("give each of its outputs a name of its own"));
+  EXPECT_THAT(Refusal(0, 3), HasSubstr("this run writes it already")) << "of any number of executors";
   const auto sibling = Open(1, 2);
 }
 

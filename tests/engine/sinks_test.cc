@@ -12,6 +12,7 @@
 #include "engine/api/together.h"
 #include "engine/sink/collect.h"
 #include "engine/sink/discard.h"
+#include "engine/sink/for_each.h"
 #include "tests/engine/cluster_shapes.h"
 #include "tests/engine/counting_cluster.h"
 #include "tests/engine/disordered_source.h"
@@ -169,6 +170,33 @@ TEST_P(Sinks, EachRecordIsInspectedOnce) {
   EXPECT_GT(Total(outcome, &ExecutorMetrics::late_records), 0U) << "or this tests little";
   EXPECT_EQ(inspected, 2 * AllLines(workload)) << "once for each of the two streams";
   EXPECT_EQ(sum, 2 * keys);
+}
+
+/// The first source is far behind in event time and always has something to read. What has no vertex in common with it
+/// does not wait for it.
+TEST(UnrelatedStreams, DoNotWaitForEachOther) {
+  const Workload longer{.records = 200'000, .span_ms = 1'000};
+  const Workload later{.seed = 2, .records = 20'000, .span_ms = 1'000'000};
+  std::uint64_t of_longer = 0;
+  std::uint64_t of_later = 0;
+  std::uint64_t of_longer_at_the_end = 0;
+  const auto query = Together(From(TestSource(longer)).To(ForEach([&](const TestRecord&) { ++of_longer; })),
+                              From(TestSource(later)).To(ForEach([&](const TestRecord&) {
+                                if (++of_later == later.records) of_longer_at_the_end = of_longer;
+                              })));
+  std::vector<ExecutorMetrics> metrics;
+  ASSERT_EQ(RunNodes(longer, *query, metrics), absl::OkStatus());
+  EXPECT_EQ(of_longer, longer.records);
+  EXPECT_EQ(of_later, later.records);
+  EXPECT_LT(of_longer_at_the_end, longer.records);
+}
+
+TEST(LeadOfFlows, IsThatOfTheLongestWindowThatEnds) {
+  const auto records = From(TestSource({}));
+  const auto query = Together(
+      Stream(records).KeyBy(&TestRecord::key).Aggregate(Count{}).To(Discard{}),
+      Stream(records).KeyBy(&TestRecord::key).Window(Tumbling{absl::Seconds(10)}).Aggregate(Count{}).To(Discard{}));
+  EXPECT_EQ(query->window_ms(), 10'000);
 }
 
 GLAIVE_ON_EACH_SHAPE(Sinks);

@@ -95,7 +95,7 @@ TEST_F(WholeFileTest, AFileThatIsBeingWrittenIsRefusedToOthersAndStaysWhole) {
   ASSERT_TRUE(first->Write("first").ok());
   const absl::Status second = WholeFile::Create(Path("o")).status();
   EXPECT_EQ(second.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(second.message(), AllOf(HasSubstr("another run writes it"), HasSubstr(Temporary("o"))));
+  EXPECT_THAT(second.message(), AllOf(HasSubstr("this run writes it already"), HasSubstr(Temporary("o"))));
   ASSERT_TRUE(first->Commit().ok());
   EXPECT_EQ(Text("o"), "first");
   EXPECT_THAT(Names(), ElementsAre("o"));

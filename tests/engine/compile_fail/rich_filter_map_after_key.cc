@@ -1,4 +1,4 @@
-// expect: glaive: RichFilterMap() comes before KeyBy(); after KeyBy() comes Window(...)
+// expect: glaive: RichFilterMap() comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...)
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

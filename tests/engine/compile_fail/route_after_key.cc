@@ -1,4 +1,4 @@
-// expect: glaive: Route() comes before KeyBy(); after KeyBy() comes Window(...)
+// expect: glaive: Route() comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...)
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
