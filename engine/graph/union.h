@@ -196,9 +196,9 @@ class UnionOperator final : public Producer<R> {
     if (own_ms == kMinEventTimeMs || !ComparesStreams()) {
       return output().LeadsTooFar(ahead_ms);
     }
-    // A port that has no watermark yet counts as if at this port's first one.
+    // A port that has no watermark yet counts as if at this port's first one. If no port is active, none leads.
     const std::int64_t least_ms =
-        std::max(LeastMs(context_->clock->NowNanos()).value_or(kMinEventTimeMs), port.first_watermark_ms());
+        std::max(LeastMs(context_->clock->NowNanos()).value_or(own_ms), port.first_watermark_ms());
     // By how much the port is ahead of the union, without what is natural. It may be more than a number can say.
     const std::uint64_t lead_ms =
         least_ms < own_ms ? static_cast<std::uint64_t>(own_ms) - static_cast<std::uint64_t>(least_ms) : 0;
