@@ -112,7 +112,7 @@ class Stream {
   auto Flatten() &&
     requires std::ranges::input_range<const Record&>
   {
-    return std::move(*this).FlatMap([](const Record& record) -> const Record& { return record; });
+    return std::move(*this).FlatMap(std::identity());
   }
 
   /// As Map, FilterMap and FlatMap, but `function(state, record)` may change a state, of which each executor has its

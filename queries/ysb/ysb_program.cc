@@ -67,17 +67,18 @@ absl::Status YsbProgram::LoadTables(const Watch& watch) {
   if (ads_.empty()) {
     return absl::OkStatus();
   }
+  // The watch's own status says why the run ends, which is not the flag's fault.
+  const auto fault_of = [&watch](const absl::Status& status) {
+    const absl::Status ended = watch();
+    return ended.ok() ? absl::Status(status.code(), absl::StrCat("--ads: ", status.message())) : ended;
+  };
   const absl::StatusOr<std::vector<Ad>> ads = ReadAds(ads_, watch);
-  if (!ads.ok()) {
-    return absl::Status(ads.status().code(), absl::StrCat("--ads: ", ads.status().message()));
-  }
+  if (!ads.ok()) return fault_of(ads.status());
   static_assert(std::has_unique_object_representations_v<Ad>);
   const std::uint64_t checksum = XXH3_64bits(ads->data(), ads->size() * sizeof(Ad));
   ads_content_ = absl::StrCat(ads->size(), " ads with the checksum ", absl::Hex(checksum, absl::kZeroPad16));
   absl::StatusOr<CampaignTable> table = CampaignTable::Of(*ads, watch);
-  if (!table.ok()) {
-    return absl::Status(table.status().code(), absl::StrCat("--ads: ", table.status().message()));
-  }
+  if (!table.ok()) return fault_of(table.status());
   campaigns_ = std::make_shared<const CampaignTable>(*std::move(table));
   return absl::OkStatus();
 }

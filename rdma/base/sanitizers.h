@@ -29,5 +29,7 @@ inline constexpr bool kThreadSanitizer = true;
 #else
 inline constexpr bool kThreadSanitizer = false;
 #endif
+/// Code of a sanitizer takes some ten times as long.
+inline constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
 
 }  // namespace glaive

@@ -6,18 +6,19 @@ set(GLAIVE_TEST_TIMEOUT_SECONDS 300)
 
 # Options of tests alone. A test instantiates most of the engine, and most tests take longer to compile than to run.
 set(GLAIVE_TEST_OPTIONS -O0)
-# Tests with so many records that they are optimized all the same, except under UndefinedBehaviorSanitizer, with which
-# optimizing takes three times as long.
-set(GLAIVE_OPTIMIZED_TESTS join_test recurring_keys_test sliding_test turn_length_test)
+# Tests with so many records that they are optimized all the same, except for a sanitizer, for which they have fewer. They
+# have a program of their own: of two instances of a template, one of them not optimized, a linker takes either.
+set(GLAIVE_OPTIMIZED_TESTS sliding_test turn_length_test)
 
 # Tests of the state layer with short names (Table, Update, kLimitBytes) that another one has, too: each is compiled alone.
 set(GLAIVE_ALONE_TESTS
   append_table_test bucket_table_test cell_table_test combiner_test crdt_law_test delta_reader_test fragment_geometry_test group_index_test
   hash_index_test placed_table_test primary_partition_test rounding_test slice_table_test two_stacks_test)
 
-# Tests of the engine that ThreadSanitizer leaves out, since their threads meet nowhere else than those of other tests: the
-# first two vary the types of keys and the sizes of tables, which one thread uses alone; the third has one thread.
-set(GLAIVE_TESTS_WITHOUT_TSAN key_types_test recurring_keys_test turn_length_test)
+# Tests of the engine that ThreadSanitizer leaves out, since their threads meet nowhere else than those of other tests:
+# join_test varies kinds of joins (stages_test has some), key_types_test and recurring_keys_test the types of keys and the
+# sizes of tables, which one thread uses alone; turn_length_test has one thread.
+set(GLAIVE_TESTS_WITHOUT_TSAN join_test key_types_test recurring_keys_test turn_length_test)
 
 # glaive_add_precompiled_headers(): what nearly every source includes of others' code, and what nearly every test does,
 # parsed once for all of them, batches too.
@@ -28,9 +29,10 @@ function(glaive_add_precompiled_headers)
     <absl/functional/function_ref.h> <absl/status/statusor.h> <absl/strings/str_cat.h> <absl/strings/str_format.h>
     <absl/time/time.h>
     <algorithm> <functional> <iostream> <map> <memory> <optional> <string> <thread> <vector>)
-  add_library(glaive_precompiled OBJECT "${source}")
+  # Built for those that use them, and not for themselves: a preset may lack tests.
+  add_library(glaive_precompiled OBJECT EXCLUDE_FROM_ALL "${source}")
   target_precompile_headers(glaive_precompiled PRIVATE ${headers})
-  add_library(glaive_precompiled_tests OBJECT "${source}")
+  add_library(glaive_precompiled_tests OBJECT EXCLUDE_FROM_ALL "${source}")
   target_precompile_headers(glaive_precompiled_tests PRIVATE
     <gmock/gmock.h> <gtest/gtest.h> ${headers} <filesystem> <random> <sstream>)
   target_compile_options(glaive_precompiled_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
@@ -58,8 +60,9 @@ endfunction()
 
 # glaive_add_queries(): the library glaive_queries_common of queries/common and queries/nexmark, and for every
 # queries/<name>/main.cc the library glaive_query_<name>, for tests and benchmarks, and the executable <name>, of main.cc
-# and *_program.cc. A query may have all else in headers: its library then has no sources. The sanitizers' presets build the executable ysb alone, which is what tests/cli runs there: all run
-# the same engine.
+# and *_program.cc. A query may have all else in headers: its library then has no sources. The sanitizers' presets build
+# the executable ysb alone, which is what tests/cli runs there: all run the same engine. They build the libraries of
+# queries that their tests link.
 function(glaive_add_queries)
   file(GLOB common CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/queries/common/*.cc" "${PROJECT_SOURCE_DIR}/queries/nexmark/*.cc")
@@ -67,6 +70,10 @@ function(glaive_add_queries)
   target_link_libraries(glaive_queries_common PUBLIC glaive_engine)
   glaive_precompile(glaive_queries_common)
   file(GLOB mains CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/*/main.cc")
+  set(only_for_users "")
+  if(GLAIVE_SANITIZE)
+    set(only_for_users EXCLUDE_FROM_ALL)
+  endif()
   foreach(main IN LISTS mains)
     cmake_path(GET main PARENT_PATH folder)
     cmake_path(GET folder FILENAME name)
@@ -74,7 +81,7 @@ function(glaive_add_queries)
     file(GLOB program CONFIGURE_DEPENDS "${folder}/main.cc" "${folder}/*_program.cc")
     list(REMOVE_ITEM sources ${program})
     if(sources)
-      add_library(glaive_query_${name} STATIC ${sources})
+      add_library(glaive_query_${name} STATIC ${only_for_users} ${sources})
       target_link_libraries(glaive_query_${name} PUBLIC glaive_queries_common)
       glaive_precompile(glaive_query_${name})
     else()
@@ -96,7 +103,7 @@ function(glaive_add_bench_library)
   get_property(query_libraries GLOBAL PROPERTY GLAIVE_QUERY_LIBRARIES)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*/*.cc")
   list(FILTER sources EXCLUDE REGEX "/bench/[^/]*$")
-  add_library(glaive_bench STATIC ${sources})
+  add_library(glaive_bench STATIC EXCLUDE_FROM_ALL ${sources})
   target_link_libraries(glaive_bench PUBLIC ${query_libraries} glaive_engine)
   glaive_precompile(glaive_bench)
 endfunction()
@@ -142,11 +149,19 @@ function(glaive_add_tests)
   endforeach()
 endfunction()
 
-# glaive_add_simulator(): the library glaive_simulator of tests/sim, and its program, simulate.
+# glaive_add_simulator(): the library glaive_simulator of tests/sim, and its program, simulate. Its queries are not
+# optimized: they are the templates of some eighty stages, which take longer to optimize than simulations save.
 function(glaive_add_simulator)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/sim/*.cc")
   list(FILTER sources EXCLUDE REGEX "(_test|/simulate_main)[.]cc$")
-  add_library(glaive_simulator STATIC ${sources})
+  set(queries ${sources})
+  list(FILTER queries INCLUDE REGEX "/tests/sim/queries/")
+  list(FILTER sources EXCLUDE REGEX "/tests/sim/queries/")
+  add_library(glaive_simulator_queries OBJECT ${queries})
+  target_link_libraries(glaive_simulator_queries PRIVATE glaive_engine)
+  target_compile_options(glaive_simulator_queries PRIVATE ${GLAIVE_TEST_OPTIONS})
+  glaive_precompile(glaive_simulator_queries tests)
+  add_library(glaive_simulator STATIC ${sources} $<TARGET_OBJECTS:glaive_simulator_queries>)
   target_link_libraries(glaive_simulator PUBLIC glaive_engine)
   glaive_precompile(glaive_simulator)
   add_executable(simulate "${PROJECT_SOURCE_DIR}/tests/sim/simulate_main.cc")
@@ -156,7 +171,8 @@ endfunction()
 # glaive_add_fuzzers(): every tests/fuzz/<name>_fuzz.cc, with what lies in tests/fuzz/<name>/, is the executable
 # <name>_fuzz; scripts/fuzz runs them. GLAIVE_FUZZ_SOURCES_<name> lists further sources: parsers of queries, without the
 # rest of the query's library, which takes long to compile. Sources are compiled one by one, so that all processors have
-# work.
+# work. Those of tests/fuzz/merge are templates of queries: neither they nor their checks are optimized, which would take
+# three times as long.
 function(glaive_add_fuzzers)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "GLAIVE_FUZZ needs clang's libFuzzer: use the preset fuzz")
@@ -168,6 +184,10 @@ function(glaive_add_fuzzers)
     file(GLOB parts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/${name}/*.cc")
     add_executable(${stem} "${source}" ${parts} ${GLAIVE_FUZZ_SOURCES_${name}})
     set_target_properties(${stem} PROPERTIES UNITY_BUILD OFF)
+    if(name STREQUAL "merge")
+      set_source_files_properties(${parts} PROPERTIES
+        COMPILE_OPTIONS "-O0;-fno-sanitize=null,vptr" SKIP_PRECOMPILE_HEADERS TRUE)
+    endif()
     target_link_libraries(${stem} PRIVATE glaive_engine)
     target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
     glaive_precompile(${stem})
@@ -175,9 +195,9 @@ function(glaive_add_fuzzers)
 endfunction()
 
 # glaive_add_test_program(<name> <folder>): the executable <name>_tests, linked with what the folder tests: a layer, the
-# benchmarks' library, the simulator, or all queries. Each of its sources is a program of its own as well,
-# <name>.<source>, which is built only when it is asked for (scripts/test -R). What lies in compile_fail/ is there to be
-# refused by the compiler, so it belongs to no target.
+# benchmarks' library, the simulator, or all queries; where the folder has tests that are optimized, <name>_volume_tests
+# of these. Each of its sources is a program of its own as well, <name>.<source>, which is built only when it is asked for
+# (scripts/test -R). What lies in compile_fail/ is there to be refused by the compiler, so it belongs to no target.
 #
 # Tests of bench, queries and state have one thread and need no device. AddressSanitizer's preset checks all that they
 # check elsewhere, so their programs are no part of other presets' default build; the target unit_tests builds all.
@@ -199,18 +219,31 @@ function(glaive_add_test_program name folder)
   if(NOT sources)
     return()
   endif()
-  add_executable(${name}_tests ${sources})
+  set(optimized "")
+  if(NOT GLAIVE_SANITIZE)
+    list(JOIN GLAIVE_OPTIMIZED_TESTS "|" optimized_stems)
+    set(optimized ${sources})
+    list(FILTER optimized INCLUDE REGEX "/(${optimized_stems})[.]cc$")
+  endif()
+  set(others ${sources})
+  list(REMOVE_ITEM others ${optimized})
+  add_executable(${name}_tests ${others})
   target_link_libraries(${name}_tests PRIVATE ${tested} GTest::gmock_main)
   target_compile_options(${name}_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
-  foreach(source IN LISTS sources)
-    cmake_path(GET source STEM stem)
-    if(stem IN_LIST GLAIVE_OPTIMIZED_TESTS AND NOT GLAIVE_SANITIZE MATCHES "undefined")
-      set_source_files_properties("${source}" PROPERTIES
-        COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS TRUE SKIP_UNITY_BUILD_INCLUSION TRUE)
-    elseif(name STREQUAL "state" AND stem IN_LIST GLAIVE_ALONE_TESTS)
-      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION TRUE)
-    endif()
-  endforeach()
+  if(name STREQUAL "state")
+    list(JOIN GLAIVE_ALONE_TESTS "|" alone_stems)
+    set(alone_sources ${others})
+    list(FILTER alone_sources INCLUDE REGEX "/(${alone_stems})[.]cc$")
+    set_source_files_properties(${alone_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION TRUE)
+  endif()
+  if(optimized)
+    set_source_files_properties(${optimized} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS TRUE)
+    add_executable(${name}_volume_tests ${optimized})
+    target_link_libraries(${name}_volume_tests PRIVATE ${tested} GTest::gmock_main)
+    set_target_properties(${name}_volume_tests PROPERTIES UNITY_BUILD OFF)
+    add_dependencies(unit_tests ${name}_volume_tests)
+    glaive_discover_cases(${name} ${name}_volume_tests)
+  endif()
   glaive_precompile(${name}_tests tests)
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM stem)
@@ -227,20 +260,20 @@ function(glaive_add_test_program name folder)
   if(GLAIVE_SANITIZE)
     glaive_discover_suites(${name})
   else()
-    glaive_discover_cases(${name})
+    glaive_discover_cases(${name} ${name}_tests)
   endif()
 endfunction()
 
-# glaive_discover_cases(<name>): each case of <name>_tests as one ctest with the label <name>. A suite with "Timing" in
-# its name never runs beside another test. One with "OverVerbs" needs an RDMA device, and has the label rdma-device
-# instead; with "AloneOverVerbs" it never runs beside another test.
-function(glaive_discover_cases name)
+# glaive_discover_cases(<name> <program>): each case of the program as one ctest with the label <name>. A suite with
+# "Timing" in its name never runs beside another test. One with "OverVerbs" needs an RDMA device, and has the label
+# rdma-device instead; with "AloneOverVerbs" it never runs beside another test.
+function(glaive_discover_cases name program)
   set(common DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     PROPERTIES TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
-  gtest_discover_tests(${name}_tests TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS ${name})
-  gtest_discover_tests(${name}_tests TEST_FILTER "*Timing*.*" ${common} LABELS ${name} RUN_SERIAL TRUE)
-  gtest_discover_tests(${name}_tests TEST_FILTER "*OverVerbs*:-*AloneOverVerbs*" ${common} LABELS rdma-device)
-  gtest_discover_tests(${name}_tests TEST_FILTER "*AloneOverVerbs*" ${common} LABELS rdma-device RUN_SERIAL TRUE)
+  gtest_discover_tests(${program} TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS ${name})
+  gtest_discover_tests(${program} TEST_FILTER "*Timing*.*" ${common} LABELS ${name} RUN_SERIAL TRUE)
+  gtest_discover_tests(${program} TEST_FILTER "*OverVerbs*:-*AloneOverVerbs*" ${common} LABELS rdma-device)
+  gtest_discover_tests(${program} TEST_FILTER "*AloneOverVerbs*" ${common} LABELS rdma-device RUN_SERIAL TRUE)
 endfunction()
 
 # glaive_discover_suites(<name>): each suite of <name>_tests as one ctest with the label <name>, but those that need an
@@ -260,13 +293,13 @@ endfunction()
 # glaive_add_test_scripts(<name> <folder>): every *_test.py of the folder as one ctest with the label <name>. One that
 # ends in _timing_test.py never runs beside another test; one that ends in _device_test.py needs an RDMA device,
 # in _lossy_test.py two with a lossy link between them, in _pair_test.py two hosts; these have the labels rdma-device,
-# rdma-lossy and rdma-pair instead. ThreadSanitizer does not run flag_fuzz_test: one thread reads and refuses flags, and
-# every_flag_test runs ysb with each.
+# rdma-lossy and rdma-pair instead. The presets tsan and release do not run flag_fuzz_test: one thread reads and refuses
+# flags, which asan checks best, and every_flag_test runs ysb with each.
 function(glaive_add_test_scripts name folder)
   file(GLOB scripts CONFIGURE_DEPENDS "${folder}/*_test.py")
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
-    if(GLAIVE_SANITIZE STREQUAL "thread" AND stem STREQUAL "flag_fuzz_test")
+    if(stem STREQUAL "flag_fuzz_test" AND (GLAIVE_SANITIZE STREQUAL "thread" OR CMAKE_BUILD_TYPE STREQUAL "Release"))
       continue()
     endif()
     set(test ${name}.${stem})

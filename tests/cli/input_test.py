@@ -214,6 +214,7 @@ class YahooTest(unittest.TestCase):
         done = self.ysb("--nodes=2", "--input=events", "--ads=ads.txt")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("--ads: ads.txt:1:1: ", done.stderr)
+        self.assertNotIn("--ads: node", done.stderr)  # a node that is told of it says so, and not that its file is at fault
         done = self.ysb("--ads=ads.txt")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("goes with", done.stderr)

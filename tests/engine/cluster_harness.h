@@ -25,10 +25,17 @@
 #include "engine/fiber/pick_policy.h"
 #include "engine/sink/collect.h"
 #include "engine/source/block_source.h"
+#include "rdma/base/sanitizers.h"
 #include "rdma/base/steady_clock.h"
 #include "tests/rdma/test_device.h"
 
 namespace glaive::engine {
+
+/// In how many orders of work a test runs its executors, and how many records it takes for many. The preset dev runs
+/// all tests in full; a sanitizer's code takes ten times as long, and what it looks for hardly depends on either
+/// number.
+inline constexpr std::uint64_t kOrders = kSanitized ? 1 : 4;
+inline constexpr std::uint64_t kManyRecords = kSanitized ? 10'000 : 40'000;
 
 /// A record of the test stream.
 struct TestRecord {

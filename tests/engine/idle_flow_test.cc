@@ -194,7 +194,7 @@ TEST_P(IdleFlows, HoldNoWindowBackAcrossNodes) {
 
 TEST_P(IdleFlows, HoldNoWindowBackInAnyOrder) {
   workload_.executors = 3;
-  for (std::uint64_t order_seed = 1; order_seed <= 3; ++order_seed) {
+  for (std::uint64_t order_seed = 1; order_seed <= kOrders; ++order_seed) {
     SCOPED_TRACE(absl::StrCat("order ", order_seed));
     Stage stage{.silent = GetParam()};
     std::vector<std::vector<TestRow>> rows(3);

@@ -247,7 +247,7 @@ TEST_P(JoinCluster, FindsThemInAnyOrderOfWork) {
                     .fragment_bytes = 1024};
   workload.epochs = {.epoch_bytes = 1000, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
   const Pairs expected = Sequential(workload, shape);
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kOrders; ++seed) {
     ClusterOutcome outcome;
     const Pairs found = PairsOf(workload, shape, [&](const Query& query) {
       outcome.status = RunExecutors(workload, query, seed, outcome.metrics);

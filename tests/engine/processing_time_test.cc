@@ -86,7 +86,7 @@ class PacedSource final : public Source<TestRecord> {
 
 TEST(ProcessingTime, ARecordCountsInTheWindowInWhichItsBatchWasRead) {
   for (std::uint32_t executors = 1; executors <= 3; ++executors) {
-    for (std::uint64_t order_seed = 1; order_seed <= 3; ++order_seed) {
+    for (std::uint64_t order_seed = 1; order_seed <= kOrders; ++order_seed) {
       SCOPED_TRACE(absl::StrCat(executors, " executors, order ", order_seed));
       ManualWallClock clock;
       std::vector<BatchRead> log;

@@ -2,6 +2,7 @@
 // is what a map of the records in time holds.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <ctime>
 #include <map>
@@ -91,7 +92,10 @@ void ExpectRows(const Workload& workload, const Expected& expected, Records reco
 
 TEST(RecurringKeys, HaveTheRowsOfTheRecordsInTime) {
   constexpr Disorder kDisorder{.range_ms = 500, .bound_ms = 300};
-  for (const auto& [executors, keys] : {std::pair(1U, 200U), std::pair(1U, 24'000U), std::pair(2U, 24'000U)}) {
+  constexpr auto kManyKeys = static_cast<std::uint64_t>(kSanitized ? 12'000 : 24'000);
+  constexpr std::array kWorkloads = {std::pair(1U, std::uint64_t{200}), std::pair(1U, kManyKeys),
+                                     std::pair(2U, kManyKeys)};
+  for (const auto& [executors, keys] : kWorkloads) {
     SCOPED_TRACE(testing::Message() << executors << " executors, " << keys << " keys");
     const Workload workload{.executors = executors, .records = 30 * keys / executors, .keys = keys, .span_ms = 3'000};
     const Expected expected = InTime(workload, kDisorder);
@@ -109,10 +113,11 @@ TEST(RecurringKeys, HaveTheRowsOfTheRecordsInTime) {
 // cells, or in logs alone where there are too many of them.
 TEST(RecurringKeys, HaveTheExactSumsOfFloats) {
   using FloatRow = WindowResult<std::uint64_t, double>;
+  constexpr std::uint64_t kFloats = kSanitized ? 300'000 : 1'200'000;
   for (const auto& [executors, stride] : {std::pair(1U, 500U), std::pair(1U, 5U), std::pair(2U, 500U)}) {
     SCOPED_TRACE(testing::Message() << executors << " executors, every key " << stride);
     const Workload workload{
-        .executors = executors, .records = 1'200'000 / executors, .keys = 120'000, .span_ms = 4'000};
+        .executors = executors, .records = kFloats / executors, .keys = kFloats / 10, .span_ms = 4'000};
     constexpr Disorder kLongBatches{.batch_records = 337};  // of several steps
     // Of such keys, some kinds of records have a number that makes the sum need some 60 bits.
     const auto number = [every = stride](const TestRecord& record) {

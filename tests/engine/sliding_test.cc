@@ -96,7 +96,7 @@ TEST_P(SlidingCluster, CountsExactlyOnEveryNumberOfNodes) {
 }
 
 TEST_P(SlidingCluster, CountsExactlyInAnyOrderWithFewSegments) {
-  Workload workload{.executors = 3, .records = 40'000, .keys = 3'000, .span_ms = 20'000, .slot_bytes = 256};
+  Workload workload{.executors = 3, .records = kManyRecords, .keys = 3'000, .span_ms = 20'000, .slot_bytes = 256};
   workload.credits = 2;
   workload.fragment_bytes = 4096;
   workload.fold.combiner_bytes = 1;  // most records are entries of their own
@@ -105,7 +105,7 @@ TEST_P(SlidingCluster, CountsExactlyInAnyOrderWithFewSegments) {
   const ExpectedCounts expected = Sequential(workload, GetParam());
   std::uint64_t waits = 0;
   std::uint64_t late = 0;
-  for (std::uint64_t order_seed = 1; order_seed <= 3; ++order_seed) {
+  for (std::uint64_t order_seed = 1; order_seed <= kOrders; ++order_seed) {
     SCOPED_TRACE(absl::StrCat("order ", order_seed));
     const ClusterOutcome outcome = RunSliding(workload, GetParam(), order_seed);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;

@@ -70,7 +70,7 @@ void ExpectResults(const Build& build, const Expect& expect) {
                     .credits = 2,
                     .fragment_bytes = 1024};
   workload.epochs = {.epoch_bytes = 1000, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kOrders; ++seed) {
     SCOPED_TRACE(absl::StrCat("order ", seed));
     std::vector<std::vector<Row>> rows(workload.executor_count());
     const std::unique_ptr<Query> query = build(workload, rows);

@@ -123,9 +123,9 @@ auto Counts(const Workload& workload) {
   return From(TestSource(workload)).KeyBy(&TestRecord::key).Window(Tumbling{kWindow}).Aggregate(Count{});
 }
 
-class ShortTurns : public ::testing::TestWithParam<std::uint32_t> {};
+class TurnTiming : public ::testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(ShortTurns, OfTumblingWindowsInFrontOfASecondStage) {
+TEST_P(TurnTiming, OfTumblingWindowsInFrontOfASecondStage) {
   ExpectShortTurns(
       GetParam(),
       [](const Workload& workload) {
@@ -138,7 +138,7 @@ TEST_P(ShortTurns, OfTumblingWindowsInFrontOfASecondStage) {
       kMoreKeys);
 }
 
-TEST_P(ShortTurns, OfSlidingWindowsInFrontOfASecondStage) {
+TEST_P(TurnTiming, OfSlidingWindowsInFrontOfASecondStage) {
   ExpectShortTurns(
       GetParam(),
       [](const Workload& workload) {
@@ -155,7 +155,7 @@ TEST_P(ShortTurns, OfSlidingWindowsInFrontOfASecondStage) {
 }
 
 /// The second window's table of totals is large from the start.
-TEST_P(ShortTurns, OfDistinctElementsOfSlidingWindows) {
+TEST_P(TurnTiming, OfDistinctElementsOfSlidingWindows) {
   ExpectShortTurns(
       GetParam(),
       [](const Workload& workload) {
@@ -168,7 +168,7 @@ TEST_P(ShortTurns, OfDistinctElementsOfSlidingWindows) {
       kMoreKeys);
 }
 
-TEST_P(ShortTurns, OfSessionsInFrontOfASecondStage) {
+TEST_P(TurnTiming, OfSessionsInFrontOfASecondStage) {
   ExpectShortTurns(
       GetParam(),
       [](const Workload& workload) {
@@ -184,7 +184,7 @@ TEST_P(ShortTurns, OfSessionsInFrontOfASecondStage) {
       kMoreKeys);
 }
 
-TEST_P(ShortTurns, OfDistinctElementsInFrontOfASecondStage) {
+TEST_P(TurnTiming, OfDistinctElementsInFrontOfASecondStage) {
   ExpectShortTurns(
       GetParam(),
       [](const Workload& workload) {
@@ -200,7 +200,7 @@ TEST_P(ShortTurns, OfDistinctElementsInFrontOfASecondStage) {
       kMoreKeys);
 }
 
-TEST_P(ShortTurns, OfDistinctElementsBesideAnotherAggregate) {
+TEST_P(TurnTiming, OfDistinctElementsBesideAnotherAggregate) {
   ExpectShortTurns(GetParam(), [](const Workload& workload) {
     return From(TestSource(workload))
         .KeyBy(&TestRecord::key)
@@ -211,7 +211,7 @@ TEST_P(ShortTurns, OfDistinctElementsBesideAnotherAggregate) {
 }
 
 /// One leader has all elements.
-TEST_P(ShortTurns, OfTheDistinctElementsOfAllRecords) {
+TEST_P(TurnTiming, OfTheDistinctElementsOfAllRecords) {
   ExpectShortTurns(
       GetParam(),
       [](const Workload& workload) {
@@ -238,18 +238,18 @@ auto CountsOfCounts(Tumbling window) {
 }
 
 /// Their slices move to cells, or have them from the start.
-TEST_P(ShortTurns, OfKeysThatRecurInEachWindow) {
+TEST_P(TurnTiming, OfKeysThatRecurInEachWindow) {
   constexpr std::uint64_t kRecurring = kKeys / 10;
   ExpectShortTurns(GetParam(), CountsOfCounts(Tumbling{absl::Milliseconds(500)}), kKeys, kRecurring);
 }
 
 /// Slices but the first have tables that are large from the start, while those before them keep their memory.
-TEST_P(ShortTurns, OfManyKeysThatRecurInEachWindow) {
+TEST_P(TurnTiming, OfManyKeysThatRecurInEachWindow) {
   constexpr std::uint64_t kRecurring = kMoreKeys / 4;
   ExpectShortTurns(GetParam(), CountsOfCounts(Tumbling{absl::Milliseconds(250)}), kMoreKeys, kRecurring);
 }
 
-TEST_P(ShortTurns, OfResultsWithoutWindows) {
+TEST_P(TurnTiming, OfResultsWithoutWindows) {
   ExpectShortTurns(GetParam(), [](const Workload& workload) {
     return From(TestSource(workload))
         .KeyBy(&TestRecord::key)
@@ -259,7 +259,7 @@ TEST_P(ShortTurns, OfResultsWithoutWindows) {
   });
 }
 
-TEST_P(ShortTurns, OfAJoinOfWindowsInFrontOfASecondStage) {
+TEST_P(TurnTiming, OfAJoinOfWindowsInFrontOfASecondStage) {
   ExpectShortTurns(
       GetParam(),
       [](const Workload& workload) {
@@ -275,7 +275,7 @@ TEST_P(ShortTurns, OfAJoinOfWindowsInFrontOfASecondStage) {
       kMoreKeys);
 }
 
-TEST_P(ShortTurns, OfAJoinOfSessions) {
+TEST_P(TurnTiming, OfAJoinOfSessions) {
   ExpectShortTurns(GetParam(), [](const Workload& workload) {
     return LeftJoin(From(TestSource(workload)), Counts(workload))
         .On(&TestRecord::key, &TestRow::key)
@@ -285,7 +285,7 @@ TEST_P(ShortTurns, OfAJoinOfSessions) {
   });
 }
 
-TEST_P(ShortTurns, OfAJoinWithoutWindows) {
+TEST_P(TurnTiming, OfAJoinWithoutWindows) {
   ExpectShortTurns(GetParam(), [](const Workload& workload) {
     return Join(From(TestSource(workload)), Counts(workload))
         .On(&TestRecord::key, &TestRow::key)
@@ -295,11 +295,11 @@ TEST_P(ShortTurns, OfAJoinWithoutWindows) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(WithExecutors, ShortTurns, ::testing::Values(1, 2),
+INSTANTIATE_TEST_SUITE_P(WithExecutors, TurnTiming, ::testing::Values(1, 2),
                          [](const auto& executors) { return "Of" + std::to_string(executors.param); });
 
 /// Many windows that have a result each.
-TEST(ShortTurnsOf, ManyWindows) {
+TEST(TurnTimingOf, ManyWindows) {
   ExpectShortTurnsOf([](LongestTurn& longest) {
     Workload workload{.records = 50'000,
                       .keys = 1,

@@ -104,7 +104,7 @@ TEST_P(UnboundedCluster, CountsExactlyOnEveryNumberOfNodes) {
 }
 
 TEST_P(UnboundedCluster, CountsExactlyInAnyOrderWithFewSegments) {
-  Workload workload{.executors = 3, .records = 40'000, .keys = 3'000, .span_ms = 20'000, .slot_bytes = 256};
+  Workload workload{.executors = 3, .records = kManyRecords, .keys = 3'000, .span_ms = 20'000, .slot_bytes = 256};
   workload.credits = 2;
   workload.fragment_bytes = 4096;
   workload.fold.combiner_bytes = 1;  // most records are entries of their own
@@ -114,7 +114,7 @@ TEST_P(UnboundedCluster, CountsExactlyInAnyOrderWithFewSegments) {
   shape.disorder.batch_records = 2'000;  // more than goes out in a round
   const ExpectedTotals expected = Sequential(workload, shape);
   std::uint64_t waits = 0;
-  for (std::uint64_t order_seed = 1; order_seed <= 3; ++order_seed) {
+  for (std::uint64_t order_seed = 1; order_seed <= kOrders; ++order_seed) {
     SCOPED_TRACE(absl::StrCat("order ", order_seed));
     RunningCounts counts;
     const ClusterOutcome outcome = RunUnbounded(workload, shape, counts, order_seed);

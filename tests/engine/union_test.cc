@@ -137,9 +137,9 @@ TEST_P(Unions, AnIdleStreamDoesNotHoldUpTheOthers) {
   Workload workload = this->workload();
   workload.idle_timeout_ns = 50'000'000;
   workload.max_lead_ms = 1'000;
-  constexpr std::int64_t kSilentNs = 1'500'000'000;
+  constexpr std::int64_t kSilenceNs = 1'500'000'000;
   std::vector<std::vector<TestRow>> rows(executors());
-  const auto query = Union(From(TestSource(workload, {.silent_after = workload.records / 10, .silent_ns = kSilentNs})),
+  const auto query = Union(From(TestSource(workload, {.silent_after = workload.records / 10, .silent_ns = kSilenceNs})),
                            From(TestSource(workload)))
                          .KeyBy(&TestRecord::key)
                          .Window(Tumbling{absl::Milliseconds(500)})
@@ -158,7 +158,7 @@ TEST_P(Unions, AnIdleStreamDoesNotHoldUpTheOthers) {
   CollectOutcome(rows, outcome);
   EXPECT_TRUE(SameElements(outcome.counts, expected));
   for (const ExecutorMetrics& metrics : outcome.metrics) {
-    EXPECT_LT(metrics.last_result_ns - metrics.first_batch_ns, kSilentNs + 60'000'000'000);
+    EXPECT_LT(metrics.last_result_ns - metrics.first_batch_ns, kSilenceNs + 60'000'000'000);
     EXPECT_GE(metrics.idle_periods, 1U);
   }
 }

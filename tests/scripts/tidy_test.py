@@ -23,7 +23,7 @@ def module():
 class TidyTest(unittest.TestCase):
     def test_a_source_of_several_batches_is_read_in_the_largest(self):
         tidy = module()
-        alone, other, pair = (tidy.Batch(pathlib.Path(name), "", [pathlib.Path(source) for source in sources])
+        alone, other, pair = (tidy.Batch(pathlib.Path(name), "", "", [pathlib.Path(source) for source in sources])
                               for name, sources in [("alone", "a"), ("other", "c"), ("pair", "ab")])
         self.assertEqual(tidy.without_repetitions([alone, other, pair]), [pair, other])
 

@@ -6,8 +6,6 @@
 #include <optional>
 #include <tuple>
 
-#include "absl/numeric/int128.h"
-
 #include "engine/sink/discard.h"
 #include "tests/sim/queries/query_parts.h"
 
@@ -16,7 +14,6 @@ namespace {
 
 using namespace engine;  // NOLINT(google-build-using-namespace): these queries read as a user's do
 
-using Summed = WindowResult<std::uint64_t, absl::int128>;
 using KeyOfSum = std::uint64_t (*)(const Summed&);
 
 constexpr std::int64_t kPrime = 1'009;
@@ -46,11 +43,6 @@ auto Again(S stream, KeyOfSum key, const W& window) {
 }
 
 // The oracle's.
-std::int64_t PlainSum(const std::vector<Event>& events) {
-  std::int64_t sum = 0;
-  for (const Event& event : events) sum += event.amount;
-  return sum;
-}
 std::int64_t SumOfScrambled(const std::vector<Event>& events) {
   std::int64_t sum = 0;
   for (const Event& event : events) sum += event.amount * event.amount % kPrime;

@@ -3,8 +3,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "absl/numeric/int128.h"
-
 #include "tests/sim/queries/query_parts.h"
 
 namespace glaive::sim {
@@ -21,7 +19,6 @@ std::vector<Event> CopiesOf(const Event& event) {
   if (copies.size() == 2) copies.back().amount += 7;
   return copies;
 }
-using Summed = WindowResult<std::uint64_t, absl::int128>;
 std::vector<std::uint64_t> DigitsOf(const Summed& row) {
   auto rest = static_cast<std::uint64_t>(row.value < 0 ? -row.value : row.value);
   std::vector<std::uint64_t> digits;
@@ -39,11 +36,6 @@ std::vector<Seen> SeenCopies(const Input& input) {
     }
   }
   return copies;
-}
-std::int64_t PlainSum(const std::vector<Event>& events) {
-  std::int64_t sum = 0;
-  for (const Event& event : events) sum += event.amount;
-  return sum;
 }
 /// A record of the next stage for each digit, whose key it is.
 std::vector<Seen> SeenDigits(const std::vector<Seen>& sums) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
+
 #include "engine/api/join.h"
 #include "engine/api/stream.h"
 #include "tests/sim/aggregate_oracle.h"
@@ -80,6 +82,14 @@ template <typename W>
 Groups Regrouped(const std::vector<Seen>& results, const WindowKind<W>& window, const KeyFunction& key_of) {
   std::vector<Event> none_late;
   return window.group(results, key_of, none_late);
+}
+
+/// A window's sum of amounts, as the engine and as the oracle has it.
+using Summed = engine::WindowResult<std::uint64_t, absl::int128>;
+inline std::int64_t PlainSum(const std::vector<Event>& events) {
+  std::int64_t sum = 0;
+  for (const Event& event : events) sum += event.amount;
+  return sum;
 }
 
 inline KeyFunction Modulo(std::uint64_t keys) {
