@@ -55,6 +55,11 @@ class UsageTest(unittest.TestCase):
         self.assertEqual((code, out), (status, ""), err)
         self.assertIn(message, err)
 
+    def test_the_cache_may_lie_in_any_folder(self):
+        script = 'source scripts/lib/softroce/source.sh; source_name "a_folder of mine/linux-source-6.12_6.12.48-1_all.deb"'
+        done = subprocess.run(["bash", "-c", script], cwd=SOURCE, capture_output=True, text=True, check=True, timeout=60)
+        self.assertEqual(done.stdout, "linux-source-6.12\n")
+
     def test_help_names_every_command(self):
         status, out, err = call("--help")
         self.assertEqual((status, err), (0, ""))

@@ -24,10 +24,16 @@ source_version() {
   apt-cache show --no-all-versions "$1" | sed -n 's/^Version: //p' | head -1
 }
 
+# source_name DEB: "linux-source-6.12" for "a_folder/linux-source-6.12_6.12.48-1_all.deb".
+source_name() {
+  local file="${1##*/}"
+  printf '%s\n' "${file%%_*}"
+}
+
 # unpack_source DEB DIR: into DIR, which must not exist.
 unpack_source() {
   local deb="$1" dir="$2" top folder file
-  top="$(basename "${deb%%_*}")"
+  top="$(source_name "$deb")"
   mkdir "$dir"
   dpkg --fsys-tarfile "$deb" | tar -xO "./usr/src/$top.tar.xz" | xz -dc -T0 |
     tar -x -C "$dir" --strip-components=1 --anchored --no-wildcards "${UNUSED_FOLDERS[@]/#/--exclude=$top/}"
