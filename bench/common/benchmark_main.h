@@ -5,6 +5,8 @@
 //   int main(int argc, char** argv) { return glaive::bench::BenchmarkMain(argc, argv); }
 #pragma once
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -19,8 +21,18 @@
 
 namespace glaive::bench {
 
-/// Takes the library's flags out of the command line. Returns the exit code 2 after a wrong flag.
+/// The library opens files of /sys, and ends the process with a line that names one where it cannot.
+inline constexpr rlim_t kMinDescriptors = 16;
+
+/// Takes the library's flags out of the command line. Returns the exit code 2 after a wrong flag, and 1 where too few
+/// files may be open.
 inline std::optional<int> InitializeBenchmarks(int argc, char** argv) {
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur < kMinDescriptors) {
+    std::cerr << program_invocation_short_name << ": only " << descriptors.rlim_cur
+              << " files may be open, and a benchmark needs " << kMinDescriptors << "; raise ulimit -n\n";
+    return 1;
+  }
   benchmark::Initialize(&argc, argv, [] {  // called where a flag has a value outside its list
     std::cerr << program_invocation_short_name << ": a flag has a value that it cannot have; see --help\n";
     std::exit(2);

@@ -73,10 +73,11 @@ class WindowedStream {
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;
+    constexpr bool kIsRefused = std::is_same_v<A, RefusedAggregate>;
     constexpr bool kIsAggregate = AggregateOf<A, Record> && kElementsAreKeys<A, Record>;
     constexpr bool kHasOneDistinctAtMost = kDistincts<A> <= 1;
     constexpr bool kGoTogether = !kDistinct || !std::is_same_v<W, Session>;
-    static_assert(kIsAggregate,
+    static_assert(kIsAggregate || kIsRefused,
                   "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}; what Distinct{} "
                   "counts could be a key");
     static_assert(kHasOneDistinctAtMost,

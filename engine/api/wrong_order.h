@@ -49,5 +49,11 @@ struct WrongOrder {
     return {};                                                      \
   }
 
-/// Likewise, with a message that begins with the step: "glaive: Map() " `message`.
-#define GLAIVE_WRONG_STREAM_STEP(name, message) GLAIVE_WRONG_ORDER(name, "glaive: " #name "() " message)
+/// Likewise, with a message that begins with the step: "glaive: Map() " `message`. It does not use GLAIVE_WRONG_ORDER:
+/// compilers print three lines for each level of macros, twice.
+#define GLAIVE_WRONG_STREAM_STEP(name, message)                                            \
+  template <typename... Arguments>                                                         \
+  ::glaive::engine::WrongOrder name(const Arguments&...) const {                           \
+    static_assert(::glaive::engine::kNever<Arguments...>, "glaive: " #name "() " message); \
+    return {};                                                                             \
+  }

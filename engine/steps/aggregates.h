@@ -190,6 +190,9 @@ struct Several<A, Rest...> {
 template <typename... As>
 Several(As...) -> Several<As...>;
 
+/// What a function that makes an aggregate returns when it has refused its arguments: `.Aggregate()` adds no error.
+struct RefusedAggregate {};
+
 /// What `.Aggregate()` takes for records of type R.
 template <typename A, typename R>
 concept AggregateOf = state::CrdtValue<typename A::template Value<R>> && requires(const A& aggregate, const R& record) {

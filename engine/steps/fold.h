@@ -20,6 +20,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "engine/steps/aggregates.h"
 #include "rdma/base/check.h"
 #include "state/crdt/folded.h"
 
@@ -51,21 +52,33 @@ struct ReduceAssocAggregate {
 
 /// See the head of this file. `initial` is A{}, else the process ends with a message.
 template <typename A, typename Local, typename Global>
-FoldAssocAggregate<A, Local, Global> FoldAssoc(const A& initial, Local /*local*/, Global /*global*/) {
-  static_assert(state::Stateless<Local> && state::Stateless<Global>,
+auto FoldAssoc(const A& initial, Local /*local*/, Global /*global*/) {
+  constexpr bool kAreStateless = state::Stateless<Local> && state::Stateless<Global>;
+  constexpr bool kCanMerge = std::is_invocable_v<Global, A&, const A&>;
+  static_assert(kAreStateless,
                 "glaive: FoldAssoc() takes lambdas without captures, or other functions that are types of their own");
-  static_assert(std::is_invocable_v<Global, A&, const A&>,
+  static_assert(kCanMerge,
                 "glaive: the last function of FoldAssoc() takes an accumulator, A&, and one to add to it, const A&");
-  GLAIVE_CHECK(initial == A{}, "FoldAssoc() begins at the default value of its accumulator: make that the initial one");
-  return {};
+  if constexpr (kAreStateless && kCanMerge) {
+    GLAIVE_CHECK(initial == A{},
+                 "FoldAssoc() begins at the default value of its accumulator: make that the initial one");
+    return FoldAssocAggregate<A, Local, Global>{};
+  } else {
+    return RefusedAggregate{};
+  }
 }
 
 /// See the head of this file.
 template <typename Function>
-ReduceAssocAggregate<Function> ReduceAssoc(Function /*function*/) {
-  static_assert(state::Stateless<Function>,
+auto ReduceAssoc(Function /*function*/) {
+  constexpr bool kIsStateless = state::Stateless<Function>;
+  static_assert(kIsStateless,
                 "glaive: ReduceAssoc() takes a lambda without captures, or another function that is a type of its own");
-  return {};
+  if constexpr (kIsStateless) {
+    return ReduceAssocAggregate<Function>{};
+  } else {
+    return RefusedAggregate{};
+  }
 }
 
 }  // namespace glaive::engine

@@ -8,7 +8,7 @@ set(GLAIVE_TEST_TIMEOUT_SECONDS 300)
 set(GLAIVE_TEST_OPTIONS -O0)
 # Tests with so many records that they are optimized all the same, except for a sanitizer, for which they have fewer. They
 # have a program of their own: of two instances of a template, one of them not optimized, a linker takes either.
-set(GLAIVE_OPTIMIZED_TESTS sliding_test turn_length_test)
+set(GLAIVE_OPTIMIZED_TESTS join_test sliding_test turn_length_test)
 
 # Tests of the state layer with short names (Table, Update, kLimitBytes) that another one has, too: each is compiled alone.
 set(GLAIVE_ALONE_TESTS

@@ -105,6 +105,12 @@ class ExhaustionTest(unittest.TestCase):
         self.assertEqual(code, 1, error)
         self.assertRegex(error, "(?m)^store: .*(out of memory|cannot map|ulimit -v)")
 
+    def test_a_benchmark_that_may_open_few_files(self):
+        for program in ("channel", "store"):
+            code, error = self.run_limited(BIN / program, [], {resource.RLIMIT_NOFILE: 5})
+            self.assertEqual(code, 1, error)
+            self.assertRegex(error, f"(?m)^{program}: .*raise ulimit -n$")
+
     def test_a_benchmark_whose_memory_is_a_file_that_may_not_grow(self):
         code, error = self.run_limited(BIN / "channel", ["--transport=shm"], {resource.RLIMIT_FSIZE: 0})
         self.assertEqual(code, 1, error)

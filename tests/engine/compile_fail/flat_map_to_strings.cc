@@ -1,5 +1,5 @@
-// expect: glaive: FlatMap() makes plain data: no std::string, no containers, no other owner of memory; nor a std::pair
-// or std::tuple: write a struct
+// expect: glaive: the records behind this step are plain data: no std::string, no containers, no other owner of memory;
+// nor a std::pair or std::tuple: write a struct
 #include <string>
 #include <vector>
 
