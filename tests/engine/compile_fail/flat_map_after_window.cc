@@ -1,6 +1,4 @@
 // expect: glaive: FlatMap() comes before KeyBy(); after Window() comes Aggregate(...)
-#include <array>
-
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
