@@ -158,13 +158,18 @@ std::int64_t TimeOfNumber(std::uint64_t n) { return static_cast<std::int64_t>(n 
 
 TEST_P(Operators, RecordsGetEventTimesAndWatermarks) {
   std::vector<std::vector<TestRow>> rows(executors());
-  ClusterOutcome outcome = Run(*FromRange(0, 20'000)
-                                    .Filter([](std::uint64_t n) { return n % 3 != 0; })
-                                    .WithEventTime(&TimeOfNumber, absl::Milliseconds(41))
-                                    .KeyBy([](std::uint64_t n) { return n % 5; })
-                                    .Window(Tumbling{absl::Milliseconds(250)})
-                                    .Aggregate(Count{})
-                                    .To(Collect(rows)));
+  const auto query = FromRange(0, 20'000)
+                         .Filter([](std::uint64_t n) { return n % 3 != 0; })
+                         .WithEventTime(&TimeOfNumber, absl::Milliseconds(41))
+                         .KeyBy([](std::uint64_t n) { return n % 5; })
+                         .Window(Tumbling{absl::Milliseconds(250)})
+                         .Aggregate(Count{})
+                         .To(Collect(rows));
+  Workload workload = this->workload();
+  workload.epochs = {.epoch_bytes = 1, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
   TestCounts expected;
   for (std::uint64_t n = 0; n < 20'000; ++n) {
     if (n % 3 != 0) ++expected[{TimeOfNumber(n) / 250 * 250, n % 5}];
