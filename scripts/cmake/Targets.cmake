@@ -7,7 +7,8 @@ set(GLAIVE_TEST_TIMEOUT_SECONDS 300)
 # Options of tests alone. A test instantiates most of the engine, and most tests take longer to compile than to run.
 set(GLAIVE_TEST_OPTIONS -O0)
 # Tests with so many records that they are optimized all the same, except for a sanitizer, for which they have fewer. They
-# have a program of their own: of two instances of a template, one of them not optimized, a linker takes either.
+# have a program of their own. Of two instances of a template in one program, the linker takes either, also the one that
+# is not optimized.
 set(GLAIVE_OPTIMIZED_TESTS join_test sliding_test turn_length_test)
 
 # Tests of the state layer with short names (Table, Update, kLimitBytes) that another one has, too: each is compiled alone.
@@ -29,7 +30,7 @@ function(glaive_add_precompiled_headers)
     <absl/functional/function_ref.h> <absl/status/statusor.h> <absl/strings/str_cat.h> <absl/strings/str_format.h>
     <absl/time/time.h>
     <algorithm> <functional> <iostream> <map> <memory> <optional> <string> <thread> <vector>)
-  # Built for those that use them, and not for themselves: a preset may lack tests.
+  # Only targets that reuse a precompiled header have it made: a preset may lack tests.
   add_library(glaive_precompiled OBJECT EXCLUDE_FROM_ALL "${source}")
   target_precompile_headers(glaive_precompiled PRIVATE ${headers})
   add_library(glaive_precompiled_tests OBJECT EXCLUDE_FROM_ALL "${source}")
@@ -293,8 +294,8 @@ endfunction()
 # glaive_add_test_scripts(<name> <folder>): every *_test.py of the folder as one ctest with the label <name>. One that
 # ends in _timing_test.py never runs beside another test; one that ends in _device_test.py needs an RDMA device,
 # in _lossy_test.py two with a lossy link between them, in _pair_test.py two hosts; these have the labels rdma-device,
-# rdma-lossy and rdma-pair instead. The presets tsan and release do not run flag_fuzz_test: one thread reads and refuses
-# flags, which asan checks best, and every_flag_test runs ysb with each.
+# rdma-lossy and rdma-pair instead. The presets tsan and release do not run flag_fuzz_test. It looks for errors of memory,
+# which AddressSanitizer finds, in code that one thread runs. every_flag_test runs ysb with each flag.
 function(glaive_add_test_scripts name folder)
   file(GLOB scripts CONFIGURE_DEPENDS "${folder}/*_test.py")
   foreach(script IN LISTS scripts)
