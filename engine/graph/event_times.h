@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,14 +35,14 @@ namespace glaive::engine {
 
 /// `Time` is a callable from what the chain makes to milliseconds.
 template <Step Chain, typename Time>
-class EventTimeOperator final : public TimedProducer<typename Chain::Out>, public Consumer<typename Chain::In> {
+class EventTimeOperator final : public TimedOperator<typename Chain::In, typename Chain::Out> {
  public:
   using In = typename Chain::In;
   using Out = typename Chain::Out;
 
   /// All references outlive the operator. `bound_ms` is not negative.
   EventTimeOperator(TaskContext& context, const Chain& chain, const Time& time, std::int64_t bound_ms)
-      : TimedProducer<Out>(context), context_(&context), chain_(&chain), time_(&time), bound_ms_(bound_ms) {}
+      : TimedOperator<In, Out>(context), context_(&context), chain_(&chain), time_(&time), bound_ms_(bound_ms) {}
 
   void Take(Fiber& fiber, const Batch<In>& batch) override {
     const typename TimedProducer<Out>::Stretch stretch{.read_ns = batch.read_ns};
@@ -72,14 +71,9 @@ class EventTimeOperator final : public TimedProducer<typename Chain::Out>, publi
       output().Emit(fiber, control);
     }
   }
-  void Flush(Fiber& fiber) override { output().Flush(fiber); }
-  bool WantsTurn(std::int64_t now_ns) const override { return output().WantsTurn(now_ns); }
-  void Attend(Fiber& fiber, std::int64_t now_ns) override { output().Attend(fiber, now_ns); }
-  bool LeadsTooFar(std::int64_t ahead_ms) const override { return output().LeadsTooFar(ahead_ms); }
-  std::optional<std::int64_t> watermark_ms() const override { return output().least_watermark_ms(); }
 
  private:
-  using TimedProducer<Out>::output;
+  using TimedOperator<In, Out>::output;
 
   TaskContext* context_;
   const Chain* chain_;

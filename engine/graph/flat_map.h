@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,13 +30,13 @@ namespace glaive::engine {
 /// `Origin` is one of api/origin.h. `Expansion` is one of steps/expansions.h: it makes records `Out` of what the chain
 /// makes.
 template <typename Origin, Step Chain, typename Expansion, typename Out>
-class FlatMapOperator final : public TimedProducer<Out>, public Consumer<typename Chain::In> {
+class FlatMapOperator final : public TimedOperator<typename Chain::In, Out> {
  public:
   using In = typename Chain::In;
 
   /// All references outlive the operator.
   FlatMapOperator(const TaskContext& context, const Origin& origin, const Chain& chain, Expansion expansion)
-      : TimedProducer<Out>(context), origin_(&origin), chain_(&chain), expansion_(std::move(expansion)) {}
+      : TimedOperator<In, Out>(context), origin_(&origin), chain_(&chain), expansion_(std::move(expansion)) {}
 
   void Take(Fiber& fiber, const Batch<In>& batch) override {
     const typename TimedProducer<Out>::Stretch stretch{.in_order = batch.in_order, .read_ns = batch.read_ns};
@@ -53,14 +52,9 @@ class FlatMapOperator final : public TimedProducer<Out>, public Consumer<typenam
   }
 
   void On(Fiber& fiber, const Control& control) override { output().Emit(fiber, control); }
-  void Flush(Fiber& fiber) override { output().Flush(fiber); }
-  bool WantsTurn(std::int64_t now_ns) const override { return output().WantsTurn(now_ns); }
-  void Attend(Fiber& fiber, std::int64_t now_ns) override { output().Attend(fiber, now_ns); }
-  bool LeadsTooFar(std::int64_t ahead_ms) const override { return output().LeadsTooFar(ahead_ms); }
-  std::optional<std::int64_t> watermark_ms() const override { return output().least_watermark_ms(); }
 
  private:
-  using TimedProducer<Out>::output;
+  using TimedOperator<In, Out>::output;
 
   const Origin* origin_;
   const Chain* chain_;

@@ -14,11 +14,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/executor/task_context.h"
 #include "engine/flow/batch.h"
 #include "engine/flow/timed_record.h"
+#include "engine/graph/operator.h"
 #include "engine/graph/output.h"
 
 namespace glaive::engine {
@@ -74,6 +76,21 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
   const TaskContext* context_;
   const std::size_t most_records_;
   std::vector<TimedRecord<Out>> buffer_;
+};
+
+/// A TimedProducer of what one stream brings. It passes on to its producer what its own consumers answer.
+template <typename In, typename Out>
+class TimedOperator : public TimedProducer<Out>, public Consumer<In> {
+ public:
+  void Flush(Fiber& fiber) override { output().Flush(fiber); }
+  bool WantsTurn(std::int64_t now_ns) const override { return output().WantsTurn(now_ns); }
+  void Attend(Fiber& fiber, std::int64_t now_ns) override { output().Attend(fiber, now_ns); }
+  bool LeadsTooFar(std::int64_t ahead_ms) const override { return output().LeadsTooFar(ahead_ms); }
+  std::optional<std::int64_t> watermark_ms() const override { return output().least_watermark_ms(); }
+
+ protected:
+  using TimedProducer<Out>::TimedProducer;
+  using TimedProducer<Out>::output;
 };
 
 }  // namespace glaive::engine
