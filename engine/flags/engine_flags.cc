@@ -149,10 +149,12 @@ void RegisterEpochs(FlagSet& flags, EpochOptions& options) {
   flags.AddDuration(
       {.name = "epoch-interval", .group = kEpochs, .help = "time after which an epoch ends whatever was read"},
       options.epoch_interval, {absl::Microseconds(10), absl::Hours(1)});
-  flags.AddDuration({.name = "max-lead",
-                     .group = kEpochs,
-                     .help = "how far an executor's event time may be ahead of the slowest one's; 0: 4 windows"},
-                    options.max_lead, {absl::ZeroDuration(), absl::Hours(24 * 365)});
+  flags.AddDuration(
+      {.name = "max-lead",
+       .group = kEpochs,
+       .help =
+           "how far an executor's event time may be ahead of the slowest one's; 0: 4 times the query's longest window"},
+      options.max_lead, {absl::ZeroDuration(), absl::Hours(24 * 365)});
   flags.AddDuration({.name = "idle-timeout",
                      .group = kEpochs,
                      .help = "how long a source has nothing to read before windows no longer wait for its executor; "

@@ -85,7 +85,7 @@ struct EpochOptions {
   std::uint64_t epoch_bytes = 64ull << 20;     ///< input after which an executor's epoch ends
   std::uint64_t epoch_min_bytes = 1ull << 20;  ///< input before a window boundary may end it
   absl::Duration epoch_interval = absl::Milliseconds(10);
-  absl::Duration max_lead = absl::ZeroDuration();   ///< event time ahead of the slowest; 0: 4 windows of the query
+  absl::Duration max_lead = absl::ZeroDuration();   ///< event time ahead of the slowest; 0: 4 times the longest window
   absl::Duration idle_timeout = absl::Seconds(10);  ///< silence of a source before others go on without it; 0: never
 };
 

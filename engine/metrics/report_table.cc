@@ -36,7 +36,7 @@ std::string LatencyText(const WindowLatency& latency) {
   if (!latency.measured) {
     return "not measured";
   }
-  return absl::StrFormat("p50 %.2f ms, p99 %.2f ms, max %.2f ms over %s results", latency.p50_ms, latency.p99_ms,
+  return absl::StrFormat("p50 %.2f ms, p99 %.2f ms, max %.2f ms over %s windows", latency.p50_ms, latency.p99_ms,
                          latency.max_ms, Grouped(latency.windows));
 }
 

@@ -323,10 +323,13 @@ void Scenario::Fit() {
   if (silent == 1) epoch_interval_us = std::min(epoch_interval_us, idle_timeout_ms * 1'000 / kEpochsInAnIdleTimeout);
   // A join has a row for each pair of records with the same key. A trigger hands them on in no more turns than a run
   // has steps for.
-  constexpr std::int64_t kMostTurns = 20'000;
+  constexpr std::int64_t kMostTurns = 10'000;
   const std::int64_t all_records = records * executor_count();
-  const std::int64_t hot_records = std::max(all_records * hot_percent / 100, all_records / keys);
-  rows_per_turn = std::max(rows_per_turn, hot_records * hot_records / kMostTurns);
+  const std::int64_t hot_records = all_records * hot_percent / 100;
+  const std::int64_t records_per_key = (all_records - hot_records) / keys;
+  const std::int64_t pairs = (hot_records + records_per_key) * (hot_records + records_per_key) +
+                             (keys - 1) * records_per_key * records_per_key;
+  rows_per_turn = std::max(rows_per_turn, pairs / kMostTurns);
 }
 
 std::string Scenario::DifferenceTo(const Scenario& other) const {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -23,6 +24,9 @@
 
 namespace glaive::sim {
 namespace {
+
+/// A simulation that does not end takes most of a minute, and a smaller one as long.
+constexpr std::chrono::minutes kShrinkFor{2};
 
 struct Flags {
   std::uint64_t seed = 0;
@@ -88,7 +92,10 @@ int RunMany(const Flags& flags, const std::vector<CatalogueEntry>& catalogue) {
     const Scenario drawn = DrawScenario(failure.seed, catalogue);
     std::cout << "FAILED seed " << failure.seed << ": " << failure.problem << "\n" << std::flush;
     if (!flags.shrink) continue;
-    const Scenario smallest = Shrink(drawn, [&](const Scenario& tried) { return !RunApart(tried, catalogue).empty(); });
+    const auto end = std::chrono::steady_clock::now() + kShrinkFor;
+    const Scenario smallest = Shrink(drawn, [&](const Scenario& tried) {
+      return std::chrono::steady_clock::now() < end && !RunApart(tried, catalogue).empty();
+    });
     std::cout << "  smallest: " << Reproduction(smallest, drawn) << "\n  which says: " << RunApart(smallest, catalogue)
               << "\n"
               << std::flush;
@@ -122,7 +129,8 @@ int Main(int argc, char** argv) {
   app.add_option("--jobs", flags.jobs, "processes at a time")->check(CLI::Range(1U, 1024U));
   app.add_flag("--require-coverage", flags.require_coverage,
                "fail unless the seeds meet everything that tests/sim/coverage.cc lists");
-  app.add_flag("--shrink,!--no-shrink", flags.shrink, "look for the smallest scenario that fails");
+  app.add_flag("--shrink,!--no-shrink", flags.shrink,
+               "look for the smallest scenario that fails, for two minutes a seed");
   app.add_option("--most-failures", flags.most_failures, "stop after so many seeds have failed")
       ->check(CLI::Range(1U, 1U << 20));
   app.add_flag("--list", flags.list, "list the queries");
