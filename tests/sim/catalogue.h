@@ -45,6 +45,8 @@ struct CatalogueEntry {
   RowsWaitFor rows_wait_for = RowsWaitFor::kInput;
   /// Whether it has a stage, which compares how far its flows have come. Else a flow may lead by any time.
   bool compares_flows = true;
+  /// Whether the first stage takes in all sources as one stream.
+  bool unites_sources = false;
   /// Whether each source has a first stage of its own, so that none waits for another.
   bool sources_apart = false;
   /// Where another source is joined with the first stage's results: by how much these stay behind their sources,

@@ -180,5 +180,19 @@ TEST(DeltaLedger, EachInputGoesByItsOwnSource) {
   }
 }
 
+TEST(DeltaLedger, AnInputOfUnitedSourcesMayTellOfAnyOfThem) {
+  VirtualTime time;
+  FlowTruth truth(2, 2, time, Scenario().idle_timeout_ns(), /*one_is_silent=*/true);
+  truth.Of(0, kHelper).watermark_ms = 500;
+  truth.Of(1, kHelper).watermark_ms = 900;
+  DeltaLedger ledger({.executors = 2, .inputs_are_sources = true, .unites_sources = true, .lateness_ms = 0}, truth);
+  ledger.OnQueued(kHelper, kLeader, Tag(1, 0), {});
+  ledger.OnMerged(kHelper, kLeader, Tag(1, 0), {}, state::EpochMarker{.watermark_ms = 900});
+  EXPECT_EQ(ledger.broken(), std::nullopt);
+  ledger.OnQueued(kHelper, kLeader, Tag(2, 0), {});
+  ledger.OnMerged(kHelper, kLeader, Tag(2, 0), {}, state::EpochMarker{.watermark_ms = 901});
+  EXPECT_NE(ledger.broken(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace glaive::sim

@@ -70,6 +70,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         invariants_(scenario_, entry, truth_),
         ledger_({.executors = static_cast<std::uint32_t>(scenario.executor_count()),
                  .inputs_are_sources = entry.rows_wait_for != RowsWaitFor::kStages,
+                 .unites_sources = entry.unites_sources,
                  .lateness_ms = entry.rows_wait_for == RowsWaitFor::kNothing ? 0 : scenario.lateness_ms},
                 truth_) {
     const World world{.scenario = &scenario_,

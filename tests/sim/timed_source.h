@@ -39,7 +39,8 @@ class TimedSource final : public engine::Source<Event> {
     for (Event& event : noted.events) event.time_ms = read_ms;
     noted_->push_back(std::move(noted));
     position_->first_watermark_ms = noted_->front().watermark_ms;
-    (batch.ended ? position_->last_watermark_ms : position_->watermark_ms) = read_ms;
+    const bool ends_well = batch.ended && source_->status().ok();
+    (ends_well ? position_->last_watermark_ms : position_->watermark_ms) = read_ms;
     position_->idle_from_ns = kNever;  // its time goes on without records
     return batch;
   }

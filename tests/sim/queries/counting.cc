@@ -151,6 +151,7 @@ CatalogueEntry UnionCounted() {
           .join = "",
           .sources = 2,
           .share = 2,
+          .unites_sources = true,
           .counts_records = true,
           .build =
               [](const QueryParts& parts) {
