@@ -65,11 +65,17 @@ std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId ex
   std::size_t end = truth_->sources();
   if (entry_->sources_apart) end = source + 1;
   if (joins_results) end = std::max(source + 1, first_stage_sources);
-  const std::int64_t slowest_ms = truth_->SlowestOfMs(first, end - first, position.first_watermark_ms);
+  // A flow that has not told its watermark counts as if at this flow's first one. That of a union is told once all of
+  // its sources have one.
+  std::int64_t first_ms = position.first_watermark_ms;
+  for (std::size_t other = 0; entry_->unites_sources && other < truth_->sources(); ++other) {
+    first_ms = std::max(first_ms, truth_->Of(other, executor).first_watermark_ms);
+  }
+  const std::int64_t slowest_ms = truth_->SlowestOfMs(first, end - first, first_ms);
   const bool waits_for_results = joins_results && source >= first_stage_sources;
   const std::int64_t delay_ms = waits_for_results ? entry_->results_delay_ms + scenario_->lateness_ms : 0;
   if (slowest_ms < position.watermark_ms && position.watermark_ms - slowest_ms > scenario_->max_lead_ms + delay_ms) {
-    return absl::StrCat("I7: the flow of executor ", Value(executor), " is at ", position.watermark_ms,
+    return absl::StrCat("I7: source ", source, " of executor ", Value(executor), " is at ", position.watermark_ms,
                         " ms, the slowest at ", slowest_ms);
   }
   return std::nullopt;
