@@ -65,8 +65,8 @@ std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId ex
   std::size_t end = truth_->sources();
   if (entry_->sources_apart) end = source + 1;
   if (joins_results) end = std::max(source + 1, first_stage_sources);
-  // A flow that has not told its watermark counts as if at this flow's first one. That of a union is told once all of
-  // its sources have one.
+  // A flow that has not told its watermark counts as if at this flow's first one. A union tells its first watermark
+  // once each of its sources has one.
   std::int64_t first_ms = position.first_watermark_ms;
   for (std::size_t other = 0; entry_->unites_sources && other < truth_->sources(); ++other) {
     first_ms = std::max(first_ms, truth_->Of(other, executor).first_watermark_ms);

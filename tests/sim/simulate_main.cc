@@ -25,7 +25,7 @@
 namespace glaive::sim {
 namespace {
 
-/// A simulation that does not end takes most of a minute, and a smaller one as long.
+/// Shrinking tries up to some hundred scenarios. One that does not end takes most of a minute.
 constexpr std::chrono::minutes kShrinkFor{2};
 
 struct Flags {
