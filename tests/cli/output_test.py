@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import stat
+import struct
 import subprocess
 import termios
 import threading
@@ -39,13 +40,26 @@ class OutputTest(CliTest):
         return subprocess.run(["bash", "-c", command], cwd=self.folder, env=os.environ | {"YSB": small}, timeout=60,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
 
+    def is_locked(self, name):
+        """Whether a run has locked the file. The question takes no lock, so that it cannot stop a run from locking."""
+        try:
+            with open(self.folder / name, "rb") as file:
+                lock = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        except FileNotFoundError:  # renamed or removed since it was listed
+            return False
+        return struct.unpack("hhqqi4x", lock)[0] != fcntl.F_UNLCK
+
+    def stop_with_locks_on(self, ysb, name, files=1):
+        """Stops a run once it has locked so many files whose names contain the name; it keeps its locks meanwhile."""
+        self.wait_until(lambda: sum(name in there and self.is_locked(there) for there in self.files()) == files)
+        os.kill(ysb.process.pid, signal.SIGSTOP)
+
     # ---- two runs ----
 
     def test_of_two_runs_with_one_output_the_second_is_refused_and_the_first_is_whole(self):
         self.succeed(*SMALL, "--seed=1", "--records=60000", "--output=want.csv")
         first = self.start(*SLOW, "--seed=1", "--output=o.csv")
-        self.wait_until(lambda: any("o.csv.part" in name for name in self.files()))
-        os.kill(first.process.pid, signal.SIGSTOP)  # it keeps its locks, however long the refusals take
+        self.stop_with_locks_on(first, "o.csv.part")
         for more in ([], ["--executors=2"]):
             self.assertIn("another run writes it", self.refuse(1, *SLOW, "--seed=2", "--output=o.csv", *more))
         os.kill(first.process.pid, signal.SIGCONT)
@@ -143,8 +157,7 @@ class OutputTest(CliTest):
 
     def test_of_two_runs_with_one_report_the_second_is_refused(self):
         first = self.start(*SLOW, "--json=r.json")
-        self.wait_until(lambda: any("r.json" in name for name in self.files()))
-        os.kill(first.process.pid, signal.SIGSTOP)
+        self.stop_with_locks_on(first, "r.json")
         self.assertIn("--json=r.json: cannot write r.json: another run writes it", self.refuse(1, *SMALL, "--json=r.json"))
         os.kill(first.process.pid, signal.SIGCONT)
         self.assertEqual(first.wait(), 0, first.err.text)
