@@ -37,11 +37,12 @@ auto Union(First first, Others... others) {
     if constexpr (kSameRecord) {
       constexpr bool kFromSource = First::Origin::kFromSource || (Others::Origin::kFromSource || ...);
       constexpr bool kHasTime = First::Origin::kHasTime && (Others::Origin::kHasTime && ...);
+      constexpr bool kHasResults = !(First::Origin::kFromSource && ... && Others::Origin::kFromSource);
       std::vector<std::shared_ptr<const ProducerVertex<TimedRecord<R>>>> streams;
       streams.push_back(std::move(first).Timed());
       (streams.push_back(std::move(others).Timed()), ...);
       return StreamOf<kFromSource, kHasTime, R>(
-          std::make_shared<const UnionVertex<TimedRecord<R>>>(std::move(streams), kHasTime));
+          std::make_shared<const UnionVertex<TimedRecord<R>>>(std::move(streams), kHasTime, kHasResults));
     } else {
       return WrongOrder{};
     }

@@ -21,8 +21,8 @@ namespace {
 constexpr absl::Duration kReasonPatience = absl::Milliseconds(300);
 constexpr absl::Duration kReasonPollInterval = absl::Milliseconds(5);
 
-/// Executors that a message names.
-constexpr std::size_t kMaxPositions = 8;
+/// Executors, or files, that a message names.
+constexpr std::size_t kMostNames = 8;
 
 }  // namespace
 
@@ -60,6 +60,24 @@ absl::Status NodeSession::Run(const Watch& interrupted) {
   return status;
 }
 
+absl::Status NodeSession::AddPublished(const absl::Status& status) const {
+  if (status.ok() || results_are_final()) {
+    return status;
+  }
+  std::vector<std::string> files;
+  for (const auto& [name, complete] : files_.published()) {
+    files.push_back(Describe(name, complete));
+  }
+  if (files.size() > kMostNames) {
+    const std::size_t others = files.size() - kMostNames;
+    files.resize(kMostNames);
+    files.push_back(absl::StrCat(others, " more, see the .progress files"));
+  }
+  return files.empty()
+             ? status
+             : absl::Status(status.code(), absl::StrCat(status.message(), "; published: ", absl::StrJoin(files, ", ")));
+}
+
 std::optional<absl::Status> NodeSession::EndFailed(const absl::Status& failure) {
   (void)GiveUp(/*while_naming=*/true);
   (void)Move(Results::kCommitting, Results::kGivenUp);
@@ -94,7 +112,7 @@ absl::Status NodeSession::AddPosition(const absl::Status& status) const {
   }
   std::vector<std::string> positions;
   for (const auto& executor : parts_.run->executors()) {
-    if (positions.size() == kMaxPositions) {
+    if (positions.size() == kMostNames) {
       positions.emplace_back("...");
       break;
     }
@@ -240,9 +258,11 @@ absl::Status NodeSession::CommitResults(const Watch& interrupted) {
   if (!status.ok()) {
     return status;
   }
-  for (const ResultPart& part : AllParts()) {
+  // What is published stays: these parts have their names already, and are complete.
+  const bool all_or_none = !options_->output.publishes_while_running();
+  for (const ResultPart& part : all_or_none ? AllParts() : std::vector<ResultPart>()) {
     const ExecutorId executor{part.executor};
-    named_parts_.push_back({part, PartPath(part.output, executor, options_->cluster.executor_count())});
+    named_parts_.push_back({part, FollowLinks(PartPath(part.output, executor, options_->cluster.executor_count()))});
   }
   const auto why_given_up = [&] {
     absl::Status why = plane_->PollFailure().value_or(absl::OkStatus());

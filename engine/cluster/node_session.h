@@ -6,8 +6,9 @@
 //
 // Used by the main thread of a node. When a phase fails the others are told why.
 //
-// What becomes of this node's results is one atomic state, which two threads move: main, and the one that ends a
-// process that does not end by itself. Only main names files; each may remove them in kGivenUp, also at the same time.
+// Results that are published while the run goes on stay, whatever comes (part_file.h). What becomes of other results of
+// this node is one atomic state, which two threads move: main, and the one that ends a process that does not end by
+// itself. Only main names files; each may remove them in kGivenUp, also at the same time.
 //
 //     kOpen ────────► kNaming ────────► kCommitting ────────► kFinal
 //       │               │                    │
@@ -81,6 +82,9 @@ class NodeSession {
   /// Waits for the writers of files that were not finished, and gives the executors' memory back. After Run, while the
   /// control plane is there to end the process if this takes too long.
   void EndExecutors();
+
+  /// Adds to why the run has failed which of this node's results stay all the same. After EndExecutors.
+  absl::Status AddPublished(const absl::Status& status) const;
 
   /// Whether all nodes have given their results their names.
   bool results_are_final() const { return results_ == Results::kFinal; }

@@ -33,13 +33,14 @@ std::string Announcement(bool has_report, const std::optional<WholeFile>& joined
 absl::Status RunFiles::Open(const EngineOptions& options, const std::vector<NamedFile>& files,
                             rdma::ControlPlane& plane) {
   options_ = options.output;
+  claims_.SetPublication(options_.publishes_while_running() ? Publication::kWhileRunning : Publication::kEnd);
   const auto rank = Value(plane.rank());
   for (const NamedFile& file : files) {
     if (absl::Status status = Claim(options.cluster, file, rank); !status.ok()) {
       return OfFlag(file.flag.c_str(), file.path, status);
     }
   }
-  if (rank == 0 && options_.join_output) {
+  if (rank == 0 && options_.join_output && options.cluster.executor_count() > 1) {
     if (absl::Status status = ClaimJoined(); !status.ok()) {
       return OfFlag("output", options_.output, status);
     }

@@ -10,12 +10,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 
+#include "engine/files/completeness.h"
 #include "engine/files/file_claims.h"
 #include "engine/files/result_part.h"
 #include "engine/files/whole_file.h"
@@ -36,9 +38,11 @@ class RunFiles {
 
   /// From which sinks take their parts, and the query's program its files.
   FileClaims& claims() { return claims_; }
+  /// How far this node's parts are published, by name.
+  std::map<std::string, Completeness> published() const { return claims_.published(); }
 
-  /// With --join-output, joins the committed parts of --output into one file. `files` are those that hold the results
-  /// then: if it fails, the parts. `watch` may end it.
+  /// With --join-output, joins the committed parts of --output into one file, if there are several. `files` are those
+  /// that hold the results then: if it fails, the parts. `watch` may end it.
   absl::Status Join(const std::vector<ResultPart>& parts, std::uint32_t executor_count, std::vector<FileReport>& files,
                     const Watch& watch);
   /// With --json, writes the report.

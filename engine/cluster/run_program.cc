@@ -104,7 +104,7 @@ class Process {
       TellOfLateLoss((*plane)->Leave(interrupt_->Poll() ? kInterruptedGrace : kGrace));
     }
     std::move(end).Invoke();
-    return Explain(status);
+    return session.AddPublished(Explain(status));
   }
 
   /// What happens to a node after all have made their results final does no harm to them.

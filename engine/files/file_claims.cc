@@ -23,16 +23,16 @@ absl::Status CheckOtherParts(const std::string& path, std::uint32_t executor_cou
   for (const std::string& name : *names) {
     const std::string_view behind = NameBehind(name);
     const std::uint32_t count = ExecutorCountOf(behind.empty() ? name : behind, output);
-    if (count == 0 || count == executor_count) {
+    if (count == 0 || (count == executor_count && count > 1)) {
       continue;
+    }
+    if (const std::string taken = WhyTaken(absl::StrCat(folder, "/", name)); !taken.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", taken));
     }
     if (behind.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat("cannot write ", path, ": ", folder, "/", name, " is of an earlier result of ", count,
                        count == 1 ? " executor" : " executors", "; remove its parts, or write to another name"));
-    }
-    if (const std::string taken = WhyTaken(absl::StrCat(folder, "/", name)); !taken.empty()) {
-      return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", taken));
     }
   }
   return absl::OkStatus();
@@ -41,7 +41,9 @@ absl::Status CheckOtherParts(const std::string& path, std::uint32_t executor_cou
 }  // namespace
 
 absl::StatusOr<WholeFile> CreatePart(const std::string& output, ExecutorId executor, std::uint32_t executor_count) {
-  absl::StatusOr<WholeFile> file = WholeFile::CreateFile(PartPath(output, executor, executor_count));
+  absl::StatusOr<WholeFile> file = executor_count == 1
+                                       ? WholeFile::Create(output)
+                                       : WholeFile::CreateFile(PartPath(output, executor, executor_count));
   if (!file.ok()) {
     return file.status();
   }
@@ -80,6 +82,16 @@ absl::Status FileClaims::Claim(const std::string& flag, const std::string& path)
 WholeFile* FileClaims::FileOf(const std::string& flag) {
   const auto found = files_.find(flag);
   return found == files_.end() ? nullptr : &found->second;
+}
+
+void FileClaims::SetPublished(const std::string& part, const Completeness& complete) {
+  const std::lock_guard lock(mutex_);
+  published_[part] = complete;
+}
+
+std::map<std::string, Completeness> FileClaims::published() const {
+  const std::lock_guard lock(mutex_);
+  return published_;
 }
 
 void FileClaims::Clear() {

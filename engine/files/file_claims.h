@@ -4,7 +4,7 @@
 // A part becomes its sink's when the sink is opened. Any other file is written in place, and other runs are refused
 // until Clear, also once it has its name. Claims that are never written leave nothing.
 //
-// Filled and cleared by the main thread, while no executor runs; TakePart is for any thread.
+// Filled and cleared by the main thread, while no executor runs; TakePart and the published parts are for any thread.
 //
 //   FileClaims claims;
 //   status = claims.ClaimPart("counts.csv", executor, executor_count);
@@ -24,17 +24,29 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/files/completeness.h"
 #include "engine/files/whole_file.h"
 #include "rdma/base/ids.h"
 
 namespace glaive::engine {
 
 /// Opens the temporary file of an executor's part of `output`. Refuses a name that another run writes, a link or device
-/// under it, and parts of a result of another number of executors beside it.
+/// under it (unless there is one executor: it may write to a device or pipe), and parts of a result of another number
+/// of executors beside it.
 absl::StatusOr<WholeFile> CreatePart(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
+
+/// When the rows of a part are visible under its name.
+enum class Publication {
+  kWhileRunning,  ///< soon after they are final, and for good
+  kEnd,           ///< once all nodes have succeeded: all of them or none
+};
 
 class FileClaims {
  public:
+  /// How parts are published; kEnd until it is set.
+  void SetPublication(Publication publication) { publication_ = publication; }
+  Publication publication() const { return publication_; }
+
   /// CreatePart, and keeps the file until TakePart. The errors are those of CreatePart.
   absl::Status ClaimPart(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
   /// The part, once; nothing for one that was not claimed.
@@ -45,12 +57,18 @@ class FileClaims {
   /// The file of a flag, valid until Clear; null for a flag whose file was not claimed.
   WholeFile* FileOf(const std::string& flag);
 
+  /// How far the parts are published, by name; those that are not published are missing. For any thread.
+  void SetPublished(const std::string& part, const Completeness& complete);
+  std::map<std::string, Completeness> published() const;
+
   /// Gives up the parts that no sink has taken, and all other files.
   void Clear();
 
  private:
+  Publication publication_ = Publication::kEnd;
   std::map<std::string, WholeFile> files_;  // by flag
-  std::mutex mutex_;                        // guards what follows
+  mutable std::mutex mutex_;                // guards what follows
+  std::map<std::string, Completeness> published_;
   std::map<std::pair<std::string, ExecutorId>, WholeFile> parts_;
 };
 

@@ -7,7 +7,8 @@
 
 namespace glaive::engine {
 
-FileWriter::FileWriter(WholeFile file) : file_(std::move(file)), thread_([this] { ThreadMain(); }) {}
+FileWriter::FileWriter(WholeFile file, FileClaims* claims)
+    : file_(std::move(file)), claims_(claims), thread_([this] { ThreadMain(); }) {}
 
 FileWriter::~FileWriter() {
   {
@@ -18,10 +19,10 @@ FileWriter::~FileWriter() {
   thread_.join();
 }
 
-void FileWriter::Start(std::string& bytes, bool is_last) {
+void FileWriter::Start(std::string& bytes, const Behind& behind) {
   GLAIVE_CHECK(Idle(), "a buffer was handed over while another is being written");
   bytes_.swap(bytes);
-  is_last_ = is_last;
+  behind_ = behind;
   idle_.store(false, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
@@ -40,11 +41,8 @@ void FileWriter::ThreadMain() {
     }
     has_work_ = false;
     lock.unlock();
-    const bool is_last = is_last_;
-    status_.Update(file_.Write(bytes_));
-    if (is_last && status_.ok()) {
-      status_ = file_.Sync();
-    }
+    const bool is_last = behind_.is_last;
+    status_.Update(WriteBytes());
     bytes_.clear();
     idle_.store(true, std::memory_order_release);  // from here on all but what the lock guards is the caller's
     if (is_last) {
@@ -52,6 +50,36 @@ void FileWriter::ThreadMain() {
     }
     lock.lock();
   }
+}
+
+absl::Status FileWriter::WriteBytes() {
+  absl::Status status = file_.Write(bytes_);
+  if (status.ok() && behind_.publish.has_value()) {
+    status = Publish(*behind_.publish);
+  }
+  return status.ok() && behind_.is_last ? file_.Sync() : status;
+}
+
+absl::Status FileWriter::Publish(const Completeness& complete) {
+  if (file_.is_stream()) {
+    return absl::OkStatus();  // its reader has all that was written
+  }
+  absl::Status status = file_.CheckName();  // else the progress file may be another run's
+  if (status.ok()) {
+    status = WriteProgress(file_.target(), file_.inode(), complete);  // first: a result without it is a whole one
+  }
+  if (status.ok()) {
+    status = file_.Publish(complete.bytes);
+  }
+  if (status.ok() && claims_ != nullptr) {
+    claims_->SetPublished(file_.target(), complete);
+  }
+  return status;
+}
+
+absl::Status FileWriter::Commit() {
+  absl::Status status = file_.Commit();
+  return status.ok() && !file_.is_stream() ? RemoveProgress(file_.target()) : status;  // also of a run that was killed
 }
 
 }  // namespace glaive::engine

@@ -4,49 +4,60 @@
 // written: so at most one buffer is on its way. The thread takes a lock twice a buffer; Idle costs one load.
 //
 //   FileWriter writer(*std::move(file));
-//   if (writer.Idle()) writer.Start(buffer, /*is_last=*/false);   ... buffer is empty, and can be filled meanwhile
+//   if (writer.Idle()) writer.Start(buffer, {});   ... buffer is empty, and can be filled meanwhile
 //   ... when Idle again: writer.status() says how it went
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "absl/status/status.h"
 
+#include "engine/files/completeness.h"
+#include "engine/files/file_claims.h"
 #include "engine/files/whole_file.h"
 
 namespace glaive::engine {
 
 class FileWriter {
  public:
-  /// Starts the thread.
-  explicit FileWriter(WholeFile file);
+  /// What follows when bytes have been written.
+  struct Behind {
+    std::optional<Completeness> publish = std::nullopt;  ///< the file is published so far
+    bool is_last = false;                                ///< it is synced, and the thread ends
+  };
+
+  /// Starts the thread. `claims`, if not null, is told what is published, and outlives the writer.
+  explicit FileWriter(WholeFile file, FileClaims* claims = nullptr);
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
-  /// Waits for the buffer that is being written. Without a Commit before, the file is gone.
+  /// Waits for the buffer that is being written. Without a Commit before, the file is gone, or keeps what is published.
   ~FileWriter();
 
   /// Whether nothing is being written. The calls below need it.
   bool Idle() const { return idle_.load(std::memory_order_acquire); }
-  /// Starts to write `bytes`, which is empty afterwards and keeps a capacity. Behind the last ones the file is synced
-  /// and the thread ends.
-  void Start(std::string& bytes, bool is_last);
+  /// Starts to write `bytes`, which is empty afterwards and keeps a capacity.
+  void Start(std::string& bytes, const Behind& behind);
   /// The first error so far.
   const absl::Status& status() const { return status_; }
   const WholeFile& file() const { return file_; }
-  /// Gives the file its name.
-  absl::Status Commit() { return file_.Commit(); }
+  /// Gives the file its name, unless it has it. It is complete then.
+  absl::Status Commit();
 
  private:
   void ThreadMain();
+  absl::Status WriteBytes();
+  absl::Status Publish(const Completeness& complete);
 
   WholeFile file_;
-  std::atomic<bool> idle_{true};  // stored with release when file_, bytes_ and status_ are the caller's again
+  FileClaims* claims_;
+  std::atomic<bool> idle_{true};  // stored with release when all up to status_ is the caller's again
   std::string bytes_;
-  bool is_last_ = false;
+  Behind behind_;
   absl::Status status_;
 
   std::mutex mutex_;  // guards what follows

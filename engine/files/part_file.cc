@@ -61,31 +61,60 @@ absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::strin
 absl::StatusOr<PartFile> PartFile::Create(const std::string& path, ExecutorId executor, std::uint32_t executor_count,
                                           FileClaims* claims) {
   if (std::optional<WholeFile> claimed = claims == nullptr ? std::nullopt : claims->TakePart(path, executor)) {
-    return PartFile(*std::move(claimed), path, executor);
+    return PartFile(*std::move(claimed), path, executor, claims);
   }
   absl::StatusOr<WholeFile> file = CreatePart(path, executor, executor_count);
   if (!file.ok()) {
     return file.status();
   }
-  return PartFile(*std::move(file), path, executor);
+  return PartFile(*std::move(file), path, executor, claims);
 }
 
-PartFile::PartFile(WholeFile file, std::string path, ExecutorId executor)
-    : path_(std::move(path)), executor_(executor), writer_(std::make_unique<FileWriter>(std::move(file))) {
+PartFile::PartFile(WholeFile file, std::string path, ExecutorId executor, FileClaims* claims)
+    : path_(std::move(path)),
+      executor_(executor),
+      writer_(std::make_unique<FileWriter>(std::move(file), claims)),
+      publishes_(claims != nullptr && claims->publication() == Publication::kWhileRunning) {
   buffer_.reserve(kBufferBytes);
 }
 
 absl::Status PartFile::Append(std::string_view bytes) {
   GLAIVE_CHECK(!finishing_, bytes.size(), " bytes came after the end");
   buffer_.append(bytes);
+  bytes_ += bytes.size();
   if (buffer_.size() < kBufferBytes || !writer_->Idle()) {
     return absl::OkStatus();
   }
   if (writer_->status().ok()) {
-    writer_->Start(buffer_, /*is_last=*/false);
+    Start(/*is_last=*/false);
     return absl::OkStatus();
   }
   return writer_->status();
+}
+
+void PartFile::Complete(std::uint64_t rows, std::optional<std::int64_t> until_ms) {
+  const Completeness complete{.bytes = bytes_, .rows = rows, .until_ms = until_ms};
+  unpublished_ = unpublished_ || (rows > 0 && complete != complete_);  // an earlier result stays until there is a row
+  complete_ = complete;
+}
+
+bool PartFile::WantsToPublish(std::int64_t now_ns) const {
+  return publishes_ && unpublished_ && !finishing_ && writer_->Idle() && now_ns - published_ns_ >= kPublishIntervalNs;
+}
+
+absl::Status PartFile::Publish(std::int64_t now_ns) {
+  published_ns_ = now_ns;
+  if (!writer_->status().ok()) {
+    return writer_->status();
+  }
+  Start(/*is_last=*/false);  // status() is the writer's from here on
+  return absl::OkStatus();
+}
+
+void PartFile::Start(bool is_last) {
+  const bool publishes = publishes_ && unpublished_;
+  writer_->Start(buffer_, {.publish = publishes ? std::optional(complete_) : std::nullopt, .is_last = is_last});
+  unpublished_ = false;
 }
 
 absl::StatusOr<bool> PartFile::TryFinish() {
@@ -98,7 +127,7 @@ absl::StatusOr<bool> PartFile::TryFinish() {
   }
   if (!syncing_) {
     syncing_ = true;
-    writer_->Start(buffer_, /*is_last=*/true);
+    Start(/*is_last=*/true);
     return false;
   }
   return true;
@@ -109,7 +138,7 @@ ResultPart PartFile::Describe(std::uint64_t rows) const {
           .executor = Value(executor_),
           .rows = rows,
           .bytes = writer_->file().bytes(),
-          .inode = writer_->file().inode()};
+          .inode = writer_->file().is_stream() ? 0 : writer_->file().inode()};
 }
 
 absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const Watch& watch) {
@@ -123,6 +152,9 @@ absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const 
   }
   if (status.ok()) {
     status = out.Commit();
+  }
+  if (status.ok() && !out.is_stream()) {
+    status = RemoveProgress(out.target());  // of an earlier run
   }
   if (!status.ok()) {
     return status;

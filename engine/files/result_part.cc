@@ -20,6 +20,7 @@ bool ToNumber(std::string_view digits, std::uint32_t& number) {
 std::string PartPrefix(const std::string& output) { return absl::StrCat(output, ".part-"); }
 
 std::string PartPath(const std::string& output, ExecutorId executor, std::uint32_t executor_count) {
+  if (executor_count == 1) return output;
   return absl::StrFormat("%s%03u%s%03u", PartPrefix(output), Value(executor), kOf, executor_count);
 }
 

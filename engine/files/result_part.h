@@ -26,7 +26,7 @@ struct ResultPart {
 /// What the names of all parts of `output` begin with: "o.csv.part-".
 std::string PartPrefix(const std::string& output);
 
-/// The name of an executor's part of `output`: "o.csv.part-002-of-004".
+/// The name of an executor's part of `output`: "o.csv.part-002-of-004"; of a run with one executor "o.csv".
 std::string PartPath(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
 
 /// The executor count in the name of a part of `output`: 4 for "o.csv.part-002-of-004". 0 for any other name.

@@ -34,6 +34,10 @@ absl::Status Unfit(const std::string& path, std::string_view why) {
   return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", std::string(why)));
 }
 
+absl::Status OtherFile(const std::string& path) {
+  return Unfit(path, "another program has written a file of this name since this run began; that file stays");
+}
+
 /// Whether a signal that asks the process to end is pending: the main thread blocks them and polls for them.
 bool EndIsAskedFor() {
   sigset_t pending;
@@ -257,23 +261,27 @@ std::optional<WholeFile::Identity> WholeFile::IdentityOf(const std::string& path
 }
 
 WholeFile::WholeFile(WholeFile&& other) noexcept
-    : target_(std::move(other.target_)),
+    : is_stream_(other.is_stream_),
+      target_(std::move(other.target_)),
       temporary_(std::exchange(other.temporary_, {})),
       before_(other.before_),
       fd_(std::move(other.fd_)),
-      bytes_(other.bytes_) {}
+      bytes_(other.bytes_),
+      published_bytes_(std::exchange(other.published_bytes_, std::nullopt)) {}
 
 WholeFile::~WholeFile() {
+  if (published_bytes_.has_value() && *published_bytes_ < bytes_) {
+    (void)ftruncate(fd_.get(), static_cast<off_t>(*published_bytes_));
+  }
   if (!temporary_.empty() && IsSameFile(temporary_, fd_.get())) {
     unlink(temporary_.c_str());
   }
 }
 
 absl::Status WholeFile::Write(std::string_view bytes) {
-  const bool is_stream = temporary_.empty();
   while (!bytes.empty()) {
     pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
-    if (is_stream && poll(&ready, 1, kStreamPollMillis) <= 0) {
+    if (is_stream_ && poll(&ready, 1, kStreamPollMillis) <= 0) {
       if (EndIsAskedFor()) {
         return absl::CancelledError(absl::StrCat("cannot write ", target_, ": interrupted while nobody reads from it"));
       }
@@ -281,12 +289,12 @@ absl::Status WholeFile::Write(std::string_view bytes) {
     }
     // A pipe that is ready has room for PIPE_BUF bytes: more would wait for its reader.
     const ssize_t written =
-        write(fd_.get(), bytes.data(), is_stream ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size());
+        write(fd_.get(), bytes.data(), is_stream_ ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size());
     if (written < 0 && errno == EPIPE) {
       return absl::OkStatus();
     }
     if (written < 0 && errno != EINTR && errno != EAGAIN) {
-      return FileError("write", is_stream ? target_ : temporary_);
+      return FileError("write", temporary_.empty() ? target_ : temporary_);
     }
     const auto done = static_cast<std::size_t>(std::max<ssize_t>(written, 0));
     bytes.remove_prefix(done);
@@ -301,30 +309,62 @@ absl::Status WholeFile::Sync() {
   return synced ? absl::OkStatus() : FileError("write", temporary_.empty() ? target_ : temporary_);
 }
 
-absl::Status WholeFile::Commit() {
-  if (absl::Status status = Sync(); !status.ok()) {
-    return status;
-  }
-  if (temporary_.empty()) {
-    fd_.Reset();
+absl::Status WholeFile::Publish(std::uint64_t bytes) {
+  if (is_stream_) {
     return absl::OkStatus();
   }
-  if (!IsSameFile(temporary_, fd_.get())) {
-    const char* const fate = access(temporary_.c_str(), F_OK) == 0 ? "replaced by another" : "removed";
-    return Unfit(target_, absl::StrCat("its temporary file ", temporary_, " was ", fate));
+  absl::Status status = TakeName();
+  if (status.ok()) {
+    published_bytes_ = bytes;
   }
-  const std::optional<Identity> there = IdentityOf(target_);
-  const bool is_other = there.has_value() && there != before_;
-  const bool named = !is_other && (there.has_value() ? rename(temporary_.c_str(), target_.c_str()) == 0
-                                                     : RenameToFreeName(temporary_, target_));
-  if (is_other || (!named && errno == EEXIST)) {
-    return Unfit(target_, "another program has written a file of this name since this run began; that file stays");
+  return status;
+}
+
+absl::Status WholeFile::Commit() {
+  absl::Status status = Sync();
+  if (status.ok() && is_stream_) {
+    fd_.Reset();
+    return status;
+  }
+  if (status.ok()) {
+    status = TakeName();
+  }
+  if (status.ok()) {
+    published_bytes_.reset();
+    status = SyncFolder(FolderOf(target_));
+  }
+  return status;
+}
+
+absl::Status WholeFile::CheckName() const {
+  const std::string& name = temporary_.empty() ? target_ : temporary_;
+  if (!IsSameFile(name, fd_.get())) {
+    const char* const fate = access(name.c_str(), F_OK) == 0 ? "replaced by another" : "removed";
+    return Unfit(target_, temporary_.empty() ? absl::StrCat("it was ", fate, " while this run wrote it")
+                                             : absl::StrCat("its temporary file ", temporary_, " was ", fate));
+  }
+  if (const std::optional<Identity> there = IdentityOf(target_);
+      !temporary_.empty() && there.has_value() && there != before_) {
+    return OtherFile(target_);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WholeFile::TakeName() {
+  if (absl::Status status = CheckName(); !status.ok() || temporary_.empty()) {
+    return status;
+  }
+  const bool named = before_.has_value() && IdentityOf(target_).has_value()
+                         ? rename(temporary_.c_str(), target_.c_str()) == 0
+                         : RenameToFreeName(temporary_, target_);
+  if (!named && errno == EEXIST) {
+    return OtherFile(target_);
   }
   if (!named) {
     return FileError("name", target_);
   }
   temporary_.clear();
-  return SyncFolder(FolderOf(target_));
+  return absl::OkStatus();
 }
 
 std::uint64_t WholeFile::inode() const {

@@ -1,7 +1,7 @@
-// WholeFile: a file that appears under its name whole or not at all.
+// WholeFile: a file that appears under its name whole or not at all, or grows there by whole pieces.
 //
 //   .path.4711-0.tmp   while process 4711 writes it; removed if the WholeFile ends without Commit
-//   path               after Commit, replacing a file that was there
+//   path               after the first Publish, or after Commit, replacing a file that was there
 //
 //   1. The temporary file is a new one, and locked for as long as the WholeFile lives: another one of the same path is
 //      refused meanwhile, also behind Commit, whichever process asks for it. A process that is killed leaves the file
@@ -11,6 +11,9 @@
 //   3. A symbolic link is followed: its target is replaced, and the link stays.
 //   4. A device or a pipe has no temporary name: bytes are there when Write returns, and Commit closes it, so that a
 //      reader sees the end. So has a path that standard output or standard error goes to already, such as /dev/stdout.
+//   5. A file that is published keeps its bytes up to the last Publish, whatever comes: a WholeFile that ends without
+//      Commit cuts off those behind them. A process that is killed cannot. Publish and Commit fail once the file under
+//      the name is another, or none.
 //
 // Used by one thread at a time. Calls wait for the disk, or for the reader of a pipe.
 //
@@ -48,6 +51,11 @@ class WholeFile {
   /// A pipe's reader that goes before the end has seen enough: the rest is dropped, and all is well.
   /// Cancelled when a pipe takes nothing and the process has been asked to end (EndingSignals(), blocked).
   absl::Status Write(std::string_view bytes);
+  /// Whether the file can have its name, or has it still: the error that Publish or Commit would return.
+  absl::Status CheckName() const;
+  /// Makes the first `bytes` of those that were written final. The first call gives the file its name. Waits for no
+  /// disk.
+  absl::Status Publish(std::uint64_t bytes);
   /// Waits until what was written is on the disk.
   absl::Status Sync();
   /// Syncs, gives the file its name and syncs its folder. Quick if the file is synced already.
@@ -57,15 +65,22 @@ class WholeFile {
 
   /// Bytes written so far.
   std::uint64_t bytes() const { return bytes_; }
+  /// Whether it is a device or pipe.
+  bool is_stream() const { return is_stream_; }
+  /// The final name.
+  const std::string& target() const { return target_; }
   /// Of the file; it keeps it when it gets its name.
   std::uint64_t inode() const;
-  /// The file's name until it is committed; empty for a device or pipe.
+  /// The file's name until it has its final one; empty for a device or pipe.
   const std::string& temporary() const { return temporary_; }
 
  private:
   /// `target` is the final name, `temporary` the one until then; both empty for a device or pipe.
   WholeFile(std::string target, std::string temporary, UniqueFd fd)
-      : target_(std::move(target)), temporary_(std::move(temporary)), fd_(std::move(fd)) {}
+      : is_stream_(temporary.empty()),
+        target_(std::move(target)),
+        temporary_(std::move(temporary)),
+        fd_(std::move(fd)) {}
 
   /// Of the file under a name: tells it from others that have the name later. An inode may have another file later.
   struct Identity {
@@ -78,14 +93,19 @@ class WholeFile {
   /// None if nothing has the name.
   static std::optional<Identity> IdentityOf(const std::string& path);
 
+  /// Gives the file its name, unless it has it; not of a device or pipe.
+  absl::Status TakeName();
+
   static absl::StatusOr<WholeFile> OpenStream(const std::string& path);
   static absl::StatusOr<WholeFile> CreateTemporary(const std::string& target);
 
+  bool is_stream_;  // a device or pipe
   std::string target_;
   std::string temporary_;           // empty once there is no such file, or none of this one's
   std::optional<Identity> before_;  // of the file under the final name when this one was created
   UniqueFd fd_;
   std::uint64_t bytes_ = 0;
+  std::optional<std::uint64_t> published_bytes_;  // of a file that is published and not committed
 };
 
 /// The path that `path` stands for if it is a symbolic link, or a chain of them: its target need not exist.
@@ -98,9 +118,9 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder);
 
 /// "o.csv" for ".o.csv.4711-0.tmp"; empty for a name that is no WholeFile's temporary one.
 std::string_view NameBehind(std::string_view temporary);
-/// Why this run may not write the file that the temporary one is for, and what to do; empty if no other run writes it.
-/// One that this user cannot read may be written or left behind: a process sees the lock only of a file that it can
-/// open.
+/// Why this run may not write the file that is, or that the temporary one is for, and what to do; empty if no other run
+/// writes it. One that this user cannot read may be written or left behind: a process sees the lock only of a file that
+/// it can open.
 std::string WhyTaken(const std::string& temporary);
 
 /// The descriptor, standard output's or standard error's, that goes to this file; none if neither does.

@@ -163,14 +163,23 @@ void RegisterEpochs(FlagSet& flags, EpochOptions& options) {
 }
 
 void RegisterOutput(FlagSet& flags, OutputOptions& options) {
-  flags.AddString({.name = "output",
-                   .group = kOutput,
-                   .help = "file for the results as CSV; each executor writes a part beside it; none: results are "
-                           "counted and dropped",
-                   .file = FileUse::kWriteParts},
-                  options.output, "FILE");
+  flags.AddString(
+      {.name = "output",
+       .group = kOutput,
+       .help = "file for the results as CSV; of several executors each writes a part beside it; none: results are "
+               "counted and dropped",
+       .file = FileUse::kWriteParts},
+      options.output, "FILE");
   flags.AddSwitch({.name = "join-output", .group = kOutput, .help = "join the parts of --output into the one file"},
                   options.join_output);
+  flags.AddChoice(
+      {.name = "publish",
+       .group = kOutput,
+       .help = "when results are visible under their names; fired: the rows of a window soon after it fires, and "
+               "they stay if the run fails; end: once all nodes have succeeded; auto: fired, but end with "
+               "--verify"},
+      options.publish,
+      {{"auto", PublishChoice::kAuto}, {"fired", PublishChoice::kFired}, {"end", PublishChoice::kEnd}});
   flags.AddString({.name = "json",
                    .group = kOutput,
                    .help = "file for the run's report as one line of JSON (docs/metrics.md), which rank 0 writes",

@@ -39,6 +39,13 @@ enum class RelaxedOrderingChoice {
   kOff,
 };
 
+/// When results are visible under their names.
+enum class PublishChoice {
+  kAuto,   ///< kFired, but with --verify kEnd
+  kFired,  ///< the rows of a window soon after it fires; other rows soon after they are made
+  kEnd,    ///< once all nodes have succeeded: the results as a whole or none
+};
+
 /// When the progress line is shown.
 enum class ProgressChoice {
   kAuto,  ///< when standard error is a terminal
@@ -92,9 +99,15 @@ struct EpochOptions {
 struct OutputOptions {
   std::string output;        ///< CSV file of the results, or empty
   bool join_output = false;  ///< one file of all leaders' parts
-  std::string json;          ///< file for the run's report as one line of JSON, or empty
-  bool verify = false;       ///< recompute the query sequentially and compare
+  PublishChoice publish = PublishChoice::kAuto;
+  std::string json;     ///< file for the run's report as one line of JSON, or empty
+  bool verify = false;  ///< recompute the query sequentially and compare
   ProgressChoice progress = ProgressChoice::kAuto;
+
+  /// Whether results are visible while the run goes on.
+  bool publishes_while_running() const {
+    return publish == PublishChoice::kFired || (publish == PublishChoice::kAuto && !verify);
+  }
 };
 
 struct EngineOptions {

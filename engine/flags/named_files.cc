@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
+#include "engine/files/completeness.h"
 #include "engine/files/result_part.h"
 #include "engine/files/whole_file.h"
 #include "engine/source/input_files.h"
@@ -40,16 +41,16 @@ fs::path Canonical(const std::string& path) {
   return error ? absolute.lexically_normal() : canonical;
 }
 
-absl::Status CheckPlace(const NamedFile& file) {
+absl::Status CheckPlace(const NamedFile& file, std::uint32_t executor_count) {
   struct stat there{};
   const bool exists = stat(file.path.c_str(), &there) == 0;
   if (exists && S_ISDIR(there.st_mode)) {
     return Wrong(file, "this is a directory; write the name of a file");
   }
-  if (exists && !S_ISREG(there.st_mode) && file.use == FileUse::kWriteParts) {
+  if (exists && !S_ISREG(there.st_mode) && file.use == FileUse::kWriteParts && executor_count > 1) {
     return Wrong(file,
                  "this is a device or a pipe, but each executor writes a part of the results, a file beside this name; "
-                 "write the name of a file, or leave the flag out");
+                 "write the name of a file, run one executor, or leave the flag out");
   }
   const std::string folder = FolderOf(FollowLinks(file.path));
   std::error_code ignored;
@@ -176,7 +177,7 @@ absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t 
   absl::Status status;
   for (const NamedFile& file : files) {
     if (file.use == FileUse::kWriteParts || (file.use == FileUse::kWrite && is_rank_0)) {
-      status.Update(CheckPlace(file));
+      status.Update(CheckPlace(file, executor_count));
     }
     for (const std::string& path : PathsOf(file)) {
       status.Update(uses.Add(file, path));
@@ -186,6 +187,9 @@ absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t 
   for (const NamedFile& file : files) {
     if (file.use == FileUse::kWriteParts) {
       status.Update(uses.AddParts(file));
+      for (std::uint32_t i = 0; i < executor_count; ++i) {
+        status.Update(uses.Add(file, ProgressPath(PartPath(file.path, ExecutorId{i}, executor_count))));
+      }
     }
     for (const NamedFile& read : files) {
       if (read.use == FileUse::kRead && IsWritten(file) && WouldBeRead(file, read, executor_count)) {

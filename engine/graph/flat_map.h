@@ -71,6 +71,7 @@ class FlatMapVertex final : public ProducerVertex<TimedRecord<Out>> {
   TableBytes tables() const override { return origin_.tables; }
   std::uint64_t source_memory_bytes() const override { return TimedProducer<Out>::kMemoryBytes; }
   std::int64_t delay_ms() const override { return origin_.vertex->delay_ms(); }
+  bool adds_past_results() const override { return origin_.vertex->adds_past_results(); }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     auto opened =

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/base/event_time.h"
 #include "engine/executor/task_context.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/operator.h"
@@ -33,9 +35,10 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
   using In = typename Chain::In;
   using Row = typename Chain::Out;
 
-  /// `context` and `chain` outlive the writer. `from_source`: it takes in a source's records.
-  SinkWriter(TaskContext& context, const Chain& chain, std::unique_ptr<Sink<Row>> sink, bool from_source)
-      : context_(&context), chain_(&chain), sink_(std::move(sink)), from_source_(from_source) {}
+  /// `context` and `chain` outlive the writer. `from_source`: it takes in a source's records. `has_time`: watermarks
+  /// say how far the rows are complete.
+  SinkWriter(TaskContext& context, const Chain& chain, std::unique_ptr<Sink<Row>> sink, bool from_source, bool has_time)
+      : context_(&context), chain_(&chain), sink_(std::move(sink)), from_source_(from_source), has_time_(has_time) {}
 
   void Take(Fiber& fiber, const Batch<In>& batch) override {
     if constexpr (std::is_same_v<Chain, SourceStep<In>>) {
@@ -52,8 +55,17 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
   }
 
   void On(Fiber& fiber, const Control& control) override {
-    if (std::holds_alternative<EndOfStream>(control)) {
+    if (const auto* watermark = std::get_if<Watermark>(&control); watermark != nullptr && has_time_) {
+      sink_->Complete(watermark->time_ms);
+    } else if (std::holds_alternative<EndOfStream>(control)) {
       Finish(fiber);
+    }
+  }
+
+  bool WantsTurn(std::int64_t now_ns) const override { return sink_->WantsToPublish(now_ns); }
+  void Attend(Fiber& fiber, std::int64_t now_ns) override {
+    if (sink_->WantsToPublish(now_ns)) {
+      context_->Require(fiber, sink_->Publish(now_ns));
     }
   }
 
@@ -62,6 +74,7 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
 
  private:
   void Finish(Fiber& fiber) {
+    sink_->Complete(has_time_ ? std::optional(kMaxEventTimeMs) : std::nullopt);
     while (true) {
       const absl::StatusOr<bool> finished = sink_->TryFinish();
       if (!finished.ok()) {
@@ -84,6 +97,9 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
     if (absl::Status status = sink_->Write(rows); !status.ok()) {
       context_->Fail(fiber, status);
     }
+    if (!has_time_) {
+      sink_->Complete(std::nullopt);
+    }
     fiber.WaitUntil([&] { return sink_->Ready(); });
   }
 
@@ -91,6 +107,7 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
   const Chain* chain_;
   std::unique_ptr<Sink<Row>> sink_;
   bool from_source_;
+  bool has_time_;
   std::vector<Row> rows_;  // of one batch
 };
 
@@ -109,7 +126,8 @@ class SinkVertex final : public Vertex {
     if (!sink.ok()) {
       return sink.status();
     }
-    auto writer = std::make_unique<SinkWriter<Chain>>(context, chain_, *std::move(sink), Origin::kFromSource);
+    const bool has_time = Origin::kHasTime && !origin_.vertex->adds_past_results();
+    auto writer = std::make_unique<SinkWriter<Chain>>(context, chain_, *std::move(sink), Origin::kFromSource, has_time);
     graph.OutputOf(*origin_.vertex).Add(*writer);
     return writer;
   }

@@ -218,9 +218,9 @@ class UnionOperator final : public Producer<R> {
 template <typename R>
 class UnionVertex final : public ProducerVertex<R> {
  public:
-  /// `has_event_times`: those of all streams.
-  UnionVertex(std::vector<std::shared_ptr<const ProducerVertex<R>>> streams, bool has_event_times)
-      : streams_(std::move(streams)), has_event_times_(has_event_times) {}
+  /// `has_event_times`: those of all streams. `has_results`: those of a stage, in some of them.
+  UnionVertex(std::vector<std::shared_ptr<const ProducerVertex<R>>> streams, bool has_event_times, bool has_results)
+      : streams_(std::move(streams)), has_event_times_(has_event_times), has_results_(has_results) {}
 
   std::vector<const Vertex*> upstream() const override {
     std::vector<const Vertex*> vertices;
@@ -235,6 +235,10 @@ class UnionVertex final : public ProducerVertex<R> {
       delay_ms = std::max(delay_ms, stream->delay_ms());
     }
     return delay_ms;
+  }
+  bool adds_past_results() const override {
+    return has_results_ ||
+           std::ranges::any_of(streams_, [](const auto& stream) { return stream->adds_past_results(); });
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
@@ -254,6 +258,7 @@ class UnionVertex final : public ProducerVertex<R> {
  private:
   std::vector<std::shared_ptr<const ProducerVertex<R>>> streams_;
   bool has_event_times_;
+  bool has_results_;
 };
 
 }  // namespace glaive::engine

@@ -45,6 +45,10 @@ class Vertex {
   /// By how much the watermark of its records stays behind that of the sources they come from, at most; ms.
   virtual std::int64_t delay_ms() const { return 0; }
 
+  /// Whether results of windows that ended before a watermark may follow it: of the results that a union unites, some
+  /// may come of a stream that was idle.
+  virtual bool adds_past_results() const { return false; }
+
   /// Opens it on an executor, on its own thread, after the vertices upstream.
   virtual absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const = 0;
 };

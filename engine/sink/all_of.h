@@ -26,6 +26,23 @@ class AllOfSink final : public Sink<Row> {
     }
     return status;
   }
+  void Complete(std::optional<std::int64_t> until_ms) override {
+    for (auto& sink : sinks_) {
+      sink->Complete(until_ms);
+    }
+  }
+  bool WantsToPublish(std::int64_t now_ns) const override {
+    return std::ranges::any_of(sinks_, [=](const auto& sink) { return sink->WantsToPublish(now_ns); });
+  }
+  absl::Status Publish(std::int64_t now_ns) override {
+    absl::Status status;
+    for (auto& sink : sinks_) {
+      if (sink->WantsToPublish(now_ns)) {
+        status.Update(sink->Publish(now_ns));
+      }
+    }
+    return status;
+  }
   absl::StatusOr<bool> TryFinish() override {
     bool finished = true;
     for (auto& sink : sinks_) {

@@ -176,6 +176,9 @@ class CsvSink final : public Sink<Row> {
  public:
   explicit CsvSink(PartFile file) : file_(std::move(file)) {}
 
+  /// Whether its file's thread has nothing to do.
+  bool Idle() const { return file_.Idle(); }
+
   bool Ready() override { return file_.Ready(); }
   absl::Status Write(std::span<const Row> rows) override {
     rows_ += rows.size();
@@ -189,6 +192,9 @@ class CsvSink final : public Sink<Row> {
     }
     return absl::OkStatus();
   }
+  void Complete(std::optional<std::int64_t> until_ms) override { file_.Complete(rows_, until_ms); }
+  bool WantsToPublish(std::int64_t now_ns) const override { return file_.WantsToPublish(now_ns); }
+  absl::Status Publish(std::int64_t now_ns) override { return file_.Publish(now_ns); }
   absl::StatusOr<bool> TryFinish() override { return file_.TryFinish(); }
   void AddParts(std::vector<ResultPart>& parts) const override { parts.push_back(file_.Describe(rows_)); }
   absl::Status Commit() override { return file_.Commit(); }

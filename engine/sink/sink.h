@@ -4,8 +4,11 @@
 // without a window, those of the records that it reads. A sink belongs to its executor's thread and must not block it:
 // what takes time goes on elsewhere, and Ready says when to come back.
 //
-//   1. TryFinish is called after the executor's last row, until it is true.
-//   2. Commit is called once, after every executor of the run has finished without error. What a sink holds back until
+//   1. Complete says that rows are final. A sink may publish them from then on, though the run may fail: it asks for
+//   that
+//      by WantsToPublish. Rows that it publishes stay.
+//   2. TryFinish is called after the executor's last row, until it is true.
+//   3. Commit is called once, after every executor of the run has finished without error. What a sink holds back until
 //      then (a file's final name, say) never stands for half a result.
 //
 //   query.To(Collect(rows));
@@ -15,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,10 +61,17 @@ class Sink {
   virtual bool Ready() { return true; }
   /// Takes rows, at most a few thousand; they may be overwritten afterwards.
   virtual absl::Status Write(std::span<const Row> rows) = 0;
+  /// All rows so far are final. With `until_ms` no row of a window that ends until then will follow, nor one of an
+  /// earlier event time but for late records. Cheap.
+  virtual void Complete(std::optional<std::int64_t> /*until_ms*/) {}
+  /// Whether Publish would do something. Cheap: an executor asks every round.
+  virtual bool WantsToPublish(std::int64_t /*now_ns*/) const { return false; }
+  /// Begins to make visible what is complete. Does not wait.
+  virtual absl::Status Publish(std::int64_t /*now_ns*/) { return absl::OkStatus(); }
   /// Makes sure that what was written can be committed: true once that is so, false to be asked again when Ready.
   virtual absl::StatusOr<bool> TryFinish() { return true; }
   /// Adds the files that Commit will make final, once TryFinish was true. If a node is lost before all have committed,
-  /// the others remove them.
+  /// the others remove those that were not published before.
   virtual void AddParts(std::vector<ResultPart>& /*parts*/) const {}
   /// Makes it final; on any thread, once the executors have stopped.
   virtual absl::Status Commit() { return absl::OkStatus(); }

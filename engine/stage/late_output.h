@@ -39,11 +39,15 @@ class LateOutput {
     }
     absl::Status status = sink_->Write(rows_);
     rows_.clear();
+    sink_->Complete(std::nullopt);  // a late record is final, and others may be as late
     if (status.ok()) {
       fiber.WaitUntil([&] { return sink_->Ready(); });
     }
     return status;
   }
+
+  bool WantsToPublish(std::int64_t now_ns) const { return sink_ != nullptr && sink_->WantsToPublish(now_ns); }
+  absl::Status Publish(std::int64_t now_ns) { return sink_->Publish(now_ns); }
 
   /// Waits until all can be committed.
   absl::Status Finish(Fiber& fiber) {

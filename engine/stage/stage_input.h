@@ -102,10 +102,13 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   }
 
   bool WantsTurn(std::int64_t now_ns) const override {
-    return ShouldEndEpoch(now_ns) || progress_.ShouldFollow(now_ns);
+    return ShouldEndEpoch(now_ns) || progress_.ShouldFollow(now_ns) || late_.WantsToPublish(now_ns);
   }
   void Attend(Fiber& fiber, std::int64_t now_ns) override {
     progress_.Follow(now_ns);
+    if (late_.WantsToPublish(now_ns)) {
+      context_->Require(fiber, late_.Publish(now_ns));
+    }
     if (ShouldEndEpoch(now_ns)) {
       EndEpoch(fiber);
     } else {

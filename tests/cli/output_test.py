@@ -57,15 +57,19 @@ class OutputTest(CliTest):
     # ---- two runs ----
 
     def test_of_two_runs_with_one_output_the_second_is_refused_and_the_first_is_whole(self):
-        self.succeed(*SMALL, "--seed=1", "--records=60000", "--output=want.csv")
-        first = self.start(*SLOW, "--seed=1", "--output=o.csv")
-        self.stop_with_locks_on(first, "o.csv.part")
-        for more in ([], ["--executors=2"]):
+        two = ["--executors=2"]
+        self.succeed(*SMALL, "--seed=1", "--records=60000", *two, "--output=want.csv", "--join-output")
+        first = self.start(*SLOW, "--seed=1", *two, "--output=o.csv")
+        self.stop_with_locks_on(first, "o.csv", files=2)
+        for more in ([], two):
             self.assertIn("another run writes it", self.refuse(1, *SLOW, "--seed=2", "--output=o.csv", *more))
         os.kill(first.process.pid, signal.SIGCONT)
         self.assertEqual(first.wait(), 0, first.err.text)
-        self.assertEqual(self.rows("o.csv.part-000-of-001"), self.rows("want.csv.part-000-of-001"))
-        self.assertEqual(self.files(), ["o.csv.part-000-of-001", "want.csv.part-000-of-001"])
+        parts = ["o.csv.part-000-of-002", "o.csv.part-001-of-002"]
+        header = b"window_start_ms,window_end_ms,key,value"
+        rows = sorted(row for part in parts for row in self.rows(part) if row != header)
+        self.assertEqual(rows, [row for row in self.rows("want.csv") if row != header])
+        self.assertEqual(self.files(), [*parts, "want.csv"])
 
     def start_before_its_input(self, *flags, export="--export-input"):
         """A run that has claimed its results and cannot begin with its input: nobody reads its export. A function that
@@ -123,7 +127,7 @@ class OutputTest(CliTest):
     def test_a_finished_export_outlasts_an_interrupt(self):
         yahoo = "--profile=yahoo"
         self.succeed(*SMALL, yahoo, "--export-ads=want_ads.csv")
-        ysb = self.start(*SLOW, yahoo, "--export-ads=ads.csv", "--output=o.csv")
+        ysb = self.start(*SLOW, yahoo, "--export-ads=ads.csv", "--output=o.csv", "--publish=end")
         self.wait_until(lambda: "ads.csv" in self.files())
         ysb.send(signal.SIGINT)
         self.assertEqual(ysb.wait(), 130, ysb.err.text)
@@ -132,7 +136,7 @@ class OutputTest(CliTest):
 
     def test_a_result_that_has_come_meanwhile_stays(self):
         """As of a run on another host, where the file system does not pass locks on."""
-        for name, old in (("o.csv.part-000-of-001", None), ("o.csv.part-000-of-001", "old"), ("r.json", "old")):
+        for name, old in (("o.csv", None), ("o.csv", "old"), ("r.json", "old")):
             with self.subTest(name=name, old=old):
                 if old:
                     (self.folder / name).write_text(old)
@@ -148,11 +152,12 @@ class OutputTest(CliTest):
                     os.unlink(self.folder / left)
 
     def test_a_part_that_cannot_be_written_is_found_before_the_input(self):
-        (self.folder / "o.csv.part-000-of-001").symlink_to("target")
+        (self.folder / "o.csv.part-000-of-002").symlink_to("target")
         (self.folder / "p.csv.part-000-of-002").write_text("old")
         before = self.files()
-        for name, why in (("o.csv", "what lies there is no file"), ("p.csv", "is of an earlier result of 2 executors")):
-            self.assertIn(why, self.refuse(1, *SMALL, f"--output={name}", "--export-input=input"))
+        for name, executors, why in (("o.csv", 2, "what lies there is no file"),
+                                     ("p.csv", 1, "is of an earlier result of 2 executors")):
+            self.assertIn(why, self.refuse(1, *SMALL, f"--output={name}", f"--executors={executors}", "--export-input=input"))
         self.assertEqual(self.files(), before, "no input was generated")
 
     def test_of_two_runs_with_one_report_the_second_is_refused(self):
@@ -166,7 +171,7 @@ class OutputTest(CliTest):
     def test_a_failed_run_leaves_the_result_of_an_earlier_one(self):
         self.succeed(*SMALL, "--output=o.csv", "--nodes=2")
         before = [self.read(name) for name in self.files()]
-        ysb = self.start_endless("--output=o.csv", "--nodes=2")
+        ysb = self.start_endless("--output=o.csv", "--publish=end", "--nodes=2")
         os.kill(self.pid_of_rank(1), signal.SIGKILL)
         self.assertEqual(ysb.wait(), 3)
         self.wait_until_gone()
@@ -175,7 +180,7 @@ class OutputTest(CliTest):
 
     def test_files_under_temporary_names_are_nobodys_to_write(self):
         (self.folder / "victim").write_text("precious")
-        (self.folder / "o.csv.part-000-of-001.tmp").symlink_to("victim")
+        (self.folder / "o.csv.tmp").symlink_to("victim")
         (self.folder / "r.json.tmp").write_text("somebody's")
         self.succeed(*SMALL, "--output=o.csv", "--json=r.json")
         self.assertEqual(self.read("victim"), b"precious")
@@ -218,13 +223,13 @@ class OutputTest(CliTest):
 
     @unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
     def test_the_files_of_late_records_are_claimed_before_the_input(self):
-        (self.folder / "late.part-000-of-001").symlink_to("target")
-        swa = Ysb(self.mark, ["--records=1000", "--late-output=late", "--export-input=input"], self.folder,
+        (self.folder / "late.part-000-of-002").symlink_to("target")
+        swa = Ysb(self.mark, ["--records=1000", "--executors=2", "--late-output=late", "--export-input=input"], self.folder,
                   (BIN / "swa").resolve())
         self.started.append(swa)
         self.assertEqual(swa.wait(), 1)
-        self.assertIn("--late-output=late: cannot write late.part-000-of-001: what lies there is no file", swa.err.text)
-        self.assertEqual(self.files(), ["late.part-000-of-001"], "no input was generated")
+        self.assertIn("--late-output=late: cannot write late.part-000-of-002: what lies there is no file", swa.err.text)
+        self.assertEqual(self.files(), ["late.part-000-of-002"], "no input was generated")
 
     def test_a_report_is_not_written_over_the_file_of_standard_output(self):
         done = self.shell("$YSB --json=log > log")
@@ -247,7 +252,10 @@ class OutputTest(CliTest):
     def test_devices_stay_devices(self):
         self.succeed(*SMALL, "--json=/dev/null")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
-        self.assertIn("--output=/dev/null: this is a device or a pipe", self.refuse(2, *SMALL, "--output=/dev/null"))
+        self.assertIn("--output=/dev/null: this is a device or a pipe",
+                      self.refuse(2, *SMALL, "--output=/dev/null", "--executors=2"))
+        self.succeed(*SMALL, "--output=/dev/null")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
 
     def test_a_terminal_that_is_not_there_is_told_as_such(self):
         done = subprocess.run([BIN / "ysb", *SMALL, "--json=/dev/tty"], cwd=self.folder, start_new_session=True,
@@ -321,7 +329,7 @@ class OutputTest(CliTest):
         self.assertRegex(done.stderr.decode(), FORM)
         self.assertIn("rank 0: the results are complete, but cannot write standard output: No space left on device\n",
                       done.stderr.decode())
-        self.assertEqual(self.files(), ["o.csv.part-000-of-001", "r.json"])
+        self.assertEqual(self.files(), ["o.csv", "r.json"])
         done = self.shell("$YSB --help > /dev/full")
         self.assertEqual((done.returncode, done.stderr),
                          (1, b"ysb: cannot write standard output: No space left on device\n"))
@@ -330,7 +338,7 @@ class OutputTest(CliTest):
         self.assertEqual(self.shell("$YSB --output=want.csv").returncode, 0)
         done = self.shell("$YSB --output=o.csv <&- >&- 2>&-")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(self.rows("o.csv.part-000-of-001"), self.rows("want.csv.part-000-of-001"))
+        self.assertEqual(self.rows("o.csv"), self.rows("want.csv"))
 
     # ---- found before the run, or told of behind it ----
 

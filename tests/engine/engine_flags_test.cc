@@ -45,14 +45,14 @@ TEST(EngineFlags, TheDefaultsGoTogether) {
 
 TEST(EngineFlags, EveryFlagReachesItsOption) {
   EngineProgram program;
-  EXPECT_EQ(program.Run({"--nodes=4",          "--executors=2",        "--rank=1",
-                         "--coordinator=h:7",  "--bind=0.0.0.0:0",     "--join-timeout=5s",
-                         "--transport=shm",    "--slot-bytes=256",     "--credits=2",
-                         "--ring-budget=1MiB", "--memory-limit=2GiB",  "--fragment-bytes=64KiB",
-                         "--epoch-bytes=1",    "--epoch-min-bytes=0",  "--epoch-interval=1ms",
-                         "--max-lead=1h",      "--idle-timeout=5s",    "--output=o.csv",
-                         "--join-output",      "--json=r.json",        "--verify",
-                         "--progress=never",   "--prefault-state=1MiB"}),
+  EXPECT_EQ(program.Run({"--nodes=4",          "--executors=2",         "--rank=1",
+                         "--coordinator=h:7",  "--bind=0.0.0.0:0",      "--join-timeout=5s",
+                         "--transport=shm",    "--slot-bytes=256",      "--credits=2",
+                         "--ring-budget=1MiB", "--memory-limit=2GiB",   "--fragment-bytes=64KiB",
+                         "--epoch-bytes=1",    "--epoch-min-bytes=0",   "--epoch-interval=1ms",
+                         "--max-lead=1h",      "--idle-timeout=5s",     "--output=o.csv",
+                         "--join-output",      "--json=r.json",         "--verify",
+                         "--progress=never",   "--prefault-state=1MiB", "--publish=end"}),
             std::nullopt)
       << program.err.str();
   const EngineOptions& options = program.options;
@@ -76,6 +76,7 @@ TEST(EngineFlags, EveryFlagReachesItsOption) {
   EXPECT_EQ(options.epoch.idle_timeout, absl::Seconds(5));
   EXPECT_EQ(options.output.output, "o.csv");
   EXPECT_TRUE(options.output.join_output);
+  EXPECT_EQ(options.output.publish, PublishChoice::kEnd);
   EXPECT_EQ(options.output.json, "r.json");
   EXPECT_TRUE(options.output.verify);
   EXPECT_EQ(options.output.progress, ProgressChoice::kNever);

@@ -87,6 +87,7 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
       by_processing_time && has_rows && outcome.rows_before_the_end > 0 ? 1 : 0;
   states_["processing time by clocks that differ"] += by_processing_time && has_rows && clocks_differ ? 1 : 0;
   states_["late records"] += !outcome.has_failed && outcome.late_rows > 0 ? 1 : 0;
+  states_["rows that a failed run has published"] += outcome.rows_of_failure > 0 ? 1 : 0;
   states_["late results"] += outcome.late_results > 0 ? 1 : 0;
   states_["torn writes"] += outcome.torn_writes > 0 ? 1 : 0;
   states_["immediate values, bytes in any order"] += scenario.immediates == 1 && scenario.any_order == 1 ? 1 : 0;

@@ -23,6 +23,7 @@ struct Measures : state::TableCounts {
   // What was met.
   std::uint64_t rows = 0;
   std::uint64_t late_rows = 0;
+  std::uint64_t rows_of_failure = 0;      ///< that a run which failed has published
   std::uint64_t rows_before_the_end = 0;  ///< of the flows
   std::uint64_t late_results = 0;         ///< of a stage, for the next one
   std::uint64_t torn_writes = 0;          ///< of which a part had arrived

@@ -151,7 +151,7 @@ SimNode::SimNode(const World& world, NodeId id)
     : world_(world),
       id_(id),
       clock_(*world.time, world.scenario->one_host == 1 ? 0 : Value(id) * world.scenario->skew_ms * 1'000'000),
-      rows_(*world.sink_listener, PathsOf(world)),
+      rows_(*world.sink_listener, PathsOf(world), world.entry->rows_wait_for != RowsWaitFor::kNothing),
       main_(engine::SchedulerOptions{.stack_bytes = kMainStackBytes}) {
   for (std::int64_t i = 0; i < world.scenario->executors; ++i) {
     const ExecutorId executor{static_cast<std::uint32_t>(Value(id) * world.scenario->executors + i)};
@@ -221,6 +221,7 @@ engine::EngineOptions SimNode::MakeOptions() const {
   options.epoch.idle_timeout =
       scenario.silent == 1 || source_is_silent ? absl::Nanoseconds(scenario.idle_timeout_ns()) : absl::ZeroDuration();
   options.output.progress = engine::ProgressChoice::kNever;
+  options.output.publish = scenario.publishes == 1 ? engine::PublishChoice::kFired : engine::PublishChoice::kEnd;
   return options;
 }
 

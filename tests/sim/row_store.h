@@ -1,9 +1,9 @@
 // RowStore: the rows of a simulated node's sinks, as text. Sinks write rows, and Commit publishes them, in memory or in
 // files (sim_files.h).
 //
-// Each node has one. A RowStore outlives the node's process, as a disk does. A RowSink is a query's sink in it. A
-// RowSink with files wraps the engine's sink, and waits for the engine's thread, so that each run of a seed is the
-// same.
+// Each node has one. A sink publishes all its rows at Commit, or those that are complete while the run goes on. A
+// RowStore outlives the node's process, as a disk does. A RowSink is a query's sink in it. A RowSink with files wraps
+// the engine's sink, and waits for the engine's thread, so that each run of a seed is the same.
 //
 //   query.To(StoreRows{&run.rows});
 #pragma once
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +24,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
+#include "engine/files/file_claims.h"
 #include "engine/files/result_part.h"
 #include "engine/sink/csv.h"
 #include "engine/sink/sink.h"
@@ -67,11 +70,14 @@ using PathOfOutput = std::function<std::string(std::size_t output, bool is_refus
 class RowStore {
  public:
   /// `path_of_output` gives the paths of outputs by their numbers; empty: rows stay in memory. All outlive the store.
-  RowStore(SinkListener& listener, PathOfOutput path_of_output)
-      : listener_(&listener), path_of_output_(std::move(path_of_output)) {}
+  /// `rows_wait`: rows come when their windows are complete, so that none comes for a time that was said to be
+  /// complete.
+  RowStore(SinkListener& listener, PathOfOutput path_of_output, bool rows_wait)
+      : listener_(&listener), path_of_output_(std::move(path_of_output)), rows_wait_(rows_wait) {}
 
   SinkListener& listener() { return *listener_; }
   bool has_files() const { return path_of_output_ != nullptr; }
+  bool rows_wait() const { return rows_wait_; }
   /// The path of the executor's next output. Executors open those of a query in the same order.
   std::string NextPath(ExecutorId executor) {
     return path_of_output_(outputs_[executor]++, listener_->RefusesFile(executor));
@@ -81,8 +87,12 @@ class RowStore {
     published_.emplace_back();
     return published_.size() - 1;
   }
-  /// Makes a sink's rows final, and takes that back.
-  void Publish(std::size_t sink, StoredRows rows) { published_[sink] = std::move(rows); }
+  /// Makes more of a sink's rows final, and takes that back for all of them.
+  void Publish(std::size_t sink, std::span<const std::string> rows, std::span<const std::string> late) {
+    StoredRows& all = published_[sink].has_value() ? *published_[sink] : published_[sink].emplace();
+    all.rows.insert(all.rows.end(), rows.begin(), rows.end());
+    all.late.insert(all.late.end(), late.begin(), late.end());
+  }
   void Retract(std::size_t sink) { published_[sink].reset(); }
 
   /// Of all sinks.
@@ -104,6 +114,7 @@ class RowStore {
  private:
   SinkListener* listener_;
   PathOfOutput path_of_output_;
+  bool rows_wait_;
   std::map<ExecutorId, std::size_t> outputs_;         // opened so far
   std::vector<std::optional<StoredRows>> published_;  // by sink
 };
@@ -150,20 +161,43 @@ namespace glaive::sim {
 template <typename Row, typename Show>
 class RowSink final : public engine::Sink<Row> {
  public:
-  /// `file` is null for rows in memory.
-  RowSink(RowStore& store, ExecutorId executor, std::unique_ptr<engine::Sink<RowLine>> file)
-      : store_(&store), sink_(store.Open()), executor_(executor), file_(std::move(file)) {}
+  /// `file` is null for rows in memory. `publishes`: rows are stored while the run goes on.
+  RowSink(RowStore& store, ExecutorId executor, std::unique_ptr<engine::Sink<RowLine>> file, bool publishes)
+      : store_(&store), sink_(store.Open()), executor_(executor), file_(std::move(file)), publishes_(publishes) {}
 
   bool Ready() override { return ++asked_ % 3 != 0; }
   absl::Status Write(std::span<const Row> rows) override {
     for (const Row& row : rows) {
+      if (store_->rows_wait() && complete_until_ms_.has_value() && TimeOf(row) <= *complete_until_ms_) {
+        return absl::InternalError(absl::StrCat("a row of a window that ends at ", TimeOf(row),
+                                                " ms, although windows were complete until ", *complete_until_ms_));
+      }
       if (absl::Status status = store_->listener().OnRow(executor_, TimeOf(row), Show::kKind); !status.ok()) {
         return status;
       }
     }
-    if (file_ != nullptr) return WriteToFile(rows);
-    for (const Row& row : rows) Show()(row, written_);
+    StoredRows shown;
+    for (const Row& row : rows) Show()(row, shown);
+    count_.rows += shown.rows.size();
+    count_.late += shown.late.size();
+    if (file_ != nullptr) return WriteToFile(std::move(shown));
+    std::ranges::move(shown.rows, std::back_inserter(written_.rows));
+    std::ranges::move(shown.late, std::back_inserter(written_.late));
     return absl::OkStatus();
+  }
+  void Complete(std::optional<std::int64_t> until_ms) override {
+    complete_until_ms_ = until_ms;
+    if (file_ != nullptr) file_->Complete(until_ms);
+    complete_ = count_;
+  }
+  bool WantsToPublish(std::int64_t /*now_ns*/) const override { return publishes_ && complete_ != stored_; }
+  absl::Status Publish(std::int64_t /*now_ns*/) override {
+    if (file_ == nullptr) {
+      StoreUntil(complete_);
+      return absl::OkStatus();
+    }
+    stored_ = complete_;
+    return PublishFile();
   }
   absl::StatusOr<bool> TryFinish() override {
     if (absl::Status status = store_->listener().OnFinish(executor_); !status.ok()) return status;
@@ -179,7 +213,7 @@ class RowSink final : public engine::Sink<Row> {
     if (*can) {
       absl::Status status;
       if (file_ == nullptr) {
-        store_->Publish(sink_, written_);
+        StoreUntil(count_);
       } else {
         status = file_->Commit();
       }
@@ -197,6 +231,13 @@ class RowSink final : public engine::Sink<Row> {
   }
 
  private:
+  struct ShownCount {
+    std::size_t rows = 0;
+    std::size_t late = 0;
+
+    bool operator==(const ShownCount&) const = default;
+  };
+
   static std::int64_t TimeOf(const Row& row) {
     if constexpr (Show::kKind == RowKind::kResult) {
       return row.window_end_ms;
@@ -205,13 +246,29 @@ class RowSink final : public engine::Sink<Row> {
     }
   }
 
-  absl::Status WriteToFile(std::span<const Row> rows) {
-    StoredRows shown;
-    for (const Row& row : rows) Show()(row, shown);
+  void StoreUntil(const ShownCount& end) {
+    const auto some = [](const std::vector<std::string>& all, std::size_t from, std::size_t to) {
+      return std::span(all).subspan(from, to - from);
+    };
+    store_->Publish(sink_, some(written_.rows, stored_.rows, end.rows), some(written_.late, stored_.late, end.late));
+    stored_ = end;
+  }
+  absl::Status WriteToFile(StoredRows shown) {
     std::vector<RowLine> lines;
     for (std::string& text : shown.rows) lines.push_back({kRowLine, std::move(text)});
     for (std::string& text : shown.late) lines.push_back({kLateLine, std::move(text)});
     return file_->Write(lines);
+  }
+  /// Waits for the file's thread, also of an earlier buffer: else what follows would depend on its speed.
+  absl::Status PublishFile() {
+    const auto wait = [this] {
+      while (!static_cast<engine::CsvSink<RowLine>&>(*file_).Idle()) std::this_thread::yield();
+    };
+    wait();
+    publish_ns_ += 1'000'000'000;
+    absl::Status status = file_->WantsToPublish(publish_ns_) ? file_->Publish(publish_ns_) : absl::OkStatus();
+    wait();
+    return status;
   }
   /// The first time, the file's thread is given all that was written.
   absl::Status FinishFile() {
@@ -228,10 +285,17 @@ class RowSink final : public engine::Sink<Row> {
   RowStore* store_;
   std::size_t sink_;
   ExecutorId executor_;
+  std::optional<std::int64_t> complete_until_ms_;  // none for late records
+  // What is shown of all rows, of those that are complete, and of those that are published.
+  ShownCount count_;
+  ShownCount complete_;
+  ShownCount stored_;
+  std::int64_t publish_ns_ = 0;  // of a clock of the file's own
   std::uint32_t asked_ = 0;
   std::uint32_t finishing_ = 0;
   StoredRows written_;
   std::unique_ptr<engine::Sink<RowLine>> file_;
+  bool publishes_;
 };
 
 template <typename Show>
@@ -241,10 +305,12 @@ struct StoreAs {
   template <typename Row>
   engine::SinkFactory<Row> Factory() const {
     return [store = store](const engine::SinkContext& context) -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
-      if (!store->has_files()) return std::make_unique<RowSink<Row, Show>>(*store, context.executor, nullptr);
+      const bool publishes = context.claims->publication() == engine::Publication::kWhileRunning;
+      if (!store->has_files())
+        return std::make_unique<RowSink<Row, Show>>(*store, context.executor, nullptr, publishes);
       auto file = engine::Csv{store->NextPath(context.executor)}.Factory<RowLine>()(context);
       if (!file.ok()) return file.status();
-      return std::make_unique<RowSink<Row, Show>>(*store, context.executor, *std::move(file));
+      return std::make_unique<RowSink<Row, Show>>(*store, context.executor, *std::move(file), publishes);
     };
   }
 };

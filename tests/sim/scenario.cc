@@ -180,6 +180,7 @@ std::vector<Knob> Knobs() {
                              {"fault", &Scenario::fault, 0, 0, kFaultKinds - 1},
                              {"file-sources", &Scenario::file_sources, 0, 0, 1},
                              {"file-sinks", &Scenario::file_sinks, 0, 0, 1},
+                             {"publishes", &Scenario::publishes, 0, 0, 1},
                              {"nodes", &Scenario::nodes, 1, 1, 16},
                              {"executors", &Scenario::executors, 1, 1, 16},
                              {"records", &Scenario::records, 1, 0, kMost},
@@ -399,6 +400,7 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   scenario.immediates = OneOf<2>(random, {0, 1});
   scenario.any_order = OneOf<2>(random, {0, 1});
   DrawMemory(random, scenario);
+  scenario.publishes = random.Chance(0.4) ? 1 : 0;
   scenario.Fit();
   return scenario;
 }

@@ -96,6 +96,7 @@ struct Scenario {
 
   std::int64_t file_sources = 0;  ///< 1: flows are files, which the engine's source of lines reads
   std::int64_t file_sinks = 0;    ///< 1: results are files, which the engine's sink writes
+  std::int64_t publishes = 0;     ///< 1: results are visible while the run goes on
 
   std::int64_t fault = 0;
   std::int64_t step = 0;        ///< at which it strikes

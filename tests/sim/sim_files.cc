@@ -16,6 +16,8 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
+#include "engine/files/completeness.h"
+#include "engine/files/result_part.h"
 #include "rdma/base/check.h"
 
 namespace glaive::sim {
@@ -59,7 +61,7 @@ std::vector<std::string> NamesIn(const std::string& folder) {
 
 bool IsPart(const std::string& name) {
   return absl::StartsWith(name, absl::string_view(kOutputName.data(), kOutputName.size())) &&
-         absl::StrContains(name, ".csv.part-");
+         absl::StrContains(name, ".csv");
 }
 
 std::vector<Event> EventsOf(const Flow& flow) {
@@ -128,14 +130,23 @@ void SimFiles::Damage(std::size_t source, ExecutorId executor) const {
 
 void SimFiles::Discard(std::size_t source, ExecutorId executor) const { fs::remove(SecondOf(source, executor)); }
 
+bool SimFiles::FitsProgress(const std::string& part, std::size_t rows) const {
+  const std::string path = absl::StrCat(folder_, "/", part);
+  const std::string progress = engine::ProgressPath(path);
+  if (!fs::exists(progress)) return true;
+  const std::string expected = absl::StrFormat("\"bytes\":%d,\"rows\":%d", fs::file_size(path), rows);
+  return absl::StrContains(ReadFile(progress), expected);
+}
+
 PublishedParts SimFiles::PublishedBy(ExecutorId executor) const {
   PublishedParts published;
-  const std::string ending = absl::StrFormat(".part-%03d-of-%03d", Value(executor), executors_);
+  const std::string ending = engine::PartPath(".csv", executor, executors_);
   for (const std::string& name : NamesIn(folder_)) {
     if (!IsPart(name) || !absl::EndsWith(name, ending)) continue;
     ++published.parts;
     std::vector<std::string> lines = absl::StrSplit(ReadFile(absl::StrCat(folder_, "/", name)), '\n');
-    if (lines.size() < 2 || lines.front() != kHeaderLine || !lines.back().empty()) {
+    if (lines.size() < 2 || lines.front() != kHeaderLine || !lines.back().empty() ||
+        !FitsProgress(name, lines.size() - 2)) {
       published.rows.rows.push_back(absl::StrCat("damaged: ", name));
       continue;
     }
@@ -151,7 +162,10 @@ PublishedParts SimFiles::PublishedBy(ExecutorId executor) const {
 std::vector<std::string> SimFiles::Leftovers() const {
   std::vector<std::string> names = NamesIn(folder_);
   std::erase_if(names, [](const std::string& name) {
-    return IsPart(name) || absl::StartsWith(name, absl::string_view(kInputName.data(), kInputName.size()));
+    // A run that fails leaves what says how far its parts are complete.
+    const bool is_progress = absl::EndsWith(name, ".progress");
+    return IsPart(name) || is_progress ||
+           absl::StartsWith(name, absl::string_view(kInputName.data(), kInputName.size()));
   });
   return names;
 }

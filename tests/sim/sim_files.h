@@ -65,6 +65,8 @@ class SimFiles {
  private:
   std::string InputPath(std::size_t source, std::size_t part) const;
   std::string SecondOf(std::size_t source, ExecutorId executor) const;
+  /// Whether what says how far a part is complete, if it is there, says that all of it is.
+  bool FitsProgress(const std::string& part, std::size_t rows) const;
 
   std::uint32_t executors_;
   std::string folder_;

@@ -355,7 +355,6 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
       facts.ended_ns = node->ended_ns();
       facts.published = node->rows().published();
       facts.parts = node->rows().parts();
-      if (scenario_.file_sinks == 1) AddPublishedFiles(node->id(), facts);
       NoteUsedUpState(node->id(), facts);
       for (const engine::ExecutorMetrics& metrics : node->metrics()) {
         outcome_.Add(metrics);
@@ -365,6 +364,9 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     }
     // Before the verdict: a violation while sessions come apart counts as well.
     nodes_.clear();
+    if (scenario_.file_sinks == 1) {
+      for (std::size_t node = 0; node < facts_.nodes.size(); ++node) AddPublishedFiles(node, facts_.nodes[node]);
+    }
     for (std::size_t i = 0; i < kMostFaults; ++i) outcome_.has_struck[i] = facts_.faults[i].has_struck;
     if (files_ != nullptr && !files_->Leftovers().empty()) {
       Require(absl::StrCat("files left behind: ", absl::StrJoin(files_->Leftovers(), ", ")));
@@ -376,16 +378,20 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     outcome_.has_failed = verdict.has_failed;
     outcome_.rows = expected.rows.size();
     outcome_.late_rows = expected.late.size();
+    for (const NodeFacts& node : facts_.nodes) {
+      outcome_.rows_of_failure += verdict.has_failed ? node.published.rows.size() : 0;
+    }
     if (!verdict.has_failed && merges != delta_entries) {
       Require(absl::StrCat("I2: ", delta_entries, " entries were sent, and ", merges, " merged"));
     }
     if (!verdict.has_failed) Require(ledger_.AtEnd());
   }
 
-  void AddPublishedFiles(NodeId node, NodeFacts& facts) const {
+  void AddPublishedFiles(std::size_t node, NodeFacts& facts) const {
     const auto executors = static_cast<std::uint32_t>(scenario_.executors);
     for (std::uint32_t i = 0; i < executors; ++i) {
-      const PublishedParts published = files_->PublishedBy(ExecutorId{Value(node) * executors + i});
+      const PublishedParts published =
+          files_->PublishedBy(ExecutorId{static_cast<std::uint32_t>(node) * executors + i});
       for (const std::string& row : published.rows.rows) facts.published.rows.push_back(row);
       for (const std::string& late : published.rows.late) facts.published.late.push_back(late);
       facts.parts += published.parts;

@@ -2,7 +2,8 @@
 //
 // Without a fault that a run cannot survive: every node ends well, and what is published is what a sequential run
 // shows. With one: all survivors end well and everything is published; or all of them end with an error that names who
-// or what it was, in time, and none of them leaves anything published. After two such faults an error may name either.
+// or what it was, in time, and none of them leaves anything published, or where results are published while a run goes
+// on, nothing that a sequential run does not show. After two such faults an error may name either.
 #pragma once
 
 #include <array>
