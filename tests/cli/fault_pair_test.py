@@ -13,7 +13,8 @@ from host_pair import PORT, HostPairTest
 PEER_TIMEOUT_SECONDS = 2
 # A busy machine adds to the time-out; a hanging run is what is looked for.
 END_SECONDS = PEER_TIMEOUT_SECONDS + 13
-NODE = ["--nodes=2", "--records=20000", "--keys=1000", "--output=rows.csv", f"--peer-timeout={PEER_TIMEOUT_SECONDS}s"]
+NODE = ["--nodes=2", "--records=20000", "--keys=1000", "--output=rows.csv", "--publish=end",
+        f"--peer-timeout={PEER_TIMEOUT_SECONDS}s"]
 ENDLESS = [*NODE, "--seconds=10m"]
 
 NOTHING = "true"

@@ -1,11 +1,13 @@
 """Runs in which a node is killed or stopped, and what is to be true of all others then.
 
-A cell is a signal, whom it hits and when. Each is run GLAIVE_LOST_NODE_ROUNDS times. Runs go side by side: they mostly
-wait.
+A cell is a signal, whom it hits and when. Each is run GLAIVE_LOST_NODE_ROUNDS times, one half of all runs with results
+that appear at the end, the other half with results that are published while the run goes on. Runs go side by side: they
+mostly wait.
 """
 
 import concurrent.futures
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -55,8 +57,9 @@ NEVER_CAME = re.compile(r"ysb: rank \d+: (ranks? .* did not join|found no coordi
 class Run:
     """One run, in a folder of its own, and what is left of it."""
 
-    def __init__(self, transport):
-        self.common = [*COMMON, f"--transport={transport}"]
+    def __init__(self, transport, publish):
+        self.common = [*COMMON, f"--transport={transport}", f"--publish={publish}"]
+        self.publish = publish
         self.mark = uuid.uuid4().hex
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="glaive_lost_"))
         self.processes = []
@@ -114,6 +117,19 @@ def succeeded(run):
     return wait_until(lambda: None not in codes(), END_SECONDS) and not any(codes())
 
 
+def wrong_with_published(path):
+    """What is wrong with a part that a run may have published in part only, or None."""
+    text = path.read_bytes()
+    try:
+        progress = json.loads((path.parent / f".{path.name}.progress").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        progress = {"inode": path.stat().st_ino, "bytes": len(text), "rows": text.count(b"\n") - 1}  # it is whole
+    final = text[:progress["bytes"]]
+    is_right = (progress["inode"] == path.stat().st_ino and len(final) == progress["bytes"] and
+                final.endswith(b"\n") and final.count(b"\n") == progress["rows"] + 1)
+    return None if is_right else f"{path.name} of {len(text)} bytes is not what {progress} says"
+
+
 def check(run, signal_number, victim, moment, delay):
     """What is wrong with how one run ended, or None."""
     flags, ready, _ = MOMENTS[moment]
@@ -152,13 +168,17 @@ def check(run, signal_number, victim, moment, delay):
     codes = {ysb.process.returncode for ysb in run.processes if ysb.process.pid != pid}
     if not codes:  # what a killed launcher's children exit with, nobody can tell; at first the kernel ends them
         codes = {3} if said else set() if moment == "start-up" else {0}
-    results = [path.name for path in run.folder.iterdir() if path.suffix != ".tmp"]
     if codes - ({0, 3} if moment == "end" else {3}):
         return f"exit codes {codes}:\n{texts}"
     if 3 in codes and not said:
         return f"nobody says why:\n{texts}"
-    if results and (moment != "end" or len(results) != NODES):
-        return f"what looks like a result is none: {results}"
+    results = list(run.folder.glob("rows.csv*"))
+    if run.publish == "fired":
+        broken = [problem for path in results if (problem := wrong_with_published(path))]
+        if broken:
+            return f"{broken}:\n{texts}"
+    elif results and (moment != "end" or len(results) != NODES):
+        return f"what looks like a result is none: {[path.name for path in results]}"
     return f"no result after success:\n{texts}" if 0 in codes and not results else None
 
 
@@ -168,7 +188,7 @@ def lose_nodes(transport):
 
     def one(numbered):
         number, (signal_number, victim, moment) = numbered
-        run = Run(transport)
+        run = Run(transport, ("end", "fired")[(number + number // len(MOMENTS)) % 2])  # all cells have both
         try:
             delay = MOMENTS[moment][2] * (number % ROUNDS + 1) / ROUNDS
             wrong = check(run, signal_number, victim, moment, delay)
