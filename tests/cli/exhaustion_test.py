@@ -11,7 +11,7 @@ import unittest
 
 from ysb_process import BIN, HAS_SIMULATOR, SANITIZED, YSB, shared_memory_names
 
-RUN = ["--records=2000", "--keys=100", "--output=counts.csv"]
+RUN = ["--records=2000", "--keys=100", "--output=counts.csv", "--publish=end"]
 SHAPES = [["--executors=2"], ["--nodes=2", "--executors=2"]]
 # A limit on processes holds for users other than root. This one has no other process.
 USER = 61234
@@ -91,7 +91,7 @@ class ExhaustionTest(unittest.TestCase):
             self.assertEqual(codes[-1], 0)
 
     def test_processor_time_that_is_used_up(self):
-        code, error = self.run_limited(YSB, ["--seconds=300s", "--output=counts.csv"],
+        code, error = self.run_limited(YSB, ["--seconds=300s", "--output=counts.csv", "--publish=end"],
                                        {resource.RLIMIT_CPU: (1, 60)})
         self.assertEqual(code, 130, error)
         self.assertIn("interrupted by SIGXCPU: no more processor time is allowed; raise ulimit -t", error)
