@@ -77,6 +77,11 @@ class SourceReader final : public Producer<R>, public OrderedReader {
       WaitForTurn(fiber);
       const bool was_ready = source_->Ready();
       const SourceBatch<R> batch = source_->Poll();
+      if (batch.ended) {
+        // The last batch of a source that has failed stays here: its watermark may pass records that were not read, and
+        // windows must not fire, and be published, without these.
+        context_->Require(fiber, source_->status());
+      }
       const std::int64_t read_ns = context_->clock->NowNanos();
       metrics.records += batch.records.size();
       metrics.input_bytes += batch.records.size_bytes();
@@ -89,9 +94,6 @@ class SourceReader final : public Producer<R>, public OrderedReader {
       } else {
         fiber.Yield();
       }
-    }
-    if (absl::Status status = source_->status(); !status.ok()) {
-      context_->Fail(fiber, status);
     }
     output().Emit(fiber, EndOfStream{});
   }

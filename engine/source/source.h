@@ -63,7 +63,8 @@ class Source {
   /// round. A source that is not Ready for --idle-timeout counts as idle, and its next records may be late.
   virtual bool Ready() { return true; }
 
-  /// Why the stream ended. Asked after the batch that has `ended` set; an error ends the run with its message.
+  /// Why the stream ended. Asked after the batch that has `ended` set; an error ends the run with its message, and the
+  /// batch is dropped.
   virtual absl::Status status() const { return absl::OkStatus(); }
 
   /// Up to date after every Poll; asked at the end of the run.

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,25 @@ std::uint64_t AllLines(const Workload& workload) {
   }
   return lines;
 }
+
+/// Has a hundred numbers, then fails: its last batch has another number, and a watermark behind numbers never read.
+class FailingSource final : public Source<std::uint64_t> {
+ public:
+  SourceBatch<std::uint64_t> Poll() override {
+    if (std::exchange(has_polled_, true)) {
+      numbers_ = {1'000};
+      return {.records = numbers_, .watermark_ms = 2'000, .ended = true};
+    }
+    numbers_.resize(100);
+    std::iota(numbers_.begin(), numbers_.end(), 0);
+    return {.records = numbers_, .watermark_ms = 99};
+  }
+  absl::Status status() const override { return absl::DataLossError("the disk is gone"); }
+
+ private:
+  bool has_polled_ = false;
+  std::vector<std::uint64_t> numbers_;
+};
 
 using Sinks = OnEachShape;
 
@@ -148,6 +168,22 @@ TEST_P(Sinks, ASinkThatFailsEndsTheRun) {
 }
 
 // In front of a window, records that are late or of another window go another way than the rest.
+TEST_P(Sinks, TheLastBatchOfASourceThatFailsReachesNoSink) {
+  constexpr auto kTime = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
+  std::atomic<std::uint64_t> greatest = 0;
+  const SourceSpec<std::uint64_t, decltype(kTime)> source{
+      .open = [](const SourceContext&) -> absl::StatusOr<std::unique_ptr<Source<std::uint64_t>>> {
+        return std::make_unique<FailingSource>();
+      },
+      .event_time_ms = kTime};
+  const auto query = From(source).To(ForEach([&](std::uint64_t number) {
+    if (number > greatest) greatest = number;
+  }));
+  std::vector<ExecutorMetrics> metrics;
+  EXPECT_THAT(RunNodes(workload(), *query, metrics).message(), HasSubstr("the disk is gone"));
+  EXPECT_LT(greatest, 100U);
+}
+
 TEST_P(Sinks, EachRecordIsInspectedOnce) {
   const Workload workload = this->workload();
   std::atomic<std::uint64_t> inspected = 0;
