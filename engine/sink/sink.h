@@ -4,9 +4,8 @@
 // without a window, those of the records that it reads. A sink belongs to its executor's thread and must not block it:
 // what takes time goes on elsewhere, and Ready says when to come back.
 //
-//   1. Complete says that rows are final. A sink may publish them from then on, though the run may fail: it asks for
-//   that
-//      by WantsToPublish. Rows that it publishes stay.
+//   1. Complete says that rows are final. From then on a sink may publish them, although the run may fail later. The
+//      sink asks for the call of Publish by WantsToPublish. Published rows stay.
 //   2. TryFinish is called after the executor's last row, until it is true.
 //   3. Commit is called once, after every executor of the run has finished without error. What a sink holds back until
 //      then (a file's final name, say) never stands for half a result.
