@@ -5,6 +5,7 @@
 //   scaling_bench --workload=nb7 --executors=1    one of each
 //   scaling_bench --workload=nb7 --executors=4,8  processor time of a record on more executors than processors
 //   scaling_bench --skew                          two executors on keys that are skewed more and more
+//   scaling_bench --workload=exchange             two executors beside two threads that exchange records by key
 //
 // Every executor reads as many records of its own, however many there are. Prints each run, and medians with their
 // range. All results are compared.
@@ -14,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bench/scaling/exchange_comparison.h"
 #include "bench/scaling/loop_comparison.h"
 #include "bench/scaling/processor_time.h"
 #include "bench/scaling/report.h"
@@ -30,8 +32,10 @@ absl::Status Measure(const WorkloadKind& kind, const Settings& settings, Report&
   if (settings.skew) {
     return CompareSkew(kind, settings, report);
   }
-  return settings.executors.front() == 1 ? CompareWithLoop(kind, settings, report)
-                                         : CompareProcessorTime(kind, settings, report);
+  if (settings.executors.front() != 1) {
+    return CompareProcessorTime(kind, settings, report);
+  }
+  return kind.is_exchange ? CompareExchange(kind, settings, report) : CompareWithLoop(kind, settings, report);
 }
 
 int Main(int argc, char** argv) {

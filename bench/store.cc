@@ -32,8 +32,8 @@
 #include "rdma/memory/page_region.h"
 #include "rdma/mesh/executor_mesh.h"
 #include "state/crdt/count.h"
-#include "state/epoch/delta_outbox.h"
 #include "state/epoch/delta_reader.h"
+#include "state/epoch/outbox.h"
 #include "state/index/bucket.h"
 #include "state/index/bucket_table.h"
 #include "state/index/key_hash.h"
@@ -373,7 +373,7 @@ class Helper {
   StateMemory memory_{kMemoryLimitBytes};
   std::vector<std::unique_ptr<rdma::ExecutorMesh>> meshes_;
   std::vector<rdma::MeshDescriptor> descriptors_;
-  std::optional<DeltaOutbox> outbox_;
+  std::optional<Outbox> outbox_;
   std::optional<Store> store_;
   std::uint64_t epoch_ = 0;
 };

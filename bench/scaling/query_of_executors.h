@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,10 +24,11 @@ class QueryOfExecutors final : public engine::Query {
   /// At least one query.
   explicit QueryOfExecutors(std::vector<std::unique_ptr<engine::Query>> queries) : queries_(std::move(queries)) {}
 
-  std::vector<std::size_t> delta_entry_bytes() const override { return queries_.front()->delta_entry_bytes(); }
+  std::vector<engine::InputShape> inputs() const override { return queries_.front()->inputs(); }
   std::uint64_t source_memory_bytes() const override { return queries_.front()->source_memory_bytes(); }
   std::uint64_t table_bytes() const override { return queries_.front()->table_bytes(); }
   std::int64_t window_ms() const override { return queries_.front()->window_ms(); }
+  std::string Explain(std::uint32_t executors) const override { return queries_.front()->Explain(executors); }
   absl::StatusOr<std::unique_ptr<engine::QueryTask>> Open(engine::TaskContext& context) const override {
     return queries_[Value(context.self) % queries_.size()]->Open(context);
   }

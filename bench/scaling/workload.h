@@ -31,8 +31,9 @@ inline constexpr std::nullptr_t kNoLoop = nullptr;
 
 /// What the engine is to reach; 0: nothing in particular.
 struct WantedFigures {
-  double share_of_gain = 0;   // at least so much of the loop's gain by a second thread, by a second executor
-  double processor_time = 0;  // a record's with many executors, at most so often that with two
+  double share_of_gain = 0;     // at least so much of the loop's gain by a second thread, by a second executor
+  double processor_time = 0;    // a record's with many executors, at most so often that with two
+  double share_of_threads = 0;  // of an exchange: at least so much of the rate of two threads that are written by hand
 };
 
 struct Workload {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "bench/scaling/aggregations.h"
+#include "bench/scaling/exchange.h"
 #include "bench/scaling/joins.h"
 
 namespace glaive::bench {
@@ -36,7 +37,12 @@ std::vector<WorkloadKind> WorkloadKinds() {
        .wanted = kManyKeys,
        .input = {.windows = 1, .repetitions = 12, .keys = 5'000'000},
        .make = MakeNb8},
-      {.name = "nb11", .wanted = kManyKeys, .input = {.records = 5'000'000, .keys = 1'000'000}, .make = MakeNb11}};
+      {.name = "nb11", .wanted = kManyKeys, .input = {.records = 5'000'000, .keys = 1'000'000}, .make = MakeNb11},
+      {.name = "exchange",
+       .wanted = {.share_of_threads = 0.6},
+       .input = {.keys = 1'000'000},
+       .make = MakeExchange,
+       .is_exchange = true}};
 }
 
 absl::StatusOr<Workload> MakeWorkload(const WorkloadKind& kind, const InputSize& size) {

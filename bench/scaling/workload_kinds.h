@@ -20,6 +20,7 @@ struct WorkloadKind {
   WantedFigures wanted;
   InputSize input;  // unless flags say otherwise
   absl::StatusOr<Workload> (*make)(const InputSize& size) = nullptr;
+  bool is_exchange = false;  // the loop's threads wait for each other
 };
 
 std::vector<WorkloadKind> WorkloadKinds();

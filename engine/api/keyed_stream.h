@@ -7,8 +7,10 @@
 
 #include "absl/time/time.h"
 
+#include "engine/api/timed_stream.h"
 #include "engine/api/windowed_stream.h"
 #include "engine/api/wrong_order.h"
+#include "engine/exchange/routes.h"
 #include "engine/steps/steps.h"
 #include "engine/window/window_spec.h"
 #include "rdma/base/check.h"
@@ -53,6 +55,10 @@ class KeyedStream {
       return WrongOrder{};
     }
   }
+
+  /// Moves each record to the executor that leads its key, so that all records of a key are in one place. Windows and
+  /// aggregates need no such move: they merge what each executor has of a key.
+  auto Partition() && { return Exchanged(std::move(origin_), std::move(chain_), ByKey<Key>{key_}).KeyBy(key_); }
 
   /// One result for each key, of all its records, at the end of the stream: as
   /// Window(Unbounded{}).Aggregate(aggregate).

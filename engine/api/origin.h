@@ -42,7 +42,8 @@ struct StageOrigin {
   TableBytes tables;  // that were joined since
 };
 
-/// Records that an operator has made of others, each with its event time: behind a FlatMap, WithEventTime or Union.
+/// Records that an operator has made of others, each with its event time: behind a FlatMap, WithEventTime,
+/// Union, or an exchange.
 template <typename Out, bool kFromSourceT, bool kHasTimeT>
 struct TimedOrigin {
   using Record = TimedRecord<Out>;

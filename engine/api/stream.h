@@ -41,8 +41,10 @@
 #include "engine/api/keyed_stream.h"
 #include "engine/api/origin.h"
 #include "engine/api/static_table.h"
+#include "engine/api/timed_stream.h"
 #include "engine/api/windowed_stream.h"
 #include "engine/api/wrong_order.h"
+#include "engine/exchange/routes.h"
 #include "engine/executor/query.h"
 #include "engine/flow/timed_record.h"
 #include "engine/graph/event_times.h"
@@ -50,22 +52,13 @@
 #include "engine/graph/graph_query.h"
 #include "engine/graph/sink_writer.h"
 #include "engine/graph/source_reader.h"
+#include "engine/sink/collect.h"
 #include "engine/steps/expansions.h"
 #include "engine/steps/steps.h"
 #include "engine/window/window_spec.h"
+#include "rdma/base/check.h"
 
 namespace glaive::engine {
-
-/// The chain that begins behind an operator whose records are TimedRecord<R>.
-template <typename R>
-using Untimed = MapStep<SourceStep<TimedRecord<R>>, RecordOfTimedRecord>;
-
-/// The stream of the records of `vertex`.
-template <bool kFromSource, bool kHasTime, typename R>
-auto StreamOf(std::shared_ptr<const ProducerVertex<TimedRecord<R>>> vertex) {
-  return Stream<TimedOrigin<R, kFromSource, kHasTime>, Untimed<R>>(
-      {.vertex = std::move(vertex), .event_time_ms = {}, .tables = {}}, {});
-}
 
 /// A stream of records of type `Chain::Out`. A value: a copy is the same stream, whose source is read once for both.
 template <typename OriginT, Step Chain>
@@ -193,6 +186,30 @@ class Stream {
     }(std::index_sequence_for<Predicates...>());
   }
 
+  /// Spreads the records over all executors in turn, one each. To each executor, those of another one come in their
+  /// order. As every exchange it makes work of records that may as well stay where they are: it pays if few executors
+  /// read, or read more than the others.
+  auto Shuffle() && { return Exchanged(std::move(origin_), std::move(chain_), InTurn{}); }
+
+  /// Copies each record to every executor. Behind it each executor has all of the stream.
+  auto Broadcast() && { return Exchanged(std::move(origin_), std::move(chain_), ToAll{}); }
+
+  /// Moves the records to the first `executors` of the run, in turn, one each: with 1, all to executor 0. At least 1,
+  /// else the process ends with a message.
+  auto OnExecutors(std::uint32_t executors) && {
+    GLAIVE_CHECK(executors > 0, "OnExecutors(0): a stream needs an executor at least");
+    return Exchanged(std::move(origin_), std::move(chain_), InTurn{.executors = executors});
+  }
+
+  /// At most `count` records of the stream, all at executor 0: the first ones of each executor move there, and the
+  /// first of these go on. Which ones they are depends on how fast executors read. Sources are read to their ends.
+  auto Limit(std::uint64_t count) && {
+    return std::move(*this)
+        .RichFilterMap(std::uint64_t{0}, AtMost{count})
+        .OnExecutors(1)
+        .RichFilterMap(std::uint64_t{0}, AtMost{count});
+  }
+
   /// Says what records are grouped by: a callable or a member pointer. The key is hashed and shipped as its bytes, so
   /// its type has no padding and no pointers; rdma/base/plain_data.h says which the compiler cannot see.
   template <typename Key>
@@ -218,12 +235,14 @@ class Stream {
 
   /// Ends the stream in a sink: Csv, Collect, ForEach, Discard, AllOf, or your own (engine/sink/sink.h). Records move
   /// to no other executor: each writes the results of windows that it leads or, without a window, what it makes of the
-  /// records that it reads, in their order.
+  /// records that it reads, in their order. Only for CollectAll are they copied to all executors.
   template <typename S>
   std::unique_ptr<GraphQuery> To(const S& sink) && {
-    constexpr bool kIsSink = SinkSpecFor<S, Record>;
+    constexpr bool kIsSink = kIsCollectAll<S> || SinkSpecFor<S, Record>;
     static_assert(kIsSink, "glaive: To() takes a sink for this query's rows, such as Csv{path} or Discard{}");
-    if constexpr (kIsSink) {
+    if constexpr (kIsCollectAll<S>) {
+      return std::move(*this).Broadcast().To(sink.each);
+    } else if constexpr (kIsSink) {
       return std::make_unique<GraphQuery>(
           std::vector<std::shared_ptr<const Vertex>>{std::make_shared<const SinkVertex<Origin, Chain>>(
               std::move(origin_), std::move(chain_), sink.template Factory<Record>())});
@@ -232,6 +251,7 @@ class Stream {
     }
   }
 
+  GLAIVE_WRONG_ORDER(Partition, "glaive: Partition() comes after KeyBy(), which says by what")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
 
@@ -268,13 +288,6 @@ class Stream {
     return StreamOf<Origin::kFromSource, Origin::kHasTime, Out>(
         std::make_shared<const FlatMapVertex<Origin, Chain, Expansion, Out>>(std::move(origin_), std::move(chain_),
                                                                              std::move(expansion)));
-  }
-
-  template <typename R>
-  static constexpr void ExpectPlainData() {
-    static_assert(std::is_trivially_copyable_v<R>,
-                  "glaive: the records behind this step are plain data: no std::string, no containers, no other owner "
-                  "of memory; nor a std::pair or std::tuple: write a struct");
   }
 
   template <typename Predicates>

@@ -104,6 +104,7 @@ class WindowedStream {
   }
 
   GLAIVE_STREAM_STEPS(GLAIVE_WRONG_STREAM_STEP, "comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_STREAM_STEP(Partition, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(Unkey, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(DropKey, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: KeyBy() comes once, before Window(); after Window() comes Aggregate(...)")

@@ -17,7 +17,8 @@ inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
 #define GLAIVE_STREAM_STEPS(each, argument)                                                                            \
   each(Filter, argument) each(Map, argument) each(FilterMap, argument) each(FlatMap, argument) each(Flatten, argument) \
       each(Inspect, argument) each(RichMap, argument) each(RichFilterMap, argument) each(RichFlatMap, argument)        \
-          each(Route, argument) each(WithEventTime, argument)
+          each(Route, argument) each(WithEventTime, argument) each(Shuffle, argument) each(Broadcast, argument)        \
+              each(OnExecutors, argument) each(Limit, argument)
 
 /// Defines the step `name`, which takes anything and leads nowhere.
 #define GLAIVE_STEP_OF_WRONG_ORDER(name, unused) \
@@ -30,6 +31,7 @@ inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
 struct WrongOrder {
   GLAIVE_STREAM_STEPS(GLAIVE_STEP_OF_WRONG_ORDER, )
   GLAIVE_STEP_OF_WRONG_ORDER(KeyBy, )
+  GLAIVE_STEP_OF_WRONG_ORDER(Partition, )
   GLAIVE_STEP_OF_WRONG_ORDER(Unkey, )
   GLAIVE_STEP_OF_WRONG_ORDER(DropKey, )
   GLAIVE_STEP_OF_WRONG_ORDER(Window, )

@@ -19,7 +19,7 @@ constexpr std::int64_t HeldBack(std::int64_t watermark_ms, std::int64_t by_ms) {
   return watermark_ms < kMinEventTimeMs + by_ms ? kMinEventTimeMs : watermark_ms - by_ms;
 }
 
-/// The sum of two lengths of event time, not negative; no more than a quarter of the scale.
+/// The sum of two lengths of event time, of which the first may be negative; no more than a quarter of the scale.
 constexpr std::int64_t AddDelays(std::int64_t a_ms, std::int64_t b_ms) {
   constexpr std::int64_t kMostMs = kMaxEventTimeMs / 4;
   return a_ms >= kMostMs || b_ms >= kMostMs - a_ms ? kMostMs : a_ms + b_ms;

@@ -21,6 +21,7 @@ struct MemoryNeeds {
   std::uint32_t nodes_on_host = 1;   // they share what the host has
   std::uint64_t source_bytes = 0;    // of one executor
   std::uint64_t segment_bytes = 0;   // of one executor
+  std::uint64_t inbox_bytes = 0;     // of one executor: records of exchanges that wait for it
   std::uint64_t ring_bytes = 0;      // of one executor
   std::uint64_t arrival_bytes = 0;   // of one executor: credit words and queues of immediate values
   std::uint64_t verify_bytes = 0;    // of the node, for --verify

@@ -14,10 +14,10 @@
 #include "engine/cluster/input_comparison.h"
 #include "engine/cluster/protocol_error.h"
 #include "engine/cluster/transport_plan.h"
+#include "engine/executor/message_plan.h"
 #include "rdma/bootstrap/hello.h"
 #include "rdma/bootstrap/reminder.h"
 #include "rdma/mesh/mesh_memory.h"
-#include "state/store/fragment_geometry.h"
 
 namespace glaive::engine {
 namespace {
@@ -207,19 +207,19 @@ void NodeSetUp::WarnOfPlacement(rdma::Arrival arrival) const {
 }
 
 absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& mesh) const {
-  const absl::StatusOr<std::vector<state::FragmentGeometry>> fragments =
-      state::FragmentGeometry::PlanAll(options_->cluster.executor_count(), mesh.channel.slot_bytes,
-                                       parts_->query->delta_entry_bytes(), options_->state.fragment_bytes);
-  if (!fragments.ok()) {
-    return channels_.note.empty() ? fragments.status()
-                                  : absl::InvalidArgumentError(absl::StrCat(fragments.status().message(), "; ",
+  const absl::StatusOr<MessagePlan> messages = PlanMessages(parts_->query->inputs(), options_->cluster.executor_count(),
+                                                            mesh.channel.slot_bytes, options_->state.fragment_bytes);
+  if (!messages.ok()) {
+    return channels_.note.empty() ? messages.status()
+                                  : absl::InvalidArgumentError(absl::StrCat(messages.status().message(), "; ",
                                                                             channels_.note, ", raise that"));
   }
   const MemoryNeeds needs{
       .executors = options_->cluster.executors,
       .nodes_on_host = nodes_on_host_,
       .source_bytes = parts_->query->source_memory_bytes(),
-      .segment_bytes = std::uint64_t{state::FragmentGeometry::PoolSegments(*fragments)} * mesh.channel.slot_bytes,
+      .segment_bytes = std::uint64_t{messages->segments} * mesh.channel.slot_bytes,
+      .inbox_bytes = messages->inbox_bytes,
       .ring_bytes = channels_.node_ring_bytes / options_->cluster.executors,
       .arrival_bytes = rdma::ArrivalMemoryBytes(mesh),
       .verify_bytes = options_->output.verify ? program_->verify_memory_bytes(options_->cluster.executor_count()) : 0,

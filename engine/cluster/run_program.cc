@@ -28,6 +28,7 @@
 #include "engine/cluster/progress_line.h"
 #include "engine/cluster/run_secret.h"
 #include "engine/cluster/standard_streams.h"
+#include "engine/files/file_claims.h"
 #include "engine/flags/engine_flags.h"
 #include "engine/metrics/build_info.h"
 #include "engine/metrics/machine.h"
@@ -115,6 +116,18 @@ class Process {
   }
 
   bool found_wrong_result() const { return found_wrong_result_; }
+
+  /// --explain: builds the query and prints its plan. No file is written, and no other node is needed.
+  absl::Status PrintPlan() {
+    FileClaims no_files;
+    const std::uint32_t executors = options_->cluster.executor_count();
+    const auto query = program_->Build(*options_, executors, no_files, [] { return absl::OkStatus(); });
+    if (!query.ok()) {
+      return query.status();
+    }
+    std::cout << program_->name() << ": " << (*query)->Explain(executors);
+    return FlushStandardOutput(std::cout);
+  }
 
   /// Sees the processes that this one has started to their end.
   absl::Status CollectNodes(const absl::Status& run) {
@@ -337,7 +350,8 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
   // A launcher's child was started as /proc/self/exe, and ps and top would show it as "exe".
   (void)::prctl(PR_SET_NAME, std::filesystem::path(argv[0]).filename().c_str());
   Process process(program, options, flags, environment);
-  absl::Status status = CatchExhaustion([&] { return process.Run(argc, argv); });
+  absl::Status status =
+      CatchExhaustion([&] { return options.output.explain ? process.PrintPlan() : process.Run(argc, argv); });
   const absl::Status others = process.CollectNodes(status);
   if (!status.ok()) {
     process.Tell(std::string(MessageOf(status)));

@@ -14,20 +14,20 @@ constexpr std::int64_t kPeerCheckIntervalNanos = 20'000'000;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const ExecutorConfig& config, const Query& query) {
-  absl::StatusOr<std::vector<state::FragmentGeometry>> geometries = state::FragmentGeometry::PlanAll(
-      config.mesh.executor_count, config.mesh.channel.slot_bytes, query.delta_entry_bytes(), config.fragment_bytes);
-  if (!geometries.ok()) {
-    return geometries.status();
+  absl::StatusOr<MessagePlan> messages =
+      PlanMessages(query.inputs(), config.mesh.executor_count, config.mesh.channel.slot_bytes, config.fragment_bytes);
+  if (!messages.ok()) {
+    return messages.status();
   }
   absl::StatusOr<std::unique_ptr<rdma::ExecutorMesh>> mesh =
-      rdma::ExecutorMesh::Prepare(config.mesh, state::FragmentGeometry::PoolSegments(*geometries));
+      rdma::ExecutorMesh::Prepare(config.mesh, messages->segments);
   if (!mesh.ok()) {
     return mesh.status();
   }
-  return std::unique_ptr<Executor>(new Executor(config, query, *std::move(geometries), *std::move(mesh)));
+  return std::unique_ptr<Executor>(new Executor(config, query, *std::move(messages), *std::move(mesh)));
 }
 
-Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector<state::FragmentGeometry> geometries,
+Executor::Executor(const ExecutorConfig& config, const Query& query, MessagePlan messages,
                    std::unique_ptr<rdma::ExecutorMesh> mesh)
     : query_(&query),
       mesh_(std::move(mesh)),
@@ -43,7 +43,8 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, std::vector
   context_.idle_timeout_ns = config.idle_timeout_ns;
   context_.fold = config.fold;
   context_.rows_per_turn = config.rows_per_turn;
-  context_.geometries = std::move(geometries);
+  context_.geometries = std::move(messages.geometries);
+  context_.exchange_credits = messages.exchange_credits;
   context_.mesh = mesh_.get();
   context_.memory = &memory_;
   context_.metrics = &metrics_;

@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/executor/message_plan.h"
 #include "engine/executor/query.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/scheduler.h"
@@ -101,7 +102,7 @@ class Executor {
   ExecutorId id() const { return context_.self; }
 
  private:
-  Executor(const ExecutorConfig& config, const Query& query, std::vector<state::FragmentGeometry> geometries,
+  Executor(const ExecutorConfig& config, const Query& query, MessagePlan messages,
            std::unique_ptr<rdma::ExecutorMesh> mesh);
 
   void End();

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -36,12 +37,20 @@ class QueryTask {
   virtual absl::Status Commit() = 0;
 };
 
+/// What executors send each other for an input of a query: entries of a stage's deltas, or records of an exchange.
+struct InputShape {
+  std::size_t entry_bytes = 0;   ///< of the largest of them
+  std::size_t header_bytes = 0;  ///< of an exchange's messages, whose records follow it; 0 for a stage
+
+  bool is_exchange() const { return header_bytes > 0; }
+};
+
 class Query {
  public:
   virtual ~Query() = default;
 
-  /// For each input of the query's stages, the bytes of one entry of the deltas that executors exchange.
-  virtual std::vector<std::size_t> delta_entry_bytes() const = 0;
+  /// The inputs that executors send each other messages for, by their numbers.
+  virtual std::vector<InputShape> inputs() const = 0;
   /// Bytes of memory that an executor's sources hold.
   virtual std::uint64_t source_memory_bytes() const = 0;
   /// Bytes of the static tables that the executors of a node share; they are there already.
@@ -49,6 +58,9 @@ class Query {
   /// The longest window that ends, ms, but no more than some slides of it: what the default of --max-lead is a multiple
   /// of. If no window ends, a time that no flow leads by.
   virtual std::int64_t window_ms() const = 0;
+
+  /// The plan as text of several lines, in a run of `executors`: what its vertices do, and what each edge carries.
+  virtual std::string Explain(std::uint32_t executors) const = 0;
 
   /// Opens sources, state and sinks of an executor, on its own thread. `context` outlives the task.
   virtual absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const = 0;

@@ -36,6 +36,7 @@ struct TaskContext {
   std::int64_t max_lead_ms = 0;
   std::int64_t idle_timeout_ns = 0;
   std::vector<state::FragmentGeometry> geometries;  // of the query's inputs, by number
+  std::uint32_t exchange_credits = 0;               // messages of an exchange under way to an executor, at most
   state::FoldOptions fold;
   std::size_t rows_per_turn = 0;
   rdma::ExecutorMesh* mesh = nullptr;

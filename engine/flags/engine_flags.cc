@@ -189,6 +189,12 @@ void RegisterOutput(FlagSet& flags, OutputOptions& options) {
   flags.AddSwitch(
       {.name = "verify", .group = kOutput, .help = "recompute the query sequentially and compare every result"},
       options.verify);
+  flags.AddSwitch(
+      {.name = "explain",
+       .group = kOutput,
+       .help = "print the plan of the query, and run nothing: what each operator does, and what moves between "
+               "executors"},
+      options.explain);
   flags.AddChoice(
       {.name = "progress",
        .group = kOutput,

@@ -100,8 +100,9 @@ struct OutputOptions {
   std::string output;        ///< CSV file of the results, or empty
   bool join_output = false;  ///< one file of all leaders' parts
   PublishChoice publish = PublishChoice::kAuto;
-  std::string json;     ///< file for the run's report as one line of JSON, or empty
-  bool verify = false;  ///< recompute the query sequentially and compare
+  std::string json;      ///< file for the run's report as one line of JSON, or empty
+  bool verify = false;   ///< recompute the query sequentially and compare
+  bool explain = false;  ///< print the plan of the query, and run nothing
   ProgressChoice progress = ProgressChoice::kAuto;
 
   /// Whether results are visible while the run goes on.

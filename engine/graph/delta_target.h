@@ -1,23 +1,38 @@
-// DeltaTarget: the input of a stage as the leader's merge fiber sees it: where the deltas of other executors go.
+// DeltaTarget: the input of a stage as the receiving fiber sees it: where the deltas of other executors go.
+//
+// It has a reader for each of them, which checks what comes before anything of it is used. Used by its executor's
+// thread alone.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
+#include "engine/graph/message_target.h"
+#include "state/epoch/delta_layout.h"
 #include "state/epoch/delta_reader.h"
 
 namespace glaive::engine {
 
-class DeltaTarget {
+class DeltaTarget : public MessageTarget {
  public:
-  virtual ~DeltaTarget() = default;
+  bool Receive(Fiber& fiber, ExecutorId sender, const rdma::Message& message) final;
 
-  /// Of the deltas it takes.
-  virtual state::DeltaEntryBytes delta_entry_bytes() const = 0;
+ protected:
+  /// The query's input `number`, whose deltas have entries of those sizes. `context` outlives it.
+  DeltaTarget(TaskContext& context, std::uint32_t number, const state::DeltaEntryBytes& entry_bytes);
+
   /// Merges a chunk that `reader` has checked, then applies its marker. `sent_watermark_ms` is the sender's watermark
   /// before it. Yields in between, and waits for nothing (invariant I5).
   virtual void Merge(Fiber& fiber, state::DeltaReader& reader, std::int64_t sent_watermark_ms,
                      const state::DeltaChunk& chunk) = 0;
+
+ private:
+  TaskContext* task_;
+  std::vector<state::DeltaReader> readers_;  // by executor; the own one's is not used
 };
+
+static_assert(offsetof(state::DeltaTag, input) == kInputInTag);
 
 }  // namespace glaive::engine

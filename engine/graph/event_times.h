@@ -5,7 +5,12 @@
 //             ── Idle, Active, EndOfStream ──────────────────── the same ──────────────►
 //
 // A watermark follows each batch that has moved it. Records may be out of order by the bound; a record that is later
-// than that may be late for its window.
+// than that may be late for its window. The stream has no watermark of its own while the chain drops all records, or
+// while an exchange brings none. So it falls idle after --idle-timeout without a record, and others do not wait for it.
+// Time in which the producer is held up does not count.
+//
+// A source in front of it waits for flows that are behind in the new event times (invariant I7), unless an exchange is
+// between them: the flow that is behind may lack the very records that the source would read.
 //
 // Owned by the executor's task, used by its thread alone. EventTimeVertex is its part of the query's graph.
 #pragma once
@@ -14,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -29,6 +35,7 @@
 #include "engine/graph/operator.h"
 #include "engine/graph/timed_producer.h"
 #include "engine/graph/vertex.h"
+#include "engine/progress/idleness.h"
 #include "engine/steps/steps.h"
 
 namespace glaive::engine {
@@ -41,14 +48,25 @@ class EventTimeOperator final : public TimedOperator<typename Chain::In, typenam
   using Out = typename Chain::Out;
 
   /// All references outlive the operator. `bound_ms` is not negative.
-  EventTimeOperator(TaskContext& context, const Chain& chain, const Time& time, std::int64_t bound_ms)
-      : TimedOperator<In, Out>(context), context_(&context), chain_(&chain), time_(&time), bound_ms_(bound_ms) {}
+  EventTimeOperator(TaskContext& context, const Chain& chain, const Time& time, std::int64_t bound_ms,
+                    bool is_behind_exchange)
+      : TimedOperator<In, Out>(context),
+        context_(&context),
+        chain_(&chain),
+        time_(&time),
+        bound_ms_(bound_ms),
+        is_behind_exchange_(is_behind_exchange),
+        idleness_(context.idle_timeout_ns) {}
 
   void Take(Fiber& fiber, const Batch<In>& batch) override {
     const typename TimedProducer<Out>::Stretch stretch{.read_ns = batch.read_ns};
+    bool has_any = false;
     for (const In& record : batch.records) {
       if (chain_->Selects(record)) {
         chain_->Push(record, [&](const Out& survivor) {
+          if (!std::exchange(has_any, true)) {
+            Wake(fiber);
+          }
           const std::int64_t time_ms = std::invoke(*time_, survivor);
           if (time_ms == kMinEventTimeMs || time_ms == kMaxEventTimeMs) [[unlikely]] {
             context_->Fail(fiber, absl::InvalidArgumentError(
@@ -67,19 +85,51 @@ class EventTimeOperator final : public TimedOperator<typename Chain::In, typenam
   }
 
   void On(Fiber& fiber, const Control& control) override {
-    if (!std::holds_alternative<Watermark>(control)) {
+    if (std::holds_alternative<Active>(control)) {
+      Wake(fiber);
+    } else if (std::holds_alternative<EndOfStream>(control) ||
+               (std::holds_alternative<Idle>(control) && !output().idle())) {
       output().Emit(fiber, control);
     }
+  }
+
+  bool LeadsTooFar(std::int64_t /*ahead_ms*/) const override { return !is_behind_exchange_ && output().LeadsTooFar(); }
+  std::optional<std::int64_t> watermark_ms() const override {
+    return is_behind_exchange_ ? std::nullopt : output().least_watermark_ms();
+  }
+
+  bool WantsTurn(const Turn& turn) const override {
+    const bool changes = turn.held_up ? idleness_.silent() : !idleness_.silent() || idleness_.Due(turn.now_ns);
+    return (changes && !output().idle()) || output().WantsTurn(turn);
+  }
+  void Attend(Fiber& fiber, const Turn& turn) override {
+    if (turn.held_up) {
+      idleness_.OnActivity(turn.now_ns);
+    } else if (!output().idle() && idleness_.OnSilence(turn.now_ns)) {
+      output().Emit(fiber, Idle{.now_ns = turn.now_ns});
+    }
+    output().Attend(fiber, turn);
   }
 
  private:
   using TimedOperator<In, Out>::output;
 
+  /// There is a record, or the producer is not idle any more.
+  void Wake(Fiber& fiber) {
+    const std::int64_t now_ns = context_->clock->NowNanos();
+    idleness_.OnActivity(now_ns);
+    if (output().idle()) {
+      output().Emit(fiber, Active{.now_ns = now_ns});
+    }
+  }
+
   TaskContext* context_;
   const Chain* chain_;
   const Time* time_;
   const std::int64_t bound_ms_;
+  const bool is_behind_exchange_;
   std::int64_t latest_ms_ = kMinEventTimeMs;
+  Idleness idleness_;
 };
 
 template <typename Origin, Step Chain, typename Time>
@@ -93,8 +143,15 @@ class EventTimeVertex final : public ProducerVertex<TimedRecord<typename Chain::
   std::uint64_t source_memory_bytes() const override { return TimedProducer<typename Chain::Out>::kMemoryBytes; }
   std::int64_t delay_ms() const override { return AddDelays(origin_.vertex->delay_ms(), bound_ms_); }
 
+  bool is_behind_exchange() const override { return origin_.vertex->is_behind_exchange(); }
+  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+    return {.kind = "event times",
+            .facts = {ChainFact<Chain>(), absl::StrCat("watermarks stay behind by ", bound_ms_, " ms")}};
+  }
+
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
-    auto opened = std::make_unique<EventTimeOperator<Chain, Time>>(graph.context(), chain_, time_, bound_ms_);
+    auto opened = std::make_unique<EventTimeOperator<Chain, Time>>(graph.context(), chain_, time_, bound_ms_,
+                                                                   is_behind_exchange());
     graph.OutputOf(*origin_.vertex).Add(*opened);
     return opened;
   }

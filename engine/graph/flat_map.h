@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -72,6 +73,11 @@ class FlatMapVertex final : public ProducerVertex<TimedRecord<Out>> {
   std::uint64_t source_memory_bytes() const override { return TimedProducer<Out>::kMemoryBytes; }
   std::int64_t delay_ms() const override { return origin_.vertex->delay_ms(); }
   bool adds_past_results() const override { return origin_.vertex->adds_past_results(); }
+
+  bool is_behind_exchange() const override { return origin_.vertex->is_behind_exchange(); }
+  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+    return {.kind = std::string(Expansion::kName), .facts = {ChainFact<Chain>()}};
+  }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     auto opened =

@@ -1,12 +1,16 @@
 #include "engine/graph/graph_query.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <string_view>
 #include <utility>
 
-#include "engine/executor/delta_shipper.h"
+#include "absl/strings/str_cat.h"
+
+#include "engine/executor/shipper.h"
 #include "engine/executor/task_context.h"
-#include "engine/graph/delta_merger.h"
+#include "engine/graph/message_receiver.h"
 #include "engine/graph/open_graph.h"
 #include "rdma/base/check.h"
 
@@ -36,8 +40,8 @@ class GraphTask final : public QueryTask {
 
   absl::Status Spawn(Scheduler& scheduler) override {
     absl::Status status;
-    merger_.emplace(*context_, graph_.inputs());
-    status.Update(merger_->Spawn(scheduler));
+    receiver_.emplace(*context_, graph_.inputs());
+    status.Update(receiver_->Spawn(scheduler));
     status.Update(shipper_.Spawn(scheduler));
     for (const auto& each : operators_) {
       status.Update(each->Spawn(scheduler));
@@ -70,9 +74,9 @@ class GraphTask final : public QueryTask {
 
  private:
   TaskContext* context_;
-  DeltaShipper shipper_;
+  Shipper shipper_;
   OpenGraph graph_;
-  std::optional<DeltaMerger> merger_;                 // once the inputs are known
+  std::optional<MessageReceiver> receiver_;           // once the inputs are known
   std::vector<std::unique_ptr<Operator>> operators_;  // each behind those upstream of it
 };
 
@@ -125,13 +129,13 @@ std::vector<std::size_t> GraphQuery::Parts() const {
   return parts;
 }
 
-std::vector<std::size_t> GraphQuery::delta_entry_bytes() const {
-  std::vector<std::size_t> bytes;
+std::vector<InputShape> GraphQuery::inputs() const {
+  std::vector<InputShape> all;
   for (const Vertex* vertex : vertices_) {
-    const std::vector<std::size_t> more = vertex->delta_entry_bytes();
-    bytes.insert(bytes.end(), more.begin(), more.end());
+    const std::vector<InputShape> its = vertex->inputs();
+    all.insert(all.end(), its.begin(), its.end());
   }
-  return bytes;
+  return all;
 }
 
 std::uint64_t GraphQuery::source_memory_bytes() const {
@@ -162,8 +166,28 @@ std::int64_t GraphQuery::window_ms() const {
   return longest_ms.value_or(kNoWindowEndsMs);
 }
 
+std::string GraphQuery::Explain(std::uint32_t executors) const {
+  std::string text = executors == 1 ? "one executor runs\n" : absl::StrCat("each of ", executors, " executors runs\n");
+  for (std::size_t i = 0; i < vertices_.size(); ++i) {
+    const VertexPlan plan = vertices_[i]->Explain(executors);
+    absl::StrAppend(&text, absl::Dec(i + 1, absl::kSpacePad4), "  ", plan.kind);
+    std::string_view before = " of ";
+    for (const Vertex* upstream : vertices_[i]->upstream()) {
+      const auto at = std::ranges::find(vertices_, upstream) - vertices_.begin();
+      absl::StrAppend(&text, std::string(before), at + 1, " (records of ", upstream->record_bytes().value_or(0),
+                      " bytes)");
+      before = " and ";
+    }
+    absl::StrAppend(&text, "\n");
+    for (const std::string& fact : plan.facts) {
+      absl::StrAppend(&text, "        ", fact, "\n");
+    }
+  }
+  return text;
+}
+
 absl::StatusOr<std::unique_ptr<QueryTask>> GraphQuery::Open(TaskContext& context) const {
-  auto task = std::make_unique<GraphTask>(context, static_cast<std::uint32_t>(delta_entry_bytes().size()));
+  auto task = std::make_unique<GraphTask>(context, static_cast<std::uint32_t>(inputs().size()));
   const std::vector<std::size_t> parts = Parts();
   for (std::size_t i = 0; i < vertices_.size(); ++i) {
     if (absl::Status status = task->Open(*vertices_[i], parts[i]); !status.ok()) {

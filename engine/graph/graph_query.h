@@ -2,26 +2,29 @@
 //
 //   source    reads a source's batches, runs fused pipelines, folds the survivors into stores, ends epochs, or writes
 //             them to a sink: source_reader.h, stage/stage_input.h, sink_writer.h
-//   ship      sends sealed segments to the leaders of their keys: executor/delta_shipper.h
-//   merge     takes in the deltas of other executors, each for its input, then their watermarks: delta_merger.h
+//   ship      sends sealed segments to the leaders of their keys: executor/shipper.h
+//   receive   takes in the messages of other executors, each for its input: message_receiver.h
+//   exchange  hands on the records that other executors have sent: exchange/exchange.h
 //   trigger   fires a stage's windows that every executor has passed, and hands the results to the next stage or the
 //             sink: stage/window_trigger.h
 //
 // A query has one or more sinks. Their streams may share sources and stages, which run once for all of them. A query
-// without a stage exchanges nothing: its executors read and write on their own.
+// without stages and exchanges sends nothing: its executors read and write on their own.
 //
 // Owned by the executor, used by its thread alone. Who may wait for whom:
 //
-//   1. merge waits for nothing but the next message (invariant I5): it uses primary memory only.
-//   2. source and trigger wait for segments, which come back once others have merged; source for slower flows, too (I6,
-//      I7); trigger for the clock; both for sinks.
-//   3. trigger fires a window once min_ms() has passed its end; nobody changes such a window any more (I4).
+//   1. receive waits for nothing but the next message (invariant I5): it uses primary memory and inboxes only.
+//   2. source, exchange and trigger wait for segments, which come back once others have received (I6). They wait for
+//      sinks, and where their records move on, for the credit of an exchange.
+//   3. source waits for slower flows, too (I7); trigger waits for the clock.
+//   4. trigger fires a window once min_ms() has passed its end; nobody changes such a window any more (I4).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -39,10 +42,11 @@ class GraphQuery final : public Query {
   /// One query that does the work of all.
   static std::unique_ptr<GraphQuery> Unite(std::span<const GraphQuery* const> queries);
 
-  std::vector<std::size_t> delta_entry_bytes() const override;
+  std::vector<InputShape> inputs() const override;
   std::uint64_t source_memory_bytes() const override;
   std::uint64_t table_bytes() const override;
   std::int64_t window_ms() const override;
+  std::string Explain(std::uint32_t executors) const override;
   absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override;
 
  private:

@@ -12,9 +12,9 @@
 #include <map>
 #include <vector>
 
-#include "engine/executor/delta_shipper.h"
+#include "engine/executor/shipper.h"
 #include "engine/executor/task_context.h"
-#include "engine/graph/delta_target.h"
+#include "engine/graph/message_target.h"
 #include "engine/graph/output.h"
 #include "engine/graph/reading_order.h"
 #include "engine/graph/vertex.h"
@@ -24,10 +24,10 @@ namespace glaive::engine {
 class OpenGraph {
  public:
   /// All outlive the graph.
-  OpenGraph(TaskContext& context, DeltaShipper& shipper) : context_(&context), shipper_(&shipper) {}
+  OpenGraph(TaskContext& context, Shipper& shipper) : context_(&context), shipper_(&shipper) {}
 
   TaskContext& context() const { return *context_; }
-  DeltaShipper& shipper() const { return *shipper_; }
+  Shipper& shipper() const { return *shipper_; }
   ReadingOrder& reading_order() { return reading_order_; }
 
   /// The number of the graph's part that is being opened: vertices of different parts share no record.
@@ -37,9 +37,9 @@ class OpenGraph {
   /// The number of the query's next input.
   std::uint32_t next_input() const { return static_cast<std::uint32_t>(inputs_.size()); }
   /// Adds it. It outlives the run.
-  void AddInput(DeltaTarget& input) { inputs_.push_back(&input); }
+  void AddInput(MessageTarget& input) { inputs_.push_back(&input); }
   /// All inputs, by their numbers.
-  const std::vector<DeltaTarget*>& inputs() const { return inputs_; }
+  const std::vector<MessageTarget*>& inputs() const { return inputs_; }
 
   void AddOpened(const Vertex& vertex, Operator& opened) { opened_.emplace(&vertex, &opened); }
   /// The output of the operator of a vertex that has been opened.
@@ -50,10 +50,10 @@ class OpenGraph {
 
  private:
   TaskContext* context_;
-  DeltaShipper* shipper_;
+  Shipper* shipper_;
   ReadingOrder reading_order_;
   std::size_t part_ = 0;
-  std::vector<DeltaTarget*> inputs_;
+  std::vector<MessageTarget*> inputs_;
   std::map<const Vertex*, Operator*> opened_;
 };
 

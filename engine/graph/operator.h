@@ -5,24 +5,29 @@
 //    │ its      │                                                │ no fiber │        or a sink
 //    │ Output   │ ◄───────────────────────────────────────────── │ of its   │
 //    └──────────┘   LeadsTooFar()  WantsTurn()  watermark_ms()   │ own      │
-//     a fiber: "source" or "trigger"                             └──────────┘
+//     a fiber: "source", "trigger" or "exchange"                 └──────────┘
 //
-// A producer is a source's reader or a stage, whose fiber is that of its trigger. A consumer is the input of a stage or
-// the writer of a sink. A flat map is both, and has no fiber: it calls its consumers in its producer's. Between
-// producer and consumer is an Output (output.h), which checks rules 1, 2 and 3.
+// A producer is a source's reader, a stage, whose fiber is that of its trigger, or the receiving end of an exchange. A
+// consumer is the input of a stage, the writer of a sink, or the sending end of an exchange. A flat map is both, and
+// has no fiber: it calls its consumers in its producer's. Between producer and consumer is an Output (output.h), which
+// checks rules 1, 2 and 3.
 //
-//   1. Take, On, Flush and Attend of an edge come one after the other: none begins while another is suspended.
+//   1. Take, On, Flush and Attend of a consumer come one after the other: none begins while another is suspended.
 //   2. Watermarks ascend. Idle and Active alternate, and no batch and no watermark comes between Idle and Active.
 //   3. EndOfStream comes once, and last. It may come between Idle and Active.
-//   4. Take, On, Flush and Attend may suspend the fiber: for a free segment, for a sink, or to end a long turn.
+//   4. Take, On, Flush and Attend may suspend the fiber: for a free segment, for the credit of an exchange, for a sink,
+//   or
+//      to end a long turn.
 //      LeadsTooFar, WantsTurn and watermark_ms change nothing, and any fiber may call them.
 //   5. A batch belongs to the producer and is valid until Take returns.
 //   6. A watermark comes behind all records that it covers. The consumer tells others of it only when those records are
 //      in the state, or on their way to it (invariant I3).
 //   7. At the end of a turn, and while it waits, a producer calls Attend of each consumer that wants a turn.
-//   8. A producer that is about to wait for slower flows calls Flush first. Else flows could wait for each other's
+//   8. A consumer that waits for credit, or for a sink, lets the producer's other consumers have the turns that they
+//      want meanwhile (other_consumers.h). Segments come back whatever these do.
+//   9. A producer that is about to wait for slower flows calls Flush first. Else flows could wait for each other's
 //      stale clocks (invariant I7).
-//   9. A failure ends the run: TaskContext::Fail, which does not return.
+//  10. A failure ends the run: TaskContext::Fail, which does not return.
 //
 // Owned by the executor's task, used by its thread alone.
 //
@@ -44,6 +49,8 @@
 #include "engine/files/result_part.h"
 #include "engine/flow/batch.h"
 #include "engine/flow/control.h"
+#include "engine/graph/other_consumers.h"
+#include "engine/graph/turn.h"
 
 namespace glaive::engine {
 
@@ -74,16 +81,27 @@ class Consumer {
   virtual void Flush(Fiber& /*fiber*/) {}
 
   /// Whether Attend would do something.
-  virtual bool WantsTurn(std::int64_t /*now_ns*/) const { return false; }
+  virtual bool WantsTurn(const Turn& /*turn*/) const { return false; }
   /// Ends an epoch that is due, and follows other flows if the stream is idle.
-  virtual void Attend(Fiber& /*fiber*/, std::int64_t /*now_ns*/) {}
+  virtual void Attend(Fiber& /*fiber*/, const Turn& /*turn*/) {}
 
-  /// Whether a source has to wait that is ahead of the stream's watermark by `ahead_ms`, not negative, since it is so
-  /// far ahead of other streams (invariant I7). A source is ahead of its stream where a union waits for another source.
+  /// Whether a source has to wait that is ahead of the stream's watermark by `ahead_ms`, since it is so far ahead of
+  /// other streams (invariant I7). A source is ahead of its stream where a union waits for another source. It is
+  /// behind, by a negative `ahead_ms`, where a union has gone on without it.
   virtual bool LeadsTooFar(std::int64_t /*ahead_ms*/) const { return false; }
   /// How far the stream has come for the consumer's stage, which may be further than its producer has come: an idle
   /// flow follows others. None of a consumer that compares no streams.
   virtual std::optional<std::int64_t> watermark_ms() const { return std::nullopt; }
+
+  /// While the graph is opened: the other consumers of its producer. They outlive the run.
+  virtual void SetOthers(OtherConsumers& others) { others_ = &others; }
+
+ protected:
+  /// Null where no Output is between producer and consumer.
+  OtherConsumers* others() const { return others_; }
+
+ private:
+  OtherConsumers* others_ = nullptr;
 };
 
 }  // namespace glaive::engine

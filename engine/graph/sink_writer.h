@@ -23,6 +23,7 @@
 #include "engine/executor/task_context.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/operator.h"
+#include "engine/graph/other_consumers.h"
 #include "engine/graph/vertex.h"
 #include "engine/sink/sink.h"
 #include "engine/steps/steps.h"
@@ -62,10 +63,10 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
     }
   }
 
-  bool WantsTurn(std::int64_t now_ns) const override { return sink_->WantsToPublish(now_ns); }
-  void Attend(Fiber& fiber, std::int64_t now_ns) override {
-    if (sink_->WantsToPublish(now_ns)) {
-      context_->Require(fiber, sink_->Publish(now_ns));
+  bool WantsTurn(const Turn& turn) const override { return sink_->WantsToPublish(turn.now_ns); }
+  void Attend(Fiber& fiber, const Turn& turn) override {
+    if (sink_->WantsToPublish(turn.now_ns)) {
+      context_->Require(fiber, sink_->Publish(turn.now_ns));
     }
   }
 
@@ -83,7 +84,7 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
       if (*finished) {
         break;
       }
-      fiber.WaitUntil([&] { return sink_->Ready(); });
+      WaitForSink(fiber);
     }
     context_->metrics->last_result_ns = context_->clock->NowNanos();
   }
@@ -100,7 +101,11 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
     if (!has_time_) {
       sink_->Complete(std::nullopt);
     }
-    fiber.WaitUntil([&] { return sink_->Ready(); });
+    WaitForSink(fiber);
+  }
+
+  void WaitForSink(Fiber& fiber) {
+    WaitAndAttend(fiber, *context_->clock, this->others(), [&] { return sink_->Ready(); });
   }
 
   TaskContext* context_;
@@ -119,6 +124,10 @@ class SinkVertex final : public Vertex {
 
   std::vector<const Vertex*> upstream() const override { return {origin_.vertex.get()}; }
   TableBytes tables() const override { return origin_.tables; }
+
+  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+    return {.kind = "sink", .facts = {ChainFact<Chain>()}};
+  }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     TaskContext& context = graph.context();

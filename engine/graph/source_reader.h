@@ -58,7 +58,9 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   std::int64_t watermark_ms() const override {
     return output().least_watermark_ms().value_or(ended_ ? kMaxEventTimeMs : output().watermark_ms());
   }
-  bool CanRead() const override { return !ended_ && source_->Ready() && !output().LeadsTooFar(); }
+  bool CanRead() const override {
+    return !ended_ && !output().is_emitting() && source_->Ready() && !output().LeadsTooFar();
+  }
   bool idle() const override { return idleness_.idle(); }
   bool has_event_times() const override { return has_event_times_; }
   std::size_t part() const override { return part_; }
@@ -86,7 +88,7 @@ class SourceReader final : public Producer<R>, public OrderedReader {
       metrics.records += batch.records.size();
       metrics.input_bytes += batch.records.size_bytes();
       HandOn(fiber, batch, was_ready, read_ns);
-      output().Attend(fiber, read_ns);
+      output().Attend(fiber, {.now_ns = read_ns});
       ended_ = batch.ended;
       ShowProgress();
       if (batch.records.empty() && !ended_) {
@@ -137,18 +139,19 @@ class SourceReader final : public Producer<R>, public OrderedReader {
     AttendUntil(fiber, [&] { return order_->IsTurnOf(*this); });
   }
 
-  /// Waits until `holds()`. Meanwhile consumers get the turns that they want.
+  /// Waits for other flows until `holds()`. Meanwhile consumers get the turns that they want.
   template <typename Condition>
   void AttendUntil(Fiber& fiber, const Condition& holds) {
+    const auto turn = [this] { return Turn{.now_ns = context_->clock->NowNanos(), .held_up = true}; };
     while (!holds()) {
-      fiber.WaitUntil([&] { return holds() || output().WantsTurn(context_->clock->NowNanos()); });
-      output().Attend(fiber, context_->clock->NowNanos());
+      fiber.WaitUntil([&] { return holds() || output().WantsTurn(turn()); });
+      output().Attend(fiber, turn());
     }
   }
 
   bool AttentionIsDue() const {
     const std::int64_t now_ns = context_->clock->NowNanos();
-    return idleness_.Due(now_ns) || output().WantsTurn(now_ns);
+    return idleness_.Due(now_ns) || output().WantsTurn({.now_ns = now_ns});
   }
 
   /// Invariant I7. The epoch ends first, or the others might be waiting for this flow's stale clock.
@@ -183,6 +186,10 @@ class SourceVertex final : public ProducerVertex<R> {
 
   std::vector<const Vertex*> upstream() const override { return {}; }
   std::uint64_t source_memory_bytes() const override { return memory_bytes_; }
+
+  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+    return {.kind = "source", .facts = {has_event_times_ ? "with event times" : "without event times"}};
+  }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     TaskContext& context = graph.context();

@@ -69,7 +69,7 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
 
  private:
   void EndTurn(Fiber& fiber) {
-    output().Attend(fiber, context_->clock->NowNanos());
+    output().AttendOthers(fiber, context_->clock->NowNanos());  // all of its own, too: none is being called
     fiber.Yield();
   }
 
@@ -83,10 +83,14 @@ template <typename In, typename Out>
 class TimedOperator : public TimedProducer<Out>, public Consumer<In> {
  public:
   void Flush(Fiber& fiber) override { output().Flush(fiber); }
-  bool WantsTurn(std::int64_t now_ns) const override { return output().WantsTurn(now_ns); }
-  void Attend(Fiber& fiber, std::int64_t now_ns) override { output().Attend(fiber, now_ns); }
+  bool WantsTurn(const Turn& turn) const override { return output().WantsTurn(turn); }
+  void Attend(Fiber& fiber, const Turn& turn) override { output().Attend(fiber, turn); }
   bool LeadsTooFar(std::int64_t ahead_ms) const override { return output().LeadsTooFar(ahead_ms); }
   std::optional<std::int64_t> watermark_ms() const override { return output().least_watermark_ms(); }
+  void SetOthers(OtherConsumers& others) override {
+    Consumer<In>::SetOthers(others);
+    output().SetUpstream(&others);
+  }
 
  protected:
   using TimedProducer<Out>::TimedProducer;

@@ -13,7 +13,8 @@
 // wait for the end of that call: the output's consumers see one call at a time (rule 1 of operator.h).
 //
 // A source whose port is further ahead of the least watermark than --max-lead has to wait, and so has one that is as
-// far ahead of another executor's flow (invariant I7). When a stream becomes active after all were idle, the others
+// far ahead of another executor's flow (invariant I7). An idle one does not wait, since it becomes active by what it
+// brings. When a stream becomes active after all were idle, the others
 // count for a quarter of the idle timeout as if they were active: streams that become active together do so one after
 // the other, and their records would be late else.
 //
@@ -36,21 +37,23 @@
 #include "engine/executor/task_context.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/operator.h"
+#include "engine/graph/other_consumers.h"
 #include "engine/graph/output.h"
 #include "engine/graph/vertex.h"
 
 namespace glaive::engine {
 
 template <typename R>
-class UnionOperator final : public Producer<R> {
+class UnionOperator : public Producer<R> {
  public:
   /// What is fixed when it is opened.
   struct Options {
     std::size_t ports = 0;
-    bool has_event_times = true;   // whether all of its streams have them; else none waits for another
-    std::int64_t max_lead_ms = 0;  // of a port over the least watermark
-    std::int64_t delay_ms = 0;     // by which streams of results stay behind the others
-    std::int64_t patience_ns = 0;  // for which idle ports count when the first one becomes active
+    bool has_event_times = true;        // whether all of its streams have them; else none waits for another
+    bool waits_for_idle_ports = false;  // as long as one port is active, since the others will come as far
+    std::int64_t max_lead_ms = 0;       // of a port over the least watermark
+    std::int64_t delay_ms = 0;          // by which streams of results stay behind the others
+    std::int64_t patience_ns = 0;       // for which idle ports count when the first one becomes active
   };
 
   /// `context` outlives the operator.
@@ -62,58 +65,103 @@ class UnionOperator final : public Producer<R> {
 
   Consumer<R>& port(std::size_t i) { return *ports_[i]; }
 
- private:
+ protected:
   using Producer<R>::output;
 
+  /// How far a port's stream has come.
+  struct Position {
+    std::int64_t watermark_ms = kMinEventTimeMs;
+    std::int64_t first_watermark_ms = kMinEventTimeMs;
+    bool idle = false;
+
+    void MoveTo(std::int64_t time_ms) {
+      first_watermark_ms = watermark_ms == kMinEventTimeMs ? time_ms : first_watermark_ms;
+      watermark_ms = time_ms;
+    }
+  };
+
+  /// Whether the streams have event times, and a consumer compares how far streams have come. A sink does not.
+  bool ComparesStreams() const { return options_.has_event_times && output().least_watermark_ms().has_value(); }
+
+  /// As Consumer::LeadsTooFar, of what is at `at`.
+  bool LeadsTooFar(const Position& at, std::int64_t ahead_ms) const {
+    if (at.idle) {
+      return false;  // what comes makes it active, and is to be told so that others need not wait for it
+    }
+    if (!ComparesStreams()) {
+      return output().LeadsTooFar(ahead_ms);
+    }
+    // A stream that was idle may be behind what the union has told. What it brings does not move the union, so it does
+    // not wait for others though the union has to.
+    if (const std::int64_t told_ms = output().watermark_ms(); at.watermark_ms <= told_ms) {
+      const std::uint64_t behind_ms = static_cast<std::uint64_t>(told_ms) - static_cast<std::uint64_t>(at.watermark_ms);
+      return output().LeadsTooFar(std::max(ahead_ms, -kMostBehindMs) -
+                                  static_cast<std::int64_t>(std::min<std::uint64_t>(behind_ms, kMostBehindMs)));
+    }
+    // A port that has no watermark yet counts as if at the first one of `at`. If no port is active, none leads.
+    const std::int64_t least_ms =
+        std::max(LeastMs(context_->clock->NowNanos()).value_or(at.watermark_ms), at.first_watermark_ms);
+    // By how much it is ahead of the union, without what is natural. It may be more than a number can say.
+    const std::uint64_t lead_ms =
+        least_ms < at.watermark_ms ? static_cast<std::uint64_t>(at.watermark_ms) - static_cast<std::uint64_t>(least_ms)
+                                   : 0;
+    const auto natural_ms = static_cast<std::uint64_t>(options_.delay_ms);
+    const std::uint64_t beyond_ms = lead_ms > natural_ms ? lead_ms - natural_ms : 0;
+    const std::uint64_t behind_ms = ahead_ms < 0 ? static_cast<std::uint64_t>(-ahead_ms) : 0;
+    const bool leads_ports =
+        beyond_ms > behind_ms && beyond_ms - behind_ms > static_cast<std::uint64_t>(options_.max_lead_ms);
+    return leads_ports || output().LeadsTooFar(AddDelays(ahead_ms, static_cast<std::int64_t>(beyond_ms)));
+  }
+
+ private:
   class Port final : public Consumer<R> {
    public:
     explicit Port(UnionOperator& all) : all_(&all) {}
 
     void Take(Fiber& fiber, const Batch<R>& batch) override {
-      const Call call(*all_, fiber);
+      const Call call(*all_, fiber, this->others());
       all_->output().Emit(fiber, batch);
     }
     void On(Fiber& fiber, const Control& control) override {
-      const Call call(*all_, fiber);
+      const Call call(*all_, fiber, this->others());
       std::visit([&](const auto& each) { OnControl(fiber, each); }, control);
     }
     void Flush(Fiber& fiber) override {
-      const Call call(*all_, fiber);
+      const Call call(*all_, fiber, this->others());
       all_->output().Flush(fiber);
     }
-    bool WantsTurn(std::int64_t now_ns) const override {
-      return all_->CanAdvance(now_ns) || all_->output().WantsTurn(now_ns);
+    bool WantsTurn(const Turn& turn) const override {
+      // During a call of another port it is that one's fiber that attends. It may be the fiber that asks.
+      return !all_->is_called_ && (all_->CanAdvance(turn.now_ns) || all_->output().WantsTurn(turn));
     }
-    void Attend(Fiber& fiber, std::int64_t now_ns) override {
-      const Call call(*all_, fiber);
-      all_->Advance(fiber, now_ns, now_ns);
-      all_->output().Attend(fiber, now_ns);
+    void Attend(Fiber& fiber, const Turn& turn) override {
+      const Call call(*all_, fiber, this->others());
+      all_->Advance(fiber, turn.now_ns, turn.now_ns);
+      all_->output().Attend(fiber, turn);
     }
-    bool LeadsTooFar(std::int64_t ahead_ms) const override { return all_->LeadsTooFar(*this, ahead_ms); }
+    bool LeadsTooFar(std::int64_t ahead_ms) const override { return all_->LeadsTooFar(position_, ahead_ms); }
     std::optional<std::int64_t> watermark_ms() const override {
       if (!all_->ComparesStreams()) {
         return std::nullopt;
       }
-      return idle_ ? std::max(watermark_ms_, all_->output().watermark_ms()) : watermark_ms_;
+      return idle() ? std::max(own_watermark_ms(), all_->output().watermark_ms()) : own_watermark_ms();
     }
 
-    std::int64_t own_watermark_ms() const { return watermark_ms_; }
-    std::int64_t first_watermark_ms() const { return first_watermark_ms_; }
-    bool idle() const { return idle_; }
+    std::int64_t own_watermark_ms() const { return position_.watermark_ms; }
+    bool idle() const { return position_.idle; }
     bool ended() const { return ended_; }
 
    private:
     void OnControl(Fiber& fiber, const Watermark& watermark) {
-      first_watermark_ms_ = watermark_ms_ == kMinEventTimeMs ? watermark.time_ms : first_watermark_ms_;
-      watermark_ms_ = watermark.time_ms;
+      position_.MoveTo(watermark.time_ms);
       all_->Advance(fiber, all_->context_->clock->NowNanos(), watermark.read_ns);
     }
     void OnControl(Fiber& fiber, const Idle& idle) {
-      idle_ = true;
+      position_.idle = true;
       all_->OnQuiet(fiber, idle.now_ns);
     }
     void OnControl(Fiber& fiber, const Active& active) {
-      idle_ = false;
+      position_.idle = false;
       all_->OnActive(fiber, active);
     }
     void OnControl(Fiber& fiber, const EndOfStream& /*end*/) {
@@ -122,20 +170,20 @@ class UnionOperator final : public Producer<R> {
     }
 
     UnionOperator* all_;
-    std::int64_t watermark_ms_ = kMinEventTimeMs;
-    std::int64_t first_watermark_ms_ = kMinEventTimeMs;
-    bool idle_ = false;
+    Position position_;
     bool ended_ = false;
   };
 
-  /// A call of a port: waits for the end of another port's call, and holds up those that begin meanwhile.
+  /// A call of a port: waits for the end of another port's call, and holds up those that begin meanwhile. `others` are
+  /// the other consumers of the port's producer.
   class Call {
    public:
-    Call(UnionOperator& all, Fiber& fiber) : all_(&all) {
+    Call(UnionOperator& all, Fiber& fiber, OtherConsumers* others) : all_(&all) {
       if (all_->is_called_) {
-        fiber.WaitUntil([this] { return !all_->is_called_; });
+        WaitAndAttend(fiber, *all_->context_->clock, others, [this] { return !all_->is_called_; });
       }
       all_->is_called_ = true;
+      all_->output().SetUpstream(others);
     }
     ~Call() { all_->is_called_ = false; }
     Call(const Call&) = delete;
@@ -150,7 +198,8 @@ class UnionOperator final : public Producer<R> {
     std::optional<std::int64_t> least;
     bool some_active = false;
     for (const auto& port : ports_) {
-      if (port->ended() || (port->idle() && now_ns >= idle_count_until_ns_)) {
+      const bool counts = !port->idle() || options_.waits_for_idle_ports || now_ns < idle_count_until_ns_;
+      if (port->ended() || !counts) {
         continue;
       }
       some_active = some_active || !port->idle();
@@ -188,25 +237,8 @@ class UnionOperator final : public Producer<R> {
     }
   }
 
-  /// Whether the streams have event times, and a consumer compares how far streams have come. A sink does not.
-  bool ComparesStreams() const { return options_.has_event_times && output().least_watermark_ms().has_value(); }
-
-  bool LeadsTooFar(const Port& port, std::int64_t ahead_ms) const {
-    const std::int64_t own_ms = port.own_watermark_ms();
-    if (own_ms == kMinEventTimeMs || !ComparesStreams()) {
-      return output().LeadsTooFar(ahead_ms);
-    }
-    // A port that has no watermark yet counts as if at this port's first one. If no port is active, none leads.
-    const std::int64_t least_ms =
-        std::max(LeastMs(context_->clock->NowNanos()).value_or(own_ms), port.first_watermark_ms());
-    // By how much the port is ahead of the union, without what is natural. It may be more than a number can say.
-    const std::uint64_t lead_ms =
-        least_ms < own_ms ? static_cast<std::uint64_t>(own_ms) - static_cast<std::uint64_t>(least_ms) : 0;
-    const auto natural_ms = static_cast<std::uint64_t>(options_.delay_ms);
-    const std::uint64_t beyond_ms = lead_ms > natural_ms ? lead_ms - natural_ms : 0;
-    return beyond_ms > static_cast<std::uint64_t>(options_.max_lead_ms) ||
-           output().LeadsTooFar(AddDelays(ahead_ms, static_cast<std::int64_t>(beyond_ms)));
-  }
+  /// Further behind is as good as this.
+  static constexpr std::int64_t kMostBehindMs = kMaxEventTimeMs / 4;
 
   const TaskContext* context_;
   const Options options_;
@@ -239,6 +271,14 @@ class UnionVertex final : public ProducerVertex<R> {
   bool adds_past_results() const override {
     return has_results_ ||
            std::ranges::any_of(streams_, [](const auto& stream) { return stream->adds_past_results(); });
+  }
+
+  bool is_behind_exchange() const override {
+    return std::ranges::any_of(streams_, [](const auto& stream) { return stream->is_behind_exchange(); });
+  }
+  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+    return {.kind = "union",
+            .facts = {has_event_times_ ? "its watermark is the least of its streams'" : "without event times"}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

@@ -1,8 +1,9 @@
 // Vertex: a query is a graph of vertices; an executor runs an operator for each (operator.h).
 //
 // Vertices are immutable and shared by the executors of a process. They are sources, stages (windowed aggregations and
-// joins), flat maps and sinks; each knows what it takes in. Every node of a run builds the same graph from the same
-// flags, so that the inputs of its stages, in the graph's order, have the same numbers everywhere.
+// joins), exchanges, flat maps and sinks; each knows what it takes in. Every node of a run builds the same graph from
+// the same flags, so that the inputs of its stages and exchanges, in the graph's order, have the same numbers
+// everywhere.
 //
 //   absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph);
 //   (*opened)->Spawn(scheduler);
@@ -17,7 +18,9 @@
 
 #include "absl/status/statusor.h"
 
+#include "engine/executor/query.h"
 #include "engine/graph/operator.h"
+#include "engine/graph/vertex_plan.h"
 
 namespace glaive::engine {
 
@@ -32,8 +35,8 @@ class Vertex {
 
   /// The vertices whose records it takes in.
   virtual std::vector<const Vertex*> upstream() const = 0;
-  /// For each input of a stage, the bytes of an entry of the deltas that executors exchange.
-  virtual std::vector<std::size_t> delta_entry_bytes() const { return {}; }
+  /// Its inputs that executors send each other messages for.
+  virtual std::vector<InputShape> inputs() const { return {}; }
   /// Bytes of memory that a source or the buffer of an operator takes on an executor.
   virtual std::uint64_t source_memory_bytes() const { return 0; }
   /// The static tables that it joins its records with.
@@ -45,9 +48,17 @@ class Vertex {
   /// By how much the watermark of its records stays behind that of the sources they come from, at most; ms.
   virtual std::int64_t delay_ms() const { return 0; }
 
-  /// Whether results of windows that ended before a watermark may follow it: of the results that a union unites, some
-  /// may come of a stream that was idle.
+  /// Whether results of windows that ended before a watermark may follow it: of the results that a union unites, or an
+  /// exchange, some may come of a stream that was idle.
   virtual bool adds_past_results() const { return false; }
+
+  /// Whether its records may come through an exchange, behind the last stage if there is any.
+  virtual bool is_behind_exchange() const { return false; }
+
+  /// What --explain says of it in a run of `executors`.
+  virtual VertexPlan Explain(std::uint32_t executors) const = 0;
+  /// Bytes of a record that it makes; none of a sink.
+  virtual std::optional<std::size_t> record_bytes() const { return std::nullopt; }
 
   /// Opens it on an executor, on its own thread, after the vertices upstream.
   virtual absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const = 0;
@@ -55,6 +66,9 @@ class Vertex {
 
 /// A vertex whose operators are Producer<R>.
 template <typename R>
-class ProducerVertex : public Vertex {};
+class ProducerVertex : public Vertex {
+ public:
+  std::optional<std::size_t> record_bytes() const final { return sizeof(R); }
+};
 
 }  // namespace glaive::engine

@@ -42,23 +42,26 @@ struct ExecutorMetrics : state::TableCounts {
 
   std::uint64_t epochs = 0;  ///< epochs this executor ended
 
-  std::uint64_t folded_records = 0;    ///< records folded before they were handed to their leaders
-  std::uint64_t appended_records = 0;  ///< records handed to their leaders as entries of their own
-  std::uint64_t fold_switches = 0;     ///< times that folding began or ended because it did or did not pay
-  std::uint64_t own_entries = 0;       ///< entries that this executor led itself
-  std::uint64_t delta_entries = 0;     ///< entries sent to other leaders
-  std::uint64_t delta_bytes = 0;       ///< payload bytes sent to other leaders, markers included
-  std::uint64_t messages = 0;          ///< messages sent to other leaders
-  std::uint64_t segment_waits = 0;     ///< times records waited for a segment to come back
-  std::uint64_t credit_stalls = 0;     ///< sends put off because a ring was full
-  std::uint64_t queue_stalls = 0;      ///< sends put off because a send queue was full
-  std::uint64_t credit_writes = 0;     ///< returns of credits to senders
-  std::uint64_t placement_waits = 0;   ///< messages whose last byte came before the rest
-  std::uint64_t handed_on = 0;         ///< immediate values handed on to other executors of its node
-  std::uint64_t opened_ahead = 0;      ///< slices of many keys, opened before their first entries
-  std::uint64_t merges = 0;            ///< entries of other executors merged into this leader's state
-  std::uint64_t slice_merges = 0;      ///< merges to put sliding windows or sessions together from slices
-  std::uint64_t max_ring_laps = 0;     ///< most complete laps of any ring this executor sends into
+  std::uint64_t folded_records = 0;     ///< records folded before they were handed to their leaders
+  std::uint64_t appended_records = 0;   ///< records handed to their leaders as entries of their own
+  std::uint64_t fold_switches = 0;      ///< times that folding began or ended because it did or did not pay
+  std::uint64_t own_entries = 0;        ///< entries that this executor led itself
+  std::uint64_t delta_entries = 0;      ///< entries sent to other leaders
+  std::uint64_t delta_bytes = 0;        ///< payload bytes sent to other leaders, markers included
+  std::uint64_t messages = 0;           ///< messages sent to other executors
+  std::uint64_t exchanged_records = 0;  ///< records that exchanges have moved, or left where they were
+  std::uint64_t exchanged_bytes = 0;    ///< payload bytes of exchanges sent to other executors
+  std::uint64_t exchange_waits = 0;     ///< times records of an exchange waited for a slower executor, or for a segment
+  std::uint64_t segment_waits = 0;      ///< times records waited for a segment to come back
+  std::uint64_t credit_stalls = 0;      ///< sends put off because a ring was full
+  std::uint64_t queue_stalls = 0;       ///< sends put off because a send queue was full
+  std::uint64_t credit_writes = 0;      ///< returns of credits to senders
+  std::uint64_t placement_waits = 0;    ///< messages whose last byte came before the rest
+  std::uint64_t handed_on = 0;          ///< immediate values handed on to other executors of its node
+  std::uint64_t opened_ahead = 0;       ///< slices of many keys, opened before their first entries
+  std::uint64_t merges = 0;             ///< entries of other executors merged into this leader's state
+  std::uint64_t slice_merges = 0;       ///< merges to put sliding windows or sessions together from slices
+  std::uint64_t max_ring_laps = 0;      ///< most complete laps of any ring this executor sends into
 
   std::uint64_t state_bytes = 0;          ///< memory that primary and fragment state have taken
   std::uint64_t touched_bytes = 0;        ///< of large blocks, for which pages were taken in steps

@@ -100,6 +100,11 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   Line(out, "deltas",
        absl::StrFormat("%s in %s entries, %.2f records in each, %s merged", FormatBytes(total.delta_bytes),
                        Grouped(total.delta_entries), report.folds_per_delta_entry, Grouped(total.merges)));
+  if (total.exchanged_records > 0) {
+    Line(out, "exchanges",
+         absl::StrFormat("%s records handed on, %s to other executors, %s waits", Grouped(total.exchanged_records),
+                         FormatBytes(total.exchanged_bytes), Grouped(total.exchange_waits)));
+  }
   Line(out, "folding",
        absl::StrFormat("%s records folded, %s appended, %s switches", Grouped(total.folded_records),
                        Grouped(total.appended_records), Grouped(total.fold_switches)));

@@ -98,7 +98,8 @@ state::EpochMarker FlowProgress::EndEpoch(std::int64_t now_ns) {
 }
 
 bool FlowProgress::LeadsTooFar(std::int64_t ahead_ms) const {
-  if (watermark_ms_ == kMinEventTimeMs) {
+  // An idle flow has followed others, and may be ahead of one that is idle by now. It becomes active by what it brings.
+  if (watermark_ms_ == kMinEventTimeMs || is_idle_) {
     return false;
   }
   // A flow that has not reported yet counts as if at this flow's first watermark.
@@ -108,6 +109,10 @@ bool FlowProgress::LeadsTooFar(std::int64_t ahead_ms) const {
                                     ? static_cast<std::uint64_t>(watermark_ms_) - static_cast<std::uint64_t>(slowest_ms)
                                     : 0;
   const auto most_ms = static_cast<std::uint64_t>(options_.max_lead_ms);
+  if (ahead_ms < 0) {
+    const auto behind_ms = static_cast<std::uint64_t>(-ahead_ms);
+    return lead_ms > behind_ms && lead_ms - behind_ms > most_ms;
+  }
   return lead_ms > most_ms || static_cast<std::uint64_t>(ahead_ms) > most_ms - lead_ms;
 }
 

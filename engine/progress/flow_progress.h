@@ -76,8 +76,9 @@ class FlowProgress {
   /// Publishes, and ends the epoch: the marker to ship. The next epoch has begun.
   state::EpochMarker EndEpoch(std::int64_t now_ns);
 
-  /// Whether a source has to wait that is `ahead_ms`, not negative, ahead of this flow's watermark: it is ahead of the
-  /// slowest flow, or of the windows that have fired, by more than max_lead.
+  /// Whether a source has to wait that is ahead of this flow's watermark by `ahead_ms`, or behind it if that is
+  /// negative: it is ahead of the slowest flow, or of the windows that have fired, by more than max_lead. An idle flow
+  /// never has to.
   bool LeadsTooFar(std::int64_t ahead_ms = 0) const;
 
   std::int64_t watermark_ms() const { return watermark_ms_; }

@@ -1,8 +1,8 @@
 // Idleness: whether a source has had nothing to read for so long that its flows count as idle.
 //
-// A pure value: time comes in as numbers. Owned by the source's reader. flow_progress.h says what an idle flow does.
-// Silence is counted from the first time the source was asked in vain: an executor that is held up by
-// others, and doesn't ask, is not idle.
+// A pure value: time comes in as numbers. Owned by the source's reader, or by an operator that makes event times.
+// flow_progress.h says what an idle flow does. Silence is counted from the first time the source was asked in vain: an
+// executor that is held up by others, and doesn't ask, is not idle.
 //
 //   Idleness idleness(timeout_ns);
 //   if (idleness.OnSilence(now_ns)) TellTheOthers();
@@ -43,6 +43,8 @@ class Idleness {
     return silent_ && !idle_ && timeout_ns_ > 0 && now_ns - silent_since_ns_ >= timeout_ns_;
   }
   bool idle() const { return idle_; }
+  /// Whether the source has had nothing since it was asked last.
+  bool silent() const { return silent_; }
   /// How often the source has become idle, and for how long it was, ns: the times until OnActivity.
   std::uint64_t periods() const { return periods_; }
   std::uint64_t idle_ns() const { return static_cast<std::uint64_t>(idle_ns_); }

@@ -5,6 +5,7 @@
 //
 //   std::vector<std::vector<WindowResult<std::uint64_t, std::uint64_t>>> rows(executor_count);
 //   query.To(Collect(rows));
+//   query.To(CollectAll(rows));   // each vector has the rows of all
 #pragma once
 
 #include <cstdint>
@@ -62,5 +63,20 @@ class Collect {
   std::vector<std::vector<Row>>* rows_;
   std::uint64_t max_rows_;
 };
+
+/// Likewise, but each executor retains the rows of all executors. It is no sink of its own: `.To()` has every row
+/// copied to each executor, and retained there.
+template <typename Row>
+struct CollectAll {
+  explicit CollectAll(std::vector<std::vector<Row>>& rows_by_executor,
+                      std::uint64_t max_rows = std::numeric_limits<std::uint64_t>::max())
+      : each(rows_by_executor, max_rows) {}
+
+  Collect<Row> each;
+};
+template <typename S>
+inline constexpr bool kIsCollectAll = false;
+template <typename Row>
+inline constexpr bool kIsCollectAll<CollectAll<Row>> = true;
 
 }  // namespace glaive::engine

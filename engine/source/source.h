@@ -1,8 +1,8 @@
 // Source: where an executor's records come from, a batch at a time.
 //
-// Every executor opens its own source and reads its own part of the stream: flows are never re-partitioned (paper
-// section 5.1). A source belongs to its executor's thread and must not block it: with nothing to read it
-// returns an empty batch, and says through Ready when to ask again. It is silent as long as it is not Ready.
+// Every executor opens its own source and reads its own part of the stream (paper section 5.1). A source belongs to its
+// executor's thread and must not block it: with nothing to read it returns an empty batch, and says through Ready when
+// to ask again. It is silent as long as it is not Ready.
 //
 //   1. Watermarks never go back, and no record of a later batch has an event time below an earlier watermark. A
 //      record that breaks this is counted as late if its window has closed.

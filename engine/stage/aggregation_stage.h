@@ -106,13 +106,20 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
   explicit AggregationVertex(Plan plan) : plan_(std::move(plan)) {}
 
   std::vector<const Vertex*> upstream() const override { return {plan_.origin.vertex.get()}; }
-  std::vector<std::size_t> delta_entry_bytes() const override { return {Plan::Store::kMostEntryBytes}; }
+  std::vector<InputShape> inputs() const override { return {{.entry_bytes = Plan::Store::kMostEntryBytes}}; }
   TableBytes tables() const override { return plan_.origin.tables; }
   std::optional<std::int64_t> window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {
     return AddDelays(plan_.origin.vertex->delay_ms(),
                      Windows(plan_.window).ResultDelayMs() + plan_.allowed_lateness_ms);
   }
+  VertexPlan Explain(std::uint32_t executors) const override {
+    return {.kind = "aggregation",
+            .facts = {ChainFact<typename Plan::Chain>(),
+                      absl::StrCat(AggregateName(plan_.aggregate), ", ", WindowText(plan_.window)),
+                      LateMergeFact<typename Plan::GroupKey>(executors, Plan::Store::kMostEntryBytes)}};
+  }
+
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     return AggregationStage<Plan>::Open(plan_, graph);
   }

@@ -127,8 +127,8 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
   std::vector<const Vertex*> upstream() const override {
     return {plan_.left.origin.vertex.get(), plan_.right.origin.vertex.get()};
   }
-  std::vector<std::size_t> delta_entry_bytes() const override {
-    return {Plan::Left::Store::kMostEntryBytes, Plan::Right::Store::kMostEntryBytes};
+  std::vector<InputShape> inputs() const override {
+    return {{.entry_bytes = Plan::Left::Store::kMostEntryBytes}, {.entry_bytes = Plan::Right::Store::kMostEntryBytes}};
   }
   TableBytes tables() const override {
     TableBytes both = plan_.left.origin.tables;
@@ -142,6 +142,20 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
     const std::int64_t lateness_ms = std::max(plan_.left.allowed_lateness_ms, plan_.right.allowed_lateness_ms);
     return AddDelays(upstream_ms, Windows(plan_.window).ResultDelayMs() + lateness_ms);
   }
+  VertexPlan Explain(std::uint32_t executors) const override {
+    using Left = typename Plan::Left;
+    using Right = typename Plan::Right;
+    constexpr const char* kKind = Plan::kKind == JoinKind::kInner ? "join"
+                                  : Plan::kOuterRight             ? "full join"
+                                                                  : "left join";
+    return {.kind = kKind,
+            .facts = {
+                WindowText(plan_.window), absl::StrCat("left: ", ChainFact<typename Left::Chain>()),
+                absl::StrCat("left: ", LateMergeFact<typename Left::Key>(executors, Left::Store::kMostEntryBytes)),
+                absl::StrCat("right: ", ChainFact<typename Right::Chain>()),
+                absl::StrCat("right: ", LateMergeFact<typename Right::Key>(executors, Right::Store::kMostEntryBytes))}};
+  }
+
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     return JoinStage<Plan>::Open(plan_, graph);
   }

@@ -1,12 +1,11 @@
 // LateOutput: the late records of one executor, on their way to the sink that `.LateTo()` has named.
 //
-// Owned by the input of a stage, used by its source's fiber, which waits here for the sink as the trigger does for the
-// other one.
-// Without LateTo it does nothing, and no record is ever added.
+// Owned by the input of a stage. The fiber of the input's producer uses it, and waits here for a slow sink. Without
+// LateTo it does nothing, and no record is ever added.
 //
 //   late.Add({.event_time_ms = ..., .watermark_ms = ..., .record = ...});   // some of a batch
-//   status = late.Write(fiber);                                             // behind the batch
-//   status = late.Finish(fiber);   ...   status = late.Commit();
+//   status = late.Write(wait);                                              // behind the batch
+//   status = late.Finish(wait);   ...   status = late.Commit();
 #pragma once
 
 #include <memory>
@@ -16,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/fiber/fiber.h"
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
 
@@ -32,8 +30,9 @@ class LateOutput {
   /// Keeps a record until the next Write.
   void Add(LateRecord<R> late) { rows_.push_back(std::move(late)); }
 
-  /// Hands over what was added, and waits until the sink would take more.
-  absl::Status Write(Fiber& fiber) {
+  /// Hands over what was added, and waits until the sink would take more: `wait(ready)` returns once `ready()`.
+  template <typename WaitFn>
+  absl::Status Write(const WaitFn& wait) {
     if (rows_.empty()) {
       return absl::OkStatus();
     }
@@ -41,7 +40,7 @@ class LateOutput {
     rows_.clear();
     sink_->Complete(std::nullopt);  // a late record is final, and others may be as late
     if (status.ok()) {
-      fiber.WaitUntil([&] { return sink_->Ready(); });
+      wait([&] { return sink_->Ready(); });
     }
     return status;
   }
@@ -50,13 +49,14 @@ class LateOutput {
   absl::Status Publish(std::int64_t now_ns) { return sink_->Publish(now_ns); }
 
   /// Waits until all can be committed.
-  absl::Status Finish(Fiber& fiber) {
+  template <typename WaitFn>
+  absl::Status Finish(const WaitFn& wait) {
     while (sink_ != nullptr) {
       const absl::StatusOr<bool> finished = sink_->TryFinish();
       if (!finished.ok() || *finished) {
         return finished.status();
       }
-      fiber.WaitUntil([&] { return sink_->Ready(); });
+      wait([&] { return sink_->Ready(); });
     }
     return absl::OkStatus();
   }

@@ -1,7 +1,7 @@
 // StageInput: one of the streams that a stage takes in, on one executor: its fused pipeline, its state and its epochs.
 //
 // As a consumer it runs the chain on batches, folds the resulting records into the store, and ends epochs, in the
-// producer's fiber. As a target of deltas it merges the entries that other executors have sent, in the merge fiber.
+// producer's fiber. As a target of deltas it merges the entries that other executors have sent, in the receiving fiber.
 // Owned by its stage, used by its executor's thread alone.
 //
 //   1. A watermark is told to others only behind everything it covers (invariant I3).
@@ -23,12 +23,13 @@
 
 #include "absl/status/statusor.h"
 
-#include "engine/executor/delta_shipper.h"
+#include "engine/executor/shipper.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/pace.h"
 #include "engine/graph/delta_target.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/operator.h"
+#include "engine/graph/other_consumers.h"
 #include "engine/progress/flow_progress.h"
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/described_stage.h"
@@ -66,6 +67,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     auto store = Store::Create({.memory = context.memory,
                                 .pool = &context.mesh->segments(),
                                 .outbox = &graph.shipper().outbox(),
+                                .observer = context.delta_observer,
                                 .self = context.self,
                                 .executor_count = context.executor_count,
                                 .input = number,
@@ -101,10 +103,11 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     }
   }
 
-  bool WantsTurn(std::int64_t now_ns) const override {
-    return ShouldEndEpoch(now_ns) || progress_.ShouldFollow(now_ns) || late_.WantsToPublish(now_ns);
+  bool WantsTurn(const Turn& turn) const override {
+    return ShouldEndEpoch(turn.now_ns) || progress_.ShouldFollow(turn.now_ns) || late_.WantsToPublish(turn.now_ns);
   }
-  void Attend(Fiber& fiber, std::int64_t now_ns) override {
+  void Attend(Fiber& fiber, const Turn& turn) override {
+    const std::int64_t now_ns = turn.now_ns;
     progress_.Follow(now_ns);
     if (late_.WantsToPublish(now_ns)) {
       context_->Require(fiber, late_.Publish(now_ns));
@@ -120,8 +123,6 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   std::optional<std::int64_t> watermark_ms() const override { return progress_.watermark_ms(); }
 
   // ---- as a target of deltas ---------------------------------------------------------------------------------------
-
-  state::DeltaEntryBytes delta_entry_bytes() const override { return Store::kEntryBytes; }
 
   void Merge(Fiber& fiber, state::DeltaReader& reader, std::int64_t sent_watermark_ms,
              const state::DeltaChunk& chunk) override {
@@ -219,7 +220,8 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
 
   StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
              const DescribedStage& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
-      : plan_(&plan),
+      : DeltaTarget(graph.context(), graph.next_input(), Store::kEntryBytes),
+        plan_(&plan),
         context_(&graph.context()),
         shipper_(&graph.shipper()),
         described_(&stage),
@@ -249,7 +251,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     progress_.OnEnd(context_->clock->NowNanos());
     EndEpoch(fiber);
     shipper_->EndInput();
-    context_->Require(fiber, late_.Finish(fiber));
+    context_->Require(fiber, late_.Finish(Waiting(fiber)));
   }
 
   bool ShouldEndEpoch(std::int64_t now_ns) const { return progress_.has_news() && progress_.ShouldEndEpoch(now_ns); }
@@ -273,7 +275,12 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
       ReadOut(fiber);
     }
     progress_.OnBatch(batch.records.size(), batch.records.size_bytes(), progress_.watermark_ms(), batch.read_ns);
-    context_->Require(fiber, late_.Write(fiber));
+    context_->Require(fiber, late_.Write(Waiting(fiber)));
+  }
+
+  /// How to wait for the sink of late records.
+  auto Waiting(Fiber& fiber) {
+    return [this, &fiber](const auto& ready) { WaitAndAttend(fiber, *context_->clock, this->others(), ready); };
   }
 
   /// Calls `add(records, meanwhile)` for the records that the chain's leading filters select, at most kAddStep at a
@@ -384,14 +391,14 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
 
   const Plan* plan_;
   TaskContext* context_;
-  DeltaShipper* shipper_;
+  Shipper* shipper_;
   const DescribedStage* described_;
   Windows windows_;
   LateOutput<typename Plan::Record> late_;
   Store store_;
   FoldLoop<Plan> fold_loop_;
   Pace take_pace_;   // of the producer's fiber, by slices
-  Pace merge_pace_;  // of the merge fiber
+  Pace merge_pace_;  // of the receiving fiber
   FlowProgress progress_;
   std::array<const typename Plan::Input*, Plan::Chain::kSelects ? kSelectStep : 0> selected_;
 };

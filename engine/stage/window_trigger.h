@@ -96,7 +96,7 @@ class WindowTrigger {
     while (true) {
       fiber.WaitUntil([&] {
         return progress_->has_passed_windows() || HasEarly() || output_->idle() != progress_->all_idle() ||
-               output_->WantsTurn(context_->clock->NowNanos());
+               output_->WantsTurn(ThisTurn());
       });
       // All records before the minimum are in the state: a flow's watermark comes behind the records it covers (I3).
       const std::int64_t min_ms = progress_->min_ms();
@@ -115,10 +115,13 @@ class WindowTrigger {
       }
       PassOnWatermark(fiber, windows_.ResultsUntil(min_ms));
       PassOnIdleness(fiber, min_ms);
-      output_->Attend(fiber, context_->clock->NowNanos());
+      output_->Attend(fiber, ThisTurn());
     }
     output_->Emit(fiber, EndOfStream{});
   }
+
+  /// A trigger without results waits for other flows, however long its windows are.
+  Turn ThisTurn() const { return {.now_ns = context_->clock->NowNanos(), .held_up = true}; }
 
   void PassOnWatermark(Fiber& fiber, std::int64_t watermark_ms) {
     if (watermark_ms > output_->watermark_ms()) {
@@ -214,9 +217,9 @@ class WindowTrigger {
       const std::size_t rows = std::exchange(row_count_, 0);
       AddWork(fiber, rows * kWorkOfRow);
       Wake(fiber);
-      const std::int64_t now_ns = context_->clock->NowNanos();
-      output_->Emit(fiber, Batch<Row>{.records = std::span<const Row>(rows_.data(), rows), .read_ns = now_ns});
-      output_->Attend(fiber, now_ns);
+      const Turn turn = ThisTurn();
+      output_->Emit(fiber, Batch<Row>{.records = std::span<const Row>(rows_.data(), rows), .read_ns = turn.now_ns});
+      output_->Attend(fiber, turn);
       EndLongTurn(fiber);
     }
   }

@@ -6,11 +6,14 @@
 //   .Aggregate(Distinct{&Bid::bidder})
 //
 // An aggregate of your own is a struct like these: `Value<R>` is a CRDT (state/crdt/crdt.h) and `Input` makes its input
-// from a record. It is called for every record, so both should inline.
+// from a record. It is called for every record, so both should inline. `kName`, if it has one, is what --explain calls
+// it.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -28,6 +31,8 @@ namespace glaive::engine {
 
 /// How many records.
 struct Count {
+  static constexpr std::string_view kName = "count";
+
   template <typename R>
   using Value = state::CountValue;
 
@@ -53,19 +58,29 @@ struct FieldAggregate {
 
 /// The exact sum of a field: of integers 128 bits wide, of floating-point numbers rounded once at the end.
 template <typename Field>
-struct Sum : FieldAggregate<state::SumValue, Field> {};
+struct Sum : FieldAggregate<state::SumValue, Field> {
+  static constexpr std::string_view kName = "sum";
+};
 /// The least value of a field, which is never NaN.
 template <typename Field>
-struct Min : FieldAggregate<state::MinValue, Field> {};
+struct Min : FieldAggregate<state::MinValue, Field> {
+  static constexpr std::string_view kName = "min";
+};
 /// The greatest value of a field, which is never NaN.
 template <typename Field>
-struct Max : FieldAggregate<state::MaxValue, Field> {};
+struct Max : FieldAggregate<state::MaxValue, Field> {
+  static constexpr std::string_view kName = "max";
+};
 /// The mean of a field: the double nearest to the exact sum by the count.
 template <typename Field>
-struct Mean : FieldAggregate<state::MeanValue, Field> {};
+struct Mean : FieldAggregate<state::MeanValue, Field> {
+  static constexpr std::string_view kName = "mean";
+};
 /// The population variance of a field: the double nearest to the exact one.
 template <typename Field>
-struct Variance : FieldAggregate<state::VarianceValue, Field> {};
+struct Variance : FieldAggregate<state::VarianceValue, Field> {
+  static constexpr std::string_view kName = "variance";
+};
 
 template <typename Field>
 Sum(Field) -> Sum<Field>;
@@ -97,10 +112,14 @@ struct ChosenAggregate {
 /// A field of the record with the least `order`, for instance its time; of several such the least value of the field.
 /// Both are of types that compare in a total order: integers, or structs with a defaulted operator<=>.
 template <typename Order, typename Field>
-struct First : ChosenAggregate<state::FirstValue, Order, Field> {};
+struct First : ChosenAggregate<state::FirstValue, Order, Field> {
+  static constexpr std::string_view kName = "first";
+};
 /// A field of the record with the greatest `order`; of several such the greatest value of the field.
 template <typename Order, typename Field>
-struct Last : ChosenAggregate<state::LastValue, Order, Field> {};
+struct Last : ChosenAggregate<state::LastValue, Order, Field> {
+  static constexpr std::string_view kName = "last";
+};
 
 template <typename Order, typename Field>
 First(Order, Field) -> First<Order, Field>;
@@ -110,6 +129,8 @@ Last(Order, Field) -> Last<Order, Field>;
 /// The K greatest values of a field, of a type that compares in a total order; repeated ones as often as they came.
 template <std::size_t K, typename Field>
 struct TopKAggregate {
+  static constexpr std::string_view kName = "top-k";
+
   template <typename R>
   using Value = state::TopKValue<K, std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>>;
 
@@ -132,6 +153,8 @@ TopKAggregate<K, Field> TopK(Field field) {
 /// The field is of a type that could be a key, without padding, pointers or floating-point numbers.
 template <typename Field>
 struct Distinct {
+  static constexpr std::string_view kName = "distinct";
+
   template <typename R>
   using Element = std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>;
   /// Of an element.
@@ -227,5 +250,19 @@ inline constexpr bool kElementsAreKeys<Distinct<Field>, R> =
     requires { requires state::StateKey<typename Distinct<Field>::template Element<R>>; };
 template <typename... As, typename R>
 inline constexpr bool kElementsAreKeys<Several<As...>, R> = (kElementsAreKeys<As, R> && ...);
+
+/// What --explain calls an aggregate: "count"; of several "count, mean".
+template <typename A>
+std::string AggregateName(const A& aggregate) {
+  if constexpr (requires { aggregate.rest; }) {
+    return AggregateName(aggregate.first) + ", " + AggregateName(aggregate.rest);
+  } else if constexpr (requires { aggregate.first; }) {
+    return AggregateName(aggregate.first);
+  } else if constexpr (requires { A::kName; }) {
+    return std::string(A::kName);
+  } else {
+    return "an aggregate of the query's own";
+  }
+}
 
 }  // namespace glaive::engine

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <concepts>
+#include <string_view>
 #include <type_traits>
 
 #include "engine/steps/aggregates.h"
@@ -28,6 +29,8 @@ namespace glaive::engine {
 
 template <typename A, typename Local, typename Global>
 struct FoldAssocAggregate {
+  static constexpr std::string_view kName = "fold";
+
   template <typename R>
   using Value = state::FoldedValue<A, R, Local, Global>;
 
@@ -40,6 +43,8 @@ struct FoldAssocAggregate {
 
 template <typename Function>
 struct ReduceAssocAggregate {
+  static constexpr std::string_view kName = "reduce";
+
   template <typename R>
   using Value = state::ReducedValue<R, Function>;
 

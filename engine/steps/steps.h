@@ -18,6 +18,7 @@
 #include <concepts>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -25,6 +26,7 @@ namespace glaive::engine {
 
 /// What a step is: of records of type In it makes records of type Out.
 ///
+///   kName           what --explain calls it; the start of a chain has none
 ///   kSelects        whether there are filters at the chain's start
 ///   Selects(in)     whether they select the record
 ///   Push(in, emit)  runs the rest of the chain on a selected record; calls emit(out) once or never
@@ -54,6 +56,7 @@ struct SourceStep {
 /// Selects the records for which the predicate holds.
 template <Step Previous, typename Predicate>
 struct FilterStep {
+  static constexpr std::string_view kName = "filter";
   using In = typename Previous::In;
   using Out = typename Previous::Out;
   static constexpr bool kOnlyFilters = Previous::kOnlyFilters;
@@ -87,6 +90,7 @@ struct FilterStep {
 /// Replaces each record by the function's result.
 template <Step Previous, typename Function>
 struct MapStep {
+  static constexpr std::string_view kName = "map";
   using In = typename Previous::In;
   using Out = std::remove_cvref_t<std::invoke_result_t<const Function&, const typename Previous::Out&>>;
   static constexpr bool kOnlyFilters = false;
@@ -106,6 +110,7 @@ struct MapStep {
 /// Calls the function with each record, and passes the record on.
 template <Step Previous, typename Function>
 struct InspectStep {
+  static constexpr std::string_view kName = "inspect";
   using In = typename Previous::In;
   using Out = typename Previous::Out;
   static constexpr bool kOnlyFilters = false;
@@ -133,6 +138,7 @@ inline constexpr bool kIsOptional<std::optional<T>> = true;
 /// Replaces each record by the value in the function's result, and drops it if there is none.
 template <Step Previous, typename Function>
 struct FilterMapStep {
+  static constexpr std::string_view kName = "filter map";
   using In = typename Previous::In;
   using Out =
       typename std::remove_cvref_t<std::invoke_result_t<const Function&, const typename Previous::Out&>>::value_type;

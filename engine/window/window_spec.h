@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
 #include "rdma/base/check.h"
@@ -52,6 +54,23 @@ constexpr const char* WindowName() {
          : std::is_same_v<W, Sliding> ? "sliding"
          : std::is_same_v<W, Session> ? "session"
                                       : "unwindowed";
+}
+
+/// A window as --explain shows it: "tumbling windows of 10s".
+inline std::string WindowText(const Tumbling& window) {
+  return absl::StrCat("tumbling windows of ", absl::FormatDuration(window.size));
+}
+inline std::string WindowText(const Sliding& window) {
+  return absl::StrCat("sliding windows of ", absl::FormatDuration(window.size), ", one each ",
+                      absl::FormatDuration(window.slide));
+}
+inline std::string WindowText(const Session& window) {
+  return absl::StrCat("sessions that gaps of ", absl::FormatDuration(window.gap), " end");
+}
+inline std::string WindowText(const Unbounded& window) {
+  return window.every == absl::InfiniteDuration()
+             ? "no window"
+             : absl::StrCat("no window, results each ", absl::FormatDuration(window.every));
 }
 
 /// An allowed lateness in ms. Whole milliseconds, not negative, else the process ends with a message.

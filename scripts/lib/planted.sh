@@ -1,11 +1,18 @@
 # Planted defects: patches that break the code on purpose, to see that tests notice. Sourced after common.sh.
 # shellcheck shell=bash
 
-# copy_sources FOLDER: brings a copy of the project's sources, as they are now, up to date.
+# copy_sources FOLDER: brings a copy of the project's sources, as they are now, up to date. A file of other content gets a
+# new time, and no file an older one than it has: else what was compiled of a patched file would count as up to date.
 copy_sources() {
+  local file
   mkdir -p "$1"
   git -C "$PROJECT_ROOT" ls-files -z --cached --others --exclude-standard |
-    tar --create --directory="$PROJECT_ROOT" --null --files-from=- | tar --extract --directory="$1"
+    while IFS= read -r -d '' file; do
+      if ! cmp --silent "$PROJECT_ROOT/$file" "$1/$file"; then
+        mkdir -p "$1/$(dirname "$file")"
+        cp "$PROJECT_ROOT/$file" "$1/$file"
+      fi
+    done
 }
 
 # some_patches FOLDER COUNT: the names of COUNT patches in the folder, one a line. Which ones follows from the commit, so

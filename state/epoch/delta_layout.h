@@ -24,8 +24,8 @@
 // The entries of a run are of one slice and of one kind, so an entry is no more than a key and what changes its value
 // (state/store/delta_entry.h).
 //
-// A query has as many inputs as streams that its stages take in: one an aggregation, two a join. Each has epochs and
-// watermarks of its own; all travel over the same channels.
+// A query has as many inputs as streams that its stages and exchanges take in: one an aggregation or an exchange, two a
+// join. Each input of a stage has epochs and watermarks of its own; all inputs travel over the same channels.
 //
 // idle says that the sender's source has nothing to read, and that its watermark only follows those of the others.
 // boundary_read_ns is when the sender read the batch that first moved its watermark past a window's end in

@@ -7,10 +7,12 @@
 
 namespace glaive::state {
 
-Fragment::Fragment(rdma::SegmentPool& pool, DeltaOutbox& outbox, ExecutorId self, std::uint32_t executor_count,
-                   const FragmentGeometry& geometry, std::size_t most_entry_bytes, std::uint32_t input)
+Fragment::Fragment(rdma::SegmentPool& pool, Outbox& outbox, ExecutorId self, std::uint32_t executor_count,
+                   const FragmentGeometry& geometry, std::size_t most_entry_bytes, std::uint32_t input,
+                   DeltaObserver* observer)
     : pool_(&pool),
       outbox_(&outbox),
+      observer_(observer),
       geometry_(geometry),
       input_(input),
       self_(self),
@@ -70,12 +72,15 @@ void Fragment::Push(ExecutorId leader, Log& log, const EpochMarker* marker) {
     std::memcpy(log.next, marker, sizeof(*marker));
     payload_bytes += sizeof(*marker);
   }
-  outbox_->Push(leader, log.segment, payload_bytes,
-                DeltaTag{.epoch = epoch_,
-                         .runs_bytes = runs_bytes,
-                         .has_marker = marker != nullptr ? 1U : 0U,
-                         .input = input_,
-                         .reserved = 0});
+  const DeltaTag tag{.epoch = epoch_,
+                     .runs_bytes = runs_bytes,
+                     .has_marker = marker != nullptr ? 1U : 0U,
+                     .input = input_,
+                     .reserved = 0};
+  outbox_->Push(leader, log.segment, payload_bytes, rdma::MessageTag::Of(tag));
+  if (observer_ != nullptr) {
+    observer_->OnQueued(leader, tag, {log.begin, std::size_t{runs_bytes}});
+  }
   log = Log();
 }
 

@@ -30,7 +30,8 @@
 #include "rdma/base/ids.h"
 #include "rdma/memory/segment_pool.h"
 #include "state/epoch/delta_layout.h"
-#include "state/epoch/delta_outbox.h"
+#include "state/epoch/delta_observer.h"
+#include "state/epoch/outbox.h"
 #include "state/store/fragment_geometry.h"
 
 namespace glaive::state {
@@ -38,9 +39,10 @@ namespace glaive::state {
 class Fragment {
  public:
   /// The fragment of executor `self`. Segments come from `pool` and go to `outbox`, which both outlive it; `input` is
-  /// the query's that entries of at most `most_entry_bytes` are for.
-  Fragment(rdma::SegmentPool& pool, DeltaOutbox& outbox, ExecutorId self, std::uint32_t executor_count,
-           const FragmentGeometry& geometry, std::size_t most_entry_bytes, std::uint32_t input);
+  /// the query's that entries of at most `most_entry_bytes` are for. `observer` may be null, and outlives it as well.
+  Fragment(rdma::SegmentPool& pool, Outbox& outbox, ExecutorId self, std::uint32_t executor_count,
+           const FragmentGeometry& geometry, std::size_t most_entry_bytes, std::uint32_t input,
+           DeltaObserver* observer = nullptr);
 
   /// Whether `items` entries of `entry_bytes` fit now, whoever leads them. If not, wait for segments.
   bool HasRoom(std::size_t items, std::size_t entry_bytes) const {
@@ -102,7 +104,8 @@ class Fragment {
   void Push(ExecutorId leader, Log& log, const EpochMarker* marker);
 
   rdma::SegmentPool* pool_;
-  DeltaOutbox* outbox_;
+  Outbox* outbox_;
+  DeltaObserver* observer_;
   FragmentGeometry geometry_;
   std::uint32_t input_;
   ExecutorId self_;

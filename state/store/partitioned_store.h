@@ -44,8 +44,9 @@
 #include "rdma/base/check.h"
 #include "rdma/base/ids.h"
 #include "state/crdt/crdt.h"
-#include "state/epoch/delta_outbox.h"
+#include "state/epoch/delta_observer.h"
 #include "state/epoch/delta_reader.h"
+#include "state/epoch/outbox.h"
 #include "state/store/combiner.h"
 #include "state/store/delta_entry.h"
 #include "state/store/fold_policy.h"
@@ -80,7 +81,8 @@ class PartitionedStore {
   struct Context {
     StateMemory* memory = nullptr;
     rdma::SegmentPool* pool = nullptr;  // has at least geometry.pool_segments
-    DeltaOutbox* outbox = nullptr;
+    Outbox* outbox = nullptr;
+    DeltaObserver* observer = nullptr;  // may be null
     ExecutorId self{};
     std::uint32_t executor_count = 1;
     std::uint32_t input = 0;  // of the query's
@@ -93,7 +95,7 @@ class PartitionedStore {
     PartitionedStore store(context);
     if (context.executor_count > 1) {
       store.fragment_.emplace(*context.pool, *context.outbox, context.self, context.executor_count, context.geometry,
-                              kMostEntryBytes, context.input);
+                              kMostEntryBytes, context.input, context.observer);
       if constexpr (!kIsAppended<V>) {
         auto combiner = Combiner<K, V>::Create(*context.memory, context.fold.combiner_bytes);
         if (!combiner.ok()) {

@@ -134,7 +134,7 @@ ENGINE = {
 # The engine's flags of which other tests show what they do, and a value that does no harm.
 ELSEWHERE = {"device": ("verbs_device_test.py", "none0"), "arrival": ("verbs_device_test.py", "poll"),
              "relaxed-ordering": ("verbs_device_test.py", "on"),
-             "publish": ("publish_test.py", "end"), "rdma-tos": ("verbs_lossy_test.py", "104"), "peer-timeout": ("lost_node_test.py", "7s")}
+             "publish": ("publish_test.py", "end"), "explain": ("run_test.py", "false"), "rdma-tos": ("verbs_lossy_test.py", "104"), "peer-timeout": ("lost_node_test.py", "7s")}
 # Those of nodes that are started by hand have a test of their own below.
 BY_HAND = {"rank", "coordinator", "bind", "secret-file", "join-timeout"}
 

@@ -97,6 +97,13 @@ class RunTest(CliTest):
                       "epochs", "delta_bytes", "messages", "results", "folds_per_delta_entry"]:
             self.assertGreater(report[field], 0, field)
 
+    def test_explain_prints_the_plan_and_runs_nothing(self):
+        out, err = self.succeed("--explain", "--nodes=2", "--output=rows.csv", "--json=report.json",
+                                "--export-input=input.csv", *SMALL)
+        self.assertRegex(out, "(?s)^ysb: each of 2 executors runs\n   1  source\n.*aggregation of 1 .records of 78 bytes.\n"
+                         ".*fused chain: filter, map\n.*merged late: .*sink of 2 ")
+        self.assertEqual((err, self.files()), ("", []))
+
     def test_the_memory_of_the_process_that_starts_a_run_does_not_count(self):
         large = bytearray(500 << 20)
         large[::4096] = b"x" * len(large[::4096])  # every page is there

@@ -34,8 +34,8 @@ class Recorder final : public Consumer<int> {
     Note(kNames[control.index()]);
   }
   void Flush(Fiber& /*fiber*/) override { Note("flush"); }
-  bool WantsTurn(std::int64_t now_ns) const override { return now_ns >= wants_turn_from_ns; }
-  void Attend(Fiber& /*fiber*/, std::int64_t /*now_ns*/) override { Note("attend"); }
+  bool WantsTurn(const Turn& turn) const override { return turn.now_ns >= wants_turn_from_ns; }
+  void Attend(Fiber& /*fiber*/, const Turn& /*turn*/) override { Note("attend"); }
   bool LeadsTooFar(std::int64_t /*ahead_ms*/) const override { return leads; }
   std::optional<std::int64_t> watermark_ms() const override { return reached_ms; }
 
@@ -89,9 +89,9 @@ TEST_F(OutputTest, AllConsumersAreCalledInTheirOrder) {
 
 TEST_F(OutputTest, OnlyConsumersThatWantATurnGetOne) {
   second_.wants_turn_from_ns = 50;
-  EXPECT_FALSE(output_.WantsTurn(49));
-  EXPECT_TRUE(output_.WantsTurn(50));
-  InFiber([&](Fiber& fiber) { output_.Attend(fiber, 50); });
+  EXPECT_FALSE(output_.WantsTurn({.now_ns = 49}));
+  EXPECT_TRUE(output_.WantsTurn({.now_ns = 50}));
+  InFiber([&](Fiber& fiber) { output_.Attend(fiber, {.now_ns = 50}); });
   EXPECT_THAT(calls_, ElementsAre("2: attend"));
 }
 

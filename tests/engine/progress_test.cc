@@ -174,12 +174,26 @@ TEST_F(FlowProgressTest, AFlowWaitsWhenItLeadsByMoreThanAllowedAndGoesOnWhenTheS
   EXPECT_FALSE(progress.LeadsTooFar()) << "the lead is measured from where the flow began, until all have reported";
   progress.PublishBatch(1, 1, 1101, 2);
   EXPECT_TRUE(progress.LeadsTooFar());
+  EXPECT_FALSE(progress.LeadsTooFar(-1)) << "a source that is behind the flow";
+  EXPECT_FALSE(progress.LeadsTooFar(-kMaxEventTimeMs / 2));
   progress.OnMarker(ExecutorId{1}, Marker(1000));
   EXPECT_TRUE(progress.LeadsTooFar());
   progress.OnMarker(ExecutorId{1}, Marker(1001));
   EXPECT_TRUE(progress.LeadsTooFar()) << "windows up to 1000 have not fired";
   progress.ForgetPassedUntil(progress.min_ms());
   EXPECT_FALSE(progress.LeadsTooFar());
+}
+
+/// It may have followed a flow that is idle now as well. Only what it brings makes it active, and lets others go on.
+TEST_F(FlowProgressTest, AnIdleFlowNeverWaits) {
+  OneFlow progress = Make(2, /*max_lead_ms=*/100);
+  progress.PublishBatch(1, 1, 1000, 1);
+  progress.PublishBatch(1, 1, 1101, 2);
+  EXPECT_TRUE(progress.LeadsTooFar());
+  progress.OnIdle(3);
+  EXPECT_FALSE(progress.LeadsTooFar());
+  progress.OnActive();
+  EXPECT_TRUE(progress.LeadsTooFar());
 }
 
 TEST_F(FlowProgressTest, TheSlowestFlowNeverWaits) {

@@ -43,7 +43,8 @@ Queries MakeQueries() {
 /// A leader, and the channel of a helper that is no executor.
 class HostileHelper {
  public:
-  HostileHelper(const Query& query, const Clock& clock) : entry_bytes_(query.delta_entry_bytes()) {
+  HostileHelper(const Query& query, const Clock& clock) {
+    for (const InputShape& input : query.inputs()) entry_bytes_.push_back(input.entry_bytes);
     ExecutorConfig config;
     config.mesh.executors_per_node = 2;
     config.mesh.executor_count = 2;

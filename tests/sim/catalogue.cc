@@ -8,9 +8,9 @@ namespace glaive::sim {
 
 std::vector<CatalogueEntry> Catalogue() {
   std::vector<CatalogueEntry> all;
-  for (auto* part :
-       {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StageQueries,
-        &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries, &SinkQueries, &FlatMapQueries}) {
+  for (auto* part : {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StageQueries,
+                     &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries, &SinkQueries,
+                     &FlatMapQueries, &ExchangeQueries, &GraphQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;

@@ -24,13 +24,15 @@ struct QueryParts {
   FlowsOf flows;
   RowStore* rows = nullptr;
   std::int64_t lateness_ms = 0;
+  std::uint64_t graph_seed = 0;  ///< which random graph; see Input
 };
 
 /// What a query's rows wait for.
 enum class RowsWaitFor : std::uint8_t {
-  kInput,    ///< that its flows have passed their window, and the lateness that is allowed
-  kStages,   ///< likewise, but windows are of results of stages before
-  kNothing,  ///< pairs of unwindowed joins, and records that reach a sink without a window
+  kInput,     ///< that its flows have passed their window, and the lateness that is allowed
+  kStages,    ///< likewise, but windows are of results of stages before
+  kNothing,   ///< pairs of unwindowed joins, and records that reach a sink without a window
+  kOwnTimes,  ///< flows whose watermarks the query makes itself, which the simulation does not know
 };
 
 struct CatalogueEntry {
@@ -57,9 +59,18 @@ struct CatalogueEntry {
   /// Whether the rows say of each record only that it was counted once, as a result or as late, so that they are right
   /// whichever records are late: then the whole of the first source may fall silent.
   bool counts_records = false;
+  /// Whether it needs an input of which no record is late, wherever it moves: watermarks stay behind by the disorder,
+  /// and no flow is idle.
+  bool none_is_late = false;
   /// Whether its sources are TimedSources. `expect` is given the flows that these have noted. No record is late, so the
   /// first source may fall silent, too.
   bool by_processing_time = false;
+  /// Whether the simulation knows which flows rows wait for, and which sources the inputs of stages are.
+  bool has_known_flows() const { return rows_wait_for == RowsWaitFor::kInput || rows_wait_for == RowsWaitFor::kStages; }
+  bool inputs_are_sources() const {
+    return rows_wait_for == RowsWaitFor::kInput || rows_wait_for == RowsWaitFor::kNothing;
+  }
+
   std::function<std::unique_ptr<engine::Query>(const QueryParts&)> build;
   std::function<Expected(const Input&)> expect;
 };
@@ -80,5 +91,7 @@ std::vector<CatalogueEntry> CountingQueries();
 std::vector<CatalogueEntry> ProcessingTimeQueries();
 std::vector<CatalogueEntry> SinkQueries();
 std::vector<CatalogueEntry> FlatMapQueries();
+std::vector<CatalogueEntry> ExchangeQueries();
+std::vector<CatalogueEntry> GraphQueries();
 
 }  // namespace glaive::sim

@@ -25,8 +25,8 @@ constexpr std::string_view kAggregates[] = {"count",    "sum",   "exact-sum", "m
                                             "variance", "first", "last",      "top", "distinct"};
 constexpr std::string_view kJoins[] = {"inner", "left", "full"};
 constexpr std::string_view kKeys[] = {"1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes", "40 bytes", "a struct"};
-constexpr std::string_view kShapes[] = {"no stage",    "one stage",   "two stages",     "three stages",
-                                        "four stages", "five stages", "a join of joins"};
+constexpr std::string_view kShapes[] = {"no stage",    "one stage",   "two stages",      "three stages",
+                                        "four stages", "five stages", "a join of joins", "a random graph"};
 
 /// Distinct counts are neither for sessions nor for results every so often.
 bool GoTogether(std::string_view aggregate, std::string_view window) {
@@ -94,6 +94,7 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["waits for the rest of a message"] += outcome.placement_waits > 0 ? 1 : 0;
   states_["immediate values handed on"] += outcome.handed_on > 0 ? 1 : 0;
   states_["credit stalls"] += outcome.credit_stalls > 0 ? 1 : 0;
+  states_["waits of exchanges"] += outcome.exchange_waits > 0 ? 1 : 0;
   states_["waits for segments"] += outcome.segment_waits > 0 ? 1 : 0;
   states_["folded records"] += outcome.folded_records > 0 ? 1 : 0;
   states_["appended records"] += outcome.appended_records > 0 ? 1 : 0;

@@ -33,7 +33,7 @@ void DeltaLedger::OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag
                            std::span<const std::byte> runs) {
   rings_[{from, to}].under_way.push_back(
       {.tag = tag, .runs_hash = HashOf(runs), .covers_ms = CoveredNow(from, tag.input)});
-  inputs_ = std::max(inputs_, tag.input + 1);
+  inputs_.insert(tag.input);
 }
 
 void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs,
@@ -63,7 +63,7 @@ std::optional<std::string> DeltaLedger::AtRow(ExecutorId leader, std::int64_t wi
   for (std::uint32_t other = 0; other < options_.executors; ++other) {
     if (ExecutorId{other} == leader) continue;
     const auto ring = rings_.find({ExecutorId{other}, leader});
-    for (std::uint32_t input = 0; input < inputs_; ++input) {
+    for (const std::uint32_t input : inputs_) {
       std::int64_t merged_ms = kBeginningMs;
       if (ring != rings_.end() && ring->second.merged_ms.contains(input)) merged_ms = ring->second.merged_ms.at(input);
       if (window_end_ms > merged_ms) {

@@ -15,6 +15,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -64,7 +65,7 @@ class DeltaLedger {
 
   Options options_;
   const FlowTruth* truth_;
-  std::uint32_t inputs_ = 0;  ///< that chunks have been seen of
+  std::set<std::uint32_t> inputs_;  ///< that chunks have been seen of
   std::optional<std::string> broken_;
   std::map<std::pair<ExecutorId, ExecutorId>, Ring> rings_;  ///< from, to
 };

@@ -38,6 +38,7 @@ using Flow = std::vector<Batch>;
 struct Input {
   std::vector<std::vector<Flow>> sources;
   std::int64_t lateness_ms = 0;  ///< that queries allow
+  std::uint64_t graph_seed = 0;  ///< which of its random graphs a query is
 };
 
 }  // namespace glaive::sim

@@ -36,7 +36,7 @@ std::optional<std::string> Invariants::AtEnd(engine::Executor& executor) const {
 }
 
 std::optional<std::string> Invariants::AtRow(std::int64_t window_end_ms) const {
-  if (entry_->rows_wait_for == RowsWaitFor::kNothing) return std::nullopt;
+  if (!entry_->has_known_flows()) return std::nullopt;
   const std::int64_t slowest_ms = truth_->SlowestMs(kBeginningMs);
   const std::int64_t passed_ms =
       slowest_ms == kEndMs || slowest_ms == kBeginningMs ? slowest_ms : slowest_ms - scenario_->lateness_ms;

@@ -9,6 +9,7 @@ void Measures::Add(const engine::ExecutorMetrics& metrics) {
   placement_waits += metrics.placement_waits;
   handed_on += metrics.handed_on;
   segment_waits += metrics.segment_waits;
+  exchange_waits += metrics.exchange_waits;
   folded_records += metrics.folded_records;
   appended_records += metrics.appended_records;
   fold_switches += metrics.fold_switches;

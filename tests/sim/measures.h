@@ -31,6 +31,7 @@ struct Measures : state::TableCounts {
   std::uint64_t placement_waits = 0;
   std::uint64_t handed_on = 0;
   std::uint64_t segment_waits = 0;
+  std::uint64_t exchange_waits = 0;
   std::uint64_t folded_records = 0;
   std::uint64_t appended_records = 0;
   std::uint64_t fold_switches = 0;

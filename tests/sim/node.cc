@@ -16,7 +16,7 @@ constexpr std::size_t kMainStackBytes = std::size_t{512} << 10;
 constexpr std::int64_t kWatchIntervalNs = 20'000'000;
 
 Step StepOf(const engine::Fiber& fiber) {
-  if (absl::StartsWith(fiber.name(), "merge")) return Step::kMerging;
+  if (absl::StartsWith(fiber.name(), "receive")) return Step::kMerging;
   if (absl::StartsWith(fiber.name(), "ship")) return Step::kShipping;
   return fiber.name() == "source" ? Step::kReading : Step::kFiring;
 }
@@ -48,7 +48,8 @@ class SimNode::Program final : public engine::QueryProgram {
                                          .batch = world.scenario->batch,
                                          .noted = world.noted},
                                .rows = &node_->rows_,
-                               .lateness_ms = world.scenario->lateness_ms});
+                               .lateness_ms = world.scenario->lateness_ms,
+                               .graph_seed = world.input->graph_seed});
   }
   std::uint64_t verify_memory_bytes(std::uint32_t /*executor_count*/) const override { return 0; }
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& /*facts*/, const Watch& /*watch*/) override {

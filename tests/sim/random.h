@@ -13,7 +13,7 @@
 
 namespace glaive::sim {
 
-enum class Purpose : std::uint64_t { kScenario, kInput, kNetwork, kSchedule, kControl, kExecutor };
+enum class Purpose : std::uint64_t { kScenario, kInput, kNetwork, kSchedule, kControl, kExecutor, kGraph };
 
 class Random {
  public:

@@ -333,6 +333,12 @@ void Scenario::Fit() {
   rows_per_turn = std::max(rows_per_turn, pairs / kMostTurns);
 }
 
+void Scenario::LetNoneBeLate() {
+  if (file_sources == 1) disorder_ms = 0;  // watermarks of lines do not stay behind
+  bound_ms = disorder_ms;
+  silent = silent_source = 0;
+}
+
 std::string Scenario::DifferenceTo(const Scenario& other) const {
   std::vector<std::string> settings;
   for (const Knob& knob : Knobs()) {

@@ -121,6 +121,8 @@ struct Scenario {
   absl::Status Set(std::string_view settings);
   /// Makes what goes together fit: the faults, and what oracles can tell of idle flows.
   void Fit();
+  /// Has watermarks stay behind by the disorder, and no flow fall silent.
+  void LetNoneBeLate();
   /// All that differs from `other`, in the same form.
   std::string DifferenceTo(const Scenario& other) const;
 };

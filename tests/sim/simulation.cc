@@ -69,7 +69,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         wire_(static_cast<std::uint32_t>(scenario.nodes), time_, Random(scenario.seed, Purpose::kControl)),
         invariants_(scenario_, entry, truth_),
         ledger_({.executors = static_cast<std::uint32_t>(scenario.executor_count()),
-                 .inputs_are_sources = entry.rows_wait_for != RowsWaitFor::kStages,
+                 .inputs_are_sources = entry.inputs_are_sources(),
                  .unites_sources = entry.unites_sources,
                  .lateness_ms = entry.rows_wait_for == RowsWaitFor::kNothing ? 0 : scenario.lateness_ms},
                 truth_) {
@@ -215,7 +215,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     trace_.Add("executor %d: a row until %d ms", Value(executor), time_ms);
     if (kind == RowKind::kResult) {
       Require(invariants_.AtRow(time_ms));
-      if (entry_->rows_wait_for != RowsWaitFor::kNothing) Require(ledger_.AtRow(executor, time_ms));
+      if (entry_->has_known_flows()) Require(ledger_.AtRow(executor, time_ms));
       outcome_.rows_before_the_end += truth_.SlowestMs(kBeginningMs) != kEndMs ? 1 : 0;
       outcome_.rows_past_idle_flows += truth_.IsPastAnIdleFlow(time_ms) ? 1 : 0;
     }
@@ -438,8 +438,10 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
 }  // namespace
 
 Outcome Simulate(const Scenario& scenario, std::span<const CatalogueEntry> catalogue, std::ostream* trace) {
-  const auto query = static_cast<std::size_t>(scenario.query) % catalogue.size();
-  return Cluster(scenario, catalogue[query], trace).Run();
+  const CatalogueEntry& entry = catalogue[static_cast<std::size_t>(scenario.query) % catalogue.size()];
+  Scenario fitted = scenario;
+  if (entry.none_is_late) fitted.LetNoneBeLate();
+  return Cluster(fitted, entry, trace).Run();
 }
 
 }  // namespace glaive::sim

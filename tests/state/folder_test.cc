@@ -94,7 +94,7 @@ class OfExecutors {
   StateMemory memory_;
   FragmentGeometry geometry_;
   rdma::SegmentPool pool_;
-  DeltaOutbox outbox_;
+  Outbox outbox_;
   Store store_;
 };
 
@@ -246,12 +246,12 @@ TEST(OnlyFolder, FoldsIntoTheCellOfTheOnlyKeyOnceThereIsOne) {
   cells.Release(memory);
 }
 
-constexpr std::uint64_t kKeys = 50;
+constexpr std::uint64_t kKeysOfSlice = 50;
 
-/// Keys 1 .. kKeys, once each.
+/// Keys 1 .. kKeysOfSlice, once each.
 std::vector<Update> OnceEach() {
   std::vector<Update> updates;
-  for (std::uint64_t key = 1; key <= kKeys; ++key) {
+  for (std::uint64_t key = 1; key <= kKeysOfSlice; ++key) {
     updates.push_back(Of(key, 1));
   }
   return updates;
@@ -263,15 +263,15 @@ TEST(FolderOfSeveralExecutors, TakesKeysOfTheCombinerWhoeverLeadsThem) {
   EXPECT_FALSE(two.TryFold(kFirst, 1, 10)) << "it has no keys yet";
   two.Take(kFirst, OnceEach());
   std::uint64_t own = 0;
-  for (std::uint64_t key = 1; key <= kKeys; ++key) {
+  for (std::uint64_t key = 1; key <= kKeysOfSlice; ++key) {
     EXPECT_TRUE(two.TryFold(kFirst, key, 10)) << "key " << key;
     own += LeaderOf(kTestHash(key), 2) == ExecutorId{0} ? 1 : 0;
   }
   EXPECT_GT(own, 0U);
-  EXPECT_LT(own, kKeys);
-  EXPECT_EQ(two.store().fold_policy().folded_records(), 2 * kKeys);
+  EXPECT_LT(own, kKeysOfSlice);
+  EXPECT_EQ(two.store().fold_policy().folded_records(), 2 * kKeysOfSlice);
   two.ReadOut();
-  for (std::uint64_t key = 1; key <= kKeys; ++key) {
+  for (std::uint64_t key = 1; key <= kKeysOfSlice; ++key) {
     const bool leads = LeaderOf(kTestHash(key), 2) == ExecutorId{0};
     EXPECT_EQ(two.ResultOf(kFirst, key), leads ? std::optional<absl::int128>(11) : std::nullopt) << "key " << key;
   }
@@ -281,7 +281,7 @@ TEST(FolderOfSeveralExecutors, TakesNoNewKey) {
   OfExecutors<Sum> two(2);
   two.store().Enter(kFirst);
   two.Take(kFirst, OnceEach());
-  for (const std::uint64_t key : {std::uint64_t{0}, kKeys + 1}) {
+  for (const std::uint64_t key : {std::uint64_t{0}, kKeysOfSlice + 1}) {
     EXPECT_FALSE(two.TryFold(kFirst, key, 1)) << "key " << key;
     two.Take(kFirst, {Of(key, 1)});
     EXPECT_TRUE(two.TryFold(kFirst, key, 1)) << "key " << key;
@@ -308,13 +308,13 @@ TEST(FolderOfSeveralExecutors, TakesNothingOfCellsThatTheOwnPartitionHas) {
   two.Take(kSecond, OnceEach());
   two.ReadOut();
   ASSERT_FALSE(two.table(kSecond)->cells().empty());
-  for (std::uint64_t key = 1; key <= kKeys; ++key) {
+  for (std::uint64_t key = 1; key <= kKeysOfSlice; ++key) {
     EXPECT_FALSE(two.TryFold(kSecond, key, 1)) << "key " << key;
   }
 }
 
 TEST(FolderOfSeveralExecutors, TakesNothingWhenThePolicyAppends) {
-  OfExecutors<Sum> two(2, {.trial_records = kKeys, .trials_between = 1, .records_per_saved = 4});
+  OfExecutors<Sum> two(2, {.trial_records = kKeysOfSlice, .trials_between = 1, .records_per_saved = 4});
   two.store().Enter(kFirst);
   two.Take(kFirst, OnceEach());
   ASSERT_FALSE(two.store().fold_policy().folds());

@@ -54,15 +54,16 @@ inline std::vector<Update> UpdatesFor(std::uint32_t leader, std::uint32_t execut
 /// Executor 0's fragment of a run of `executors`, and a wire that takes what it ships to any leader.
 class FragmentHelper {
  public:
-  FragmentHelper(std::uint32_t executors, std::uint32_t slot_bytes, std::uint64_t fragment_bytes)
+  FragmentHelper(std::uint32_t executors, std::uint32_t slot_bytes, std::uint64_t fragment_bytes,
+                 DeltaObserver* observer = nullptr)
       : executors_(executors),
         geometry_(FragmentGeometry::Plan(executors, slot_bytes, sizeof(Form), fragment_bytes).value()),
         wire_(slot_bytes, geometry_.pool_segments),
         outbox_(executors, wire_.pool()),
-        fragment_(wire_.pool(), outbox_, ExecutorId{0}, executors, geometry_, sizeof(Form), kInput) {}
+        fragment_(wire_.pool(), outbox_, ExecutorId{0}, executors, geometry_, sizeof(Form), kInput, observer) {}
 
   Fragment& fragment() { return fragment_; }
-  DeltaOutbox& outbox() { return outbox_; }
+  Outbox& outbox() { return outbox_; }
   DeltaWire& wire() { return wire_; }
   std::uint64_t epoch() const { return epoch_; }
 
@@ -126,7 +127,7 @@ class FragmentHelper {
   std::uint32_t executors_;
   FragmentGeometry geometry_;
   DeltaWire wire_;
-  DeltaOutbox outbox_;
+  Outbox outbox_;
   Fragment fragment_;
   std::uint64_t epoch_ = 1;
 };

@@ -146,7 +146,7 @@ TEST(FragmentDeathTest, AMarkerIsThatOfTheEpoch) {
 TEST(FragmentDeathTest, ThePoolMustBeTheOneThatWasPlanned) {
   const FragmentGeometry geometry = FragmentGeometry::Plan(2, 1024, sizeof(Form), 0).value();
   const auto create = [&](rdma::SegmentPool& pool) {
-    DeltaOutbox outbox(2, pool);
+    Outbox outbox(2, pool);
     const Fragment fragment(pool, outbox, ExecutorId{0}, 2, geometry, sizeof(Form), 0);
   };
   rdma::SegmentPool few = rdma::SegmentPool::Create(1024, geometry.pool_segments - 1).value();

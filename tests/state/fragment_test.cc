@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -233,6 +234,29 @@ TEST(Fragment, EntriesOfTheExecutorsOwnAreThoseSinceTheLastBegin) {
   EXPECT_EQ(helper.wire().pool().available(), free_before - 1) << "they take no segment";
   helper.EndEpoch(NoWait);
   EXPECT_EQ(helper.fragment().entries(), 1U) << "nor are they sent";
+}
+
+TEST(Fragment, AnObserverSeesTheEntriesThatAreQueued) {
+  struct Seen final : DeltaObserver {
+    void OnQueued(ExecutorId to, const DeltaTag& tag, std::span<const std::byte> runs) override {
+      leader = to;
+      epoch = tag.epoch;
+      runs_bytes = runs.size();
+    }
+    void OnMerged(ExecutorId /*sender*/, const DeltaTag& /*tag*/, std::span<const std::byte> /*runs*/,
+                  const std::optional<EpochMarker>& /*marker*/) override {}
+    ExecutorId leader{};
+    std::uint64_t epoch = 0;
+    std::size_t runs_bytes = 0;
+  } seen;
+  FragmentHelper helper(2, 1'024, 1 << 20, &seen);
+  helper.Append(0, UpdatesFor(1, 2, 3));
+  EXPECT_EQ(seen.runs_bytes, 0U) << "the segment is not full";
+  const std::uint64_t epoch = helper.epoch();
+  helper.EndEpoch(NoWait);
+  EXPECT_EQ(seen.leader, ExecutorId{1});
+  EXPECT_EQ(seen.epoch, epoch);
+  EXPECT_EQ(seen.runs_bytes, RunBytes(3, sizeof(Update)));
 }
 
 TEST(Fragment, WithoutASegmentForAMarkerItSaysNotNow) {

@@ -16,8 +16,8 @@
 #include <gtest/gtest.h>
 
 #include "rdma/mesh/executor_mesh.h"
-#include "state/epoch/delta_outbox.h"
 #include "state/epoch/delta_reader.h"
+#include "state/epoch/outbox.h"
 #include "state/store/fold_policy.h"
 #include "state/store/partitioned_store.h"
 #include "state/store/window_table.h"
@@ -269,7 +269,7 @@ class StoreNode {
   FragmentGeometry geometry_;
   StateMemory memory_{std::uint64_t{64} << 20};
   std::unique_ptr<rdma::ExecutorMesh> mesh_;
-  DeltaOutbox outbox_;
+  Outbox outbox_;
   Store store_;
   std::vector<DeltaReader> readers_;
   std::int64_t watermark_ms_ = std::numeric_limits<std::int64_t>::min();

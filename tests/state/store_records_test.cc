@@ -121,7 +121,7 @@ class OfThree {
  private:
   FragmentGeometry geometry_;
   DeltaWire wire_;
-  DeltaOutbox outbox_;
+  Outbox outbox_;
   StateMemory memory_{std::uint64_t{64} << 20};
   Store store_;
   DeltaReader reader_{ExecutorId{2}, ExecutorId{1}, Store::kEntryBytes};
@@ -425,7 +425,7 @@ TEST(PartitionedStore, WithoutMemoryForItsCombinerThereIsNone) {
   StateMemory memory(0);
   const FragmentGeometry geometry = FragmentGeometry::Plan(2, 1024, sizeof(Form), 0).value();
   rdma::SegmentPool pool = rdma::SegmentPool::Create(1024, geometry.pool_segments).value();
-  DeltaOutbox outbox(2, pool);
+  Outbox outbox(2, pool);
   using Store = PartitionedStore<std::uint64_t, Sum>;
   const auto store = Store::Create({.memory = &memory,
                                     .pool = &pool,

@@ -1,4 +1,4 @@
-#include "state/epoch/delta_outbox.h"
+#include "state/epoch/outbox.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,24 +18,25 @@ namespace {
 constexpr std::uint32_t kSlotBytes = 256;
 
 /// Pushes a segment that carries `number`.
-void Push(DeltaOutbox& outbox, DeltaWire& wire, ExecutorId leader, std::uint64_t number) {
+void Push(Outbox& outbox, DeltaWire& wire, ExecutorId leader, std::uint64_t number) {
   const auto segment = wire.pool().TryAcquire();
   ASSERT_TRUE(segment.has_value());
   std::memcpy(wire.pool().Data(*segment), &number, sizeof(number));
-  outbox.Push(leader, *segment, sizeof(number), DeltaTag{.epoch = number, .input = Value(leader)});
+  outbox.Push(leader, *segment, sizeof(number),
+              rdma::MessageTag::Of(DeltaTag{.epoch = number, .input = Value(leader)}));
 }
 
-TEST(DeltaOutbox, HasNothingToSendAtFirst) {
+TEST(Outbox, HasNothingToSendAtFirst) {
   DeltaWire wire(kSlotBytes, 4);
-  DeltaOutbox outbox(3, wire.pool());
+  Outbox outbox(3, wire.pool());
   EXPECT_EQ(outbox.pending(), 0U);
   EXPECT_FALSE(outbox.HasPending(ExecutorId{2}));
   EXPECT_FALSE(outbox.TrySend(ExecutorId{2}, wire.sender()));
 }
 
-TEST(DeltaOutbox, SendsPayloadAndTagAsTheyWerePushed) {
+TEST(Outbox, SendsPayloadAndTagAsTheyWerePushed) {
   DeltaWire wire(kSlotBytes, 4);
-  DeltaOutbox outbox(3, wire.pool());
+  Outbox outbox(3, wire.pool());
   Push(outbox, wire, ExecutorId{2}, 77);
   ASSERT_TRUE(outbox.TrySend(ExecutorId{2}, wire.sender()));
   const auto received = wire.Receive();
@@ -46,35 +47,9 @@ TEST(DeltaOutbox, SendsPayloadAndTagAsTheyWerePushed) {
   EXPECT_EQ(wire.pool().available(), 4U) << "the segment is back";
 }
 
-TEST(DeltaOutbox, AnObserverSeesWhatIsQueued) {
-  struct Seen final : DeltaObserver {
-    void OnQueued(ExecutorId to, const DeltaTag& tag, std::span<const std::byte> runs) override {
-      leader = to;
-      epoch = tag.epoch;
-      ASSERT_EQ(runs.size(), sizeof(number));
-      std::memcpy(&number, runs.data(), sizeof(number));
-    }
-    void OnMerged(ExecutorId /*sender*/, const DeltaTag& /*tag*/, std::span<const std::byte> /*runs*/,
-                  const std::optional<EpochMarker>& /*marker*/) override {}
-    ExecutorId leader{};
-    std::uint64_t epoch = 0;
-    std::uint64_t number = 0;
-  } seen;
-  DeltaWire wire(kSlotBytes, 4);
-  DeltaOutbox outbox(3, wire.pool(), &seen);
-  const auto segment = wire.pool().TryAcquire();
-  const std::uint64_t number = 12;
-  std::memcpy(wire.pool().Data(*segment), &number, sizeof(number));
-  outbox.Push(ExecutorId{2}, *segment, sizeof(number) + kMarkerBytes,
-              {.epoch = 7, .runs_bytes = sizeof(number), .has_marker = 1});
-  EXPECT_EQ(seen.leader, ExecutorId{2});
-  EXPECT_EQ(seen.epoch, 7U);
-  EXPECT_EQ(seen.number, 12U);
-}
-
-TEST(DeltaOutbox, ASlowLeaderHoldsBackOnlyItself) {
+TEST(Outbox, ASlowLeaderHoldsBackOnlyItself) {
   DeltaWire wire(kSlotBytes, 16, /*credits=*/2);
-  DeltaOutbox outbox(3, wire.pool());
+  Outbox outbox(3, wire.pool());
   for (std::uint64_t number = 1; number <= 4; ++number) {
     Push(outbox, wire, ExecutorId{1}, number);
   }
@@ -90,12 +65,12 @@ TEST(DeltaOutbox, ASlowLeaderHoldsBackOnlyItself) {
   EXPECT_FALSE(outbox.HasPending(ExecutorId{2}));
 }
 
-TEST(DeltaOutbox, KeepsTheOrderOfEveryLeaderUnderRandomUse) {
+TEST(Outbox, KeepsTheOrderOfEveryLeaderUnderRandomUse) {
   constexpr std::uint32_t kLeaders = 5;
   constexpr std::uint32_t kSegments = 20;
   std::mt19937_64 random(1);
   DeltaWire wire(kSlotBytes, kSegments, /*credits=*/3);
-  DeltaOutbox outbox(kLeaders, wire.pool());
+  Outbox outbox(kLeaders, wire.pool());
   std::vector<std::deque<std::uint64_t>> queued(kLeaders);
   std::deque<std::pair<std::uint32_t, std::uint64_t>> sent;
   std::size_t pending = 0;

@@ -1,0 +1,89 @@
+#include "bench/scaling/exchange.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "bench/baseline/thread_exchange.h"
+#include "bench/scaling/record_blocks.h"
+#include "engine/api/stream.h"
+#include "queries/cm/generator.h"
+#include "queries/cm/task_event.h"
+
+namespace glaive::bench {
+namespace {
+
+using queries::ResultRow;
+using queries::ResultSinks;
+using queries::Totals;
+using queries::cm::TaskEvent;
+using queries::cm::TaskEventTime;
+using Blocks = RecordBlocks<TaskEvent, TaskEventTime>;
+
+constexpr std::int64_t kMinuteMs = 60'000;
+
+std::uint64_t JobOf(const TaskEvent& event) { return static_cast<std::uint64_t>(event.job_id); }
+
+/// What either side makes of a record that has arrived.
+engine::WindowResult<std::uint64_t, std::int64_t> RowOf(const TaskEvent& event) {
+  return {.window_start_ms = event.timestamp_us,
+          .window_end_ms = event.timestamp_us,
+          .key = JobOf(event),
+          .value = event.task_index};
+}
+
+/// Has the threads of a run share an exchange, and those of the next run another.
+class Meeting {
+ public:
+  std::shared_ptr<ThreadExchange<TaskEvent>> Join() {
+    const std::lock_guard lock(mutex_);
+    if (joined_++ % ThreadExchange<TaskEvent>::kThreads == 0) {
+      exchange_ = std::make_shared<ThreadExchange<TaskEvent>>();
+    }
+    return exchange_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t joined_ = 0;
+  std::shared_ptr<ThreadExchange<TaskEvent>> exchange_;
+};
+
+}  // namespace
+
+absl::StatusOr<Workload> MakeExchange(const InputSize& size) {
+  const std::uint64_t records = size.RecordsOf(sizeof(TaskEvent));
+  const std::int64_t span_ms = static_cast<std::int64_t>(size.windows) * kMinuteMs;
+  const auto input = InputOf(size, records, span_ms, kMinuteMs);
+  if (!input.ok()) {
+    return input.status();
+  }
+  const auto generated = Blocks::Generate(queries::cm::TaskEventGenerator(*input), records, size.executors);
+  if (!generated.ok()) {
+    return generated.status();
+  }
+  const std::shared_ptr<const Blocks>& blocks = *generated;
+  const std::uint64_t repetitions = size.repetitions;
+  Workload workload;
+  workload.records = records * repetitions;
+  workload.build_query = [=](const ResultSinks& sinks) {
+    return engine::From(blocks->Source(repetitions, /*span_ms=*/0))
+        .KeyBy(&JobOf)
+        .Partition()
+        .DropKey()
+        .Map(&RowOf)
+        .To(sinks);
+  };
+  workload.make_loop = [=, meeting = std::make_shared<Meeting>()](std::uint32_t thread) -> absl::StatusOr<Loop> {
+    return [=, exchange = meeting->Join()] {
+      Totals totals;
+      exchange->Run(thread, blocks->of(thread), repetitions, &JobOf,
+                    [&](const TaskEvent& event) { totals.Add(queries::ToResultRow(RowOf(event))); });
+      return totals;
+    };
+  };
+  return workload;
+}
+
+}  // namespace glaive::bench

@@ -1,0 +1,104 @@
+// ExchangeInbox: the receiving end of an exchange on one executor: for each executor a queue of the messages that it
+// has sent, and the right to send more.
+//
+//    ring of A ──► Receive ──► queue of A ─┐
+//    ring of B ──► Receive ──► queue of B ─┼─► Front, Pop ──► the exchange's fiber
+//    own records ─► PushOwn ─► own queue ──┘        └─► grants, to A and B
+//
+// A sender may have as many messages in its queue, or on their way to it, as the exchange has credits, so Receive
+// always finds room (invariant I5). Pop gives a place free; after half of the credits the sender is told. So a slow
+// operator holds up those that send to it.
+//
+// Used by its executor's thread alone. What peers send is checked as hostile input.
+//
+//   ExchangeInbox inbox(context, shipper, {.input = 2, .record_bytes = 72});
+//   if (inbox.HasMessage(sender)) { const ExchangeMessage message = inbox.Front(sender); ... inbox.Pop(fiber, sender);
+//   }
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/exchange/exchange_layout.h"
+#include "engine/executor/shipper.h"
+#include "engine/executor/task_context.h"
+#include "engine/fiber/fiber.h"
+#include "rdma/base/ids.h"
+#include "rdma/channel/channel_receiver.h"
+
+namespace glaive::engine {
+
+/// A message of records in an inbox.
+struct ExchangeMessage {
+  ExchangeHeader header;
+  std::span<const std::byte> records;  // 64-byte aligned
+};
+
+class ExchangeInbox {
+ public:
+  struct Options {
+    std::uint32_t input = 0;         // the exchange's number among the query's inputs
+    std::uint32_t record_bytes = 0;  // of a record with its event time
+  };
+
+  /// `context` and `shipper` outlive it.
+  ExchangeInbox(TaskContext& context, Shipper& shipper, const Options& options);
+
+  // ---- for the fiber that receives --------------------------------------------------------------------------------
+
+  /// Checks a message of records, and keeps a copy. DataLoss says what is wrong.
+  absl::Status Receive(ExecutorId sender, const rdma::Message& message);
+  /// Whether the last message of records of that sender has come.
+  bool has_ended(ExecutorId sender) const { return queues_[Value(sender)].ended; }
+
+  // ---- for the executor's own records -----------------------------------------------------------------------------
+
+  bool HasRoomForOwn() const { return queues_[Value(context_->self)].count < credits_; }
+  /// A buffer of a message's size for own records. After HasRoomForOwn.
+  std::byte* OpenOwn();
+  /// Puts the opened buffer, in which the records lie behind the header's place, into the own queue.
+  void PushOwn(const ExchangeHeader& header, std::uint32_t record_count);
+
+  // ---- for the exchange's fiber -----------------------------------------------------------------------------------
+
+  /// Of all senders.
+  std::size_t messages() const { return messages_; }
+  bool HasMessage(ExecutorId sender) const { return queues_[Value(sender)].count > 0; }
+  /// The oldest message of a sender; valid until it is popped.
+  ExchangeMessage Front(ExecutorId sender) const;
+  /// Gives its place free. Waits for a segment when the sender is to be told.
+  void Pop(Fiber& fiber, ExecutorId sender);
+
+ private:
+  /// What is there of one sender: a ring of as many buffers as there are credits.
+  struct Queue {
+    std::vector<std::unique_ptr<std::byte[], void (*)(std::byte*)>> buffers;
+    std::vector<std::uint32_t> record_counts;
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    std::uint32_t owed = 0;  // places given free that the sender has not been told of
+    bool ended = false;      // no message of records may follow
+  };
+
+  std::uint32_t Place(const Queue& queue) const { return (queue.first + queue.count) % credits_; }
+  std::byte* BufferAt(Queue& queue, std::uint32_t place) const;
+  std::string Examine(ExecutorId sender, const ExchangeTag& tag, const rdma::Message& message,
+                      const ExchangeHeader& header) const;
+  void Grant(Fiber& fiber, ExecutorId sender, ExchangeKind kind);
+
+  TaskContext* context_;
+  Shipper* shipper_;
+  Options options_;
+  std::uint32_t credits_;
+  std::size_t payload_bytes_;  // of a message at most
+  std::vector<Queue> queues_;  // by sender
+  std::size_t messages_ = 0;
+};
+
+}  // namespace glaive::engine

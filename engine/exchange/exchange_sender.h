@@ -1,0 +1,146 @@
+// ExchangeSender: the sending end of an exchange on one executor: for each executor a message that fills up with
+// records, and the credits for more.
+//
+//   records ──► message for A  ── full, or due ──► outbox ──► ring of A
+//           ──► message for B  ── full, or due ──► outbox ──► ring of B
+//           ──► own message    ── full, or due ──► own inbox
+//
+// A message that is full leaves when the next record comes for its receiver. One that is not full leaves after
+// --epoch-interval, when its stream falls idle or ends, and while the producer waits (batching that adapts, as in
+// Renoir). Both wait for credit. Every message says how far the
+// stream has come, and those that are due go to each executor, with records or without. So a watermark is told behind
+// the records that it covers (invariant I3).
+//
+// While it waits for credit of one executor, it goes on to send to the others what it has for them, and the producer's
+// other consumers get the turns that they want: others may wait for the watermarks that these tell.
+//
+// Used by its executor's thread alone.
+//
+//   sender.Append(fiber, receiver, timed_record);
+//   sender.OnWatermark(watermark);
+//   if (sender.WantsTurn(now_ns)) sender.Attend(now_ns);
+//   sender.End(fiber);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/exchange/exchange_inbox.h"
+#include "engine/exchange/exchange_layout.h"
+#include "engine/executor/shipper.h"
+#include "engine/executor/task_context.h"
+#include "engine/fiber/fiber.h"
+#include "engine/flow/control.h"
+#include "engine/flow/timed_record.h"
+#include "engine/graph/other_consumers.h"
+#include "rdma/base/ids.h"
+#include "rdma/channel/channel_receiver.h"
+#include "rdma/memory/segment_pool.h"
+
+namespace glaive::engine {
+
+class ExchangeSender {
+ public:
+  /// `own` takes the records that stay on this executor. All outlive it. A message has room for a record at least.
+  ExchangeSender(TaskContext& context, Shipper& shipper, ExchangeInbox& own, const ExchangeInbox::Options& options);
+
+  /// Adds a record to the receiver's message. May wait for credit or for a segment, when that message is full.
+  template <typename R>
+  void Append(Fiber& fiber, ExecutorId receiver, const TimedRecord<R>& record) {
+    Open& open = open_[Value(receiver)];
+    if (open.next == open.end) [[unlikely]] {
+      MakeRoom(fiber, receiver);
+    }
+    new (open.next) TimedRecord<R>(record);
+    open.next += sizeof(record);
+    open.in_order = open.in_order && record.event_time_ms >= open.last_ms;
+    open.last_ms = record.event_time_ms;
+  }
+
+  /// The other consumers of the producer. They outlive it.
+  void SetOthers(OtherConsumers& others) { others_ = &others; }
+
+  /// When the records were read that are appended from here on.
+  void BeginBatch(std::int64_t read_ns) {
+    read_ns_ = read_ns;
+    hurries_ = false;
+  }
+  void OnWatermark(const Watermark& watermark);
+  void OnIdle();
+  void OnActive();
+  /// Sends what is left, and the end of the stream. Waits until all of it is in the outbox.
+  void End(Fiber& fiber);
+
+  /// The producer is about to wait: messages leave as soon as they can, full or not.
+  void Hurry() { hurries_ = true; }
+  bool WantsTurn(std::int64_t now_ns) const { return (hurries_ || now_ns >= due_ns_) && CanSendNews(); }
+  /// Sends each message that says anything new and has credit.
+  void Attend(std::int64_t now_ns);
+
+  /// Takes in a message that gives credit. DataLoss says what is wrong.
+  absl::Status OnGrant(ExecutorId receiver, const rdma::Message& message);
+  /// Whether the receiver has taken the end of the stream.
+  bool is_done(ExecutorId receiver) const { return open_[Value(receiver)].is_done; }
+
+  std::uint64_t sent_records() const { return sent_records_; }
+  /// Payload sent to other executors.
+  std::uint64_t bytes_to_others() const { return bytes_to_others_; }
+  std::uint64_t waits() const { return waits_; }
+
+ private:
+  /// What the next message for a receiver is to say.
+  struct Open {
+    std::byte* next = nullptr;
+    std::byte* end = nullptr;
+    std::byte* begin = nullptr;  // of the message; null: none is open
+    rdma::SegmentId segment{};
+    std::int64_t read_ns = 0;  // of the first record
+    bool in_order = true;
+    std::int64_t last_ms = std::numeric_limits<std::int64_t>::min();
+    std::int64_t told_ms = kMinEventTimeMs;  // the watermark of the last message
+    FlowState told_state = FlowState::kActive;
+    std::uint32_t credits = 0;
+    bool is_done = false;
+  };
+
+  [[gnu::noinline]] void MakeRoom(Fiber& fiber, ExecutorId receiver);
+  bool CanOpen(ExecutorId receiver) const;
+  /// After CanOpen.
+  void OpenMessage(ExecutorId receiver);
+  /// Whether the receiver has not been told all that there is.
+  bool HasNews(const Open& open) const;
+  bool CanSend(ExecutorId receiver) const;
+  bool CanSendNews() const;
+  void SendNews();
+  void Send(ExecutorId receiver);
+  /// Waits until `holds()`; sends news to other executors meanwhile, and lets other consumers have their turns.
+  template <typename Condition>
+  void Wait(Fiber& fiber, const Condition& holds);
+
+  TaskContext* context_;
+  rdma::SegmentPool* pool_;
+  Shipper* shipper_;
+  ExchangeInbox* own_;
+  OtherConsumers* others_ = nullptr;
+  ExchangeInbox::Options options_;
+  std::uint32_t credits_;
+  std::size_t message_bytes_;  // of the header and as many records as fit
+  std::vector<Open> open_;     // by receiver
+  Watermark watermark_{.time_ms = kMinEventTimeMs};
+  FlowState state_ = FlowState::kActive;
+  std::int64_t read_ns_ = 0;
+  std::int64_t due_ns_ = 0;  // when messages leave that are not full
+  bool hurries_ = false;
+  std::size_t sent_bytes_ = 0;  // in the producer's turn
+  std::uint64_t sent_records_ = 0;
+  std::uint64_t bytes_to_others_ = 0;
+  std::uint64_t waits_ = 0;
+};
+
+}  // namespace glaive::engine

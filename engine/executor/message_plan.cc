@@ -1,0 +1,81 @@
+#include "engine/executor/message_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+#include "rdma/base/bytes.h"
+#include "rdma/channel/slot_footer.h"
+
+namespace glaive::engine {
+namespace {
+
+/// One message is taken in while the next comes.
+constexpr std::uint64_t kLeastCredits = 2;
+constexpr std::uint64_t kMostCredits = 64;
+/// What an exchange has for another executor, besides messages that have credit: the one that fills up, and grants. Two
+/// grants of half of the credits may be under way, and the last one.
+constexpr std::uint64_t kSegmentsBesideCredits = 4;
+/// More would take longer to set up than any run.
+constexpr std::uint64_t kMostSegments = std::uint64_t{1} << 24;
+
+/// Refuses slots in which not one record of an exchange fits.
+absl::Status CheckRecordFits(const InputShape& exchange, std::size_t slot_bytes) {
+  if (exchange.header_bytes + exchange.entry_bytes + rdma::kFooterBytes <= slot_bytes) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("a slot of ", FormatBytes(slot_bytes), " holds no record of ",
+                                                 exchange.entry_bytes,
+                                                 " bytes that moves to another executor, beside its footer and ",
+                                                 exchange.header_bytes, " bytes of header: raise --slot-bytes"));
+}
+
+/// Refuses so many segments for exchanges.
+absl::Status CheckSegments(std::uint64_t segments, std::uint64_t fragment_bytes) {
+  return segments <= kMostSegments ? absl::OkStatus()
+                                   : absl::InvalidArgumentError(absl::StrCat(
+                                         "exchanges with ", FormatBytes(fragment_bytes), " under way have ", segments,
+                                         " segments: lower --fragment-bytes"));
+}
+
+}  // namespace
+
+absl::StatusOr<MessagePlan> PlanMessages(const std::vector<InputShape>& inputs, std::uint32_t executor_count,
+                                         std::size_t slot_bytes, std::uint64_t fragment_bytes) {
+  std::vector<std::size_t> entry_bytes;
+  std::uint64_t exchanges = 0;
+  for (const InputShape& input : inputs) {
+    if (!input.is_exchange()) {
+      entry_bytes.push_back(input.entry_bytes);
+    } else if (executor_count > 1) {  // records of one executor stay where they are
+      ++exchanges;
+      if (absl::Status status = CheckRecordFits(input, slot_bytes); !status.ok()) {
+        return status;
+      }
+    }
+  }
+  const auto fragments = state::FragmentGeometry::PlanAll(executor_count, slot_bytes, entry_bytes, fragment_bytes);
+  if (!fragments.ok()) {
+    return fragments.status();
+  }
+  MessagePlan plan;
+  auto next_fragment = fragments->begin();
+  for (const InputShape& input : inputs) {
+    plan.geometries.push_back(input.is_exchange() ? state::FragmentGeometry{} : *next_fragment++);
+  }
+  const std::uint32_t peers = executor_count - 1;
+  plan.exchange_credits = static_cast<std::uint32_t>(
+      std::clamp(fragment_bytes / slot_bytes / std::max(peers, 1U), kLeastCredits, kMostCredits));
+  const std::uint64_t segments = state::FragmentGeometry::PoolSegments(*fragments) +
+                                 exchanges * peers * (plan.exchange_credits + kSegmentsBesideCredits);
+  if (absl::Status status = CheckSegments(segments, fragment_bytes); !status.ok()) {
+    return status;
+  }
+  plan.segments = static_cast<std::uint32_t>(segments);
+  plan.inbox_bytes = exchanges * executor_count * plan.exchange_credits * slot_bytes;
+  return plan;
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,15 @@
+// Turn: what a producer says when it lets a consumer have a turn (rule 7 of operator.h).
+#pragma once
+
+#include <cstdint>
+
+namespace glaive::engine {
+
+struct Turn {
+  std::int64_t now_ns = 0;
+  /// The producer waits for other flows, for credit or for a sink. Else it goes on, or waits for something to read, so
+  /// that a consumer without records may call its stream idle.
+  bool held_up = false;
+};
+
+}  // namespace glaive::engine

@@ -1,0 +1,101 @@
+// --explain: what a query says of its plan, for each kind of vertex.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/api/generated.h"
+#include "engine/api/join.h"
+#include "engine/api/together.h"
+#include "engine/api/union.h"
+#include "engine/sink/discard.h"
+#include "tests/engine/cluster_harness.h"
+
+namespace glaive::engine {
+namespace {
+
+auto Records() { return From(TestSource({.records = 1})); }
+
+TEST(Explain, NamesVerticesChainsAndEdges) {
+  const auto records = Records();
+  const std::unique_ptr<Query> query =
+      Union(Stream(records).Filter([](const TestRecord& record) { return record.kind == 0; }).Shuffle(),
+            Stream(records).FlatMap([](const TestRecord& record) { return std::vector<TestRecord>{record}; }))
+          .Map([](const TestRecord& record) { return record; })
+          .Inspect([](const TestRecord&) {})
+          .KeyBy(&TestRecord::key)
+          .Window(Tumbling{absl::Seconds(10)})
+          .Aggregate(Several{Count{}, Max{&TestRecord::event_time_ms}})
+          .To(Discard{});
+  EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs
+   1  source
+        with event times
+   2  exchange of 1 (records of 24 bytes)
+        fused chain: filter
+        each record moves to all executors in turn, one each, with its event time
+   3  flat map of 1 (records of 24 bytes)
+        no steps before it
+   4  union of 2 (records of 32 bytes) and 3 (records of 32 bytes)
+        its watermark is the least of its streams'
+   5  aggregation of 4 (records of 32 bytes)
+        fused chain: map, inspect
+        count, max, tumbling windows of 10s
+        by a key of 8 bytes, merged late: entries of at most 24 bytes to the leaders of their keys
+   6  sink of 5 (records of 40 bytes)
+        no steps before it
+)");
+}
+
+TEST(Explain, NamesBothSidesOfAJoin) {
+  const std::unique_ptr<Query> query = LeftJoin(Records(), Records())
+                                           .On(&TestRecord::key, &TestRecord::key)
+                                           .Window(Sliding{absl::Seconds(10), absl::Seconds(5)})
+                                           .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
+                                           .To(Discard{});
+  EXPECT_EQ(query->Explain(3), R"(each of 3 executors runs
+   1  source
+        with event times
+   2  source
+        with event times
+   3  left join of 1 (records of 24 bytes) and 2 (records of 24 bytes)
+        sliding windows of 10s, one each 5s
+        left: no steps before it
+        left: by a key of 8 bytes, merged late: entries of at most 16 bytes to the leaders of their keys
+        right: no steps before it
+        right: by a key of 8 bytes, merged late: entries of at most 16 bytes to the leaders of their keys
+   4  sink of 3 (records of 48 bytes)
+        no steps before it
+)");
+}
+
+TEST(Explain, OfOneExecutorNothingMoves) {
+  const auto numbers = FromRange(0, 10);
+  const std::unique_ptr<Query> query = Together(
+      Stream(numbers).KeyBy([](std::uint64_t number) { return number; }).Partition().DropKey().To(Discard{}),
+      Stream(numbers).WithEventTime([](std::uint64_t) { return std::int64_t{5}; }).Aggregate(Count{}).To(Discard{}));
+  EXPECT_EQ(query->Explain(1), R"(one executor runs
+   1  source
+        without event times
+   2  exchange of 1 (records of 8 bytes)
+        no steps before it
+        records stay on the one executor
+   3  event times of 1 (records of 8 bytes)
+        no steps before it
+        watermarks stay behind by 0 ms
+   4  aggregation of 3 (records of 16 bytes)
+        no steps before it
+        count, no window
+        all records together, in the executor's own state
+   5  sink of 2 (records of 16 bytes)
+        no steps before it
+   6  sink of 4 (records of 32 bytes)
+        no steps before it
+)");
+}
+
+}  // namespace
+}  // namespace glaive::engine

@@ -1,0 +1,252 @@
+// Streams whose records move to other executors. Behind an exchange, which records are late depends on how far the
+// executors had come when their records met. So rows of windows say of each record only that it was counted once.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/api/union.h"
+#include "tests/sim/queries/query_parts.h"
+
+namespace glaive::sim {
+namespace {
+
+using namespace engine;  // NOLINT(google-build-using-namespace): these queries read as a user's do
+
+constexpr std::int64_t kMovedMs = 450;
+constexpr std::int64_t kMovedTotalMs = 1'800;
+
+std::string MovedLine(const Event& event) {
+  const std::int64_t start_ms = event.time_ms - ((event.time_ms % kMovedMs + kMovedMs) % kMovedMs);
+  return absl::StrCat("[", start_ms, ", ", start_ms + kMovedMs, ") ", event.key);
+}
+
+/// Adds a result's line as often as it has counted records.
+struct MovedCounts {
+  static constexpr RowKind kKind = RowKind::kResult;
+  void operator()(const WindowResult<std::uint64_t, std::uint64_t>& row, StoredRows& stored) const {
+    stored.rows.insert(stored.rows.end(), row.value,
+                       absl::StrCat("[", row.window_start_ms, ", ", row.window_end_ms, ") ", row.key));
+  }
+};
+struct MovedLate {
+  static constexpr RowKind kKind = RowKind::kLateRecord;
+  void operator()(const LateRecord<Event>& late, StoredRows& stored) const {
+    stored.rows.push_back(MovedLine(late.record));
+  }
+};
+
+/// Windows of what `move` makes of the sources.
+template <typename MoveFn>
+CatalogueEntry MovedAndCounted(std::string_view name, std::int64_t sources, const MoveFn& move,
+                               RowsWaitFor rows_wait_for = RowsWaitFor::kInput) {
+  return {.name = name,
+          .window = "tumbling",
+          .aggregates = {"count"},
+          .join = "",
+          .sources = sources,
+          .share = 2,
+          .rows_wait_for = rows_wait_for,
+          .compares_flows = false,
+          .unites_sources = true,
+          .counts_records = true,
+          .build =
+              [move](const QueryParts& parts) {
+                return move(parts)
+                    .KeyBy(&Event::key)
+                    .Window(Tumbling{Millis(kMovedMs)})
+                    .AllowedLateness(Millis(parts.lateness_ms))
+                    .LateTo(StoreAs<MovedLate>{parts.rows})
+                    .Aggregate(Count{})
+                    .To(StoreAs<MovedCounts>{parts.rows});
+              },
+          .expect =
+              [](const Input& input) {
+                std::vector<std::string> lines;
+                for (std::size_t source = 0; source < input.sources.size(); ++source) {
+                  for (const Seen& seen : Read(input, source)) lines.push_back(MovedLine(seen.event));
+                }
+                return Expected{.rows = std::move(lines), .late = {}};
+              }};
+}
+
+constexpr std::int64_t kMovedJoinMs = 600;
+
+/// A join of two streams that `move` makes of the first source: an exchange waits for credit of an executor that waits
+/// for the other stream, which the same fiber reads.
+template <typename MoveFn>
+CatalogueEntry MovedAndJoined(std::string_view name, bool compares_flows, const MoveFn& move,
+                              bool (*is_left)(const Event&), bool (*is_right)(const Event&)) {
+  return {.name = name,
+          .window = "tumbling",
+          .aggregates = {},
+          .join = "inner",
+          .share = 2,
+          .compares_flows = compares_flows,
+          .none_is_late = true,
+          .build =
+              [move](const QueryParts& parts) {
+                auto [left, right] = move(FirstOfAll(parts));
+                return Join(std::move(left), std::move(right))
+                    .On(&Event::key, &Event::key)
+                    .Window(Tumbling{Millis(kMovedJoinMs)})
+                    .AllowedLateness(Millis(parts.lateness_ms))
+                    .Keep(&Event::amount, &Event::amount)
+                    .To(StoreRows{parts.rows});
+              },
+          .expect =
+              [=](const Input& input) {
+                std::vector<Seen> left;
+                std::vector<Seen> right;
+                for (const Seen& seen : Read(input, 0)) {
+                  if (is_left(seen.event)) left.push_back(seen);
+                  if (is_right(seen.event)) right.push_back(seen);
+                }
+                std::vector<Event> none_late;
+                const auto pairs =
+                    PairsOf(GroupByWindows(left, kMovedJoinMs, kMovedJoinMs, KeyOf, none_late),
+                            GroupByWindows(right, kMovedJoinMs, kMovedJoinMs, KeyOf, none_late), false, false);
+                return Expected{.rows = PairRows(pairs), .late = {}};
+              }};
+}
+
+bool IsAny(const Event& /*event*/) { return true; }
+bool IsEven(const Event& event) { return event.amount % 2 == 0; }
+bool IsOdd(const Event& event) { return !IsEven(event); }
+
+/// A record as a row, of a window of its own.
+using MovedRow = WindowResult<std::uint64_t, std::int64_t>;
+MovedRow MovedRowOf(const Event& event) {
+  return {
+      .window_start_ms = event.time_ms, .window_end_ms = event.time_ms + 1, .key = event.key, .value = event.amount};
+}
+
+/// Rows without a window of what `move` makes of the first source, each as often as there are copies for so many
+/// executors.
+template <typename MoveFn>
+CatalogueEntry MovedRows(std::string_view name, const MoveFn& move, std::size_t (*copies)(std::size_t executors)) {
+  return {.name = name,
+          .window = "",
+          .aggregates = {},
+          .join = "",
+          .shape = "no stage",
+          .rows_wait_for = RowsWaitFor::kNothing,
+          .compares_flows = false,
+          .build = [move](const QueryParts& parts) { return move(parts).Map(&MovedRowOf).To(StoreRows{parts.rows}); },
+          .expect =
+              [copies](const Input& input) {
+                std::vector<std::string> rows;
+                for (const Seen& seen : Read(input, 0)) {
+                  const Event& event = seen.event;
+                  rows.insert(rows.end(), copies(input.sources[0].size()),
+                              RowText({.start_ms = event.time_ms, .end_ms = event.time_ms + 1, .key = event.key},
+                                      PlainText(event.key), absl::StrCat(event.amount)));
+                }
+                return Expected{.rows = std::move(rows), .late = {}};
+              }};
+}
+
+/// The first of all records. Which ones depends on how fast executors read, so the rows do not say.
+constexpr std::uint64_t kLimit = 25;
+CatalogueEntry LimitedRows() {
+  return {.name = "the first records of all",
+          .window = "",
+          .aggregates = {},
+          .join = "",
+          .shape = "no stage",
+          .rows_wait_for = RowsWaitFor::kNothing,
+          .compares_flows = false,
+          .build =
+              [](const QueryParts& parts) {
+                return FirstOfAll(parts)
+                    .Limit(kLimit)
+                    .Map([](const Event& /*event*/) { return MovedRow{}; })
+                    .To(StoreRows{parts.rows});
+              },
+          .expect =
+              [](const Input& input) {
+                const std::size_t count = std::min<std::size_t>(kLimit, Read(input, 0).size());
+                return Expected{.rows = std::vector<std::string>(count, RowText({}, PlainText(0), "0")), .late = {}};
+              }};
+}
+
+/// Results that move between two stages.
+CatalogueEntry MovedResults() {
+  return {.name = "sums, spread in turn, counted",
+          .window = "tumbling",
+          .aggregates = {"sum"},
+          .join = "",
+          .shape = "two stages",
+          .rows_wait_for = RowsWaitFor::kStages,
+          .compares_flows = false,
+          .build =
+              [](const QueryParts& parts) {
+                return Judged(FirstOfAll(parts).KeyBy(&Event::key).Window(Tumbling{Millis(kMovedMs)}), parts)
+                    .Aggregate(Sum{&Event::amount})
+                    .Shuffle()
+                    .KeyBy([](const Summed& row) { return row.key % 5; })
+                    .Window(Tumbling{Millis(kMovedTotalMs)})
+                    .Aggregate(Count{})
+                    .To(StoreRows{parts.rows});
+              },
+          .expect =
+              [](const Input& input) {
+                std::vector<Event> late;
+                const Groups sums = GroupByWindows(Read(input, 0), kMovedMs, kMovedMs, KeyOf, late);
+                const Groups counts = Regrouped(ResultsOf(sums, PlainSum), TumblingOf(kMovedTotalMs), Modulo(5));
+                return Expected{.rows = RowsOf(counts, CountOf), .late = LateRowsOf(late)};
+              }};
+}
+
+}  // namespace
+
+std::vector<CatalogueEntry> ExchangeQueries() {
+  return {MovedAndCounted("records spread in turn, counted", 1,
+                          [](const QueryParts& parts) { return FirstOfAll(parts).Shuffle(); }),
+          MovedAndCounted("records at one executor, counted", 1,
+                          [](const QueryParts& parts) { return FirstOfAll(parts).OnExecutors(1); }),
+          MovedAndCounted(
+              "two sources, one of them spread in turn, united and partitioned, counted", 2,
+              [](const QueryParts& parts) {
+                return Union(FirstOfAll(parts).Shuffle(), SecondOfAll(parts)).KeyBy(&Event::key).Partition().DropKey();
+              }),
+          MovedAndCounted(
+              "records of few keys, partitioned, with event times of their own, counted", 1,
+              [](const QueryParts& parts) {
+                return FirstOfAll(parts)
+                    .KeyBy([](const Event& event) { return event.key % 2; })
+                    .Partition()
+                    .DropKey()
+                    .WithEventTime(&Event::time_ms, Millis(150));
+              },
+              RowsWaitFor::kOwnTimes),
+          MovedRows(
+              "records by key, without a window",
+              [](const QueryParts& parts) { return FirstOfAll(parts).KeyBy(&Event::key).Partition().DropKey(); },
+              [](std::size_t /*executors*/) { return std::size_t{1}; }),
+          MovedRows(
+              "records at all executors", [](const QueryParts& parts) { return FirstOfAll(parts).Broadcast(); },
+              [](std::size_t executors) { return executors; }),
+          MovedResults(),
+          LimitedRows(),
+          MovedAndJoined(
+              "a stream joined with its own copy, spread in turn", /*compares_flows=*/true,
+              [](const auto& stream) { return std::pair(std::decay_t<decltype(stream)>(stream).Shuffle(), stream); },
+              &IsAny, &IsAny),
+          MovedAndJoined(
+              "a stream split, partitioned and joined", /*compares_flows=*/false,
+              [](const auto& stream) {
+                auto [even, odd] = stream.Split(&IsEven, &IsOdd);
+                return std::pair(std::move(even).KeyBy(&Event::key).Partition().DropKey(),
+                                 std::move(odd).KeyBy(&Event::key).Partition().DropKey());
+              },
+              &IsEven, &IsOdd)};
+}
+
+}  // namespace glaive::sim
