@@ -186,9 +186,8 @@ class Stream {
     }(std::index_sequence_for<Predicates...>());
   }
 
-  /// Spreads the records over all executors in turn, one each. To each executor, those of another one come in their
-  /// order. As every exchange it makes work of records that may as well stay where they are: it pays if few executors
-  /// read, or read more than the others.
+  /// Spreads the records over all executors in turn, one each. Each executor gets the records of one other executor in
+  /// their order. Moving records costs time, so it pays only if some executors read more than the others.
   auto Shuffle() && { return Exchanged(std::move(origin_), std::move(chain_), InTurn{}); }
 
   /// Copies each record to every executor. Behind it each executor has all of the stream.

@@ -12,7 +12,10 @@
 // Used by its executor's thread alone. What peers send is checked as hostile input.
 //
 //   ExchangeInbox inbox(context, shipper, {.input = 2, .record_bytes = 72});
-//   if (inbox.HasMessage(sender)) { const ExchangeMessage message = inbox.Front(sender); ... inbox.Pop(fiber, sender);
+//   if (inbox.HasMessage(sender)) {
+//     const ExchangeMessage message = inbox.Front(sender);
+//     ...
+//     inbox.Pop(fiber, sender);
 //   }
 #pragma once
 

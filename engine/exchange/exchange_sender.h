@@ -5,14 +5,13 @@
 //           ──► message for B  ── full, or due ──► outbox ──► ring of B
 //           ──► own message    ── full, or due ──► own inbox
 //
-// A message that is full leaves when the next record comes for its receiver. One that is not full leaves after
+// A full message leaves when the next record comes for its receiver. A message that is not full leaves after
 // --epoch-interval, when its stream falls idle or ends, and while the producer waits (batching that adapts, as in
-// Renoir). Both wait for credit. Every message says how far the
-// stream has come, and those that are due go to each executor, with records or without. So a watermark is told behind
-// the records that it covers (invariant I3).
+// Renoir). Both kinds wait for credit. Each message says how far the stream has come. A message that is due goes to
+// each executor, with records or without. So a watermark arrives behind the records that it covers (invariant I3).
 //
-// While it waits for credit of one executor, it goes on to send to the others what it has for them, and the producer's
-// other consumers get the turns that they want: others may wait for the watermarks that these tell.
+// While the sender waits for credit of one executor, it goes on to send messages to the other executors. The
+// producer's other consumers get the turns that they want meanwhile: other executors may wait for their watermarks.
 //
 // Used by its executor's thread alone.
 //
