@@ -14,10 +14,16 @@ void FlowProgress::OnBatch(std::uint64_t records, std::uint64_t bytes, std::int6
                            std::int64_t read_ns) {
   records_read_ += records;
   epoch_.bytes += bytes;
-  epoch_.has_news = epoch_.has_news || records > 0 || watermark_ms > watermark_ms_;
+  epoch_.has_news = epoch_.has_news || records > 0;
+  produced_ms_ = std::max(produced_ms_, watermark_ms);
+  MoveTo(watermark_ms, read_ns);
+}
+
+void FlowProgress::MoveTo(std::int64_t watermark_ms, std::int64_t read_ns) {
   if (watermark_ms <= watermark_ms_) {
     return;
   }
+  epoch_.has_news = true;
   if (watermark_ms_ == kMinEventTimeMs) {
     first_watermark_ms_ = watermark_ms;
     window_end_ms_ = windows_.NextEndMs(watermark_ms);
@@ -71,7 +77,7 @@ void FlowProgress::Follow(std::int64_t now_ns) {
     follows_from_ns_ = now_ns + options_.patience_ns;
   }
   if (CanFollow(now_ns)) {
-    OnBatch(0, 0, FollowedMs(), now_ns);
+    MoveTo(FollowedMs(), now_ns);
   }
 }
 
@@ -99,14 +105,14 @@ state::EpochMarker FlowProgress::EndEpoch(std::int64_t now_ns) {
 
 bool FlowProgress::LeadsTooFar(std::int64_t ahead_ms) const {
   // An idle flow has followed others, and may be ahead of one that is idle by now. It becomes active by what it brings.
-  if (watermark_ms_ == kMinEventTimeMs || is_idle_) {
+  if (produced_ms_ == kMinEventTimeMs || is_idle_) {
     return false;
   }
   // A flow that has not reported yet counts as if at this flow's first watermark.
   const std::int64_t slowest_ms = stage_->SlowestSourceMs(first_watermark_ms_);
   // The two may lie farther apart than a signed difference can say.
-  const std::uint64_t lead_ms = slowest_ms < watermark_ms_
-                                    ? static_cast<std::uint64_t>(watermark_ms_) - static_cast<std::uint64_t>(slowest_ms)
+  const std::uint64_t lead_ms = slowest_ms < produced_ms_
+                                    ? static_cast<std::uint64_t>(produced_ms_) - static_cast<std::uint64_t>(slowest_ms)
                                     : 0;
   const auto most_ms = static_cast<std::uint64_t>(options_.max_lead_ms);
   if (ahead_ms < 0) {

@@ -8,7 +8,9 @@
 //   2. The slowest flow waits only while its executor has windows to fire, and a trigger waits for no source. So flows
 //      never all wait for each other (invariant I7).
 //   3. An idle flow follows: its watermark is that of the slowest flow which is neither idle nor at its end. Without
-//      such a flow, time stands still. The watermark never goes back: records that come later are judged by it.
+//      such a flow, time stands still. The watermark never goes back: records that come later are judged by it. A
+//      source waits by how far its own producer has come, not by how far the flow has followed others. The flows that
+//      are behind may lack what this very source reads next, as those behind an exchange do.
 //   4. When time goes on after it stood still, an idle flow waits for `patience_ns` before it follows. Other flows may
 //      become active at nearly the same time. Had they followed already, their next records would be late. A flow of
 //      results also waits when the flows of its stage have become idle, since some results may be under way.
@@ -48,8 +50,9 @@ class FlowProgress {
   /// Starts the first epoch.
   void Start(std::int64_t now_ns) { epoch_started_ns_ = now_ns; }
 
-  /// A batch that was read at `read_ns` is in the state, or in the combiner, and `watermark_ms` holds from here on. The
-  /// stage is told by Publish and EndEpoch.
+  /// A batch that was read at `read_ns` is in the state, or in the combiner, and `watermark_ms` of the producer holds
+  /// from here on. It may be behind the flow's, which may have followed others. The stage is told by Publish and
+  /// EndEpoch.
   void OnBatch(std::uint64_t records, std::uint64_t bytes, std::int64_t watermark_ms, std::int64_t read_ns);
   /// All that the watermark covers is in the executor's own state or on its way to other leaders: tells the stage of
   /// it.
@@ -76,18 +79,21 @@ class FlowProgress {
   /// Publishes, and ends the epoch: the marker to ship. The next epoch has begun.
   state::EpochMarker EndEpoch(std::int64_t now_ns);
 
-  /// Whether a source has to wait that is ahead of this flow's watermark by `ahead_ms`, or behind it if that is
-  /// negative: it is ahead of the slowest flow, or of the windows that have fired, by more than max_lead. An idle flow
-  /// never has to.
+  /// Whether a source has to wait that is ahead of this flow's producer by `ahead_ms`, or behind it if that is
+  /// negative: it is ahead of the slowest flow, or of the windows that have fired, by more than max_lead. The source of
+  /// an idle flow never has to.
   bool LeadsTooFar(std::int64_t ahead_ms = 0) const;
 
   std::int64_t watermark_ms() const { return watermark_ms_; }
+  /// The producer's last watermark.
+  std::int64_t produced_ms() const { return produced_ms_; }
   std::uint64_t epochs_ended() const { return epochs_ended_; }
   bool is_idle() const { return is_idle_; }
 
  private:
   /// Whether time goes on after it stood still, and this flow has not noted that yet.
   bool HasAwoken() const { return stage_->awakenings() != awakenings_; }
+  void MoveTo(std::int64_t watermark_ms, std::int64_t read_ns);
   bool CanFollow(std::int64_t now_ns) const { return now_ns >= follows_from_ns_ && FollowedMs() > watermark_ms_; }
   std::int64_t FollowedMs() const {
     return options_.of_results ? stage_->MinOfActiveBesideInput(options_.input) : stage_->MinOfActiveBesideFlow(flow_);
@@ -105,6 +111,7 @@ class FlowProgress {
   std::uint64_t epochs_ended_ = 0;
   std::uint64_t records_read_ = 0;
   std::int64_t watermark_ms_ = kMinEventTimeMs;
+  std::int64_t produced_ms_ = kMinEventTimeMs;  // the watermark without what was followed
   std::int64_t first_watermark_ms_ = kMinEventTimeMs;
   std::int64_t window_end_ms_ = kMinEventTimeMs;  // the first after the watermark
   std::int64_t published_ms_ = kMinEventTimeMs;   // the watermark that the stage was told of

@@ -242,7 +242,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
 
   void OnControl(Fiber& /*fiber*/, const Watermark& watermark) {
     const std::int64_t time_ms = HeldBack(watermark.time_ms, plan_->allowed_lateness_ms);
-    progress_.OnBatch(0, 0, std::max(time_ms, progress_.watermark_ms()), watermark.read_ns);
+    progress_.OnBatch(0, 0, time_ms, watermark.read_ns);
     PublishUnlessHeldBack();
   }
   void OnControl(Fiber& /*fiber*/, const Idle& idle) { progress_.OnIdle(idle.now_ns); }
@@ -274,7 +274,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     if (store_.wants_read_out()) {
       ReadOut(fiber);
     }
-    progress_.OnBatch(batch.records.size(), batch.records.size_bytes(), progress_.watermark_ms(), batch.read_ns);
+    progress_.OnBatch(batch.records.size(), batch.records.size_bytes(), progress_.produced_ms(), batch.read_ns);
     context_->Require(fiber, late_.Write(Waiting(fiber)));
   }
 

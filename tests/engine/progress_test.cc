@@ -196,6 +196,27 @@ TEST_F(FlowProgressTest, AnIdleFlowNeverWaits) {
   EXPECT_TRUE(progress.LeadsTooFar());
 }
 
+/// The flow that is behind may lack the very records that this source reads next.
+TEST_F(FlowProgressTest, AFlowThatHasFollowedOthersWaitsByItsOwnProducer) {
+  OneFlow progress = Make(3, /*max_lead_ms=*/100);
+  progress.PublishBatch(1, 1, 1000, 1);
+  progress.OnMarker(ExecutorId{1}, Marker(1300));
+  progress.OnMarker(ExecutorId{2}, IdleMarker(1000));
+  progress.OnIdle(3);
+  progress.PublishFollowing(3);
+  progress.OnActive();
+  ASSERT_EQ(progress.watermark_ms(), 1300);
+  progress.ForgetPassedUntil(progress.min_ms());
+  EXPECT_FALSE(progress.LeadsTooFar()) << "the flow leads executor 2 by 300, its source by nothing";
+  EXPECT_FALSE(progress.LeadsTooFar(100));
+  EXPECT_TRUE(progress.LeadsTooFar(101));
+  progress.PublishBatch(1, 1, 1100, 4);
+  EXPECT_EQ(progress.watermark_ms(), 1300) << "a watermark never goes back";
+  EXPECT_FALSE(progress.LeadsTooFar());
+  progress.PublishBatch(1, 1, 1101, 5);
+  EXPECT_TRUE(progress.LeadsTooFar());
+}
+
 TEST_F(FlowProgressTest, TheSlowestFlowNeverWaits) {
   OneFlow progress = Make(2, /*max_lead_ms=*/0);
   progress.PublishBatch(1, 1, 1000, 1);
