@@ -111,9 +111,8 @@ bool FlowProgress::LeadsTooFar(std::int64_t ahead_ms) const {
   // A flow that has not reported yet counts as if at this flow's first watermark.
   const std::int64_t slowest_ms = stage_->SlowestSourceMs(first_watermark_ms_);
   // The two may lie farther apart than a signed difference can say.
-  const std::uint64_t lead_ms = slowest_ms < produced_ms_
-                                    ? static_cast<std::uint64_t>(produced_ms_) - static_cast<std::uint64_t>(slowest_ms)
-                                    : 0;
+  const std::uint64_t lead_ms =
+      slowest_ms < produced_ms_ ? static_cast<std::uint64_t>(produced_ms_) - static_cast<std::uint64_t>(slowest_ms) : 0;
   const auto most_ms = static_cast<std::uint64_t>(options_.max_lead_ms);
   if (ahead_ms < 0) {
     const auto behind_ms = static_cast<std::uint64_t>(-ahead_ms);
