@@ -39,9 +39,9 @@
 #include "engine/graph/message_target.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/operator.h"
-#include "engine/graph/timed_producer.h"
+#include "engine/graph/timed_vertex.h"
 #include "engine/graph/union.h"
-#include "engine/graph/vertex.h"
+#include "engine/graph/vertex_plan.h"
 #include "engine/steps/expansions.h"
 #include "engine/steps/steps.h"
 
@@ -239,22 +239,17 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
 };
 
 template <typename Origin, Step Chain, typename Route>
-class ExchangeVertex final : public ProducerVertex<TimedRecord<typename Chain::Out>> {
+class ExchangeVertex final : public TimedVertex<Origin, typename Chain::Out> {
  public:
   using Out = typename Chain::Out;
 
   ExchangeVertex(Origin origin, Chain chain, Route route)
-      : origin_(std::move(origin)), chain_(std::move(chain)), route_(std::move(route)) {}
+      : TimedVertex<Origin, Out>(std::move(origin)), chain_(std::move(chain)), route_(std::move(route)) {}
 
-  std::vector<const Vertex*> upstream() const override { return {origin_.vertex.get()}; }
-  TableBytes tables() const override { return origin_.tables; }
-  std::uint64_t source_memory_bytes() const override { return TimedProducer<Out>::kMemoryBytes; }  // of one executor
   std::vector<InputShape> inputs() const override {
     return {{.entry_bytes = sizeof(TimedRecord<Out>), .header_bytes = sizeof(ExchangeHeader)}};
   }
-  std::int64_t delay_ms() const override { return origin_.vertex->delay_ms(); }
-  bool adds_past_results() const override { return !Origin::kFromSource || origin_.vertex->adds_past_results(); }
-
+  bool adds_past_results() const override { return !Origin::kFromSource || origin().vertex->adds_past_results(); }
   bool is_behind_exchange() const override { return true; }
   VertexPlan Explain(std::uint32_t executors) const override {
     const std::string moves = executors == 1
@@ -266,20 +261,19 @@ class ExchangeVertex final : public ProducerVertex<TimedRecord<typename Chain::O
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     TaskContext& context = graph.context();
     if (context.executor_count == 1) {
-      auto opened = std::make_unique<FlatMapOperator<Origin, Chain, Itself, Out>>(context, origin_, chain_, Itself{});
-      graph.OutputOf(*origin_.vertex).Add(*opened);
-      return opened;
+      return this->Consuming(
+          graph, std::make_unique<FlatMapOperator<Origin, Chain, Itself, Out>>(context, origin(), chain_, Itself{}));
     }
     auto router = route_.template Open<Out>(context);
     auto opened = std::make_unique<ExchangeOperator<Origin, Chain, decltype(router), Out>>(
-        context, graph.shipper(), origin_, chain_, std::move(router), graph.next_input());
+        context, graph.shipper(), origin(), chain_, std::move(router), graph.next_input());
     graph.AddInput(*opened);
-    graph.OutputOf(*origin_.vertex).Add(*opened);
-    return opened;
+    return this->Consuming(graph, std::move(opened));
   }
 
  private:
-  Origin origin_;
+  using TimedVertex<Origin, Out>::origin;
+
   Chain chain_;
   Route route_;
 };

@@ -22,7 +22,6 @@
 #include <optional>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -34,7 +33,8 @@
 #include "engine/graph/open_graph.h"
 #include "engine/graph/operator.h"
 #include "engine/graph/timed_producer.h"
-#include "engine/graph/vertex.h"
+#include "engine/graph/timed_vertex.h"
+#include "engine/graph/vertex_plan.h"
 #include "engine/progress/idleness.h"
 #include "engine/steps/steps.h"
 
@@ -133,31 +133,26 @@ class EventTimeOperator final : public TimedOperator<typename Chain::In, typenam
 };
 
 template <typename Origin, Step Chain, typename Time>
-class EventTimeVertex final : public ProducerVertex<TimedRecord<typename Chain::Out>> {
+class EventTimeVertex final : public TimedVertex<Origin, typename Chain::Out> {
  public:
   EventTimeVertex(Origin origin, Chain chain, Time time, std::int64_t bound_ms)
-      : origin_(std::move(origin)), chain_(std::move(chain)), time_(std::move(time)), bound_ms_(bound_ms) {}
+      : TimedVertex<Origin, typename Chain::Out>(std::move(origin)),
+        chain_(std::move(chain)),
+        time_(std::move(time)),
+        bound_ms_(bound_ms) {}
 
-  std::vector<const Vertex*> upstream() const override { return {origin_.vertex.get()}; }
-  TableBytes tables() const override { return origin_.tables; }
-  std::uint64_t source_memory_bytes() const override { return TimedProducer<typename Chain::Out>::kMemoryBytes; }
-  std::int64_t delay_ms() const override { return AddDelays(origin_.vertex->delay_ms(), bound_ms_); }
-
-  bool is_behind_exchange() const override { return origin_.vertex->is_behind_exchange(); }
+  std::int64_t delay_ms() const override { return AddDelays(this->origin().vertex->delay_ms(), bound_ms_); }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     return {.kind = "event times",
             .facts = {ChainFact<Chain>(), absl::StrCat("watermarks stay behind by ", bound_ms_, " ms")}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
-    auto opened = std::make_unique<EventTimeOperator<Chain, Time>>(graph.context(), chain_, time_, bound_ms_,
-                                                                   is_behind_exchange());
-    graph.OutputOf(*origin_.vertex).Add(*opened);
-    return opened;
+    return this->Consuming(graph, std::make_unique<EventTimeOperator<Chain, Time>>(
+                                      graph.context(), chain_, time_, bound_ms_, this->is_behind_exchange()));
   }
 
  private:
-  Origin origin_;
   Chain chain_;
   Time time_;
   std::int64_t bound_ms_;

@@ -14,7 +14,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -23,7 +22,8 @@
 #include "engine/graph/open_graph.h"
 #include "engine/graph/operator.h"
 #include "engine/graph/timed_producer.h"
-#include "engine/graph/vertex.h"
+#include "engine/graph/timed_vertex.h"
+#include "engine/graph/vertex_plan.h"
 #include "engine/steps/steps.h"
 
 namespace glaive::engine {
@@ -63,31 +63,24 @@ class FlatMapOperator final : public TimedOperator<typename Chain::In, Out> {
 };
 
 template <typename Origin, Step Chain, typename Expansion, typename Out>
-class FlatMapVertex final : public ProducerVertex<TimedRecord<Out>> {
+class FlatMapVertex final : public TimedVertex<Origin, Out> {
  public:
   FlatMapVertex(Origin origin, Chain chain, Expansion expansion)
-      : origin_(std::move(origin)), chain_(std::move(chain)), expansion_(std::move(expansion)) {}
+      : TimedVertex<Origin, Out>(std::move(origin)), chain_(std::move(chain)), expansion_(std::move(expansion)) {}
 
-  std::vector<const Vertex*> upstream() const override { return {origin_.vertex.get()}; }
-  TableBytes tables() const override { return origin_.tables; }
-  std::uint64_t source_memory_bytes() const override { return TimedProducer<Out>::kMemoryBytes; }
-  std::int64_t delay_ms() const override { return origin_.vertex->delay_ms(); }
-  bool adds_past_results() const override { return origin_.vertex->adds_past_results(); }
-
-  bool is_behind_exchange() const override { return origin_.vertex->is_behind_exchange(); }
+  bool adds_past_results() const override { return origin().vertex->adds_past_results(); }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     return {.kind = std::string(Expansion::kName), .facts = {ChainFact<Chain>()}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
-    auto opened =
-        std::make_unique<FlatMapOperator<Origin, Chain, Expansion, Out>>(graph.context(), origin_, chain_, expansion_);
-    graph.OutputOf(*origin_.vertex).Add(*opened);
-    return opened;
+    return this->Consuming(graph, std::make_unique<FlatMapOperator<Origin, Chain, Expansion, Out>>(
+                                      graph.context(), origin(), chain_, expansion_));
   }
 
  private:
-  Origin origin_;
+  using TimedVertex<Origin, Out>::origin;
+
   Chain chain_;
   Expansion expansion_;
 };

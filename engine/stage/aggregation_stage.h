@@ -18,12 +18,12 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/executor/task_context.h"
+#include "engine/graph/described_state.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/output.h"
 #include "engine/graph/vertex.h"
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/aggregation_plan.h"
-#include "engine/stage/described_stage.h"
 #include "engine/stage/distinct_results.h"
 #include "engine/stage/session_results.h"
 #include "engine/stage/sliding_results.h"
@@ -48,7 +48,7 @@ template <typename Plan>
 struct ResultsKind<Unbounded, Plan> : std::type_identity<UnboundedResults<Plan>> {};
 
 template <typename Plan>
-class AggregationStage final : public Producer<typename Plan::Row>, public DescribedStage {
+class AggregationStage final : public Producer<typename Plan::Row>, public DescribedState {
  public:
   /// Opens the input's state. `plan` outlives the stage.
   static absl::StatusOr<std::unique_ptr<Operator>> Open(const Plan& plan, OpenGraph& graph) {

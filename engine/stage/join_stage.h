@@ -19,11 +19,11 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/executor/task_context.h"
+#include "engine/graph/described_state.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/output.h"
 #include "engine/graph/vertex.h"
 #include "engine/progress/stage_progress.h"
-#include "engine/stage/described_stage.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/kept_tuples.h"
 #include "engine/stage/session_join_results.h"
@@ -44,7 +44,7 @@ template <typename Plan>
 struct JoinResultsKind<Unbounded, Plan> : std::type_identity<UnwindowedJoinResults<Plan>> {};
 
 template <typename Plan>
-class JoinStage final : public Producer<typename Plan::Row>, public DescribedStage {
+class JoinStage final : public Producer<typename Plan::Row>, public DescribedState {
  public:
   /// Opens the state of both inputs. `plan` outlives the stage.
   static absl::StatusOr<std::unique_ptr<Operator>> Open(const Plan& plan, OpenGraph& graph) {

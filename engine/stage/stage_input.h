@@ -27,12 +27,12 @@
 #include "engine/executor/task_context.h"
 #include "engine/fiber/pace.h"
 #include "engine/graph/delta_target.h"
+#include "engine/graph/described_state.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/operator.h"
 #include "engine/graph/other_consumers.h"
 #include "engine/progress/flow_progress.h"
 #include "engine/progress/stage_progress.h"
-#include "engine/stage/described_stage.h"
 #include "engine/stage/fold_loop.h"
 #include "engine/stage/late_output.h"
 #include "engine/stage/read_ahead.h"
@@ -52,7 +52,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   /// it.
   static absl::StatusOr<std::unique_ptr<StageInput>> Open(const Plan& plan, const Windows& windows,
                                                           StageProgress& progress, std::size_t stage_input,
-                                                          const DescribedStage& stage, OpenGraph& graph) {
+                                                          const DescribedState& stage, OpenGraph& graph) {
     TaskContext& context = graph.context();
     std::unique_ptr<LateSink> late_sink;
     if constexpr (Plan::kHasLateSink) {
@@ -219,7 +219,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
       std::clamp<std::size_t>((std::size_t{64} << 10) / sizeof(typename Plan::Input), 1, 1024);
 
   StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
-             const DescribedStage& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
+             const DescribedState& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
       : DeltaTarget(graph.context(), graph.next_input(), Store::kEntryBytes),
         plan_(&plan),
         context_(&graph.context()),
@@ -392,7 +392,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   const Plan* plan_;
   TaskContext* context_;
   Shipper* shipper_;
-  const DescribedStage* described_;
+  const DescribedState* described_;
   Windows windows_;
   LateOutput<typename Plan::Record> late_;
   Store store_;

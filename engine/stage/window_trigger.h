@@ -29,9 +29,9 @@
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/fiber/scheduler.h"
+#include "engine/graph/described_state.h"
 #include "engine/graph/output.h"
 #include "engine/progress/stage_progress.h"
-#include "engine/stage/described_stage.h"
 #include "engine/stage/window_kind.h"
 #include "engine/window/windows.h"
 
@@ -45,7 +45,7 @@ class WindowTrigger {
 
   /// All of them outlive the trigger. `output` may still get consumers before Spawn.
   WindowTrigger(TaskContext& context, const Windows& windows, StageProgress& progress, Output<Row>& output,
-                const DescribedStage& stage, Stores&... stores)
+                const DescribedState& stage, Stores&... stores)
       : context_(&context),
         windows_(windows),
         progress_(&progress),
@@ -240,7 +240,7 @@ class WindowTrigger {
   Windows windows_;
   StageProgress* progress_;
   Output<Row>* output_;
-  const DescribedStage* described_;
+  const DescribedState* described_;
   std::tuple<Stores*...> stores_;
   Results results_;
   std::optional<std::int64_t> fired_;  // the window that fired last

@@ -11,6 +11,7 @@
 //   auto table = SliceTable<std::uint64_t, CountValue>::Create(memory, expected_keys);
 //   status = table->ApplyRun(memory, entries);   // updates or forms, see delta_entry.h
 //   status = table->Apply(memory, items, [](CountValue& value, const auto& item) { value.Update({}); });
+//   status = table->Apply(memory, items, apply, [&] { return initial; });   // the values of new keys
 #pragma once
 
 #include <algorithm>
@@ -74,20 +75,25 @@ class SliceTable {
         [&](std::span<const RunItem<E>> group) { return Apply</*kPrefetched=*/true>(memory, group, ApplyRunItem{}); });
   }
 
-  /// Calls `apply(value, item)` for each item on the value of its key, a default one if the key is new.
-  /// Items have `.hash` and `.key`, and there are at most kGroupSize of them; `kPrefetched` says that the index has
-  /// been asked for most of them. ResourceExhausted past the budget.
-  template <bool kPrefetched = false, typename Item, typename Applier>
-  absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply) {
+  /// Makes the value of a new key.
+  struct DefaultValue {
+    V operator()() const { return V{}; }
+  };
+
+  /// Calls `apply(value, item)` for each item on the value of its key, in order; if the key is new, on what `make()`
+  /// returns. Items have `.hash` and `.key`, and there are at most kGroupSize of them; `kPrefetched` says that the
+  /// index has been asked for most of them. ResourceExhausted past the budget.
+  template <bool kPrefetched = false, typename Item, typename Applier, typename Make = DefaultValue>
+  absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply, const Make& make = {}) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
     if (absl::Status status = Prepare(memory, items.size()); !status.ok()) {
       return status;
     }
     if (!IsLarge()) {
-      return ApplyGroup<false, false>(memory, items, apply);
+      return ApplyGroup<false, false>(memory, items, apply, make);
     }
     prefetched_ += items.size();
-    return ApplyGroup<true, !kPrefetched>(memory, items, apply);
+    return ApplyGroup<true, !kPrefetched>(memory, items, apply, make);
   }
 
   /// Starts loading what an update of a key with a given hash will need; of a table that nothing changes meanwhile.
@@ -200,8 +206,8 @@ class SliceTable {
 
   /// Guesses first, for the whole group, and only then writes: the first loop has no store that the compiler would have
   /// to reload the index's fields after, and its misses overlap. A wrong guess, or none, is looked up in full.
-  template <bool kPrefetchEntries, bool kPrefetchBuckets, typename Item, typename Applier>
-  absl::Status ApplyGroup(StateMemory& memory, std::span<const Item> items, Applier& apply) {
+  template <bool kPrefetchEntries, bool kPrefetchBuckets, typename Item, typename Applier, typename Make>
+  absl::Status ApplyGroup(StateMemory& memory, std::span<const Item> items, Applier& apply, const Make& make) {
     if constexpr (kPrefetchBuckets) {
       for (const Item& item : items) {
         index_.Prefetch(item.hash);
@@ -219,9 +225,9 @@ class SliceTable {
       Entry* entry = guesses[i];
       if (entry == nullptr || !(entry->key == items[i].key)) {
         // An earlier item of this group may have brought the same new key: this finds it.
-        entry = TryFindOrAppend(items[i].hash, items[i].key);
+        entry = TryFindOrAppend(items[i].hash, items[i].key, make);
         if (entry == nullptr) [[unlikely]] {
-          if (absl::Status status = GrowFor(memory, items[i].hash, items[i].key, &entry); !status.ok()) {
+          if (absl::Status status = GrowFor(memory, items[i].hash, items[i].key, make, &entry); !status.ok()) {
             return status;
           }
         }
@@ -232,20 +238,23 @@ class SliceTable {
   }
 
   /// The key's entry, appended if it is new; null when the index has to grow first.
-  [[gnu::always_inline]] Entry* TryFindOrAppend(std::uint64_t hash, const K& key) {
+  template <typename Make>
+  [[gnu::always_inline]] Entry* TryFindOrAppend(std::uint64_t hash, const K& key, const Make& make) {
     const std::uint32_t number =
         index_.FindOrInsert(hash, [&](std::uint32_t entry) { return log_.At(entry).key == key; });
     if (number == HashIndex::kNoEntry) [[unlikely]] {
       return nullptr;
     }
     if (number == log_.size()) {
-      log_.Append(Entry{.key = key, .value = V{}});
+      log_.Append(Entry{.key = key, .value = make()});
     }
     return &log_.At(number);
   }
 
   /// The rare case of an index without a free overflow bucket: grows it at once, then finds the entry.
-  [[gnu::noinline]] absl::Status GrowFor(StateMemory& memory, std::uint64_t hash, const K& key, Entry** entry) {
+  template <typename Make>
+  [[gnu::noinline]] absl::Status GrowFor(StateMemory& memory, std::uint64_t hash, const K& key, const Make& make,
+                                         Entry** entry) {
     for (int attempt = 0; attempt < 2 && *entry == nullptr; ++attempt) {
       if (!index_.growing()) {
         if (absl::Status status = StartGrowth(memory); !status.ok()) {
@@ -255,7 +264,7 @@ class SliceTable {
       if (absl::Status status = Grow(memory, std::numeric_limits<std::uint32_t>::max()); !status.ok()) {
         return status;
       }
-      *entry = TryFindOrAppend(hash, key);
+      *entry = TryFindOrAppend(hash, key, make);
     }
     return *entry != nullptr ? absl::OkStatus() : index_.OverflowError();
   }

@@ -59,7 +59,7 @@ class NoResults {
   std::uint64_t merges() const { return 0; }
 };
 
-class UnnamedStage final : public DescribedStage {
+class UnnamedStage final : public DescribedState {
  public:
   std::string Describe() const override { return "a stage of a test"; }
 };

@@ -287,6 +287,39 @@ TEST(SliceTable, TakesAnyKeyAndAnyValue) {
   }
 }
 
+// Values that have no default of their own: a key's value is made once, also while the index grows.
+TEST(SliceTable, ValuesOfNewKeysAreMade) {
+  struct Total {
+    explicit Total(std::uint64_t first) : total(first) {}
+    std::uint64_t total;
+  };
+  struct Item {
+    std::uint64_t hash;
+    std::uint64_t key;
+  };
+  constexpr std::uint64_t kKeys = 20'000;
+  StateMemory memory(kLimitBytes);
+  auto table = SliceTable<std::uint64_t, Total>::Create(memory, 0).value();
+  std::uint64_t made = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      const Item item{.hash = memory.key_hash()(key), .key = key};
+      ASSERT_EQ(table.Apply(
+                    memory, std::span(&item, 1), [](Total& value, const Item& each) { value.total += each.key; },
+                    [&] {
+                      ++made;
+                      return Total(7);
+                    }),
+                absl::OkStatus());
+    }
+  }
+  EXPECT_EQ(made, kKeys);
+  EXPECT_GT(table.counts().index_growths, 4U) << "or this tests little";
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    ASSERT_EQ(table.Find(memory.key_hash()(key), key)->total, 7 + 3 * key);
+  }
+}
+
 TEST(SliceTableDeathTest, AGroupIsNoLargerThanItsLimit) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 0).value();

@@ -1,4 +1,4 @@
-// DescribedStage: what a stage says of itself when its state does not fit.
+// DescribedState: what an operator says of its state when that does not fit.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace glaive::engine {
 
-class DescribedStage {
+class DescribedState {
  public:
-  virtual ~DescribedStage() = default;
+  virtual ~DescribedState() = default;
 
-  /// What it is and what it keeps, with sizes: "the tumbling join keeps ...".
+  /// What the operator is and what its state holds, with sizes: "the tumbling join keeps ...".
   virtual std::string Describe() const = 0;
 
   /// The status, and where memory has run out, what for.
