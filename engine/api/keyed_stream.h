@@ -1,16 +1,28 @@
-// KeyedStream: a stream behind KeyBy: it can be grouped by windows, or aggregated as a whole. See stream.h.
+// KeyedStream: a stream behind KeyBy: it can be grouped by windows, aggregated as a whole, or go through steps with a
+// state for each key. See stream.h.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <functional>
+#include <memory>
+#include <optional>
+#include <ranges>
 #include <type_traits>
 #include <utility>
 
 #include "absl/time/time.h"
 
+#include "engine/api/origin.h"
+#include "engine/api/stateful_steps.h"
 #include "engine/api/timed_stream.h"
 #include "engine/api/windowed_stream.h"
 #include "engine/api/wrong_order.h"
 #include "engine/exchange/routes.h"
+#include "engine/graph/keyed_operator.h"
+#include "engine/sink/sink.h"
+#include "engine/steps/fold.h"
+#include "engine/steps/stateful.h"
 #include "engine/steps/steps.h"
 #include "engine/window/window_spec.h"
 #include "rdma/base/check.h"
@@ -26,11 +38,16 @@ struct KeyedRecord {
   friend bool operator==(const KeyedRecord&, const KeyedRecord&) = default;
 };
 
-/// After KeyBy.
-template <typename Origin, typename Chain, typename Key>
-class KeyedStream {
+/// The stream behind an exchange that brings all records of a key to one executor.
+template <typename Origin, Step Chain, typename Key, typename Route>
+auto PartitionedStream(Origin origin, Chain chain, Key key, Route route);
+
+/// After KeyBy. `kPartitioned`: all records of a key are on one executor already, behind an exchange.
+template <typename Origin, typename Chain, typename Key, bool kPartitioned = false>
+class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartitioned>, typename Chain::Out> {
  public:
   using Record = typename Chain::Out;
+  using K = std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>;
 
   KeyedStream(Origin origin, Chain chain, Key key)
       : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)) {}
@@ -58,7 +75,60 @@ class KeyedStream {
 
   /// Moves each record to the executor that leads its key, so that all records of a key are in one place. Windows and
   /// aggregates need no such move: they merge what each executor has of a key.
-  auto Partition() && { return Exchanged(std::move(origin_), std::move(chain_), ByKey<Key>{key_}).KeyBy(key_); }
+  auto Partition() && {
+    if constexpr (kPartitioned) {
+      return std::move(*this);
+    } else {
+      return PartitionedStream(std::move(origin_), std::move(chain_), key_, ByKey<Key>{key_});
+    }
+  }
+
+  /// The state of a record's key behind each record: `function(state, record)` adds the record to a state, which begins
+  /// as `initial`, by changing it or by returning the new one. Records move as by Partition(), so that the function
+  /// need not commute: those of a key that one executor has read are added in their order, those of two executors in
+  /// any. A row is a KeyedState, with its record's event time.
+  template <typename State, typename Function>
+  auto Scan(State initial, Function function) && {
+    if constexpr (ExpectFoldFunction<Function, State, Record>()) {
+      return std::move(*this).template ThroughStep<std::array<KeyedState<K, State>, 1>>(
+          std::move(initial), RunningOfKey<Function, Key>{std::move(function), key_});
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  /// The state of each key at the end of the stream, as Scan makes it: a row like those of Aggregate(...), but of any
+  /// function. Where the function commutes, FoldAssoc moves no records.
+  template <typename State, typename Function>
+  auto Fold(State initial, Function function) && {
+    if constexpr (ExpectFoldFunction<Function, State, Record>()) {
+      return std::move(*this).template RowsAtTheEnd<State>(std::move(initial),
+                                                           FoldedInOrder<Function>{std::move(function)});
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  /// As Fold, but a key's state begins as its first record: `function(accumulated, record)`.
+  template <typename Function>
+  auto Reduce(Function function) && {
+    if constexpr (ExpectReduceFunction<Function, Record>()) {
+      return std::move(*this).template RowsAtTheEnd<Record>(std::optional<Record>(),
+                                                            ReducedInOrder<Function>{std::move(function)});
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  /// As Fold and Reduce, by functions that commute and associate (engine/steps/fold.h): no record moves.
+  template <typename A, typename Local, typename Global>
+  auto FoldAssoc(const A& initial, Local local, Global global) && {
+    return std::move(*this).Aggregate(engine::FoldAssoc(initial, std::move(local), std::move(global)));
+  }
+  template <typename Function>
+  auto ReduceAssoc(Function function) && {
+    return std::move(*this).Aggregate(engine::ReduceAssoc(std::move(function)));
+  }
 
   /// One result for each key, of all its records, at the end of the stream: as
   /// Window(Unbounded{}).Aggregate(aggregate).
@@ -69,7 +139,6 @@ class KeyedStream {
 
   /// The stream of the records, each with its key: no longer grouped.
   auto Unkey() && {
-    using K = std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>;
     return Stream<Origin, Chain>(std::move(origin_), std::move(chain_))
         .Map([key = std::move(key_)](const Record& record) {
           return KeyedRecord<K, Record>{.key = std::invoke(key, record), .record = record};
@@ -79,18 +148,67 @@ class KeyedStream {
   /// The stream of the records, no longer grouped.
   auto DropKey() && { return Stream<Origin, Chain>(std::move(origin_), std::move(chain_)); }
 
-  GLAIVE_STREAM_STEPS(GLAIVE_WRONG_STREAM_STEP,
-                      "comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...)")
+  GLAIVE_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                           "comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...)")
   GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...) or Aggregate(...)")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
   GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after KeyBy(), maybe behind Window(...)")
 
  private:
+  friend class StatefulSteps<KeyedStream, Record>;
+  template <typename, typename, typename, bool>
+  friend class KeyedStream;
+
+  /// See StatefulSteps.
+  template <typename Range, typename State, typename StatefulStep>
+  auto ThroughStep(State initial, StatefulStep step) && {
+    using Out = std::ranges::range_value_t<Range>;
+    ExpectPlainData<Out>();
+    ExpectSmallRange<Range>();
+    return std::move(*this).template Stateful<Out, Origin::kFromSource, Origin::kHasTime>(std::move(initial),
+                                                                                          std::move(step));
+  }
+
+  template <typename Result, typename State, typename StatefulStep>
+  auto RowsAtTheEnd(State initial, StatefulStep step) && {
+    return std::move(*this).template Stateful<WindowResult<K, Result>, /*kFromSource=*/false, /*kHasTime=*/false>(
+        std::move(initial), std::move(step));
+  }
+
+  /// The stream of what a step makes of states that lie where all records of their keys are.
+  template <typename Out, bool kFromSource, bool kHasTime, typename State, typename StatefulStep>
+  auto Stateful(State initial, StatefulStep step) && {
+    constexpr std::size_t kMostBytes = 4096;
+    constexpr bool kIsPlain = std::is_trivially_copyable_v<State>;
+    constexpr bool kIsSmall = !kIsPlain || sizeof(KeyedState<K, State>) <= kMostBytes;
+    static_assert(kIsPlain,
+                  "glaive: the state of a key is plain data: no std::string, no containers, no other owner of memory; "
+                  "nor a std::pair or std::tuple: write a struct");
+    static_assert(kIsSmall, "glaive: the state of a key has at most 4096 bytes, those of the key included");
+    if constexpr (!kIsPlain || !kIsSmall) {
+      return WrongOrder{};
+    } else if constexpr (!kPartitioned) {
+      return std::move(*this).Partition().template Stateful<Out, kFromSource, kHasTime>(std::move(initial),
+                                                                                        std::move(step));
+    } else {
+      using Plan = KeyedPlan<Record, Key, State, StatefulStep, Origin::kFromSource>;
+      return StreamOf<kFromSource, kHasTime, Out>(std::make_shared<const KeyedVertex<Origin, Plan, Out>>(
+          std::move(origin_), Plan{.key = std::move(key_), .initial = std::move(initial), .step = std::move(step)}));
+    }
+  }
+
   Origin origin_;
   Chain chain_;
   Key key_;
 };
+
+template <typename Origin, Step Chain, typename Key, typename Route>
+auto PartitionedStream(Origin origin, Chain chain, Key key, Route route) {
+  using Moved = TimedOrigin<typename Chain::Out, Origin::kFromSource, Origin::kHasTime>;
+  return KeyedStream<Moved, Untimed<typename Chain::Out>, Key, /*kPartitioned=*/true>(
+      Exchanged(std::move(origin), std::move(chain), std::move(route)), {}, std::move(key));
+}
 
 /// What stands for KeyBy where a query has none.
 struct OneKeyForAll {

@@ -3,7 +3,8 @@
 //   From(source)              Stream          Filter, Map, FlatMap, Inspect, JoinTable, Route, WithEventTime and so on,
 //                                             then KeyBy, or Window at once, or To; several streams become one by
 //                                             api/join.h and api/union.h
-//     .KeyBy(key)             KeyedStream     Window, or Aggregate of the whole stream
+//     .KeyBy(key)             KeyedStream     Window, or Aggregate of the whole stream; RichMap, Scan, Fold and so on
+//                                             with a state for each key
 //     .Window(Tumbling{...})  WindowedStream  AllowedLateness, LateTo, then Aggregate
 //     .Aggregate(Count{})     Stream          of the results: all of the above
 //     .To(sink)               std::unique_ptr<GraphQuery>, which is a Query; several are united by api/together.h
@@ -40,6 +41,7 @@
 
 #include "engine/api/keyed_stream.h"
 #include "engine/api/origin.h"
+#include "engine/api/stateful_steps.h"
 #include "engine/api/static_table.h"
 #include "engine/api/timed_stream.h"
 #include "engine/api/windowed_stream.h"
@@ -54,6 +56,8 @@
 #include "engine/graph/source_reader.h"
 #include "engine/sink/collect.h"
 #include "engine/steps/expansions.h"
+#include "engine/steps/fold.h"
+#include "engine/steps/stateful.h"
 #include "engine/steps/steps.h"
 #include "engine/window/window_spec.h"
 #include "rdma/base/check.h"
@@ -62,7 +66,7 @@ namespace glaive::engine {
 
 /// A stream of records of type `Chain::Out`. A value: a copy is the same stream, whose source is read once for both.
 template <typename OriginT, Step Chain>
-class Stream {
+class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out> {
  public:
   using Origin = OriginT;
   using Record = typename Chain::Out;
@@ -108,29 +112,43 @@ class Stream {
     return std::move(*this).FlatMap(std::identity());
   }
 
-  /// As Map, FilterMap and FlatMap, but `function(state, record)` may change a state, of which each executor has its
-  /// own: a copy of `initial`. So its results depend on which executor reads which records. A state per key needs all
-  /// records of the key in one place.
+  // RichMap, RichFilterMap and RichFlatMap (stateful_steps.h): each executor has a state of its own, so results depend
+  // on which executor reads which records. Behind KeyBy each key has one.
+
+  /// The state of all records behind each record: `function(state, record)` adds the record to a state, which begins as
+  /// `initial`, by changing it or by returning the new one. All records move to executor 0, so that the function need
+  /// not commute: those that one executor has read are added in their order, those of two executors in any.
   template <typename State, typename Function>
-    requires std::invocable<const Function&, State&, const Record&>
-  auto RichMap(State initial, Function function) && {
-    using Out = std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const Record&>>;
-    return std::move(*this).template Expand<std::array<Out, 1>>(
-        OneWithState<State, Function>{std::move(initial), std::move(function)});
+  auto Scan(State initial, Function function) && {
+    if constexpr (ExpectFoldFunction<Function, State, Record>()) {
+      return std::move(*this).OnExecutors(1).template ThroughStep<std::array<State, 1>>(
+          std::move(initial), Running<Function>{std::move(function)});
+    } else {
+      return WrongOrder{};
+    }
   }
+
+  /// The state of all records at the end of the stream, as Scan makes it: one row like that of Aggregate(...), or none
+  /// of an empty stream. Where the function commutes, FoldAssoc moves no records.
   template <typename State, typename Function>
-    requires std::invocable<const Function&, State&, const Record&> &&
-             kIsOptional<std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const Record&>>>
-  auto RichFilterMap(State initial, Function function) && {
-    using Out = typename std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const Record&>>::value_type;
-    return std::move(*this).template Expand<std::array<Out, 1>>(
-        OneOrNoneWithState<State, Function>{std::move(initial), std::move(function)});
+  auto Fold(State initial, Function function) && {
+    return std::move(*this).AtOneExecutor().Fold(std::move(initial), std::move(function));
   }
-  template <typename State, typename Function>
-    requires std::ranges::input_range<std::invoke_result_t<const Function&, State&, const Record&>>
-  auto RichFlatMap(State initial, Function function) && {
-    return std::move(*this).template Expand<std::invoke_result_t<const Function&, State&, const Record&>>(
-        EachWithState<State, Function>{std::move(initial), std::move(function)});
+
+  /// As Fold, but the state begins as the first record: `function(accumulated, record)`.
+  template <typename Function>
+  auto Reduce(Function function) && {
+    return std::move(*this).AtOneExecutor().Reduce(std::move(function));
+  }
+
+  /// As Fold and Reduce, by functions that commute and associate (engine/steps/fold.h): no record moves.
+  template <typename A, typename Local, typename Global>
+  auto FoldAssoc(const A& initial, Local local, Global global) && {
+    return std::move(*this).Aggregate(engine::FoldAssoc(initial, std::move(local), std::move(global)));
+  }
+  template <typename Function>
+  auto ReduceAssoc(Function function) && {
+    return std::move(*this).Aggregate(engine::ReduceAssoc(std::move(function)));
   }
 
   /// Gives each record the event time `time(record)`, ms since 1970, whatever it had before. The watermark of an
@@ -188,16 +206,16 @@ class Stream {
 
   /// Spreads the records over all executors in turn, one each. Each executor gets the records of one other executor in
   /// their order. Moving records costs time, so it pays only if some executors read more than the others.
-  auto Shuffle() && { return Exchanged(std::move(origin_), std::move(chain_), InTurn{}); }
+  auto Shuffle() && { return StreamOf(Exchanged(std::move(origin_), std::move(chain_), InTurn{})); }
 
   /// Copies each record to every executor. Behind it each executor has all of the stream.
-  auto Broadcast() && { return Exchanged(std::move(origin_), std::move(chain_), ToAll{}); }
+  auto Broadcast() && { return StreamOf(Exchanged(std::move(origin_), std::move(chain_), ToAll{})); }
 
   /// Moves the records to the first `executors` of the run, in turn, one each: with 1, all to executor 0. At least 1,
   /// else the process ends with a message.
   auto OnExecutors(std::uint32_t executors) && {
     GLAIVE_CHECK(executors > 0, "OnExecutors(0): a stream needs an executor at least");
-    return Exchanged(std::move(origin_), std::move(chain_), InTurn{.executors = executors});
+    return StreamOf(Exchanged(std::move(origin_), std::move(chain_), InTurn{.executors = executors}));
   }
 
   /// At most `count` records of the stream, all at executor 0: the first ones of each executor move there, and the
@@ -270,7 +288,9 @@ class Stream {
   template <typename, Step>
   friend class JoinInput;
 
-  static constexpr std::size_t kMostRangeBytes = 4096;
+  friend class StatefulSteps<Stream, Record>;
+  template <typename, Step>
+  friend class Stream;
 
   template <typename Next>
   auto Then(Next next) {
@@ -282,11 +302,21 @@ class Stream {
   auto Expand(Expansion expansion) && {
     using Out = std::ranges::range_value_t<Range>;
     ExpectPlainData<Out>();
-    static_assert(std::is_reference_v<Range> || sizeof(Range) <= kMostRangeBytes,
-                  "glaive: the range of FlatMap() lies on a fiber's small stack: return a std::vector, or less");
+    ExpectSmallRange<Range>();
     return StreamOf<Origin::kFromSource, Origin::kHasTime, Out>(
         std::make_shared<const FlatMapVertex<Origin, Chain, Expansion, Out>>(std::move(origin_), std::move(chain_),
                                                                              std::move(expansion)));
+  }
+
+  /// See StatefulSteps.
+  template <typename Range, typename State, typename StatefulStep>
+  auto ThroughStep(State initial, StatefulStep step) && {
+    return std::move(*this).template Expand<Range>(OwnState<State, StatefulStep>{std::move(initial), std::move(step)});
+  }
+
+  /// The stream with the key of all records, which are on executor 0.
+  auto AtOneExecutor() && {
+    return PartitionedStream(std::move(origin_), std::move(chain_), OneKeyForAll{}, InTurn{.executors = 1});
   }
 
   template <typename Predicates>

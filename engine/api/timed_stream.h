@@ -1,6 +1,7 @@
 // Streams of what an operator makes, each record with its event time beside it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -21,11 +22,21 @@ class Stream;
 template <typename R>
 using Untimed = MapStep<SourceStep<TimedRecord<R>>, RecordOfTimedRecord>;
 
+/// The origin of the records of `vertex`.
+template <bool kFromSource, bool kHasTime, typename R>
+TimedOrigin<R, kFromSource, kHasTime> OriginOf(std::shared_ptr<const ProducerVertex<TimedRecord<R>>> vertex) {
+  return {.vertex = std::move(vertex), .event_time_ms = {}, .tables = {}};
+}
+
+/// The stream of the records of an origin.
+template <typename R, bool kFromSource, bool kHasTime>
+auto StreamOf(TimedOrigin<R, kFromSource, kHasTime> origin) {
+  return Stream<TimedOrigin<R, kFromSource, kHasTime>, Untimed<R>>(std::move(origin), {});
+}
 /// The stream of the records of `vertex`.
 template <bool kFromSource, bool kHasTime, typename R>
 auto StreamOf(std::shared_ptr<const ProducerVertex<TimedRecord<R>>> vertex) {
-  return Stream<TimedOrigin<R, kFromSource, kHasTime>, Untimed<R>>(
-      {.vertex = std::move(vertex), .event_time_ms = {}, .tables = {}}, {});
+  return StreamOf(OriginOf<kFromSource, kHasTime, R>(std::move(vertex)));
 }
 
 /// Records that an operator with buffers takes: they are copied as their bytes.
@@ -36,14 +47,22 @@ constexpr void ExpectPlainData() {
                 "of memory; nor a std::pair or std::tuple: write a struct");
 }
 
-/// The stream whose records an exchange moves from `origin` and `chain` by `route` (engine/exchange/routes.h).
+/// A range that a function of FlatMap or RichFlatMap returns.
+template <typename Range>
+constexpr void ExpectSmallRange() {
+  constexpr std::size_t kMostBytes = 4096;
+  static_assert(std::is_reference_v<Range> || sizeof(Range) <= kMostBytes,
+                "glaive: the range of FlatMap() lies on a fiber's small stack: return a std::vector, or less");
+}
+
+/// The origin of the records that an exchange moves from `origin` and `chain` by `route` (engine/exchange/routes.h).
 template <typename Origin, Step Chain, typename Route>
 auto Exchanged(Origin origin, Chain chain, Route route) {
   using R = typename Chain::Out;
   static_assert(PlainData<R>,
                 "glaive: records that move to other executors may reach another process: no pointers, no views, no "
                 "owners of memory");
-  return StreamOf<Origin::kFromSource, Origin::kHasTime, R>(
+  return OriginOf<Origin::kFromSource, Origin::kHasTime, R>(
       std::make_shared<const ExchangeVertex<Origin, Chain, Route>>(std::move(origin), std::move(chain),
                                                                    std::move(route)));
 }

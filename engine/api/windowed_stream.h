@@ -103,7 +103,8 @@ class WindowedStream {
     }
   }
 
-  GLAIVE_STREAM_STEPS(GLAIVE_WRONG_STREAM_STEP, "comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP, "comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_STEPS_WITH_STATE(GLAIVE_WRONG_STREAM_STEP, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(Partition, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(Unkey, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(DropKey, "comes before Window(); after Window() comes Aggregate(...)")

@@ -13,12 +13,20 @@ namespace glaive::engine {
 template <typename... T>
 inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
 
-/// Calls `each(name, argument)` for the steps that a stream may have before KeyBy() and Window().
-#define GLAIVE_STREAM_STEPS(each, argument)                                                                            \
+/// Calls `each(name, argument)` for the steps that only a stream without a key may have.
+#define GLAIVE_STEPS_BEFORE_KEYS(each, argument)                                                                       \
   each(Filter, argument) each(Map, argument) each(FilterMap, argument) each(FlatMap, argument) each(Flatten, argument) \
-      each(Inspect, argument) each(RichMap, argument) each(RichFilterMap, argument) each(RichFlatMap, argument)        \
-          each(Route, argument) each(WithEventTime, argument) each(Shuffle, argument) each(Broadcast, argument)        \
-              each(OnExecutors, argument) each(Limit, argument)
+      each(Inspect, argument) each(Route, argument) each(WithEventTime, argument) each(Shuffle, argument)              \
+          each(Broadcast, argument) each(OnExecutors, argument) each(Limit, argument)
+
+/// Likewise, for those that streams have with and without a key: their state is the key's, or that of all records.
+#define GLAIVE_STEPS_WITH_STATE(each, argument)                                                          \
+  each(RichMap, argument) each(RichFilterMap, argument) each(RichFlatMap, argument) each(Scan, argument) \
+      each(Fold, argument) each(Reduce, argument) each(FoldAssoc, argument) each(ReduceAssoc, argument)
+
+/// Likewise, for the steps that a stream may have before Window().
+#define GLAIVE_STREAM_STEPS(each, argument) \
+  GLAIVE_STEPS_BEFORE_KEYS(each, argument) GLAIVE_STEPS_WITH_STATE(each, argument)
 
 /// Defines the step `name`, which takes anything and leads nowhere.
 #define GLAIVE_STEP_OF_WRONG_ORDER(name, unused) \

@@ -58,7 +58,7 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
     buffer_.push_back({.event_time_ms = event_time_ms, .record = record});
   }
 
-  /// Hands on what is in the buffer.
+  /// Hands on what is in the buffer, which may be empty.
   void HandOn(Fiber& fiber, const Stretch& stretch) {
     if (!buffer_.empty()) {
       output().Emit(
@@ -67,12 +67,13 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
     }
   }
 
- private:
+  /// Ends the fiber's turn. All other consumers get the turns that they want.
   void EndTurn(Fiber& fiber) {
     output().AttendOthers(fiber, context_->clock->NowNanos());  // all of its own, too: none is being called
     fiber.Yield();
   }
 
+ private:
   const TaskContext* context_;
   const std::size_t most_records_;
   std::vector<TimedRecord<Out>> buffer_;

@@ -24,11 +24,11 @@ namespace glaive::engine {
 
 /// Counters of one executor, those of its tables among them. All start at 0.
 struct ExecutorMetrics : state::TableCounts {
-  std::uint32_t executor = 0;             ///< number within the run
-  std::uint64_t records = 0;              ///< records read from the source
-  std::uint64_t input_bytes = 0;          ///< their bytes
-  std::uint64_t records_accepted = 0;     ///< that passed the filters, were not late, and reached a window or a sink
-  std::uint64_t late_records = 0;         ///< records all of whose windows had closed when they were read
+  std::uint32_t executor = 0;          ///< number within the run
+  std::uint64_t records = 0;           ///< records read from the source
+  std::uint64_t input_bytes = 0;       ///< their bytes
+  std::uint64_t records_accepted = 0;  ///< that passed the filters, were not late, and reached a window, fold or sink
+  std::uint64_t late_records = 0;      ///< records all of whose windows had closed when they were read
   std::uint64_t partly_late_records = 0;  ///< records some of whose windows had; they show in the others
   std::uint64_t idle_periods = 0;         ///< times its source had nothing to read for the idle timeout
   std::uint64_t idle_ns = 0;              ///< how long the executor was idle in all, each timeout left out

@@ -4,6 +4,7 @@
 //   1599999600000,1600000200000,17,3             1599999599999,1599999660000,17,250
 //
 // Without KeyBy there is no key column; a window without a beginning or an end (Unbounded) leaves that field empty.
+// Rows of Scan by a key have columns "key" and "value".
 //
 // Numbers are written exactly: integers in full, floating-point values with the fewest digits that read back as the
 // same value. An aggregate that saw no record leaves its field empty; a list is one field, its elements separated by
@@ -42,6 +43,7 @@
 #include "engine/files/part_file.h"
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
+#include "engine/steps/stateful.h"
 
 namespace glaive::engine {
 
@@ -158,6 +160,21 @@ struct CsvRow<WindowResult<AllRecords, T>> {
   }
   static void Append(std::string& line, const WindowResult<AllRecords, T>& row) {
     AppendCsvWindow(line, row.window_start_ms, row.window_end_ms);
+    AppendCsv(line, row.value);
+  }
+};
+
+template <CsvWritable K, CsvWritable S>
+struct CsvRow<KeyedState<K, S>> {
+  static std::string Header() {
+    std::string header;
+    AppendCsvNames(header, "key", kCsvFields<K>);
+    AppendCsvNames(header, "value", kCsvFields<S>);
+    return header.substr(1);
+  }
+  static void Append(std::string& line, const KeyedState<K, S>& row) {
+    AppendCsv(line, row.key);
+    line += ',';
     AppendCsv(line, row.value);
   }
 };

@@ -6,9 +6,7 @@
 //   EachOf{[](const Line& line) { return WordsOf(line); }}(line, [&](const Word& word) { ... });
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -39,60 +37,18 @@ struct EachOf {
   Function function;
 };
 
-/// What `function` returns of the executor's state and the record: one record.
-template <typename State, typename Function>
-struct OneWithState {
-  static constexpr std::string_view kName = "rich map";
+/// What a step with a state (stateful.h) makes of the executor's state and the record.
+template <typename State, typename StatefulStep>
+struct OwnState {
+  static constexpr std::string_view kName = StatefulStep::kName;
 
   template <typename R, typename Emit>
   void operator()(const R& record, const Emit& emit) {
-    emit(std::invoke(std::as_const(function), state, record));
+    std::as_const(step)(state, record, emit);
   }
 
   State state;
-  Function function;
-};
-
-/// Likewise: the value of an optional, or none.
-template <typename State, typename Function>
-struct OneOrNoneWithState {
-  static constexpr std::string_view kName = "rich filter map";
-
-  template <typename R, typename Emit>
-  void operator()(const R& record, const Emit& emit) {
-    if (const auto made = std::invoke(std::as_const(function), state, record)) {
-      emit(*made);
-    }
-  }
-
-  State state;
-  Function function;
-};
-
-/// Likewise: the elements of a range.
-template <typename State, typename Function>
-struct EachWithState {
-  static constexpr std::string_view kName = "rich flat map";
-
-  template <typename R, typename Emit>
-  void operator()(const R& record, const Emit& emit) {
-    for (const auto& made : std::invoke(std::as_const(function), state, record)) {
-      emit(made);
-    }
-  }
-
-  State state;
-  Function function;
-};
-
-/// For OneOrNoneWithState: the first `count` records; the state is how many there were.
-struct AtMost {
-  template <typename R>
-  std::optional<R> operator()(std::uint64_t& taken, const R& record) const {
-    return taken < count ? (++taken, std::optional(record)) : std::nullopt;
-  }
-
-  std::uint64_t count;
+  StatefulStep step;
 };
 
 }  // namespace glaive::engine

@@ -97,5 +97,37 @@ TEST(Explain, OfOneExecutorNothingMoves) {
 )");
 }
 
+TEST(Explain, ShowsWhereStatesOfKeysLieAndThatRecordsMoveOnce) {
+  const auto records = Records();
+  const auto count = [](std::uint32_t& n, const TestRecord&) { ++n; };
+  const std::unique_ptr<Query> query = Together(Stream(records)
+                                                    .Filter([](const TestRecord& record) { return record.kind == 0; })
+                                                    .KeyBy(&TestRecord::key)
+                                                    .Partition()
+                                                    .Scan(std::uint32_t{0}, count)
+                                                    .To(Discard{}),
+                                                Stream(records).Fold(std::uint32_t{0}, count).To(Discard{}));
+  EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs
+   1  source
+        with event times
+   2  exchange of 1 (records of 24 bytes)
+        fused chain: filter
+        each record moves to the leader of its key, with its event time
+   3  scan of 2 (records of 32 bytes)
+        a state of 4 bytes for each key of 8 bytes
+        results behind each record
+   4  exchange of 1 (records of 24 bytes)
+        no steps before it
+        each record moves to executor 0, with its event time
+   5  fold of 4 (records of 32 bytes)
+        a state of 4 bytes for all records
+        one row each, at the end of the stream
+   6  sink of 3 (records of 24 bytes)
+        no steps before it
+   7  sink of 5 (records of 32 bytes)
+        no steps before it
+)");
+}
+
 }  // namespace
 }  // namespace glaive::engine

@@ -125,6 +125,16 @@ auto Counts(const Workload& workload) {
 
 class TurnTiming : public ::testing::TestWithParam<std::uint32_t> {};
 
+/// The table of states grows in steps, and its rows leave in steps.
+TEST_P(TurnTiming, OfAFoldByKey) {
+  ExpectShortTurns(GetParam(), [](const Workload& workload) {
+    return From(TestSource(workload))
+        .KeyBy(&TestRecord::key)
+        .Fold(std::uint64_t{0}, [](std::uint64_t& count, const TestRecord&) { ++count; })
+        .To(Discard{});
+  });
+}
+
 TEST_P(TurnTiming, OfTumblingWindowsInFrontOfASecondStage) {
   ExpectShortTurns(
       GetParam(),

@@ -27,6 +27,21 @@ def blocks(kind):
 
 FILES = dict(re.findall(r"^```cpp (\S+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
 
+# Instantiates the document's query with states.
+RECORD_RIDES = """
+#include "engine/sink/discard.h"
+#include "engine/source/pulled_source.h"
+#include "queries/rides/record_rides.h"
+
+namespace glaive::queries::rides {
+
+const auto query = BuildRecordRides(
+    engine::Pulled<Ride>([](const engine::SourceContext&) { return [] { return std::optional<Ride>(); }; }),
+    engine::Discard{});
+
+}  // namespace glaive::queries::rides
+"""
+
 
 class WritingQueriesTest(unittest.TestCase):
     @classmethod
@@ -98,6 +113,14 @@ class WritingQueriesTest(unittest.TestCase):
         self.addCleanup(wrong.unlink)
         wrong.write_text(FILES[test].replace("SpreadValue>(", "SpreadValues>("), encoding="utf-8")
         self.assertIn("error:", self.errors(wrong))
+
+    def test_its_query_with_states_compiles(self):
+        source = self.tree / "queries" / "rides" / "record_rides_check.cc"
+        self.addCleanup(source.unlink)
+        source.write_text(RECORD_RIDES, encoding="utf-8")
+        self.assertEqual(self.errors(source), "")
+        source.write_text(RECORD_RIDES.replace("Pulled<Ride>", "Pulled<int>"), encoding="utf-8")
+        self.assertIn("error:", self.errors(source))
 
     def test_every_source_is_built_or_compiled(self):
         self.assertEqual({name for name in FILES if name.endswith(".cc")},

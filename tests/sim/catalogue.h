@@ -92,6 +92,7 @@ std::vector<CatalogueEntry> ProcessingTimeQueries();
 std::vector<CatalogueEntry> SinkQueries();
 std::vector<CatalogueEntry> FlatMapQueries();
 std::vector<CatalogueEntry> ExchangeQueries();
+std::vector<CatalogueEntry> KeyedStateQueries();
 std::vector<CatalogueEntry> GraphQueries();
 
 }  // namespace glaive::sim

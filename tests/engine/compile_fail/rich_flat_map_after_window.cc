@@ -1,4 +1,4 @@
-// expect: glaive: RichFlatMap() comes before KeyBy(); after Window() comes Aggregate(...)
+// expect: glaive: RichFlatMap() comes before Window(); after Window() comes Aggregate(...)
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

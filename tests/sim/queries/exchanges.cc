@@ -226,6 +226,15 @@ std::vector<CatalogueEntry> ExchangeQueries() {
                     .WithEventTime(&Event::time_ms, Millis(150));
               },
               RowsWaitFor::kOwnTimes),
+          MovedAndCounted("records through the states of their keys, counted", 1,
+                          [](const QueryParts& parts) {
+                            return FirstOfAll(parts)
+                                .KeyBy(&Event::key)
+                                .RichMap(std::uint64_t{0}, [](std::uint64_t& count, const Event& event) {
+                                  ++count;
+                                  return event;
+                                });
+                          }),
           MovedRows(
               "records by key, without a window",
               [](const QueryParts& parts) { return FirstOfAll(parts).KeyBy(&Event::key).Partition().DropKey(); },

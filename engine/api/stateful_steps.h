@@ -1,0 +1,79 @@
+// RichMap, RichFilterMap and RichFlatMap of a stream, whose state is the executor's, and of a stream by key, whose
+// state is the key's: `function(state, record)` may change a state that begins as a copy of `initial`.
+//
+//   .RichMap(std::uint64_t{0}, [](std::uint64_t& count, const Word& word) { return Numbered{++count, word}; })
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <functional>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+
+#include "engine/steps/stateful.h"
+#include "engine/steps/steps.h"
+
+namespace glaive::engine {
+
+/// What a StreamT of records R inherits. It has a ThroughStep<Range>(initial, step) &&, which makes the stream of what
+/// the step makes of its records and states; Range: of the records that it makes.
+template <typename StreamT, typename R>
+class StatefulSteps {
+ public:
+  /// As Map: replaces every record by what `function` returns.
+  template <typename State, typename Function>
+    requires std::invocable<const Function&, State&, const R&>
+  auto RichMap(State initial, Function function) && {
+    using Out = std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const R&>>;
+    return Self().template ThroughStep<std::array<Out, 1>>(std::move(initial),
+                                                           OneWithState<Function>{std::move(function)});
+  }
+
+  /// As FilterMap: `function` returns an optional, and records without a value are dropped.
+  template <typename State, typename Function>
+    requires std::invocable<const Function&, State&, const R&> &&
+             kIsOptional<std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const R&>>>
+  auto RichFilterMap(State initial, Function function) && {
+    using Out = typename std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const R&>>::value_type;
+    return Self().template ThroughStep<std::array<Out, 1>>(std::move(initial),
+                                                           OneOrNoneWithState<Function>{std::move(function)});
+  }
+
+  /// As FlatMap: replaces every record by those in the range that `function` returns.
+  template <typename State, typename Function>
+    requires std::ranges::input_range<std::invoke_result_t<const Function&, State&, const R&>>
+  auto RichFlatMap(State initial, Function function) && {
+    return Self().template ThroughStep<std::invoke_result_t<const Function&, State&, const R&>>(
+        std::move(initial), EachWithState<Function>{std::move(function)});
+  }
+
+ private:
+  friend StreamT;
+  StatefulSteps() = default;
+
+  StreamT&& Self() { return static_cast<StreamT&&>(*this); }
+};
+
+/// Whether Fold() and Scan() take the function.
+template <typename Function, typename State, typename R>
+constexpr bool ExpectFoldFunction() {
+  constexpr bool kFits = FoldFunction<Function, State, R>;
+  static_assert(kFits,
+                "glaive: Fold() and Scan() take a function of a state, State&, and a record, const Record&, which "
+                "changes the state and returns nothing, or returns the new state");
+  return kFits;
+}
+
+/// Whether Reduce() takes the function.
+template <typename Function, typename R>
+constexpr bool ExpectReduceFunction() {
+  constexpr bool kFits = FoldFunction<Function, R, R>;
+  static_assert(
+      kFits,
+      "glaive: Reduce() takes a function of a record, Record&, and the next one, const Record&, which changes "
+      "the first and returns nothing, or returns the new one");
+  return kFits;
+}
+
+}  // namespace glaive::engine

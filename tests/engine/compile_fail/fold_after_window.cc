@@ -1,0 +1,9 @@
+// expect: glaive: Fold() comes before Window(); after Window() comes Aggregate(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query =
+    Clicks().KeyBy(&Click::page).Window(Tumbling{absl::Seconds(1)}).Fold(0, [](int& count, const Click&) { ++count; });
+
+}  // namespace glaive::engine

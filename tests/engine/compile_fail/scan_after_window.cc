@@ -1,0 +1,12 @@
+// expect: glaive: Scan() comes before Window(); after Window() comes Aggregate(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks()
+                 .KeyBy(&Click::page)
+                 .Window(Tumbling{absl::Seconds(1)})
+                 .Scan(0, [](int& count, const Click&) { ++count; })
+                 .To(Discard{});
+
+}  // namespace glaive::engine
