@@ -414,7 +414,7 @@ void BM_Merge(benchmark::State& state) {
   Store::Context context;
   context.memory = &memory;
   Store store = OrDie(Store::Create(context));
-  const DeltaReader reader(ExecutorId{1}, ExecutorId{0}, Store::kEntryBytes);
+  DeltaReader reader(ExecutorId{1}, ExecutorId{0}, Store::kEntryBytes);
   AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) {
     Stage(group, [&](std::span<Update> updates) { OrDie(store.Take(kSlice, updates)); });
   });

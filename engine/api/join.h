@@ -114,7 +114,8 @@ class WindowedJoin {
   auto Keep(LeftKeep left_keep, RightKeep right_keep) && {
     constexpr bool kIsPlain =
         MakesPlainData<LeftKeep, LeftRecord>::kValue && MakesPlainData<RightKeep, RightRecord>::kValue;
-    static_assert(kIsPlain, "glaive: Keep() takes plain data of each record: no strings, no pointers, no std::tuple");
+    static_assert(kIsPlain,
+                  "glaive: Keep() takes plain data of each record: no Text or string, no pointers, no std::tuple");
     if constexpr (kIsPlain) {
       using LeftSide = JoinSide<typename Left::Origin, typename Left::Chain, LeftKey, LeftKeep, W, kHasLateSink>;
       using RightSide = JoinSide<typename Right::Origin, typename Right::Chain, RightKey, RightKeep, W, kHasLateSink>;
@@ -228,9 +229,11 @@ class JoinedStreams {
     using KeyOfLeft = std::remove_cvref_t<std::invoke_result_t<const LeftKey&, const typename Left::Record&>>;
     using KeyOfRight = std::remove_cvref_t<std::invoke_result_t<const RightKey&, const typename Right::Record&>>;
     constexpr bool kSame = std::is_same_v<KeyOfLeft, KeyOfRight>;
+    ExpectDescribedTexts<KeyOfLeft>();
     constexpr bool kIsKey = state::StateKey<KeyOfLeft>;
     static_assert(kSame, "glaive: On() takes keys of the same type");
-    static_assert(!kSame || kIsKey, "glaive: On() needs keys without padding, pointers or floating-point numbers");
+    static_assert(!kSame || kIsKey || kHidesText<KeyOfLeft>,
+                  "glaive: On() needs keys without padding, pointers or floating-point numbers");
     if constexpr (kSame && kIsKey) {
       return KeyedJoin<kKind, Left, Right, LeftKey, RightKey>(std::move(left_), std::move(right_), std::move(left_key),
                                                               std::move(right_key));

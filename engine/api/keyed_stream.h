@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -26,12 +27,20 @@
 #include "engine/steps/steps.h"
 #include "engine/window/window_spec.h"
 #include "rdma/base/check.h"
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
 /// A record with the key that it was grouped by.
 template <typename K, typename R>
 struct KeyedRecord {
+  using Members = std::tuple<K, R>;
+  template <typename Self, typename Visit>
+  static void VisitTexts(Self& self, const Visit& visit) {
+    ForEachText(self.key, visit);
+    ForEachText(self.record, visit);
+  }
+
   K key;
   R record;
 
@@ -179,6 +188,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
   /// The stream of what a step makes of states that lie where all records of their keys are.
   template <typename Out, bool kFromSource, bool kHasTime, typename State, typename StatefulStep>
   auto Stateful(State initial, StatefulStep step) && {
+    ExpectStateWithoutTexts<State>();
     constexpr std::size_t kMostBytes = 4096;
     constexpr bool kIsPlain = std::is_trivially_copyable_v<State>;
     constexpr bool kIsSmall = !kIsPlain || sizeof(KeyedState<K, State>) <= kMostBytes;

@@ -13,6 +13,7 @@
 
 #include "engine/steps/stateful.h"
 #include "engine/steps/steps.h"
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -54,6 +55,14 @@ class StatefulSteps {
 
   StreamT&& Self() { return static_cast<StreamT&&>(*this); }
 };
+
+/// A state outlives the batch whose memory the texts of a record are in.
+template <typename State>
+constexpr void ExpectStateWithoutTexts() {
+  static_assert(!kHasText<State> && !kHidesText<State>,
+                "glaive: a state has no Text, whose bytes are gone when the next record comes: store them in a "
+                "std::array<char, N>");
+}
 
 /// Whether Fold() and Scan() take the function.
 template <typename Function, typename State, typename R>

@@ -232,8 +232,11 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   template <typename Key>
     requires std::invocable<const Key&, const Record&>
   auto KeyBy(Key key) && {
-    static_assert(state::StateKey<std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>>,
-                  "glaive: KeyBy() needs a key without padding, pointers or floating-point numbers");
+    using K = std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>;
+    ExpectDescribedTexts<K>();
+    static_assert(kHidesText<K> || state::StateKey<K>,
+                  "glaive: KeyBy() needs a key without padding, pointers or floating-point numbers, and with an "
+                  "operator==");
     return KeyedStream<Origin, Chain, Key>(std::move(origin_), std::move(chain_), std::move(key));
   }
 
@@ -311,6 +314,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   /// See StatefulSteps.
   template <typename Range, typename State, typename StatefulStep>
   auto ThroughStep(State initial, StatefulStep step) && {
+    ExpectStateWithoutTexts<State>();
     return std::move(*this).template Expand<Range>(OwnState<State, StatefulStep>{std::move(initial), std::move(step)});
   }
 
@@ -339,6 +343,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 template <typename Spec>
 auto From(Spec source) {
   using R = typename Spec::Record;
+  ExpectDescribedTexts<R>();
   static_assert(std::is_trivially_copyable_v<R>,
                 "glaive: From() takes a source of plain data: no std::string, no containers, no other owner of memory");
   using Origin = SourceOrigin<R, decltype(source.event_time_ms)>;

@@ -11,7 +11,7 @@
 #include "engine/flow/timed_record.h"
 #include "engine/graph/vertex.h"
 #include "engine/steps/steps.h"
-#include "rdma/base/plain_data.h"
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -39,9 +39,10 @@ auto StreamOf(std::shared_ptr<const ProducerVertex<TimedRecord<R>>> vertex) {
   return StreamOf(OriginOf<kFromSource, kHasTime, R>(std::move(vertex)));
 }
 
-/// Records that an operator with buffers takes: they are copied as their bytes.
+/// Records that an operator with buffers takes: they are copied as their bytes, and with their texts.
 template <typename R>
 constexpr void ExpectPlainData() {
+  ExpectDescribedTexts<R>();
   static_assert(std::is_trivially_copyable_v<R>,
                 "glaive: the records behind this step are plain data: no std::string, no containers, no other owner "
                 "of memory; nor a std::pair or std::tuple: write a struct");
@@ -59,7 +60,8 @@ constexpr void ExpectSmallRange() {
 template <typename Origin, Step Chain, typename Route>
 auto Exchanged(Origin origin, Chain chain, Route route) {
   using R = typename Chain::Out;
-  static_assert(PlainData<R>,
+  ExpectDescribedTexts<R>();
+  static_assert(kHidesText<R> || RecordData<R>,
                 "glaive: records that move to other executors may reach another process: no pointers, no views, no "
                 "owners of memory");
   return OriginOf<Origin::kFromSource, Origin::kHasTime, R>(

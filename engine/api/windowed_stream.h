@@ -74,10 +74,18 @@ class WindowedStream {
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;
     constexpr bool kIsRefused = std::is_same_v<A, RefusedAggregate>;
-    constexpr bool kIsAggregate = AggregateOf<A, Record> && kElementsAreKeys<A, Record>;
+    constexpr bool kHasTexts = kReadsText<A, Record>;
+    static_assert(!kHasTexts, "glaive: an aggregate reads no Text; texts can be keys, and Distinct{} counts them");
+    constexpr bool kIsAggregate = [] {
+      if constexpr (kHasTexts) {
+        return false;
+      } else {
+        return AggregateOf<A, Record> && kElementsAreKeys<A, Record>;
+      }
+    }();
     constexpr bool kHasOneDistinctAtMost = kDistincts<A> <= 1;
     constexpr bool kGoTogether = !kDistinct || !std::is_same_v<W, Session>;
-    static_assert(kIsAggregate || kIsRefused,
+    static_assert(kIsAggregate || kIsRefused || kHasTexts,
                   "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}; what Distinct{} "
                   "counts could be a key");
     static_assert(kHasOneDistinctAtMost,

@@ -16,6 +16,7 @@
 // executor has no exchange: records pass through.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,8 @@
 #include "engine/graph/vertex_plan.h"
 #include "engine/steps/expansions.h"
 #include "engine/steps/steps.h"
+#include "state/record/record.h"
+#include "state/record/text_wire.h"
 
 namespace glaive::engine {
 
@@ -71,8 +74,8 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
         origin_(&origin),
         chain_(&chain),
         router_(std::move(router)),
-        inbox_(context, shipper, {.input = number, .record_bytes = sizeof(Timed)}),
-        sender_(context, shipper, inbox_, {.input = number, .record_bytes = sizeof(Timed)}),
+        inbox_(context, shipper, {.input = number, .record_bytes = sizeof(Timed), .has_texts = kHasText<Out>}),
+        sender_(context, shipper, inbox_, {.input = number, .record_bytes = sizeof(Timed), .has_texts = kHasText<Out>}),
         flows_(context.executor_count),
         open_flows_(context.executor_count) {}
 
@@ -187,11 +190,12 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
   void HandOn(Fiber& fiber, ExecutorId sender) {
     const ExchangeMessage message = inbox_.Front(sender);
     const ExchangeHeader& header = message.header;
-    const std::span<const Timed> records(reinterpret_cast<const Timed*>(message.records.data()),
-                                         message.records.size() / sizeof(Timed));
+    const std::span<Timed> records(reinterpret_cast<Timed*>(message.records.data()),
+                                   message.records.size() / sizeof(Timed));
     Flow& flow = flows_[Value(sender)];
     Consumer<Timed>& port = this->port(Value(sender));
     context_->Require(fiber, Examine(sender, flow, header));
+    context_->Require(fiber, Unpack(sender, records, message.texts));
     const bool moves = header.watermark_ms > flow.watermark_ms;
     if (flow.state == FlowState::kIdle && (!records.empty() || moves || header.state == FlowState::kActive)) {
       port.On(fiber, Active{.now_ns = context_->clock->NowNanos()});
@@ -224,6 +228,18 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
                                             " ms to ", header.watermark_ms, " ms"));
   }
 
+  absl::Status Unpack(ExecutorId sender, std::span<Timed> records, std::span<const std::byte> bytes) const {
+    if constexpr (kHasText<Out>) {
+      state::TextUnpacker texts(bytes);
+      const bool are_right = std::ranges::all_of(records, [&](Timed& record) { return texts.Unpack(record); });
+      if (!are_right || !texts.empty()) {
+        return absl::DataLossError(absl::StrCat("executor ", Value(context_->self), " refuses records of executor ",
+                                                Value(sender), ": their texts are not those that the message carries"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   TaskContext* context_;
   Shipper* shipper_;
   const Origin* origin_;
@@ -247,7 +263,8 @@ class ExchangeVertex final : public TimedVertex<Origin, typename Chain::Out> {
       : TimedVertex<Origin, Out>(std::move(origin)), chain_(std::move(chain)), route_(std::move(route)) {}
 
   std::vector<InputShape> inputs() const override {
-    return {{.entry_bytes = sizeof(TimedRecord<Out>), .header_bytes = sizeof(ExchangeHeader)}};
+    return {
+        {.entry_bytes = sizeof(TimedRecord<Out>), .header_bytes = sizeof(ExchangeHeader), .has_texts = kHasText<Out>}};
   }
   bool adds_past_results() const override { return !Origin::kFromSource || origin().vertex->adds_past_results(); }
   bool is_behind_exchange() const override { return true; }

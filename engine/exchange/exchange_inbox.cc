@@ -32,6 +32,7 @@ std::byte* ExchangeInbox::BufferAt(Queue& queue, std::uint32_t place) const {
   if (queue.buffers.size() == place) {  // the ring is used for the first time
     queue.buffers.emplace_back(static_cast<std::byte*>(::operator new[](payload_bytes_, kAlignment)), &FreeBuffer);
     queue.record_counts.push_back(0);
+    queue.text_bytes.push_back(0);
   }
   return queue.buffers[place].get();
 }
@@ -53,6 +54,7 @@ absl::Status ExchangeInbox::Receive(ExecutorId sender, const rdma::Message& mess
   std::memcpy(buffer + sizeof(header), message.payload.data() + sizeof(header),
               message.payload.size() - sizeof(header));
   queue.record_counts[place] = tag.record_count;
+  queue.text_bytes[place] = tag.text_bytes;
   queue.ended = header.state == FlowState::kEnded;
   ++queue.count;
   ++messages_;
@@ -68,13 +70,16 @@ std::string ExchangeInbox::Examine(ExecutorId sender, const ExchangeTag& tag, co
   if (queue.count + queue.owed >= credits_) {
     return absl::StrCat("it has sent ", queue.count + queue.owed + 1, " messages, and may send ", credits_);
   }
-  const std::size_t expected = sizeof(header) + std::size_t{tag.record_count} * options_.record_bytes;
+  if (tag.text_bytes != 0 && !options_.has_texts) {
+    return absl::StrCat(tag.text_bytes, " bytes of texts, which its records do not have");
+  }
+  const std::size_t expected = sizeof(header) + std::size_t{tag.record_count} * options_.record_bytes + tag.text_bytes;
   if (message.payload.size() != expected) {
     return absl::StrCat("a payload of ", message.payload.size(), " bytes does not match ", tag.record_count,
-                        " records of ", options_.record_bytes, " bytes");
+                        " records of ", options_.record_bytes, " bytes and ", tag.text_bytes, " bytes of texts");
   }
-  const bool has_reserved = (tag.reserved | tag.more_reserved) != 0 ||
-                            std::ranges::any_of(header.reserved, [](std::uint8_t byte) { return byte != 0; });
+  const bool has_reserved =
+      tag.reserved != 0 || std::ranges::any_of(header.reserved, [](std::uint8_t byte) { return byte != 0; });
   if (has_reserved) {
     return "reserved bytes that are not zero";
   }
@@ -101,11 +106,12 @@ std::byte* ExchangeInbox::OpenOwn() {
   return BufferAt(queue, Place(queue));
 }
 
-void ExchangeInbox::PushOwn(const ExchangeHeader& header, std::uint32_t record_count) {
+void ExchangeInbox::PushOwn(const ExchangeHeader& header, std::uint32_t record_count, std::uint32_t text_bytes) {
   Queue& queue = queues_[Value(context_->self)];
   const std::uint32_t place = Place(queue);
   std::memcpy(BufferAt(queue, place), &header, sizeof(header));
   queue.record_counts[place] = record_count;
+  queue.text_bytes[place] = text_bytes;
   queue.ended = header.state == FlowState::kEnded;
   ++queue.count;
   ++messages_;
@@ -114,11 +120,12 @@ void ExchangeInbox::PushOwn(const ExchangeHeader& header, std::uint32_t record_c
 ExchangeMessage ExchangeInbox::Front(ExecutorId sender) const {
   const Queue& queue = queues_[Value(sender)];
   GLAIVE_CHECK(queue.count > 0, "an exchange has no message of executor ", Value(sender));
-  const std::byte* const buffer = queue.buffers[queue.first].get();
+  std::byte* const buffer = queue.buffers[queue.first].get();
   ExchangeMessage message;
   std::memcpy(&message.header, buffer, sizeof(message.header));
   message.records = {buffer + sizeof(message.header),
                      std::size_t{queue.record_counts[queue.first]} * options_.record_bytes};
+  message.texts = {message.records.data() + message.records.size(), queue.text_bytes[queue.first]};
   return message;
 }
 

@@ -40,7 +40,8 @@ namespace glaive::engine {
 /// A message of records in an inbox.
 struct ExchangeMessage {
   ExchangeHeader header;
-  std::span<const std::byte> records;  // 64-byte aligned
+  std::span<std::byte> records;      // 64-byte aligned; its reader may change them
+  std::span<const std::byte> texts;  // that they refer to
 };
 
 class ExchangeInbox {
@@ -48,6 +49,7 @@ class ExchangeInbox {
   struct Options {
     std::uint32_t input = 0;         // the exchange's number among the query's inputs
     std::uint32_t record_bytes = 0;  // of a record with its event time
+    bool has_texts = false;          // whether records have texts
   };
 
   /// `context` and `shipper` outlive it.
@@ -65,8 +67,8 @@ class ExchangeInbox {
   bool HasRoomForOwn() const { return queues_[Value(context_->self)].count < credits_; }
   /// A buffer of a message's size for own records. After HasRoomForOwn.
   std::byte* OpenOwn();
-  /// Puts the opened buffer, in which the records lie behind the header's place, into the own queue.
-  void PushOwn(const ExchangeHeader& header, std::uint32_t record_count);
+  /// Puts the opened buffer, in which the records and their texts lie behind the header's place, into the own queue.
+  void PushOwn(const ExchangeHeader& header, std::uint32_t record_count, std::uint32_t text_bytes);
 
   // ---- for the exchange's fiber -----------------------------------------------------------------------------------
 
@@ -83,6 +85,7 @@ class ExchangeInbox {
   struct Queue {
     std::vector<std::unique_ptr<std::byte[], void (*)(std::byte*)>> buffers;
     std::vector<std::uint32_t> record_counts;
+    std::vector<std::uint32_t> text_bytes;
     std::uint32_t first = 0;
     std::uint32_t count = 0;
     std::uint32_t owed = 0;  // places given free that the sender has not been told of

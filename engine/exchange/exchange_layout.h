@@ -1,6 +1,7 @@
 // The messages of an exchange: records on their way to the executors that they are for, and the right to send more.
 //
-//   kRecords     payload:  ExchangeHeader | records, each with its event time (TimedRecord), as they lie in memory
+//   kRecords     payload:  ExchangeHeader | records, each with its event time (TimedRecord), as they lie in memory |
+//                          the records' texts (state/record/text_wire.h)
 //   kGrant       no payload: `granted` messages of records have been taken out of the receiver's inbox
 //   kLastGrant   the same, and the receiver has taken the end of the stream out of it: its last message
 //
@@ -9,7 +10,7 @@
 //        0     4  kind                                 0     8  watermark_ms       event time
 //        4     4  record_count                         8     8  watermark_read_ns  see Watermark
 //        8     4  granted                             16     8  read_ns            see Batch
-//       12     4  reserved       zero                 24     4  executor           the sender
+//       12     4  text_bytes     of all texts         24     4  executor           the sender
 //       16     4  input          of the query's       28     4  in_order           0 or 1
 //       20     4  reserved       zero                 32     4  state              see FlowState
 //                                                     36    28  reserved           zero
@@ -32,9 +33,9 @@ struct ExchangeTag {
   ExchangeKind kind = ExchangeKind::kRecords;
   std::uint32_t record_count = 0;
   std::uint32_t granted = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t text_bytes = 0;
   std::uint32_t input = 0;
-  std::uint32_t more_reserved = 0;
+  std::uint32_t reserved = 0;
 };
 
 /// Whether a stream goes on.

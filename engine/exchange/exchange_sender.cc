@@ -27,7 +27,8 @@ ExchangeSender::ExchangeSender(TaskContext& context, Shipper& shipper, ExchangeI
       open_(context.executor_count) {
   const std::size_t room =
       pool_->payload_capacity() - std::min<std::size_t>(pool_->payload_capacity(), sizeof(ExchangeHeader));
-  message_bytes_ = sizeof(ExchangeHeader) + room / options.record_bytes * options.record_bytes;
+  message_bytes_ =
+      sizeof(ExchangeHeader) + (options.has_texts ? room : room / options.record_bytes * options.record_bytes);
   GLAIVE_CHECK(room >= options.record_bytes, "an exchange of records of ", options.record_bytes,
                " bytes on messages of ", pool_->payload_capacity());
   for (Open& open : open_) {
@@ -123,24 +124,29 @@ void ExchangeSender::Send(ExecutorId receiver) {
   }
   const auto bytes = static_cast<std::size_t>(open.next - open.begin) - sizeof(ExchangeHeader);
   const auto record_count = static_cast<std::uint32_t>(bytes / options_.record_bytes);
+  const auto text_bytes = static_cast<std::uint32_t>(open.begin + message_bytes_ - open.end);
   const ExchangeHeader header{.watermark_ms = watermark_.time_ms,
                               .watermark_read_ns = watermark_.read_ns,
                               .read_ns = open.read_ns,
                               .executor = Value(context_->self),
                               .in_order = open.in_order ? 1U : 0U,
                               .state = state_};
+  std::memmove(open.next, open.end, text_bytes);  // header, records and texts leave as one piece
   if (receiver == context_->self) {
-    own_->PushOwn(header, record_count);
+    own_->PushOwn(header, record_count, text_bytes);
   } else {
     std::memcpy(open.begin, &header, sizeof(header));
-    const ExchangeTag tag{.kind = ExchangeKind::kRecords, .record_count = record_count, .input = options_.input};
-    shipper_->outbox().Push(receiver, open.segment, static_cast<std::uint32_t>(sizeof(header) + bytes),
+    const ExchangeTag tag{.kind = ExchangeKind::kRecords,
+                          .record_count = record_count,
+                          .text_bytes = text_bytes,
+                          .input = options_.input};
+    shipper_->outbox().Push(receiver, open.segment, static_cast<std::uint32_t>(sizeof(header) + bytes) + text_bytes,
                             rdma::MessageTag::Of(tag));
     --open.credits;
-    bytes_to_others_ += sizeof(header) + bytes;
+    bytes_to_others_ += sizeof(header) + bytes + text_bytes;
   }
   sent_records_ += record_count;
-  sent_bytes_ += sizeof(header) + bytes;
+  sent_bytes_ += sizeof(header) + bytes + text_bytes;
   open.told_ms = watermark_.time_ms;
   open.told_state = state_;
   open.begin = open.next = open.end = nullptr;
@@ -173,13 +179,20 @@ void ExchangeSender::Attend(std::int64_t now_ns) {
   due_ns_ = now_ns + context_->epoch_policy.epoch_interval_ns;
 }
 
+absl::Status ExchangeSender::TooLong(const LongestText& longest) const {
+  return absl::InvalidArgumentError(
+      absl::StrCat("a record does not fit a message to another executor, of ", message_bytes_ - sizeof(ExchangeHeader),
+                   " bytes: ", longest.member.empty() ? "the text" : absl::StrCat("its member ", longest.member),
+                   " has ", longest.bytes, " bytes; raise --slot-bytes"));
+}
+
 absl::Status ExchangeSender::OnGrant(ExecutorId receiver, const rdma::Message& message) {
   const auto tag = message.tag.As<ExchangeTag>();
   Open& open = open_[Value(receiver)];
   const std::uint32_t used = credits_ - open.credits;
   const bool is_last = tag.kind == ExchangeKind::kLastGrant;
   if (open.is_done || tag.granted > used || (is_last && open.told_state != FlowState::kEnded) ||
-      !message.payload.empty() || tag.record_count != 0) {
+      !message.payload.empty() || tag.record_count != 0 || tag.text_bytes != 0) {
     return absl::DataLossError(absl::StrCat("executor ", Value(context_->self), " refuses a grant of executor ",
                                             Value(receiver), " for exchange ", options_.input, ": ", tag.granted,
                                             " messages of ", used, open.is_done || is_last ? " at the end" : ""));

@@ -41,6 +41,8 @@
 #include "rdma/base/ids.h"
 #include "rdma/channel/channel_receiver.h"
 #include "rdma/memory/segment_pool.h"
+#include "state/record/record.h"
+#include "state/record/text_wire.h"
 
 namespace glaive::engine {
 
@@ -53,10 +55,22 @@ class ExchangeSender {
   template <typename R>
   void Append(Fiber& fiber, ExecutorId receiver, const TimedRecord<R>& record) {
     Open& open = open_[Value(receiver)];
-    if (open.next == open.end) [[unlikely]] {
-      MakeRoom(fiber, receiver);
+    if constexpr (kHasText<R>) {
+      const std::size_t bytes = sizeof(record) + TextBytes(record);
+      if (static_cast<std::size_t>(open.end - open.next) < bytes) [[unlikely]] {
+        if (bytes > message_bytes_ - sizeof(ExchangeHeader)) {
+          context_->Fail(fiber, TooLong(LongestTextOf(record.record)));
+        }
+        MakeRoom(fiber, receiver);
+      }
+      auto* const appended = new (open.next) TimedRecord<R>(record);
+      open.end = state::PackTexts(*appended, open.end, open.begin + message_bytes_);
+    } else {
+      if (open.next == open.end) [[unlikely]] {
+        MakeRoom(fiber, receiver);
+      }
+      new (open.next) TimedRecord<R>(record);
     }
-    new (open.next) TimedRecord<R>(record);
     open.next += sizeof(record);
     open.in_order = open.in_order && record.event_time_ms >= open.last_ms;
     open.last_ms = record.event_time_ms;
@@ -96,7 +110,7 @@ class ExchangeSender {
   /// What the next message for a receiver is to say.
   struct Open {
     std::byte* next = nullptr;
-    std::byte* end = nullptr;
+    std::byte* end = nullptr;    // of the room: where texts begin
     std::byte* begin = nullptr;  // of the message; null: none is open
     rdma::SegmentId segment{};
     std::int64_t read_ns = 0;  // of the first record
@@ -108,6 +122,8 @@ class ExchangeSender {
     bool is_done = false;
   };
 
+  /// The error of a record whose texts do not fit a message.
+  absl::Status TooLong(const LongestText& longest) const;
   [[gnu::noinline]] void MakeRoom(Fiber& fiber, ExecutorId receiver);
   bool CanOpen(ExecutorId receiver) const;
   /// After CanOpen.
@@ -129,7 +145,7 @@ class ExchangeSender {
   OtherConsumers* others_ = nullptr;
   ExchangeInbox::Options options_;
   std::uint32_t credits_;
-  std::size_t message_bytes_;  // of the header and as many records as fit
+  std::size_t message_bytes_;  // of the header and as many records as fit, or all room for records with texts
   std::vector<Open> open_;     // by receiver
   Watermark watermark_{.time_ms = kMinEventTimeMs};
   FlowState state_ = FlowState::kActive;

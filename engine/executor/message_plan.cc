@@ -8,6 +8,8 @@
 
 #include "rdma/base/bytes.h"
 #include "rdma/channel/slot_footer.h"
+#include "state/epoch/delta_layout.h"
+#include "state/record/text_wire.h"
 
 namespace glaive::engine {
 namespace {
@@ -48,7 +50,8 @@ absl::StatusOr<MessagePlan> PlanMessages(const std::vector<InputShape>& inputs, 
   std::uint64_t exchanges = 0;
   for (const InputShape& input : inputs) {
     if (!input.is_exchange()) {
-      entry_bytes.push_back(input.entry_bytes);
+      const std::size_t text_bytes = input.has_texts ? state::MostTextBytes(slot_bytes) + state::kRunAlignment : 0;
+      entry_bytes.push_back(input.entry_bytes + text_bytes);
     } else if (executor_count > 1) {  // records of one executor stay where they are
       ++exchanges;
       if (absl::Status status = CheckRecordFits(input, slot_bytes); !status.ok()) {

@@ -39,8 +39,9 @@ class QueryTask {
 
 /// What executors send each other for an input of a query: entries of a stage's deltas, or records of an exchange.
 struct InputShape {
-  std::size_t entry_bytes = 0;   ///< of the largest of them
+  std::size_t entry_bytes = 0;   ///< of the largest of them, without what its texts refer to
   std::size_t header_bytes = 0;  ///< of an exchange's messages, whose records follow it; 0 for a stage
+  bool has_texts = false;        ///< whether they have any
 
   bool is_exchange() const { return header_bytes > 0; }
 };

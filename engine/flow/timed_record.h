@@ -2,11 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
+
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
 template <typename R>
 struct TimedRecord {
+  using Members = std::tuple<std::int64_t, R>;
+  template <typename Self, typename Visit>
+  static void VisitTexts(Self& self, const Visit& visit) {
+    ForEachText(self.record, visit);
+  }
+
   std::int64_t event_time_ms = 0;
   R record;
 };

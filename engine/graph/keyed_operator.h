@@ -76,7 +76,8 @@ class KeyedOperator final : public TimedOperator<TimedRecord<typename Plan::Reco
   static absl::StatusOr<std::unique_ptr<KeyedOperator>> Open(const Plan& plan, TaskContext& context) {
     absl::StatusOr<Table> table = Table::Create(*context.memory, /*expected_keys=*/0);
     if (!table.ok()) {
-      return table.status();
+      return absl::Status(table.status().code(), absl::StrCat(table.status().message(), "; the ",
+                                                              std::string(decltype(plan.step)::kName), " by key"));
     }
     return std::unique_ptr<KeyedOperator>(new KeyedOperator(plan, context, *std::move(table)));
   }

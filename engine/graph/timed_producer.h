@@ -22,14 +22,20 @@
 #include "engine/flow/timed_record.h"
 #include "engine/graph/operator.h"
 #include "engine/graph/output.h"
+#include "state/record/record.h"
+#include "state/record/text_arena.h"
 
 namespace glaive::engine {
+
+/// The texts of a full buffer have about so many bytes at most.
+inline constexpr std::size_t kMostTextBytes = std::size_t{256} << 10;
 
 template <typename Out>
 class TimedProducer : public Producer<TimedRecord<Out>> {
  public:
   /// Of its buffer, for the memory plan.
-  static constexpr std::uint64_t kMemoryBytes = kMostMadeAtOnce<TimedRecord<Out>> * sizeof(TimedRecord<Out>);
+  static constexpr std::uint64_t kMemoryBytes =
+      kMostMadeAtOnce<TimedRecord<Out>> * sizeof(TimedRecord<Out>) + (kHasText<Out> ? 2 * kMostTextBytes : 0);
 
  protected:
   /// What the records that are made of one batch have in common.
@@ -48,14 +54,14 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
 
   using Producer<TimedRecord<Out>>::output;
 
-  /// Adds a record to the buffer. A full buffer is handed on before, and the fiber's turn ends: much may be made of
-  /// little.
+  /// Adds a record to the buffer, with its texts. A full buffer is handed on before, and the fiber's turn ends: much
+  /// may be made of little.
   void Add(Fiber& fiber, const Stretch& stretch, std::int64_t event_time_ms, const Out& record) {
-    if (buffer_.size() == most_records_) {
+    if (buffer_.size() == most_records_ || (kHasText<Out> && texts_.used_bytes() > kMostTextBytes)) {
       HandOn(fiber, stretch);
       EndTurn(fiber);
     }
-    buffer_.push_back({.event_time_ms = event_time_ms, .record = record});
+    buffer_.push_back({.event_time_ms = event_time_ms, .record = texts_.Own(record)});
   }
 
   /// Hands on what is in the buffer, which may be empty.
@@ -64,6 +70,7 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
       output().Emit(
           fiber, Batch<TimedRecord<Out>>{.records = buffer_, .in_order = stretch.in_order, .read_ns = stretch.read_ns});
       buffer_.clear();
+      texts_.Clear();
     }
   }
 
@@ -77,6 +84,7 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
   const TaskContext* context_;
   const std::size_t most_records_;
   std::vector<TimedRecord<Out>> buffer_;
+  state::TextArena texts_;  // of the buffer
 };
 
 /// A TimedProducer of what one stream brings. It passes on to its producer what its own consumers answer.

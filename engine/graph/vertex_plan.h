@@ -13,6 +13,7 @@
 #include "engine/flow/timed_record.h"
 #include "engine/sink/sink.h"
 #include "engine/steps/steps.h"
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -29,7 +30,8 @@ std::string LateMergeFact(std::uint32_t executors, std::size_t key_bytes, std::s
 
 template <typename Key>
 std::string LateMergeFact(std::uint32_t executors, std::size_t entry_bytes) {
-  return LateMergeFact(executors, std::is_same_v<Key, AllRecords> ? 0 : sizeof(Key), entry_bytes);
+  return LateMergeFact(executors, std::is_same_v<Key, AllRecords> ? 0 : sizeof(Key), entry_bytes) +
+         (kHasText<Key> && executors > 1 ? ", with the texts of their keys" : "");
 }
 
 /// Takes the record out of a TimedRecord: no step of the query's own.

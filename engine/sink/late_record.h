@@ -7,6 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
+
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -14,6 +17,12 @@ namespace glaive::engine {
 /// allowed lateness is taken off already.
 template <typename R>
 struct LateRecord {
+  using Members = std::tuple<std::int64_t, std::int64_t, R>;
+  template <typename Self, typename Visit>
+  static void VisitTexts(Self& self, const Visit& visit) {
+    ForEachText(self.record, visit);
+  }
+
   std::int64_t event_time_ms = 0;
   std::int64_t watermark_ms = 0;
   R record{};

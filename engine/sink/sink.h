@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,6 +27,7 @@
 
 #include "engine/files/result_part.h"
 #include "rdma/base/ids.h"
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -40,6 +42,13 @@ struct AllRecords {
 /// A fired window's result for one key: the aggregate of all its records with event time in [start, end).
 template <typename K, typename T>
 struct WindowResult {
+  using Members = std::tuple<std::int64_t, std::int64_t, K, T>;
+  template <typename Self, typename Visit>
+  static void VisitTexts(Self& self, const Visit& visit) {
+    ForEachText(self.key, visit);
+    ForEachText(self.value, visit);
+  }
+
   std::int64_t window_start_ms = 0;
   std::int64_t window_end_ms = 0;
   K key{};

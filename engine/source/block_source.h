@@ -30,6 +30,8 @@
 #include "rdma/base/prefetch.h"
 #include "rdma/base/watch.h"
 #include "rdma/memory/page_region.h"
+#include "state/record/record.h"
+#include "state/record/text_arena.h"
 
 namespace glaive::engine {
 
@@ -51,7 +53,7 @@ struct BlockSourceOptions {
 template <typename R, typename EventTime>
 class BlockSource final : public Source<R> {
  public:
-  /// Fills `records`, which is `first` .. of the executor's input.
+  /// Fills `records`, which is `first` .. of the executor's input. Their texts are valid until the next call.
   using Generate = std::function<void(std::uint64_t first, std::span<R> records)>;
 
   /// Generates the block, a piece at a time; `watch` may end it. ResourceExhausted when it does not fit the memory.
@@ -64,17 +66,21 @@ class BlockSource final : public Source<R> {
     }
     const std::span<R> block(reinterpret_cast<R*>(region->data()), options.block_records);
     bool in_order = true;
+    state::TextArena texts;
     for (std::uint64_t first = 0; first < block.size(); first += kGeneratedAtOnce) {
       if (absl::Status status = watch(); !status.ok()) {
         return status;
       }
       const std::span<R> piece = block.subspan(first, std::min(kGeneratedAtOnce, block.size() - first));
       generate(first, piece);
+      if constexpr (kHasText<R>) {
+        std::ranges::transform(piece, piece.begin(), [&](const R& record) { return texts.Own(record); });
+      }
       in_order = in_order && std::ranges::is_sorted(piece, {}, event_time_ms) &&
                  (first == 0 || event_time_ms(block[first - 1]) <= event_time_ms(piece.front()));
     }
     return std::unique_ptr<Source<R>>(
-        new BlockSource(options, clock, *std::move(region), block, event_time_ms, in_order));
+        new BlockSource(options, clock, *std::move(region), std::move(texts), block, event_time_ms, in_order));
   }
 
   SourceBatch<R> Poll() override {
@@ -113,11 +119,12 @@ class BlockSource final : public Source<R> {
 
   static constexpr std::uint64_t kGeneratedAtOnce = std::uint64_t{1} << 16;  // some milliseconds' work
 
-  BlockSource(const BlockSourceOptions& options, const Clock& clock, rdma::PageRegion region, std::span<const R> block,
-              EventTime event_time_ms, bool in_order)
+  BlockSource(const BlockSourceOptions& options, const Clock& clock, rdma::PageRegion region, state::TextArena texts,
+              std::span<const R> block, EventTime event_time_ms, bool in_order)
       : options_(options),
         clock_(&clock),
         region_(std::move(region)),
+        texts_(std::move(texts)),
         block_(block),
         event_time_ms_(event_time_ms),
         in_order_(in_order),
@@ -188,6 +195,7 @@ class BlockSource final : public Source<R> {
   BlockSourceOptions options_;
   const Clock* clock_;
   rdma::PageRegion region_;
+  state::TextArena texts_;  // of the records
   std::span<const R> block_;
   EventTime event_time_ms_;
   bool in_order_;

@@ -1,7 +1,7 @@
 // PulledSource: a source of the records that a function returns, one at a time, until it returns none.
 //
 // The records have no event times. Each executor has a function of its own. The executor's thread calls it up to 4,096
-// times in a turn, so it must be quick, and must not wait.
+// times in a turn, so it must be quick, and must not wait. Texts of a record must be valid until the next call.
 //
 //   const auto source = Pulled<std::uint64_t>([](const SourceContext& context) {
 //     return [next = std::uint64_t{Value(context.executor)}]() mutable -> std::optional<std::uint64_t> {
@@ -21,6 +21,7 @@
 
 #include "engine/flow/batch.h"
 #include "engine/source/source.h"
+#include "state/record/text_arena.h"
 
 namespace glaive::engine {
 
@@ -31,9 +32,10 @@ class PulledSource final : public Source<R> {
 
   SourceBatch<R> Poll() override {
     records_.clear();
+    texts_.Clear();
     while (records_.size() < kMostMadeAtOnce<R> && !ended_) {
       if (std::optional<R> record = next_()) {
-        records_.push_back(*std::move(record));
+        records_.push_back(texts_.Own(*record));
       } else {
         ended_ = true;
       }
@@ -44,6 +46,7 @@ class PulledSource final : public Source<R> {
  private:
   Next next_;
   std::vector<R> records_;  // of the last batch
+  state::TextArena texts_;
   bool ended_ = false;
 };
 

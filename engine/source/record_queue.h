@@ -22,6 +22,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,8 @@
 #include "engine/flow/batch.h"
 #include "engine/source/source.h"
 #include "rdma/base/check.h"
+#include "state/record/record.h"
+#include "state/record/text_arena.h"
 
 namespace glaive::engine {
 
@@ -38,17 +41,19 @@ class RecordQueue {
  public:
   /// Holds `capacity` records, at least 1.
   explicit RecordQueue(std::size_t capacity) : capacity_(capacity) {
+    ExpectDescribedTexts<R>();
     GLAIVE_CHECK(capacity > 0, "a RecordQueue of capacity 0 has no room: give it 1 or more");
   }
 
   /// Waits while the queue is full. False: the run has ended, or the queue is closed, and the record is dropped.
-  bool Push(R record) {
+  bool Push(const R& record) {
+    Stored stored(record);
     std::unique_lock lock(mutex_);
     has_room_.wait(lock, [this] { return records_.size() < capacity_ || !takes_records(); });
     if (!takes_records()) {
       return false;
     }
-    records_.push_back(std::move(record));
+    records_.push_back(std::move(stored));
     has_news_ = true;
     return true;
   }
@@ -70,7 +75,8 @@ class RecordQueue {
     Reader& operator=(const Reader&) = delete;
 
     SourceBatch<R> Poll() override {
-      const bool ended = queue_->TakeSome(batch_);
+      texts_.Clear();
+      const bool ended = queue_->TakeSome(batch_, texts_);
       return {.records = batch_, .ended = ended};
     }
     bool Ready() override { return queue_->has_news_; }
@@ -78,9 +84,24 @@ class RecordQueue {
    private:
     RecordQueue* queue_;
     std::vector<R> batch_;
+    state::TextArena texts_;  // of the batch
   };
 
  private:
+  /// A record with its texts.
+  struct WithTexts {
+    explicit WithTexts(const R& from) : record(from) {
+      if (const std::size_t bytes = TextBytes(from); bytes > 0) {
+        texts = std::make_unique_for_overwrite<char[]>(bytes);
+        MoveTexts(record, texts.get());
+      }
+    }
+
+    R record;
+    std::unique_ptr<char[]> texts;  // null: all are inline
+  };
+  using Stored = std::conditional_t<kHasText<R>, WithTexts, R>;
+
   // Under the mutex. Before the first reader there may be a run to come.
   bool takes_records() const { return !is_closed_ && !(had_readers_ && readers_ == 0); }
 
@@ -95,12 +116,16 @@ class RecordQueue {
     has_room_.notify_all();
   }
 
-  /// Moves some records to `batch`. Whether none will follow.
-  bool TakeSome(std::vector<R>& batch) {
+  /// Moves some records to `batch`, and their texts to `texts`. Whether none will follow.
+  bool TakeSome(std::vector<R>& batch, state::TextArena& texts) {
     batch.clear();
     const std::lock_guard lock(mutex_);
     const auto end = records_.begin() + static_cast<std::ptrdiff_t>(std::min(records_.size(), kMostMadeAtOnce<R>));
-    batch.assign(records_.begin(), end);
+    if constexpr (kHasText<R>) {
+      std::for_each(records_.begin(), end, [&](const Stored& stored) { batch.push_back(texts.Own(stored.record)); });
+    } else {
+      batch.assign(records_.begin(), end);
+    }
     records_.erase(records_.begin(), end);
     has_news_ = !records_.empty() || is_closed_;
     if (!batch.empty()) {
@@ -112,7 +137,7 @@ class RecordQueue {
   const std::size_t capacity_;
   std::mutex mutex_;
   std::condition_variable has_room_;
-  std::deque<R> records_;
+  std::deque<Stored> records_;
   std::atomic<bool> has_news_ = false;  // written under the mutex, read by executors in every round
   bool is_closed_ = false;
   bool had_readers_ = false;

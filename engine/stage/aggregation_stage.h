@@ -106,7 +106,9 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
   explicit AggregationVertex(Plan plan) : plan_(std::move(plan)) {}
 
   std::vector<const Vertex*> upstream() const override { return {plan_.origin.vertex.get()}; }
-  std::vector<InputShape> inputs() const override { return {{.entry_bytes = Plan::Store::kMostEntryBytes}}; }
+  std::vector<InputShape> inputs() const override {
+    return {{.entry_bytes = Plan::Store::kMostEntryBytes, .has_texts = Plan::Store::kEntryBytes.has_texts}};
+  }
   TableBytes tables() const override { return plan_.origin.tables; }
   std::optional<std::int64_t> window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {

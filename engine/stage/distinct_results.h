@@ -22,6 +22,7 @@
 #include "engine/stage/touch_new_tables.h"
 #include "engine/window/windows.h"
 #include "state/index/key_hash.h"
+#include "state/record/text_arena.h"
 #include "state/store/slice_table.h"
 
 namespace glaive::engine {
@@ -49,7 +50,8 @@ class DistinctResults {
       start_ms = start;
       end_ms = end;
       pace_.Step(fiber);
-      const GroupKey group = key.group();
+      // The table that the key is from may be gone before the last of them are added.
+      const GroupKey group = pending_texts_.Own(key.group());
       TouchNewTables(fiber, *memory_);
       pending_[pending_count_++] = Item{.hash = memory_->key_hash()(group), .key = group, .part = part};
       return pending_count_ == pending_.size() ? AddPending(*totals) : absl::OkStatus();
@@ -86,8 +88,10 @@ class DistinctResults {
   absl::Status AddPending(Table& totals) {
     const std::span<const Item> items(pending_.data(), pending_count_);
     pending_count_ = 0;
-    return totals.Apply(*memory_, items,
-                        [](typename Total::Type& total, const Item& item) { Total::Add(total, item.part); });
+    absl::Status status = totals.Apply(
+        *memory_, items, [](typename Total::Type& total, const Item& item) { Total::Add(total, item.part); });
+    pending_texts_.Clear();
+    return status;
   }
 
   state::StateMemory* memory_;
@@ -96,6 +100,7 @@ class DistinctResults {
   std::uint64_t last_keys_ = 0;
   std::size_t pending_count_ = 0;
   std::array<Item, state::kGroupSize> pending_;
+  state::TextArena pending_texts_;
 };
 
 }  // namespace glaive::engine

@@ -128,7 +128,9 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
     return {plan_.left.origin.vertex.get(), plan_.right.origin.vertex.get()};
   }
   std::vector<InputShape> inputs() const override {
-    return {{.entry_bytes = Plan::Left::Store::kMostEntryBytes}, {.entry_bytes = Plan::Right::Store::kMostEntryBytes}};
+    constexpr bool kHasTexts = kHasText<typename Plan::GroupKey>;
+    return {{.entry_bytes = Plan::Left::Store::kMostEntryBytes, .has_texts = kHasTexts},
+            {.entry_bytes = Plan::Right::Store::kMostEntryBytes, .has_texts = kHasTexts}};
   }
   TableBytes tables() const override {
     TableBytes both = plan_.left.origin.tables;

@@ -25,7 +25,9 @@
 
 #include "state/index/key_hash.h"
 #include "state/log/entry_log.h"
+#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
+#include "state/record/record.h"
 #include "state/store/tuple_lists.h"
 
 namespace glaive::engine {
@@ -93,7 +95,9 @@ class SessionShare {
       right_.Drop(session.right);
     }
     open_.Release(memory);
+    open_keys_.Release(memory);
     std::swap(open_, slice_);
+    std::swap(open_keys_, slice_keys_);
     memory.Release({.data = reinterpret_cast<std::byte*>(buckets_.data()), .size_bytes = buckets_.size_bytes()},
                    state::Contents::kAny);
     buckets_ = {};
@@ -110,16 +114,19 @@ class SessionShare {
       Session session = open_.At(number);
       SessionShare& other = share_of(memory.key_hash()(session.key));
       absl::Status status = other.open_.MakeRoom(memory, 1);
+      status.Update(other.open_keys_.MakeRoom(memory, TextBytes(session.key)));
       status.Update(other.left_.MakeRoom(memory, session.left.size));
       status.Update(other.right_.MakeRoom(memory, session.right.size));
       if (!status.ok()) {
         return status;
       }
+      session.key = other.open_keys_.Own(session.key);
       session.left = Copy(left_, session.left, other.left_, pause);
       session.right = Copy(right_, session.right, other.right_, pause);
       other.open_.Append(session);
     }
     open_.Release(memory);
+    open_keys_.Release(memory);
     left_.Release(memory);
     right_.Release(memory);
     return absl::OkStatus();
@@ -152,6 +159,7 @@ class SessionShare {
                    state::TupleList Session::* list) {
     absl::Status status = tuples.MakeRoom(memory, static_cast<std::uint32_t>(entries.size()));
     status.Update(slice_.MakeRoom(memory, static_cast<std::uint32_t>(entries.size())));
+    status.Update(slice_keys_.MakeRoomFor(memory, entries));
     if (!status.ok()) {
       return status;
     }
@@ -162,7 +170,7 @@ class SessionShare {
         std::uint32_t& bucket = BucketOf(entry.key);
         number = slice_.Append({.first_ms = timed.time_ms,
                                 .last_ms = timed.time_ms,
-                                .key = entry.key,
+                                .key = slice_keys_.Own(entry.key),
                                 .left = {},
                                 .right = {},
                                 .next = bucket});
@@ -220,6 +228,8 @@ class SessionShare {
 
   state::EntryLog<Session> open_;   // sessions with records in the slice that was read last
   state::EntryLog<Session> slice_;  // what the slice that is read has, linked from the buckets
+  [[no_unique_address]] state::KeyTexts<Key> open_keys_;
+  [[no_unique_address]] state::KeyTexts<Key> slice_keys_;
   std::span<std::uint32_t> buckets_;
   state::KeyHash hash_;  // the run's, once a slice has begun
   LeftTuples left_;

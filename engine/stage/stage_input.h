@@ -146,6 +146,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         merged_in_turn += *some;
       }
     }
+    context_->Require(fiber, reader.texts().empty() ? absl::OkStatus() : reader.RefuseTexts());
     if (context_->delta_observer != nullptr) {
       context_->delta_observer->OnMerged(reader.sender(), chunk.tag, chunk.runs, chunk.marker);
     }

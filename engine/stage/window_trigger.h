@@ -34,6 +34,7 @@
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/window_kind.h"
 #include "engine/window/windows.h"
+#include "state/record/text_arena.h"
 
 namespace glaive::engine {
 
@@ -70,8 +71,10 @@ class WindowTrigger {
 
     absl::Status operator()(std::int64_t start_ms, std::int64_t end_ms, const typename Plan::GroupKey& key,
                             typename Plan::Result result) const {
-      trigger_->rows_[trigger_->row_count_++] =
-          Row{.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = std::move(result)};
+      trigger_->rows_[trigger_->row_count_++] = Row{.window_start_ms = start_ms,
+                                                    .window_end_ms = end_ms,
+                                                    .key = trigger_->row_texts_.Own(key),
+                                                    .value = std::move(result)};
       trigger_->OnRow(*fiber_);
       return absl::OkStatus();
     }
@@ -219,6 +222,7 @@ class WindowTrigger {
       Wake(fiber);
       const Turn turn = ThisTurn();
       output_->Emit(fiber, Batch<Row>{.records = std::span<const Row>(rows_.data(), rows), .read_ns = turn.now_ns});
+      row_texts_.Clear();
       output_->Attend(fiber, turn);
       EndLongTurn(fiber);
     }
@@ -249,6 +253,7 @@ class WindowTrigger {
   std::size_t work_in_turn_ = 0;  // of that turn
   std::size_t row_count_ = 0;
   std::array<Row, kRows> rows_;
+  state::TextArena row_texts_;  // of their keys: the table that a row is from may be gone before the row is handed on
 };
 
 }  // namespace glaive::engine

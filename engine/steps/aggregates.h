@@ -26,6 +26,7 @@
 #include "state/crdt/sum.h"
 #include "state/crdt/variance.h"
 #include "state/index/key_hash.h"
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -250,6 +251,31 @@ inline constexpr bool kElementsAreKeys<Distinct<Field>, R> =
     requires { requires state::StateKey<typename Distinct<Field>::template Element<R>>; };
 template <typename... As, typename R>
 inline constexpr bool kElementsAreKeys<Several<As...>, R> = (kElementsAreKeys<As, R> && ...);
+
+/// Whether a First or Last orders records by a Text.
+template <typename A, typename R>
+inline constexpr bool kOrdersByText = [] {
+  if constexpr (requires(const A& aggregate, const R& record) { std::invoke(aggregate.order, record); }) {
+    using Order = std::remove_cvref_t<decltype(std::invoke(std::declval<const A&>().order, std::declval<const R&>()))>;
+    return kHasText<Order> || kHidesText<Order>;
+  } else {
+    return false;
+  }
+}();
+
+/// Whether an aggregate reads a Text, or a struct with one, of which values of the state have none. The elements of a
+/// Distinct may be texts.
+template <typename A, typename R>
+inline constexpr bool kReadsText = [] {
+  if constexpr (requires(const A& aggregate, const R& record) { std::invoke(aggregate.field, record); }) {
+    using Read = std::remove_cvref_t<decltype(std::invoke(std::declval<const A&>().field, std::declval<const R&>()))>;
+    return kDistincts<A> == 0 && (kHasText<Read> || kHidesText<Read> || kOrdersByText<A, R>);
+  } else {
+    return false;
+  }
+}();
+template <typename... As, typename R>
+inline constexpr bool kReadsText<Several<As...>, R> = (kReadsText<As, R> || ...);
 
 /// What --explain calls an aggregate: "count"; of several "count, mean".
 template <typename A>

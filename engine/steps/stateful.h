@@ -14,8 +14,11 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -96,6 +99,12 @@ struct Running {
 /// A key and its state: a row of Scan.
 template <typename K, typename S>
 struct KeyedState {
+  using Members = std::tuple<K, S>;
+  template <typename Self, typename Visit>
+  static void VisitTexts(Self& self, const Visit& visit) {
+    ForEachText(self.key, visit);
+  }
+
   K key{};
   S value{};
 

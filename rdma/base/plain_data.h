@@ -18,10 +18,12 @@
 #include <source_location>
 #include <span>  // with enable_borrowed_range; all of <ranges> would take half a second to compile
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <typeindex>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/types/span.h"
 
@@ -51,25 +53,39 @@ template <typename T>
 concept PointsElsewhere = std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::input_or_output_iterator<T> ||
                           std::ranges::enable_borrowed_range<T> || kHidesPointer<T>;
 
-/// Whether a T points elsewhere, or has a member that does, as far as the compiler shows them.
 template <typename T>
-constexpr bool HoldsPointers();
+struct IsPointer : std::bool_constant<PointsElsewhere<T>> {};
 
-/// Whether T is a class of the standard library that may have one of several values, and one of those holds pointers.
-template <typename T>
-inline constexpr bool kMayHoldPointers = false;
-template <typename T>
-inline constexpr bool kMayHoldPointers<std::optional<T>> = HoldsPointers<T>();
-template <typename... Ts>
-inline constexpr bool kMayHoldPointers<std::variant<Ts...>> = (HoldsPointers<Ts>() || ...);
+/// Whether `Property` holds for a T or for a member of it, as far as the compiler shows them.
+template <template <typename> typename Property, typename T>
+constexpr bool HasMemberWith();
 
-/// Stands for an initializer of any member of an Aggregate. If it `kTells`, one that holds pointers might throw. It is
-/// never called.
-template <typename Aggregate, bool kTells>
+/// Whether T is a class of the standard library with members that the compiler does not show, for one of which it
+/// holds.
+template <template <typename> typename Property, typename T>
+inline constexpr bool kMayHaveMemberWith = false;
+template <template <typename> typename Property, typename T>
+inline constexpr bool kMayHaveMemberWith<Property, std::optional<T>> = HasMemberWith<Property, T>();
+template <template <typename> typename Property, typename... Ts>
+inline constexpr bool kMayHaveMemberWith<Property, std::variant<Ts...>> = (HasMemberWith<Property, Ts>() || ...);
+template <template <typename> typename Property, typename A, typename B>
+inline constexpr bool kMayHaveMemberWith<Property, std::pair<A, B>> =
+    HasMemberWith<Property, A>() || HasMemberWith<Property, B>();
+template <template <typename> typename Property, typename... Ts>
+inline constexpr bool kMayHaveMemberWith<Property, std::tuple<Ts...>> = (HasMemberWith<Property, Ts>() || ...);
+template <template <typename> typename Property, typename T>
+inline constexpr bool kMayHaveMemberWith<Property, std::vector<T>> = HasMemberWith<Property, T>();
+
+/// No property.
+template <typename T>
+struct IsNothing : std::false_type {};
+
+/// Stands for an initializer of any member of an Aggregate. One that has the property might throw. It is never called.
+template <typename Aggregate, template <typename> typename Property>
 struct AnyMember {
   template <typename Member>
     requires(!std::is_same_v<Member, Aggregate>)
-  operator Member() const noexcept(!kTells || !HoldsPointers<Member>()) {  // NOLINT(google-explicit-constructor)
+  operator Member() const noexcept(!HasMemberWith<Property, Member>()) {  // NOLINT(google-explicit-constructor)
     std::abort();
   }
 };
@@ -77,13 +93,13 @@ struct AnyMember {
 /// Whether T{...} takes `kCount` such initializers.
 template <typename T, std::size_t kCount>
 inline constexpr bool kTakes = []<std::size_t... kIndices>(std::index_sequence<kIndices...>) {
-  return requires { T{(static_cast<void>(kIndices), AnyMember<T, false>{})...}; };
+  return requires { T{(static_cast<void>(kIndices), AnyMember<T, IsNothing>{})...}; };
 }(std::make_index_sequence<kCount>());
 /// Whether it cannot throw then.
-template <typename T, bool kTells, std::size_t kCount>
+template <typename T, template <typename> typename Property, std::size_t kCount>
 inline constexpr bool kCannotThrow = []<std::size_t... kIndices>(std::index_sequence<kIndices...>) {
   return requires {
-    { T{(static_cast<void>(kIndices), AnyMember<T, kTells>{})...} } noexcept;
+    { T{(static_cast<void>(kIndices), AnyMember<T, Property>{})...} } noexcept;
   };
 }(std::make_index_sequence<kCount>());
 
@@ -100,19 +116,26 @@ constexpr std::size_t CountInitializers() {
   }
 }
 
-template <typename T>
-constexpr bool HoldsPointers() {
-  if constexpr (PointsElsewhere<T> || kMayHoldPointers<T>) {
+template <template <typename> typename Property, typename T>
+constexpr bool HasMemberWith() {
+  constexpr bool kIsNothing = std::is_same_v<IsNothing<T>, Property<T>>;
+  if constexpr (Property<T>::value || kMayHaveMemberWith<Property, T>) {
     return true;
-  } else if constexpr (kIsArray<T>) {
-    return HoldsPointers<typename T::value_type>();  // of which there may be thousands
-  } else if constexpr (std::is_class_v<T> && std::is_aggregate_v<T> && !std::is_empty_v<T>) {
+  } else if constexpr (!kIsNothing && kIsArray<T>) {
+    return HasMemberWith<Property, typename T::value_type>();  // of which there may be thousands
+  } else if constexpr (!kIsNothing && std::is_class_v<T> && std::is_aggregate_v<T> && !std::is_empty_v<T>) {
     constexpr std::size_t kBits = 8;  // of a byte, each of which may be a member
     constexpr std::size_t kCount = CountInitializers<T, 0, kBits * sizeof(T) + 1>();
-    return kCannotThrow<T, false, kCount> && !kCannotThrow<T, true, kCount>;
+    return kCannotThrow<T, IsNothing, kCount> && !kCannotThrow<T, Property, kCount>;
   } else {
     return false;
   }
+}
+
+/// Whether a T points elsewhere, or has a member that does, as far as the compiler shows them.
+template <typename T>
+constexpr bool HoldsPointers() {
+  return HasMemberWith<IsPointer, T>();
 }
 
 /// See the head of this file. What has references cannot be assigned.

@@ -5,7 +5,7 @@
 // leader, the marker. Delta and marker travel in one ring and one order (invariant I3), and an epoch costs a leader at
 // least one message.
 //
-//   payload:  run header | entries | padding to 8   (as many runs as there are)   | marker, if has_marker
+//   payload:  run header | entries | padding to 8   (as many runs as there are)   | marker, if has_marker | texts
 //
 //   DeltaTag, 24 bytes                            EpochMarker, 64 bytes, 8-byte aligned behind the runs
 //   offset  size  field                           offset  size  field
@@ -13,7 +13,7 @@
 //        8     4  runs_bytes   of all runs             8     8  watermark_ms     event time, INT64_MAX: ended
 //       12     4  has_marker   0 or 1                 16     8  boundary_read_ns see below
 //       16     4  input        of the query's, from 0 24     8  records_read     the flow's position
-//       20     4  reserved     zero                   32     8  checkpoint       0: none
+//       20     4  text_bytes   of all texts           32     8  checkpoint       0: none
 //                                                     40     4  executor         the sender
 //   DeltaRunHeader, 16 bytes                          44     4  idle             0 or 1
 //   offset  size  field                               48    16  reserved         zero
@@ -22,7 +22,7 @@
 //       12     4  kind         see DeltaKind
 //
 // The entries of a run are of one slice and of one kind, so an entry is no more than a key and what changes its value
-// (state/store/delta_entry.h).
+// (state/store/delta_entry.h). The long texts of their keys lie behind all else (state/record/text_wire.h).
 //
 // A query has as many inputs as streams that its stages and exchanges take in: one an aggregation or an exchange, two a
 // join. Each input of a stage has epochs and watermarks of its own; all inputs travel over the same channels.
@@ -45,7 +45,7 @@ struct DeltaTag {
   std::uint32_t runs_bytes = 0;
   std::uint32_t has_marker = 0;
   std::uint32_t input = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t text_bytes = 0;
 
   bool operator==(const DeltaTag&) const = default;
 };

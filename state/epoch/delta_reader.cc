@@ -21,10 +21,15 @@ absl::Status DeltaReader::Check(const DeltaTag& tag, std::size_t payload_bytes) 
     return Refuse(
         absl::StrCat("input ", tag.input, " and marker flag ", tag.has_marker, " are not those of input ", input_));
   }
-  const std::size_t expected = std::size_t{tag.runs_bytes} + (tag.has_marker == 1 ? kMarkerBytes : 0);
+  if (tag.text_bytes != 0 && !entry_bytes_.has_texts) {
+    return Refuse(
+        absl::StrCat("it has ", tag.text_bytes, " bytes of texts, and the keys of input ", input_, " have none"));
+  }
+  const std::size_t expected = std::size_t{tag.runs_bytes} + (tag.has_marker == 1 ? kMarkerBytes : 0) + tag.text_bytes;
   if (payload_bytes != expected || tag.runs_bytes % kRunAlignment != 0) {
     return Refuse(absl::StrCat("its payload of ", payload_bytes, " bytes does not match ", tag.runs_bytes,
-                               " bytes of entries", tag.has_marker == 1 ? " and a marker" : ""));
+                               " bytes of entries", tag.has_marker == 1 ? ", a marker" : "", " and ", tag.text_bytes,
+                               " bytes of texts"));
   }
   return absl::OkStatus();
 }
@@ -56,6 +61,7 @@ absl::StatusOr<DeltaChunk> DeltaReader::Read(const rdma::Message& message) {
   }
   current_ = EpochId{tag.epoch};
   DeltaChunk chunk{.tag = tag, .runs = message.payload.first(tag.runs_bytes), .marker = std::nullopt};
+  texts_ = TextUnpacker(message.payload.last(tag.text_bytes));
   if (tag.has_marker == 1) {
     EpochMarker marker;
     std::memcpy(&marker, message.payload.data() + tag.runs_bytes, sizeof(marker));
@@ -99,6 +105,11 @@ absl::StatusOr<DeltaRun> DeltaReader::TakeRun(std::span<const std::byte>& rest) 
                      .entries = rest.subspan(sizeof(header), std::size_t{header.entry_count} * entry_bytes)};
   rest = rest.subspan(RunBytes(header.entry_count, entry_bytes));
   return run;
+}
+
+absl::Status DeltaReader::RefuseTexts() {
+  failure_ = Refuse("the texts of its keys are not those that it carries");
+  return failure_;
 }
 
 }  // namespace glaive::state

@@ -7,6 +7,7 @@
 //   1. Epochs follow each other without gap, and chunks belong to the current one (invariant I2).
 //   2. A sender's watermark never goes back (invariant I3).
 //   3. A run's entries lie in the chunk, and are of a kind that the input has.
+//   4. Only an input whose keys have texts gets texts. TextUnpacker checks each of them.
 //
 // Everything that arrives is a peer's word, so a violation is an error that names the sender and the epoch, and the
 // reader stays failed: after it, nothing from that sender can be trusted.
@@ -30,6 +31,7 @@
 #include "rdma/base/ids.h"
 #include "rdma/channel/channel_receiver.h"
 #include "state/epoch/delta_layout.h"
+#include "state/record/text_wire.h"
 
 namespace glaive::state {
 
@@ -37,6 +39,7 @@ namespace glaive::state {
 struct DeltaEntryBytes {
   std::uint32_t update = 0;
   std::uint32_t form = 0;  // 0: the input has no such entries
+  bool has_texts = false;  // in their keys
 };
 
 /// A checked message: runs to merge and, at an epoch's end, the marker.
@@ -64,6 +67,10 @@ class DeltaReader {
   absl::StatusOr<DeltaChunk> Read(const rdma::Message& message);
   /// The first run of the rest of a chunk's runs, which is not empty; takes it off `rest`. Errors as above.
   absl::StatusOr<DeltaRun> TakeRun(std::span<const std::byte>& rest);
+  /// The texts of the chunk that was read last, in the order of its entries. None may be left behind the last entry.
+  TextUnpacker& texts() { return texts_; }
+  /// The error of an entry whose texts are not those that come next, or of texts that are left.
+  absl::Status RefuseTexts();
 
   ExecutorId sender() const { return sender_; }
   /// The epoch of the chunk that was read last.
@@ -85,6 +92,7 @@ class DeltaReader {
   EpochId current_{0};
   EpochId ended_{0};
   std::int64_t watermark_ms_ = std::numeric_limits<std::int64_t>::min();
+  TextUnpacker texts_{{}};
   absl::Status failure_;
 };
 

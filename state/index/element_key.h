@@ -10,8 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <tuple>
+#include <type_traits>
 
 #include "state/index/key_hash.h"
+#include "state/record/record.h"
 
 namespace glaive::state {
 
@@ -19,6 +22,8 @@ namespace glaive::state {
 template <StateKey K, StateKey E>
 class ElementKey {
  public:
+  using Members = std::tuple<K, E>;
+
   ElementKey() = default;
   ElementKey(const K& group, const E& element) {
     std::memcpy(bytes_.data(), &group, sizeof(K));
@@ -30,13 +35,36 @@ class ElementKey {
     std::memcpy(&group, bytes_.data(), sizeof(K));
     return group;
   }
+  E element() const {
+    E element;
+    std::memcpy(&element, bytes_.data() + sizeof(K), sizeof(E));
+    return element;
+  }
+
+  /// `visit` gets texts of copies, which do not outlive the call. It may change those of a key that is not const.
+  template <typename Self, typename Visit>
+  static void VisitTexts(Self& self, const Visit& visit) {
+    K group = self.group();
+    E element = self.element();
+    ForEachText(group, visit);
+    ForEachText(element, visit);
+    if constexpr (!std::is_const_v<Self>) {
+      self = ElementKey(group, element);
+    }
+  }
 
   /// What `hash` gives for it: the bits that choose the leader are those of the group's hash.
   std::uint64_t StateHash(const KeyHash& hash) const {
-    return (hash.OfBytes(bytes_.data(), bytes_.size()) & ~kLeaderBits) | (hash(group()) & kLeaderBits);
+    return (hash.OfContent(*this) & ~kLeaderBits) | (hash(group()) & kLeaderBits);
   }
 
-  friend bool operator==(const ElementKey&, const ElementKey&) = default;
+  friend bool operator==(const ElementKey& a, const ElementKey& b) {
+    if constexpr (kHasText<K> || kHasText<E>) {
+      return a.group() == b.group() && a.element() == b.element();
+    } else {
+      return a.bytes_ == b.bytes_;
+    }
+  }
 
  private:
   std::array<std::byte, sizeof(K) + sizeof(E)> bytes_{};

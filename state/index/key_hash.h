@@ -14,31 +14,38 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 
 #include "absl/numeric/int128.h"
 
 #include "rdma/base/ids.h"
-#include "rdma/base/plain_data.h"
+#include "state/record/record.h"
+#include "state/record/text.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace glaive::state {
 
-/// Keys are hashed, compared and shipped as their bytes: no pointers, no padding, boundaries of at most 8.
+/// Keys are hashed and shipped as their bytes, and those of their texts (state/record/record.h): no pointers, no
+/// padding, boundaries of at most 8.
 template <typename K>
-concept StateKey = PlainData<K> && std::has_unique_object_representations_v<K> && std::equality_comparable<K> &&
+concept StateKey = RecordData<K> && std::has_unique_object_representations_v<K> && std::equality_comparable<K> &&
                    std::is_default_constructible_v<K> && (alignof(K) <= 8);
 
 /// A type of which all keys are equal, as those of a query without keys: it says so by a member kOnlyKey.
 template <typename K>
 concept OnlyKey = StateKey<K> && requires { typename std::bool_constant<K::kOnlyKey>; };
 
+/// Whether the bits of a key fit a word.
+template <typename K>
+inline constexpr bool kIsWord = sizeof(K) <= sizeof(std::uint64_t);
+
 /// The bits of a key of up to 8 bytes, zero-extended.
 template <StateKey K>
 std::uint64_t BitsOf(const K& key) {
-  static_assert(sizeof(K) <= sizeof(std::uint64_t));
+  static_assert(kIsWord<K>);
   std::uint64_t bits = 0;
   std::memcpy(&bits, &key, sizeof(key));
   return bits;
@@ -59,13 +66,29 @@ class KeyHash {
   [[gnu::flatten]] inline std::uint64_t operator()(const K& key) const {
     if constexpr (requires { key.StateHash(*this); }) {
       return key.StateHash(*this);
-    } else if constexpr (sizeof(K) <= sizeof(std::uint64_t)) {
+    } else if constexpr (kIsWord<K>) {
       std::uint64_t bits = BitsOf(key) * multiplier_;
       bits = (bits ^ bits >> 32) * mixer_;
       bits = (bits ^ bits >> 32) * mixer_;
       return bits ^ bits >> 32;
     } else {
-      return OfBytes(&key, sizeof(key));
+      return OfContent(key);
+    }
+  }
+
+  /// XXH3 of a value's bytes, in which the XXH3 of a long text takes the place of its address.
+  template <typename T>
+  std::uint64_t OfContent(const T& value) const {
+    if constexpr (kHasText<T>) {
+      T content = value;
+      ForEachText(content, [this](Text& text) {
+        if (!text.is_inline()) [[unlikely]] {
+          text = text.WithReference(OfAnyBytes(text.view(), mixer_));
+        }
+      });
+      return OfBytes(&content, sizeof(content));
+    } else {
+      return OfBytes(&value, sizeof(value));
     }
   }
 
@@ -81,7 +104,7 @@ class KeyHash {
   /// has the bits that the leader follows from, which are alike in all keys of one leader.
   template <StateKey K>
   [[gnu::always_inline]] inline std::uint32_t Spread(const K& key) const {
-    if constexpr (!requires { key.StateHash(*this); } && sizeof(K) <= sizeof(std::uint64_t)) {
+    if constexpr (!requires { key.StateHash(*this); } && kIsWord<K>) {
       return static_cast<std::uint32_t>((BitsOf(key) * multiplier_) >> 32);
     } else {
       return __builtin_bswap32(static_cast<std::uint32_t>((*this)(key)));
@@ -96,6 +119,9 @@ class KeyHash {
     bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;
     return bits ^ bits >> 31;
   }
+
+  /// XXH3 of bytes of any number: much code, which is compiled once.
+  static std::uint64_t OfAnyBytes(std::string_view bytes, std::uint64_t seed);
 
   /// 2^64 times a fraction that no fraction with a small denominator is near to, so that its multiples are spread
   /// evenly. Its continued fraction begins with 1s, as that of the golden ratio does throughout, and goes on with a 1

@@ -115,7 +115,7 @@ class EntryLog {
   absl::Status AddBlock(StateMemory& memory) {
     if (capacity() + kEntriesPerBlock > kMaxEntries) {
       return absl::ResourceExhaustedError(
-          "one executor stores more than 2^32 - 2 keys or tuples of a window: use more executors");
+          "one executor stores more than 2^32 - 2 keys or tuples in one table: use more executors");
     }
     absl::StatusOr<Block> block = memory.Acquire(kBlockBytes, Contents::kAny);
     if (!block.ok()) {

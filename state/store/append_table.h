@@ -23,6 +23,7 @@
 #include "state/index/hash_index.h"
 #include "state/index/key_hash.h"
 #include "state/log/append_log.h"
+#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
 #include "state/store/table_counts.h"
 
@@ -60,6 +61,9 @@ class AppendTable {
   /// Appends the tuples of updates (delta_entry.h); splits what has grown too large. ResourceExhausted past the budget.
   template <typename E>
   absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
+    if (absl::Status status = texts_.MakeRoomFor(memory, run); !status.ok()) {
+      return status;
+    }
     const KeyHash hash = memory.key_hash();
     const SplitLogOf log_of(memory);
     for (const E& update : run) {
@@ -69,7 +73,7 @@ class AppendTable {
           return status;
         }
       }
-      log.Append({.key = update.key, .value = {update.input}});
+      log.Append({.key = texts_.Own(update.key), .value = {update.input}});
     }
     size_ += run.size();
     return !split() && size_ * sizeof(Entry) > memory.thresholds().split_bytes ? Split(memory) : absl::OkStatus();
@@ -103,6 +107,7 @@ class AppendTable {
     for (Log& log : logs_) {
       log.Release(memory);
     }
+    texts_.Release(memory);
     size_ = 0;
   }
 
@@ -117,6 +122,7 @@ class AppendTable {
   AppendTable() : logs_(1) {}
 
   std::vector<Log> logs_;
+  [[no_unique_address]] KeyTexts<K> texts_;  // of the keys in all logs
   std::uint64_t size_ = 0;
 };
 

@@ -12,7 +12,9 @@
 //
 // A copy shares the cells, but not the number of keys: after an insertion into a copy, the copy replaces the original.
 //
-//   CountValue* value = table.FindOrInsert(table.HomeOf(key), key);   // null: store the key elsewhere
+// The texts of keys are in a KeyTexts of the table's owner.
+//
+//   CountValue* value = table.FindOrInsert(table.HomeOf(key), key, texts);   // null: store the key elsewhere
 #pragma once
 
 #include <algorithm>
@@ -31,7 +33,9 @@
 #include "rdma/base/every.h"
 #include "rdma/base/prefetch.h"
 #include "state/index/key_hash.h"
+#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
+#include "state/record/record.h"
 
 namespace glaive::state {
 
@@ -142,8 +146,9 @@ class CellTable {
     return entry != nullptr && entry->key == key ? &entry->value : nullptr;
   }
 
-  /// The key's value, a default one if the key is new; null if the key has no cell, now and later.
-  [[gnu::always_inline]] V* FindOrInsert(CellHome home, const K& key) {
+  /// The key's value, a default one if the key is new; null if the key has no cell, now and later. The texts of a new
+  /// key move to `texts`, which has room for them.
+  [[gnu::always_inline]] V* FindOrInsert(CellHome home, const K& key, KeyTexts<K>& texts) {
     if (IsZero(key)) [[unlikely]] {
       return InsertZero();
     }
@@ -162,13 +167,26 @@ class CellTable {
       return nullptr;
     }
     size_ += is_new;
-    entry->key = key;
+    if constexpr (kHasText<K>) {
+      if (is_new != 0) {
+        entry->key = texts.Own(key);
+      }
+    } else {
+      entry->key = key;
+    }
     if constexpr (!StartsAsZeros<V>) {
       if (is_new != 0) {
         new (&entry->value) V{};
       }
     }
     return &entry->value;
+  }
+
+  [[gnu::always_inline]] V* FindOrInsert(CellHome home, const K& key)
+    requires(!kHasText<K>)
+  {
+    KeyTexts<K> no_texts;
+    return FindOrInsert(home, key, no_texts);
   }
 
   /// Calls `visit(entry)`, which returns a status, for each key, until one is not OK; returns that. Calls `pause()`

@@ -27,6 +27,7 @@
 #include "state/crdt/compact_form.h"
 #include "state/epoch/slice_id.h"
 #include "state/index/key_hash.h"
+#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
 #include "state/store/cell_table.h"
 #include "state/store/delta_entry.h"
@@ -46,6 +47,7 @@ class Combiner {
   /// An empty combiner, which grows to about `most_bytes`. ResourceExhausted past the budget.
   static absl::StatusOr<Combiner> Create(StateMemory& memory, std::uint64_t most_bytes) {
     Combiner combiner;
+    combiner.most_bytes_ = most_bytes;
     combiner.most_keys_ = std::max<std::uint64_t>(most_bytes * 2 / (3 * sizeof(typename Cells::Entry)), 1);
     combiner.planned_keys_ = std::min(kFewestKeys, combiner.most_keys_);
     absl::StatusOr<Cells> cells = Cells::Create(memory, combiner.planned_keys_);
@@ -68,6 +70,8 @@ class Combiner {
   bool full() const { return cells_.full(); }
   /// Whether it could take more keys with more memory.
   bool wants_to_grow() const { return cells_.full() && planned_keys_ < most_keys_; }
+  /// Whether the texts of its keys take more memory than it was meant to.
+  bool has_long_texts() const { return texts_.size_bytes() > most_bytes_; }
 
   /// Calls `use(folder)` with a folder (folders.h) for records of known keys; `use` returns the folder. Returns how
   /// many records it has taken.
@@ -76,11 +80,16 @@ class Combiner {
     return FoldIntoCells<K, V>(cells_, use);
   }
 
+  /// Makes room for the texts of keys that may be new: each item's `.key`. ResourceExhausted past the budget.
+  template <typename Items>
+  absl::Status MakeRoomFor(StateMemory& memory, const Items& items) {
+    return texts_.MakeRoomFor(memory, items);
+  }
   /// The form of a key, a new one if the key is new; null if the key finds no cell.
-  Form* FindOrInsert(const K& key) { return cells_.FindOrInsert(cells_.HomeOf(key), key); }
+  Form* FindOrInsert(const K& key) { return cells_.FindOrInsert(cells_.HomeOf(key), key, texts_); }
 
   /// Moves some keys and forms to `out`. Returns how many; none once it has none left, and it can begin another slice.
-  /// It takes no new keys in between.
+  /// It takes no new keys in between. The texts of the keys are valid until a call returns none.
   std::size_t ReadOut(StateMemory& memory, std::span<DeltaForm<K, V>> out) {
     if (empty()) {
       return 0;
@@ -99,6 +108,7 @@ class Combiner {
   /// Empties the cells, or replaces them by more or less. Where the budget has no more memory, they stay as they are.
   void Restart(StateMemory& memory) {
     position_ = 0;
+    texts_.Release(memory);
     const std::uint64_t wanted = cells_.full() ? std::min(planned_keys_ * kGrowth, most_keys_)
                                  : size() * kGrowth < planned_keys_
                                      ? std::min(std::max<std::uint64_t>(size() * 2, kFewestKeys), most_keys_)
@@ -115,8 +125,10 @@ class Combiner {
   }
 
   Cells cells_;
-  std::size_t position_ = 0;  // of the next cell to be read out
+  [[no_unique_address]] KeyTexts<K> texts_;  // of the keys in the cells
+  std::size_t position_ = 0;                 // of the next cell to be read out
   SliceId slice_{};
+  std::uint64_t most_bytes_ = 0;
   std::uint64_t most_keys_ = 0;
   std::uint64_t planned_keys_ = 0;  // of the cells that there are
 };

@@ -18,6 +18,7 @@
 
 #include "state/crdt/compact_form.h"
 #include "state/index/key_hash.h"
+#include "state/record/record.h"
 #include "state/store/cell_table.h"
 
 namespace glaive::state {
@@ -31,7 +32,7 @@ struct NoFolder {
 };
 
 /// `kOutsideCache` says where the cells are. Outside the cache it gives new keys their cells, too: cells() has to
-/// replace the table's.
+/// replace the table's. New keys with texts are for Take, since their texts need memory.
 template <StateKey K, typename V, bool kOutsideCache>
 class CellFolder {
  public:
@@ -55,7 +56,7 @@ class CellFolder {
  private:
   [[gnu::always_inline]] CompactForm<V>* FormOf(const K& key) {
     const CellHome home = cells_.HomeOf(key);
-    if constexpr (kOutsideCache) {
+    if constexpr (kOutsideCache && !kHasText<K>) {
       return cells_.FindOrInsert(home, key);
     } else {
       return cells_.Find(home, key);

@@ -24,12 +24,12 @@ Fragment::Fragment(rdma::SegmentPool& pool, Outbox& outbox, ExecutorId self, std
                " segments on a pool of ", pool.size());
 }
 
-void Fragment::StartRun(ExecutorId leader, std::size_t entry_bytes) {
+void Fragment::StartRun(ExecutorId leader, std::size_t entry_bytes, std::size_t text_bytes) {
   Log& log = logs_[Value(leader)];
   GLAIVE_CHECK(leader != self_, "more than ", kMostEntries, " entries of the executor's own at a time");
   if (log.begin != nullptr) {
     EndRun(log);
-    if (static_cast<std::size_t>(log.end - log.next) < RunBytes(1, entry_bytes)) {
+    if (static_cast<std::size_t>(log.end - log.next) < RunBytes(1, entry_bytes) + text_bytes) {
       Push(leader, log, nullptr);
     }
   }
@@ -67,16 +67,20 @@ void Fragment::EndRun(Log& log) {
 
 void Fragment::Push(ExecutorId leader, Log& log, const EpochMarker* marker) {
   const auto runs_bytes = static_cast<std::uint32_t>(log.next - log.begin);
+  const auto text_bytes = static_cast<std::uint32_t>(log.begin + geometry_.runs_bytes_per_segment - log.end);
   std::uint32_t payload_bytes = runs_bytes;
+  // Runs, marker and texts leave as one piece.
+  const std::size_t marker_bytes = marker != nullptr ? sizeof(*marker) : 0;
+  std::memmove(log.next + marker_bytes, log.end, text_bytes);
   if (marker != nullptr) {
     std::memcpy(log.next, marker, sizeof(*marker));
-    payload_bytes += sizeof(*marker);
   }
+  payload_bytes += static_cast<std::uint32_t>(marker_bytes) + text_bytes;
   const DeltaTag tag{.epoch = epoch_,
                      .runs_bytes = runs_bytes,
                      .has_marker = marker != nullptr ? 1U : 0U,
                      .input = input_,
-                     .reserved = 0};
+                     .text_bytes = text_bytes};
   outbox_->Push(leader, log.segment, payload_bytes, rdma::MessageTag::Of(tag));
   if (observer_ != nullptr) {
     observer_->OnQueued(leader, tag, {log.begin, std::size_t{runs_bytes}});

@@ -13,6 +13,8 @@
 //   2. A leader's open segment is never empty, so every segment is in the outbox, on its way, or has an entry in it.
 //      Segments come back as leaders merge, so a wait for HasRoom ends (invariants I5, I6).
 //
+// Entries are appended from the front of a segment, and the texts of their keys from its end.
+//
 // Costs: an append is a comparison and a store.
 //
 //   if (!fragment.HasRoom(items.size(), sizeof(Entry))) { wait for segments }
@@ -32,6 +34,8 @@
 #include "state/epoch/delta_layout.h"
 #include "state/epoch/delta_observer.h"
 #include "state/epoch/outbox.h"
+#include "state/record/record.h"
+#include "state/record/text_wire.h"
 #include "state/store/fragment_geometry.h"
 
 namespace glaive::state {
@@ -44,7 +48,7 @@ class Fragment {
            const FragmentGeometry& geometry, std::size_t most_entry_bytes, std::uint32_t input,
            DeltaObserver* observer = nullptr);
 
-  /// Whether `items` entries of `entry_bytes` fit now, whoever leads them. If not, wait for segments.
+  /// Whether `items` entries of `entry_bytes`, texts included, fit now, whoever leads them. If not, wait for segments.
   bool HasRoom(std::size_t items, std::size_t entry_bytes) const {
     return pool_->available() >= geometry_.WorstCaseSegments(items, entry_bytes);
   }
@@ -61,10 +65,22 @@ class Fragment {
   template <typename Entry>
   [[gnu::always_inline]] void Append(ExecutorId leader, const Entry& entry) {
     Log& log = logs_[Value(leader)];
-    if (log.run != run_ || static_cast<std::size_t>(log.end - log.next) < sizeof(Entry)) [[unlikely]] {
-      StartRun(leader, sizeof(Entry));
+    if constexpr (kHasText<decltype(entry.key)>) {
+      // The executor's own entries refer to the texts where they are.
+      const std::size_t text_bytes = leader == self_ ? 0 : TextRoom(entry.key);
+      if (log.run != run_ || static_cast<std::size_t>(log.end - log.next) < sizeof(Entry) + text_bytes) [[unlikely]] {
+        StartRun(leader, sizeof(Entry), text_bytes);
+      }
+      Entry* const appended = new (log.next) Entry(entry);
+      if (leader != self_) {
+        log.end = PackTexts(appended->key, log.end, log.begin + geometry_.runs_bytes_per_segment);
+      }
+    } else {
+      if (log.run != run_ || static_cast<std::size_t>(log.end - log.next) < sizeof(Entry)) [[unlikely]] {
+        StartRun(leader, sizeof(Entry), 0);
+      }
+      new (log.next) Entry(entry);
     }
-    new (log.next) Entry(entry);
     log.next += sizeof(Entry);
   }
 
@@ -89,14 +105,21 @@ class Fragment {
   struct Log {
     std::uint64_t run = 0;  // the number of the last run in the segment
     std::byte* next = nullptr;
-    std::byte* end = nullptr;          // of the room for runs
+    std::byte* end = nullptr;          // of the room for runs: where texts begin
     std::byte* begin = nullptr;        // null: no segment is open
     DeltaRunHeader* header = nullptr;  // of the last run
     std::uint32_t entry_bytes = 0;     // of the last run
     rdma::SegmentId segment{};
   };
 
-  [[gnu::noinline]] void StartRun(ExecutorId leader, std::size_t entry_bytes);
+  /// The texts of a key, and room for the padding that ends the run before them.
+  template <typename K>
+  static std::size_t TextRoom(const K& key) {
+    return TextBytes(key) + kRunAlignment;
+  }
+
+  /// For an entry of so many bytes, with room for its texts.
+  [[gnu::noinline]] void StartRun(ExecutorId leader, std::size_t entry_bytes, std::size_t text_bytes);
   void Open(Log& log, rdma::SegmentId segment);
   /// Completes the header of the last run.
   void EndRun(Log& log);

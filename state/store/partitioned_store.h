@@ -47,6 +47,9 @@
 #include "state/epoch/delta_observer.h"
 #include "state/epoch/delta_reader.h"
 #include "state/epoch/outbox.h"
+#include "state/record/record.h"
+#include "state/record/text_arena.h"
+#include "state/record/text_wire.h"
 #include "state/store/combiner.h"
 #include "state/store/delta_entry.h"
 #include "state/store/fold_policy.h"
@@ -69,13 +72,17 @@ class PartitionedStore {
 
   /// The sizes of its deltas' entries: tuples that are appended are never folded.
   static constexpr DeltaEntryBytes kEntryBytes = [] {
-    DeltaEntryBytes bytes{.update = sizeof(Update)};
+    DeltaEntryBytes bytes{.update = sizeof(Update), .has_texts = kHasText<K>};
     if constexpr (!kIsAppended<V>) {
       bytes.form = sizeof(Form);
     }
     return bytes;
   }();
   static constexpr std::size_t kMostEntryBytes = std::max(kEntryBytes.update, kEntryBytes.form);
+  /// Those of an entry with the longest texts that it may have, in messages of `slot_bytes`.
+  static constexpr std::size_t MostEntryBytes(std::size_t slot_bytes) {
+    return kMostEntryBytes + (kHasText<K> ? MostTextBytes(slot_bytes) + kRunAlignment : 0);
+  }
 
   /// What a store is connected with; all outlive it.
   struct Context {
@@ -143,10 +150,13 @@ class PartitionedStore {
   }
 
   /// Whether Take of `items` records, or ReadOutSome of so many, can be done now. If not, wait for segments.
-  bool HasRoom(std::size_t items) const { return !fragment_ || fragment_->HasRoom(2 * items, kMostEntryBytes); }
+  bool HasRoom(std::size_t items) const {
+    return !fragment_ || fragment_->HasRoom(2 * items, MostEntryBytes(message_bytes_));
+  }
 
   /// Takes up to kMostEntries records of one slice into the state, or to their leaders; HasRoom for them. `updates`
-  /// have no particular content afterwards. ResourceExhausted past the budget ends the run.
+  /// have no particular content afterwards. ResourceExhausted past the budget ends the run, and so does
+  /// InvalidArgument of a key whose texts are too long for a message.
   absl::Status Take(SliceId slice, std::span<Update> updates) {
     if (updates.empty()) {
       return absl::OkStatus();
@@ -175,7 +185,8 @@ class PartitionedStore {
   SliceId held_back_slice() const { return combiner_.slice(); }
   /// Whether it is better read out now, so that more keys fit, or since folding does not pay.
   bool wants_read_out() const {
-    return kFolds && !combiner_.empty() && (!policy_.folds() || combiner_.wants_to_grow());
+    return kFolds && !combiner_.empty() &&
+           (!policy_.folds() || combiner_.wants_to_grow() || combiner_.has_long_texts());
   }
   /// Hands over what is held back, kMostEntries at most; HasRoom for so many. To be called until nothing is held back.
   absl::Status ReadOutSome() {
@@ -214,7 +225,7 @@ class PartitionedStore {
 
   /// Merges up to kMostEntries entries of a run that has passed CheckRun, from number `first` on. Returns how many.
   /// DataLoss when this executor does not lead one of their keys; ResourceExhausted past the budget.
-  absl::StatusOr<std::size_t> MergeSome(const DeltaReader& reader, const DeltaRun& run, std::size_t first) {
+  absl::StatusOr<std::size_t> MergeSome(DeltaReader& reader, const DeltaRun& run, std::size_t first) {
     if constexpr (kFolds) {
       if (run.kind == DeltaKind::kForm) {
         return MergeEntries<Form>(reader, run, first);
@@ -248,6 +259,7 @@ class PartitionedStore {
       : memory_(context.memory),
         self_(context.self),
         executor_count_(context.executor_count),
+        message_bytes_(context.pool != nullptr ? context.pool->slot_bytes() : 0),
         primary_(*context.memory),
         policy_(context.fold) {}
 
@@ -256,6 +268,9 @@ class PartitionedStore {
     const std::uint32_t keys = combiner_.size();
     std::size_t rest = 0;      // of the updates, in their place
     std::size_t replaced = 0;  // forms that gave up their cell to a new one of their key
+    if (!combiner_.MakeRoomFor(*memory_, updates).ok()) {
+      return HandOver(slice, std::span<const Update>(updates));  // no memory for the texts of new keys
+    }
     absl::Status status;
     for (const Update& update : updates) {
       CompactForm<V>* const form = combiner_.FindOrInsert(update.key);
@@ -289,6 +304,11 @@ class PartitionedStore {
     fragment_->Begin(slice, E::kKind);
     const KeyHash hash = memory_->key_hash();
     for (const E& entry : entries) {
+      if constexpr (kHasText<K>) {
+        if (TextBytes(entry.key) > MostTextBytes(message_bytes_)) [[unlikely]] {
+          return TooLong(entry.key);
+        }
+      }
       fragment_->Append(LeaderOf(hash(entry.key), executor_count_), entry);
     }
     const std::span<const E> own = fragment_->template own<E>();
@@ -302,13 +322,31 @@ class PartitionedStore {
     return table.ok() ? (*table)->ApplyRun(*memory_, entries) : table.status();
   }
 
+  absl::Status TooLong(const K& key) const {
+    const LongestText longest = LongestTextOf(key);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the texts of a key take ", TextBytes(key), " bytes, and messages of ", message_bytes_, " bytes carry ",
+        MostTextBytes(message_bytes_),
+        " bytes of them: ", longest.member.empty() ? "the text" : absl::StrCat("its member ", longest.member), " has ",
+        longest.bytes, " bytes; raise --slot-bytes, or shorten the key"));
+  }
+
   template <typename E>
-  absl::StatusOr<std::size_t> MergeEntries(const DeltaReader& reader, const DeltaRun& run, std::size_t first) {
+  absl::StatusOr<std::size_t> MergeEntries(DeltaReader& reader, const DeltaRun& run, std::size_t first) {
     const std::size_t count = std::min<std::size_t>(run.entry_count - first, kAtOnce<E>);
     merging_.resize(kAtOnce<E> * sizeof(E));
     // A copy: the sender could still write to the ring.
     std::memcpy(merging_.data(), run.entries.data() + first * sizeof(E), count * sizeof(E));
     const std::span<const E> entries(reinterpret_cast<const E*>(merging_.data()), count);
+    if constexpr (kHasText<K>) {
+      merging_texts_.Clear();
+      for (E& entry : std::span(reinterpret_cast<E*>(merging_.data()), count)) {
+        if (!reader.texts().Unpack(entry.key)) {
+          return reader.RefuseTexts();
+        }
+        entry.key = merging_texts_.Own(entry.key);
+      }
+    }
     const KeyHash hash = memory_->key_hash();
     for (const E& entry : entries) {
       const ExecutorId leader = LeaderOf(hash(entry.key), executor_count_);
@@ -328,12 +366,14 @@ class PartitionedStore {
   StateMemory* memory_;
   ExecutorId self_;
   std::uint32_t executor_count_;
+  std::size_t message_bytes_;
   Primary primary_;
   std::optional<Fragment> fragment_;
   Combiner<K, V> combiner_;  // of no use to a single executor
   FoldPolicy policy_;
   std::vector<Form> forms_;         // on their way to leaders
   std::vector<std::byte> merging_;  // entries of a ring
+  TextArena merging_texts_;         // of their keys
   std::uint64_t merged_entries_ = 0;
   std::uint64_t own_entries_ = 0;
 };

@@ -29,6 +29,7 @@
 #include "state/index/hash_index.h"
 #include "state/index/key_hash.h"
 #include "state/log/entry_log.h"
+#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
 #include "state/log/state_thresholds.h"
 #include "state/store/run_groups.h"
@@ -86,7 +87,9 @@ class SliceTable {
   template <bool kPrefetched = false, typename Item, typename Applier, typename Make = DefaultValue>
   absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply, const Make& make = {}) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
-    if (absl::Status status = Prepare(memory, items.size()); !status.ok()) {
+    absl::Status status = Prepare(memory, items.size());
+    status.Update(texts_.MakeRoomFor(memory, items));
+    if (!status.ok()) {
       return status;
     }
     if (!IsLarge()) {
@@ -147,11 +150,14 @@ class SliceTable {
   void Release(StateMemory& memory) {
     index_.Release(memory);
     log_.Release(memory);
+    texts_.Release(memory);
   }
 
   std::uint32_t size() const { return log_.size(); }
   Forecast forecast() const { return size(); }
-  std::size_t size_bytes() const { return index_.size_bytes() + std::size_t{log_.size()} * sizeof(Entry); }
+  std::size_t size_bytes() const {
+    return index_.size_bytes() + std::size_t{log_.size()} * sizeof(Entry) + texts_.size_bytes();
+  }
   TableCounts counts() const {
     return {.index_growths = index_.growths(), .index_touches = index_touches_, .prefetched_entries = prefetched_};
   }
@@ -246,7 +252,7 @@ class SliceTable {
       return nullptr;
     }
     if (number == log_.size()) {
-      log_.Append(Entry{.key = key, .value = make()});
+      log_.Append(Entry{.key = texts_.Own(key), .value = make()});
     }
     return &log_.At(number);
   }
@@ -271,11 +277,12 @@ class SliceTable {
 
   HashIndex index_;
   EntryLog<Entry> log_;
-  std::uint64_t updates_ = 0;         // since the last growth
-  std::uint32_t size_at_growth_ = 0;  // the last one
-  std::uint64_t cached_bytes_ = 0;    // up to which it does without prefetching
-  std::uint64_t prefetched_ = 0;      // items, whose buckets and entries were prefetched
-  std::uint64_t index_touches_ = 0;   // groups of updates that gave a larger index pages
+  [[no_unique_address]] KeyTexts<K> texts_;  // of the log's keys
+  std::uint64_t updates_ = 0;                // since the last growth
+  std::uint32_t size_at_growth_ = 0;         // the last one
+  std::uint64_t cached_bytes_ = 0;           // up to which it does without prefetching
+  std::uint64_t prefetched_ = 0;             // items, whose buckets and entries were prefetched
+  std::uint64_t index_touches_ = 0;          // groups of updates that gave a larger index pages
 };
 
 }  // namespace glaive::state

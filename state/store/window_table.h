@@ -29,7 +29,9 @@
 #include "rdma/base/every.h"
 #include "state/crdt/compact_form.h"
 #include "state/index/key_hash.h"
+#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
+#include "state/record/record.h"
 #include "state/store/cell_table.h"
 #include "state/store/delta_entry.h"
 #include "state/store/folders.h"
@@ -160,6 +162,7 @@ class WindowTable {
   /// Gives all memory back.
   void Release(StateMemory& memory) {
     cells_.Release(memory);
+    cell_texts_.Release(memory);
     log_.Release(memory);
     moving_.Release(memory);
   }
@@ -173,7 +176,9 @@ class WindowTable {
   std::uint64_t size() const {
     return std::uint64_t{cells_.size()} + log_.size() - shared_ + (moving() ? moving_.size() - moved_ : 0);
   }
-  std::size_t size_bytes() const { return cells_.size_bytes() + log_.size_bytes() + moving_.size_bytes(); }
+  std::size_t size_bytes() const {
+    return cells_.size_bytes() + cell_texts_.size_bytes() + log_.size_bytes() + moving_.size_bytes();
+  }
   TableCounts counts() const {
     TableCounts counts = counts_;
     counts += log_.counts();
@@ -232,7 +237,10 @@ class WindowTable {
     std::size_t refused_count = 0;
     Cells cells = cells_;  // a copy: its fields need not be read again after each update
     counts_.prefetched_entries += kPrefetches ? run.size() : 0;
-    absl::Status status;
+    absl::Status status = cell_texts_.MakeRoomFor(memory, run);
+    if (!status.ok()) {
+      return status;
+    }
     const auto locate = [&](std::size_t first) {
       for (std::size_t i = first; i < std::min(first + kCellChunk, run.size()); ++i) {
         const CellHome home = cells.HomeOf(run[i].key);
@@ -248,7 +256,7 @@ class WindowTable {
     for (std::size_t first = 0; first < run.size(); first += kCellChunk) {
       locate(kPrefetches ? first + kCellsAhead : first);
       for (std::size_t i = first; i < std::min(first + kCellChunk, run.size()); ++i) {
-        Form* const form = cells.FindOrInsert(homes[i % homes.size()], run[i].key);
+        Form* const form = cells.FindOrInsert(homes[i % homes.size()], run[i].key, cell_texts_);
         if (form == nullptr || !ApplyEntry{}(*form, run[i])) [[unlikely]] {
           refused[refused_count++] = &run[i];
         }
@@ -350,7 +358,10 @@ class WindowTable {
   /// Merges an entry's value into its key's cell, or into the log if there is no cell or no form takes it.
   absl::Status MoveToCell(StateMemory& memory, const Entry& entry) {
     const Moved moved{.hash = memory.key_hash()(entry.key), .key = entry.key, .value = entry.value};
-    Form* const form = cells_.FindOrInsert(cells_.HomeOf(moved.key), moved.key);
+    if (absl::Status status = cell_texts_.MakeRoom(memory, TextBytes(moved.key)); !status.ok()) {
+      return status;
+    }
+    Form* const form = cells_.FindOrInsert(cells_.HomeOf(moved.key), moved.key, cell_texts_);
     if (form != nullptr && form->TryMerge(moved.value)) [[likely]] {
       return absl::OkStatus();
     }
@@ -375,6 +386,7 @@ class WindowTable {
   bool HasCellAsWell(const K& key) const { return shared_ > 0 && cells_.Find(cells_.HomeOf(key), key) != nullptr; }
 
   Cells cells_;
+  [[no_unique_address]] KeyTexts<K> cell_texts_;  // of the keys in cells
   Log log_;  // of keys without a cell, and of what cells did not take or no longer have
   std::uint64_t updates_ = 0;
   std::uint64_t deltas_ = 0;           // of these, those that are no records of this executor

@@ -50,6 +50,12 @@ std::ostream& operator<<(std::ostream& out, const KeyType& type) { return out <<
 
 template <typename K>
 struct Keyed {
+  using Members = std::tuple<K, std::int64_t>;
+  template <typename Self, typename Visit>
+  static void VisitTexts(Self& self, const Visit& visit) {
+    ForEachText(self.key, visit);
+  }
+
   K key;
   std::int64_t number;
 };
@@ -59,6 +65,16 @@ std::int64_t FactorOf(std::uint64_t number) { return static_cast<std::int64_t>(n
 bool IsInTable(std::uint64_t number) { return number % 7 != 3; }
 std::int64_t NumberIn(const TestRecord& record) { return record.event_time_ms * 3 + 1; }
 
+/// `texts` are for rows with texts.
+template <typename Row>
+Collect<Row> CollectRows(std::vector<std::vector<Row>>& rows, CollectedTexts& texts) {
+  if constexpr (kHasText<Row>) {
+    return Collect(rows, texts);
+  } else {
+    return Collect(rows);
+  }
+}
+
 template <typename K>
 absl::Status SumOf(const Workload& workload, const Runner& run, SumRows& rows) {
   const KeyNumbers numbers = NumbersOf<K>(workload.keys);
@@ -67,6 +83,7 @@ absl::Status SumOf(const Workload& workload, const Runner& run, SumRows& rows) {
     if (IsInTable(number)) entries.emplace_back(KeyOf<K>(number), FactorOf(number));
   }
   std::vector<std::vector<WindowResult<K, absl::int128>>> by_leader(workload.executor_count());
+  CollectedTexts texts(workload.executor_count());
   const std::unique_ptr<Query> query =
       From(TestSource(workload))
           .Map([](const TestRecord& record) {
@@ -79,7 +96,7 @@ absl::Status SumOf(const Workload& workload, const Runner& run, SumRows& rows) {
           .KeyBy(&Keyed<K>::key)
           .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
           .Aggregate(Sum{&Keyed<K>::number})
-          .To(Collect(by_leader));
+          .To(CollectRows(by_leader, texts));
   const absl::Status status = run(*query);
   for (const auto& leader : by_leader) {
     for (const auto& row : leader) rows.insert({row.window_start_ms, numbers.at(BytesOf(row.key)), row.value});
@@ -99,11 +116,12 @@ absl::Status JoinOf(const Workload& workload, const Runner& run, PairRows& rows)
   const auto key_of = [](const TestRecord& record) { return KeyOf<K>(record.key); };
   std::vector<std::vector<WindowResult<K, std::tuple<std::int64_t, std::int64_t>>>> by_leader(
       workload.executor_count());
+  CollectedTexts texts(workload.executor_count());
   const std::unique_ptr<Query> query = Join(From(TestSource(workload)), From(TestSource(OtherStream(workload))))
                                            .On(key_of, key_of)
                                            .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
                                            .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
-                                           .To(Collect(by_leader));
+                                           .To(CollectRows(by_leader, texts));
   const absl::Status status = run(*query);
   for (const auto& leader : by_leader) {
     for (const auto& row : leader) {
@@ -135,7 +153,9 @@ std::vector<KeyType> KeyTypes() {
           TypeOf<Place, false>("Struct12"),
           TypeOf<HostAddress, true>("Struct16"),
           TypeOf<FixedText<40>, true>("Text40"),
-          TypeOf<FixedText<56>, false>("Text56")};
+          TypeOf<FixedText<56>, false>("Text56"),
+          TypeOf<Text, true>("Text"),
+          TypeOf<Page, true>("StructOfTexts")};
 }
 
 std::vector<KeyType> JoinedKeyTypes() {
@@ -212,7 +232,7 @@ TEST_P(KeysOf, HaveExactSumsInLogs) {
     Workload workload = WorkloadOf(keys);
     SCOPED_TRACE(absl::StrCat(workload.keys, " keys"));
     workload.window_ms = workload.span_ms;  // one slice, which is never considered
-    workload.thresholds = {.cached_log_bytes = 1'000, .updates_between_reviews = std::uint64_t{1} << 60};
+    workload.thresholds = {.cached_log_bytes = 2'000, .updates_between_reviews = std::uint64_t{1} << 60};
     workload.fold = {.records_per_saved = 8, .combiner_bytes = 1'024};
     const ClusterOutcome outcome = ExpectSums(workload);
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::cell_slices) + Total(outcome, &ExecutorMetrics::cell_moves), 0U);

@@ -1,5 +1,5 @@
 // Keys of other types than the 8-byte integers of most tests: of 1 to 56 bytes, with and without a sign, at boundaries
-// of 1 to 8, of one member and of several.
+// of 1 to 8, of one member and of several, with and without texts.
 //
 // KeyOf<K>(number) is the key of a number below KeyRange<K>::kCount; another number is another key, and 0 is the key of
 // zero bytes, which cells tell apart. So a test can compute its expectation over numbers, and find the number of a
@@ -17,10 +17,12 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "rdma/base/check.h"
 #include "state/index/key_hash.h"
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -64,6 +66,11 @@ struct KeyRange {
 template <>
 struct KeyRange<bool> {
   static constexpr std::uint64_t kCount = 2;
+};
+template <typename K>
+  requires kHasText<K>
+struct KeyRange<K> {
+  static constexpr std::uint64_t kCount = 3'000;
 };
 
 template <typename K>
@@ -121,11 +128,57 @@ inline FixedText<56> KeyOf<FixedText<56>>(std::uint64_t number) {
   return TextOf<56>(number);
 }
 
+/// The texts of numbers up to 3,000, each in a place of its own.
+inline constexpr std::size_t kTextBytes = 22;
+inline constexpr auto kTexts = [] {
+  std::array<char, 3'000 * kTextBytes> texts{};
+  for (std::size_t number = 0; number < texts.size() / kTextBytes; ++number) {
+    char* const text = texts.data() + number * kTextBytes;
+    constexpr std::string_view kBeginning = "https://a.site/p/";
+    std::copy(kBeginning.begin(), kBeginning.end(), text);
+    std::size_t digits = number;
+    for (std::size_t place = kTextBytes; place > kBeginning.size(); --place, digits /= 10) {
+      text[place - 1] = static_cast<char>('0' + digits % 10);
+    }
+  }
+  return texts;
+}();
+/// The empty text, short ones, and long ones that differ in their last characters alone.
+template <>
+inline Text KeyOf<Text>(std::uint64_t number) {
+  const std::string_view text(kTexts.data() + number * kTextBytes, number == 0 ? 0 : kTextBytes);
+  return Text(number % 3 == 1 ? text.substr(kTextBytes - 6) : text);
+}
+
+/// Two texts and a number between them.
+struct Page {
+  Text site;
+  std::uint64_t visit;
+  Text path;
+
+  friend bool operator==(const Page&, const Page&) = default;
+  template <typename H>
+  friend H AbslHashValue(H state, const Page& page) {
+    return H::combine(std::move(state), page.site, page.visit, page.path);
+  }
+};
+GLAIVE_RECORD(Page, site, visit, path)
+template <>
+inline Page KeyOf<Page>(std::uint64_t number) {
+  return {.site = KeyOf<Text>(number % 5), .visit = number / 5 % 3, .path = KeyOf<Text>(number / 15)};
+}
+
 template <state::StateKey K>
 std::string BytesOf(const K& key) {
-  std::string bytes(sizeof(key), '\0');
-  std::memcpy(bytes.data(), &key, sizeof(key));
-  return bytes;
+  K content = key;
+  std::string texts;
+  ForEachText(content, [&texts](Text& text) {
+    texts += text.view();
+    text = text.is_inline() ? text : text.WithReference(0);
+  });
+  std::string bytes(sizeof(content), '\0');
+  std::memcpy(bytes.data(), &content, sizeof(content));
+  return bytes + texts;
 }
 
 /// Keys' bytes, and which number each key is of.

@@ -9,6 +9,7 @@
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,12 +17,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "rdma/channel/channel_receiver.h"
 #include "rdma/channel/checksum.h"
 #include "rdma/channel/slot_footer.h"
 #include "state/epoch/delta_reader.h"
+#include "state/record/text.h"
 #include "tests/fuzz/fuzz_clock.h"
 #include "tests/fuzz/require.h"
 
@@ -31,7 +34,8 @@ namespace {
 constexpr std::uint32_t kRingToken = 99;
 constexpr ExecutorId kLeader{0};
 constexpr ExecutorId kSender{1};
-constexpr state::DeltaEntryBytes kEntryBytes{.update = 12, .form = 24};
+/// Entries of either kind begin with a key, which is a text.
+constexpr state::DeltaEntryBytes kEntryBytes{.update = sizeof(Text) + 12, .form = sizeof(Text) + 24, .has_texts = true};
 
 /// Takes credits, unless the input wants its queue to be full.
 class CreditTaker final : public rdma::QueuePair {
@@ -62,18 +66,32 @@ rdma::SlotFooter AnyFooter(FuzzedDataProvider& input, std::uint64_t number, cons
                       .runs_bytes = input.ConsumeBool() ? footer.payload_bytes : input.ConsumeIntegral<std::uint32_t>(),
                       .has_marker = input.ConsumeIntegralInRange<std::uint32_t>(0, 2),
                       .input = input.ConsumeIntegralInRange<std::uint32_t>(0, 1),
-                      .reserved = 0};
+                      .text_bytes = input.ConsumeBool() ? 0 : input.ConsumeIntegral<std::uint32_t>()};
   if (input.ConsumeBool()) {
     tag.runs_bytes = 8 * input.ConsumeIntegralInRange<std::uint32_t>(0, options.slot_bytes / 8);
-    footer.payload_bytes = tag.runs_bytes + (tag.has_marker == 1 ? std::uint32_t{state::kMarkerBytes} : 0);
+    tag.text_bytes = input.ConsumeIntegralInRange<std::uint32_t>(0, 64);
+    footer.payload_bytes =
+        tag.runs_bytes + (tag.has_marker == 1 ? std::uint32_t{state::kMarkerBytes} : 0) + tag.text_bytes;
   }
   footer.tag = rdma::MessageTag::Of(tag);
   footer.footer_checksum = rdma::FooterChecksum(footer);
   return footer;
 }
 
-/// Writes headers of runs to a payload, each where the entries of the one before it end.
+/// A text that may be right where texts of `used` bytes are before it.
+Text AnyText(FuzzedDataProvider& input, std::uint64_t& used) {
+  static constexpr std::array<char, 64> kZeros{};
+  const auto size = input.ConsumeIntegralInRange<std::size_t>(0, 30);
+  const Text text(std::string_view(kZeros.data(), size));
+  if (text.is_inline()) return text;
+  used += size;
+  return text.WithReference(input.ConsumeProbability<float>() < 0.9F ? used : input.ConsumeIntegral<std::uint64_t>());
+}
+
+/// Writes headers of runs to a payload, each where the entries of the one before it end, and texts at their keys'
+/// places.
 void WriteRuns(FuzzedDataProvider& input, std::span<std::byte> payload) {
+  std::uint64_t used = 0;
   while (payload.size() >= sizeof(state::DeltaRunHeader) && input.ConsumeBool()) {
     const state::DeltaRunHeader header{
         .slice = state::SliceId{input.ConsumeIntegral<std::int64_t>()},
@@ -82,6 +100,12 @@ void WriteRuns(FuzzedDataProvider& input, std::span<std::byte> payload) {
         .kind = static_cast<state::DeltaKind>(input.ConsumeIntegralInRange<std::uint32_t>(0, 2))};
     std::memcpy(payload.data(), &header, sizeof(header));
     const std::size_t entry_bytes = header.kind == state::DeltaKind::kUpdate ? kEntryBytes.update : kEntryBytes.form;
+    for (std::size_t place = sizeof(header), entry = 0;
+         entry < header.entry_count && input.ConsumeBool() && place + sizeof(Text) <= payload.size();
+         ++entry, place += entry_bytes) {
+      const Text text = AnyText(input, used);
+      std::memcpy(payload.data() + place, &text, sizeof(text));
+    }
     payload = payload.subspan(std::min(state::RunBytes(header.entry_count, entry_bytes), payload.size()));
   }
 }
@@ -104,6 +128,15 @@ void Receive(rdma::ChannelReceiver& receiver, state::DeltaReader& reader, std::s
       const absl::StatusOr<state::DeltaRun> run = reader.TakeRun(rest);
       if (!run.ok()) break;
       (void)SumOf(run->entries);
+      const std::size_t entry_bytes = run->entries.size() / run->entry_count;
+      for (std::size_t place = 0; place < run->entries.size(); place += entry_bytes) {
+        Text key;
+        std::memcpy(static_cast<void*>(&key), run->entries.data() + place, sizeof(key));
+        if (!reader.texts().Unpack(key)) break;
+        const std::span<const std::byte> bytes = std::as_bytes(std::span(key.view()));
+        Require(key.is_inline() || IsInside(bytes, payload), "a text lies in its payload");
+        (void)SumOf(bytes);
+      }
       Require(rest.size() < before && IsInside(run->entries, chunk->runs) && run->entry_count > 0,
               "a run has entries, which lie in their chunk");
     }

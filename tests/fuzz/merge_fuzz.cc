@@ -16,11 +16,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/executor/executor.h"
 #include "state/epoch/delta_layout.h"
+#include "state/record/text.h"
 #include "tests/fuzz/fuzz_clock.h"
 #include "tests/fuzz/merge/ticks.h"
 #include "tests/fuzz/require.h"
@@ -37,6 +39,7 @@ Queries MakeQueries() {
   AddSimpleQueries(queries);
   AddWideQueries(queries);
   AddJoins(queries);
+  AddTexts(queries);
   return queries;
 }
 
@@ -44,7 +47,7 @@ Queries MakeQueries() {
 class HostileHelper {
  public:
   HostileHelper(const Query& query, const Clock& clock) {
-    for (const InputShape& input : query.inputs()) entry_bytes_.push_back(input.entry_bytes);
+    for (const InputShape& input : query.inputs()) inputs_.push_back(input);
     ExecutorConfig config;
     config.mesh.executors_per_node = 2;
     config.mesh.executor_count = 2;
@@ -63,7 +66,7 @@ class HostileHelper {
     while (leader_->mesh().PollConnecting()->has_value() || mesh_->PollConnecting()->has_value()) {
     }
     Require(leader_->Open(GoOn).ok() && leader_->Start().ok(), "the leader starts");
-    ended_.assign(entry_bytes_.size(), 0);
+    ended_.assign(inputs_.size(), 0);
   }
 
   void Send(FuzzedDataProvider& input) {
@@ -78,9 +81,9 @@ class HostileHelper {
                         .runs_bytes = 0,
                         .has_marker = input.ConsumeBool() ? 1U : 0U,
                         .input = number,
-                        .reserved = 0};
+                        .text_bytes = 0};
     const std::size_t capacity = state::RunsCapacity(mesh_->segments().payload_capacity());
-    tag.runs_bytes = static_cast<std::uint32_t>(WriteRuns(input, {payload, capacity}, entry_bytes_[number]));
+    tag.runs_bytes = static_cast<std::uint32_t>(WriteRuns(input, {payload, capacity}, inputs_[number], tag.text_bytes));
     std::size_t payload_bytes = tag.runs_bytes;
     if (tag.has_marker == 1) {
       watermark_ms_ += input.ConsumeIntegralInRange<std::int64_t>(-1, 100);
@@ -95,6 +98,12 @@ class HostileHelper {
       payload_bytes += sizeof(marker);
       ++ended_[number];
     }
+    tag.text_bytes = static_cast<std::uint32_t>(
+        std::min<std::size_t>(tag.text_bytes, mesh_->segments().payload_capacity() - payload_bytes));
+    for (std::uint32_t i = 0; i < tag.text_bytes; ++i) {  // some letters that come again
+      payload[payload_bytes + i] = std::byte{static_cast<unsigned char>('a' + i % 3)};
+    }
+    payload_bytes += tag.text_bytes;
     if (input.ConsumeProbability<float>() < 0.05F) tag.runs_bytes = input.ConsumeIntegral<std::uint32_t>();
     if (input.ConsumeProbability<float>() < 0.05F) tag.input = input.ConsumeIntegral<std::uint32_t>();
     if (input.ConsumeProbability<float>() < 0.05F) tag.epoch = input.ConsumeIntegral<std::uint64_t>();
@@ -108,9 +117,22 @@ class HostileHelper {
   bool done() const { return leader_->done(); }
 
  private:
+  static Text AnyText(FuzzedDataProvider& input, std::uint32_t& used) {
+    static constexpr std::array<char, 64> kZeros{};
+    const auto size = input.ConsumeIntegralInRange<std::uint32_t>(0, 30);
+    const Text text(std::string_view(kZeros.data(), size));
+    if (text.is_inline()) return text;
+    used += size;
+    return text.WithReference(input.ConsumeProbability<float>() < 0.98F ? used
+                                                                        : input.ConsumeIntegral<std::uint32_t>());
+  }
+
   /// Writes some runs; returns their bytes. `most_entry_bytes` is the size of an update or of a form, whichever is
-  /// larger; that of the other kind is for the input to find.
-  static std::size_t WriteRuns(FuzzedDataProvider& input, std::span<std::byte> payload, std::size_t most_entry_bytes) {
+  /// larger; that of the other kind is for the input to find. Keys that are texts get texts that are mostly right, and
+  /// `text_bytes` says how many bytes they refer to.
+  static std::size_t WriteRuns(FuzzedDataProvider& input, std::span<std::byte> payload, const InputShape& shape,
+                               std::uint32_t& text_bytes) {
+    const std::size_t most_entry_bytes = shape.entry_bytes;
     std::size_t written = 0;
     while (input.ConsumeProbability<float>() < 0.7F) {
       const std::size_t entry_bytes =
@@ -131,6 +153,13 @@ class HostileHelper {
       // The same few bytes again and again, from any place on, make entries that agree in some fields.
       for (std::size_t i = 0; !bytes.empty() && i < entries_bytes; ++i) {
         rest[sizeof(header) + i] = std::byte{bytes[i % bytes.size()]};
+      }
+      // A key is a text, or a number and a text.
+      const std::size_t place = input.ConsumeBool() ? 0 : sizeof(std::uint64_t);
+      for (std::size_t entry = 0; shape.has_texts && entry < header.entry_count && place < entry_bytes; ++entry) {
+        const Text text = AnyText(input, text_bytes);
+        std::memcpy(rest.data() + sizeof(header) + entry * entry_bytes + place, &text,
+                    std::min(sizeof(text), entry_bytes - place));
       }
       written += state::RunBytes(header.entry_count, entry_bytes);
       if (input.ConsumeProbability<float>() < 0.05F) header.entry_count = input.ConsumeIntegral<std::uint32_t>();
@@ -153,7 +182,7 @@ class HostileHelper {
     }
   }
 
-  std::vector<std::size_t> entry_bytes_;  // by input
+  std::vector<InputShape> inputs_;
   std::unique_ptr<rdma::ExecutorMesh> mesh_;
   std::unique_ptr<Executor> leader_;
   std::vector<std::uint64_t> ended_;  // epochs that the helper has ended, by input

@@ -65,6 +65,8 @@ struct CatalogueEntry {
   /// Whether its sources are TimedSources. `expect` is given the flows that these have noted. No record is late, so the
   /// first source may fall silent, too.
   bool by_processing_time = false;
+  /// Whether it has less than ten rows, however many records there are.
+  bool has_few_rows = false;
   /// Whether the simulation knows which flows rows wait for, and which sources the inputs of stages are.
   bool has_known_flows() const { return rows_wait_for == RowsWaitFor::kInput || rows_wait_for == RowsWaitFor::kStages; }
   bool inputs_are_sources() const {

@@ -24,7 +24,8 @@ constexpr std::string_view kWindows[] = {"tumbling", "sliding", "session", "unbo
 constexpr std::string_view kAggregates[] = {"count",    "sum",   "exact-sum", "min", "max",     "mean",
                                             "variance", "first", "last",      "top", "distinct"};
 constexpr std::string_view kJoins[] = {"inner", "left", "full"};
-constexpr std::string_view kKeys[] = {"1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes", "40 bytes", "a struct"};
+constexpr std::string_view kKeys[] = {
+    "1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes", "40 bytes", "a struct", "a text", "a struct with a text"};
 constexpr std::string_view kShapes[] = {"no stage",    "one stage",   "two stages",      "three stages",
                                         "four stages", "five stages", "a join of joins", "a random graph"};
 

@@ -19,7 +19,7 @@ constexpr ExecutorId kHelper{0};
 constexpr ExecutorId kLeader{1};
 
 state::DeltaTag Tag(std::uint64_t epoch, std::uint32_t runs_bytes, bool has_marker = true) {
-  return {.epoch = epoch, .runs_bytes = runs_bytes, .has_marker = has_marker ? 1U : 0U, .input = 0, .reserved = 0};
+  return {.epoch = epoch, .runs_bytes = runs_bytes, .has_marker = has_marker ? 1U : 0U, .input = 0, .text_bytes = 0};
 }
 
 class DeltaLedgerTest : public ::testing::Test {

@@ -19,6 +19,7 @@
 
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
+#include "state/record/text.h"
 #include "tests/sim/event.h"
 
 namespace glaive::sim {
@@ -31,6 +32,7 @@ inline std::string Show(absl::int128 value) {
   return text.str();
 }
 inline std::string Show(engine::AllRecords /*key*/) { return "all"; }
+inline std::string Show(const Text& text) { return std::string(text.view()); }
 inline std::string Show(const Event& event) {
   return absl::StrCat("(", event.key, " ", event.time_ms, " ", event.amount, " ", Show(double{event.weight}), " ",
                       event.kind, ")");

@@ -216,7 +216,7 @@ TEST_F(DeltaReaderTest, RefusesAPayloadThatIsShorterOrLongerThanItsRuns) {
 TEST_F(DeltaReaderTest, RefusesAMarkerThatIsNotThere) {
   HandMadeDelta delta = Chunk(1);
   delta.tag.has_marker = 1;
-  ExpectRefused(delta, "its payload of 32 bytes does not match 32 bytes of entries and a marker");
+  ExpectRefused(delta, "its payload of 32 bytes does not match 32 bytes of entries, a marker and 0 bytes of texts");
 }
 
 TEST_F(DeltaReaderTest, RefusesMoreBytesOfRunsThanThePayloadHas) {

@@ -22,6 +22,7 @@ using Queries = std::vector<std::unique_ptr<Query>>;
 void AddSimpleQueries(Queries& queries);
 void AddWideQueries(Queries& queries);
 void AddJoins(Queries& queries);
+void AddTexts(Queries& queries);
 
 struct Tick {
   std::uint64_t key;

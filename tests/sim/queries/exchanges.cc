@@ -116,6 +116,60 @@ CatalogueEntry MovedAndJoined(std::string_view name, bool compares_flows, const 
               }};
 }
 
+/// A record with texts, of which the longer ones lie elsewhere in a message.
+struct NamedEvent {
+  Text name;
+  Text other;
+  std::uint64_t key;
+  std::int64_t time_ms;
+  std::int64_t amount;
+};
+GLAIVE_RECORD(NamedEvent, name, other, key, time_ms, amount)
+
+NamedEvent Named(const Event& event) {
+  return {.name = KeyAs<Text>(event),
+          .other = engine::KeyOf<Text>(static_cast<std::uint64_t>(event.amount) % kKeysOfText),
+          .key = event.key,
+          .time_ms = event.time_ms,
+          .amount = event.amount};
+}
+
+/// Rows of records that move with their texts: what each text says.
+CatalogueEntry MovedTexts() {
+  using NamedRow = WindowResult<Text, Text>;
+  return {.name = "records with texts, spread in turn",
+          .window = "",
+          .aggregates = {},
+          .join = "",
+          .shape = "no stage",
+          .rows_wait_for = RowsWaitFor::kNothing,
+          .compares_flows = false,
+          .build =
+              [](const QueryParts& parts) {
+                return FirstOfAll(parts)
+                    .Map(&Named)
+                    .Shuffle()
+                    .Map([](const NamedEvent& event) {
+                      return NamedRow{.window_start_ms = event.time_ms,
+                                      .window_end_ms = event.time_ms + 1,
+                                      .key = event.name,
+                                      .value = event.other};
+                    })
+                    .To(StoreRows{parts.rows});
+              },
+          .expect =
+              [](const Input& input) {
+                std::vector<std::string> rows;
+                for (const Seen& seen : Read(input, 0)) {
+                  const Event& event = seen.event;
+                  rows.push_back(RowText({.start_ms = event.time_ms, .end_ms = event.time_ms + 1, .key = event.key},
+                                         TextOfNumber(event.key % kKeysOfText),
+                                         TextOfNumber(static_cast<std::uint64_t>(event.amount) % kKeysOfText)));
+                }
+                return Expected{.rows = std::move(rows), .late = {}};
+              }};
+}
+
 bool IsAny(const Event& /*event*/) { return true; }
 bool IsEven(const Event& event) { return event.amount % 2 == 0; }
 bool IsOdd(const Event& event) { return !IsEven(event); }
@@ -243,6 +297,7 @@ std::vector<CatalogueEntry> ExchangeQueries() {
               "records at all executors", [](const QueryParts& parts) { return FirstOfAll(parts).Broadcast(); },
               [](std::size_t executors) { return executors; }),
           MovedResults(),
+          MovedTexts(),
           LimitedRows(),
           MovedAndJoined(
               "a stream joined with its own copy, spread in turn", /*compares_flows=*/true,

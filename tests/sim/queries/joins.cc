@@ -62,11 +62,13 @@ std::function<Expected(const Input&)> Unwindowed(bool is_left, bool is_full) {
   };
 }
 
+/// For keys that no two events' keys share.
+template <typename K = std::uint64_t>
 std::function<Expected(const Input&)> InSession(bool is_left, bool is_full) {
-  return [=](const Input& input) {
+  return [=, key = KeyOracleOf<K>()](const Input& input) {
     std::vector<Event> late;
     const std::vector<Pair> pairs = SessionPairsOf(Read(input, 0), Read(input, 1), kJoinGapMs, is_left, is_full, late);
-    return Expected{.rows = PairRows(pairs), .late = LateRowsOf(late)};
+    return Expected{.rows = PairRows(pairs, key.text), .late = LateRowsOf(late)};
   };
 }
 
@@ -95,7 +97,13 @@ std::vector<CatalogueEntry> JoinQueries() {
       JoinOf<JoinKind::kLeft, std::uint16_t>("unwindowed left join by 2 bytes", "left", "unbounded", Unbounded{},
                                              Unwindowed<std::uint16_t>(true, false)),
       JoinOf<JoinKind::kFull, MixedKey>("unwindowed full join by a struct", "full", "unbounded", Unbounded{},
-                                        Unwindowed<MixedKey>(true, true))};
+                                        Unwindowed<MixedKey>(true, true)),
+      JoinOf<JoinKind::kFull, Text>("full join by a text", "full", "tumbling", tumbling,
+                                    Windowed<Text>(kJoinSizeMs, kJoinSizeMs, true, true)),
+      JoinOf<JoinKind::kFull, NamedKey>("session full join by a struct with a text", "full", "session", session,
+                                        InSession<NamedKey>(true, true)),
+      JoinOf<JoinKind::kLeft, Text>("unwindowed left join by a text", "left", "unbounded", Unbounded{},
+                                    Unwindowed<Text>(true, false))};
 }
 
 }  // namespace glaive::sim

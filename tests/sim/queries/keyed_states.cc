@@ -27,7 +27,8 @@ using BuildQuery = std::function<std::unique_ptr<Query>(const QueryParts&)>;
 
 /// A query of the first source without a stage.
 CatalogueEntry WithStates(std::string_view name, BuildQuery build,
-                          std::function<std::vector<std::string>(const std::vector<Seen>&)> rows) {
+                          std::function<std::vector<std::string>(const std::vector<Seen>&)> rows,
+                          bool has_few_rows = false) {
   return {.name = name,
           .window = "",
           .aggregates = {},
@@ -35,6 +36,7 @@ CatalogueEntry WithStates(std::string_view name, BuildQuery build,
           .shape = "no stage",
           .rows_wait_for = RowsWaitFor::kNothing,
           .compares_flows = false,
+          .has_few_rows = has_few_rows,
           .build = std::move(build),
           .expect = [rows = std::move(rows)](const Input& input) {
             return Expected{.rows = rows(Read(input, 0)), .late = {}};
@@ -136,6 +138,7 @@ CatalogueEntry FoldsSummed() {
       .join = "",
       .rows_wait_for = RowsWaitFor::kStages,
       .compares_flows = false,
+      .has_few_rows = true,
       .build =
           [](const QueryParts& parts) {
             return FirstOfAll(parts)
@@ -251,13 +254,13 @@ std::vector<CatalogueEntry> StatesOfAllRecords() {
               [](const QueryParts& parts) {
                 return FirstOfAll(parts).Fold(std::int64_t{0}, &AddAmount).To(StoreRows{parts.rows});
               },
-              RowsAtTheEnd<AllRecords>(SumOf)),
+              RowsAtTheEnd<AllRecords>(SumOf), /*has_few_rows=*/true),
           WithStates(
               "all records reduced to the least",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts).Reduce(&TakeLesser).Map(&AmountRow<AllRecords>).To(StoreRows{parts.rows});
               },
-              RowsAtTheEnd<AllRecords>(LeastOf))};
+              RowsAtTheEnd<AllRecords>(LeastOf), /*has_few_rows=*/true)};
 }
 
 }  // namespace

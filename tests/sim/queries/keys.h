@@ -14,10 +14,14 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 #include "engine/sink/sink.h"
+#include "state/record/record.h"
+#include "tests/engine/typed_keys.h"
 #include "tests/sim/event.h"
 #include "tests/sim/oracle.h"
+#include "tests/sim/show.h"
 
 namespace glaive::sim {
 
@@ -33,9 +37,20 @@ struct MixedKey {
   friend bool operator==(const MixedKey&, const MixedKey&) = default;
 };
 
+/// A text beside a number.
+struct NamedKey {
+  Text name;
+  std::uint64_t number = 0;
+
+  friend bool operator==(const NamedKey&, const NamedKey&) = default;
+};
+GLAIVE_RECORD(NamedKey, name, number)
+
 inline constexpr std::uint64_t kKeysOf1Byte = 200;
 inline constexpr std::uint64_t kKeysOf2Bytes = 60'000;
 inline constexpr std::uint64_t kKeysOf4Bytes = 4'000'000'007;
+inline constexpr std::uint64_t kKeysOfText = 3'000;
+inline constexpr std::uint64_t kNames = 7;
 
 template <typename K>
 K KeyAs(const Event& event) {
@@ -55,6 +70,10 @@ K KeyAs(const Event& event) {
             .low = static_cast<std::uint32_t>(key),
             .middle = static_cast<std::uint16_t>(key >> 32),
             .ends = {static_cast<std::uint8_t>(key >> 48), static_cast<std::uint8_t>(key >> 56)}};
+  } else if constexpr (std::same_as<K, Text>) {
+    return engine::KeyOf<Text>(key % kKeysOfText);
+  } else if constexpr (std::same_as<K, NamedKey>) {
+    return {.name = engine::KeyOf<Text>(key % kNames), .number = key};
   } else {
     static_assert(std::same_as<K, std::uint64_t>);
     return key;
@@ -67,6 +86,12 @@ struct KeyOracle {
   KeyFunction key_of;
   KeyText text;
 };
+
+/// The text of a number, as typed_keys.h says.
+inline std::string TextOfNumber(std::uint64_t number) {
+  const std::string digits = absl::StrFormat("%05d", number);
+  return number == 0 ? "" : number % 3 == 1 ? "/" + digits : "https://a.site/p/" + digits;
+}
 
 template <typename K>
 KeyOracle KeyOracleOf() {
@@ -87,6 +112,11 @@ KeyOracle KeyOracleOf() {
               return absl::StrCat("9-", key & 0xFFFFFFFF, "-", key >> 32 & 0xFFFF, "-", key >> 48 & 0xFF, "-",
                                   key >> 56);
             }};
+  } else if constexpr (std::same_as<K, Text>) {
+    return {"a text", [](const Event& event) { return event.key % kKeysOfText; }, &TextOfNumber};
+  } else if constexpr (std::same_as<K, NamedKey>) {
+    return {"a struct with a text", KeyOf,
+            [](std::uint64_t key) { return absl::StrCat(TextOfNumber(key % kNames), "-", key); }};
   } else {
     static_assert(std::same_as<K, std::uint64_t>);
     return {"8 bytes", KeyOf, PlainText};
@@ -97,5 +127,7 @@ inline std::string Show(const MixedKey& key) {
   return absl::StrCat(key.high, "-", key.low, "-", key.middle, "-", static_cast<int>(key.ends[0]), "-",
                       static_cast<int>(key.ends[1]));
 }
+
+inline std::string Show(const NamedKey& key) { return absl::StrCat(Show(key.name), "-", key.number); }
 
 }  // namespace glaive::sim

@@ -120,6 +120,7 @@ CatalogueEntry Aggregated(std::string_view name, const WindowKind<W>& kind, cons
           .aggregates = shown,
           .join = "",
           .key = key.name,
+          .has_few_rows = key.name == "none" && kind.name == "unbounded",
           .build =
               [window = kind.window, aggregate](const QueryParts& parts) {
                 return Judged(Keyed<K>(FirstOfAll(parts)).Window(window), parts)

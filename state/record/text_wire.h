@@ -1,0 +1,105 @@
+// Texts in messages: the long texts of a message's records, packed from its end towards the records.
+//
+//   payload   | records, entries, marker … | third text | second text | first text |
+//                                                       ◄──── reference: 2nd ────►
+//
+// A long text in a message says how far before the payload's end its bytes begin. It is the length of all texts up to
+// its own, so the texts lie without gaps in the order of their records, from the end. A receiver knows each reference
+// beforehand, and refuses a message with another one.
+//
+//   texts = PackTexts(record, texts, room_end);   // of a record that was copied into the message
+//
+//   TextUnpacker texts(payload_texts);
+//   if (!texts.Unpack(record)) ...    // the texts refer to the payload again
+//   if (!texts.empty()) ...           // at the end: bytes that no text refers to
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "state/record/record.h"
+#include "state/record/text.h"
+
+namespace glaive::state {
+
+/// The most bytes that the texts of a key may refer to, in messages of `slot_bytes`: some keys fit each message.
+constexpr std::size_t MostTextBytes(std::size_t slot_bytes) { return slot_bytes / 16; }
+
+/// Moves the long texts of `value`, which lies in the message, to `begin` and before it, where there is room for
+/// TextBytes(value), and makes them references. `end` is the end of the room for texts. Returns where they begin now.
+template <RecordData R>
+std::byte* PackTexts(R& value, std::byte* begin, const std::byte* end) {
+  ForEachText(value, [&](Text& text) {
+    if (!text.is_inline()) {
+      begin -= text.size();
+      std::memcpy(begin, text.view().data(), text.size());
+      text = text.WithReference(static_cast<std::uint64_t>(end - begin));
+    }
+  });
+  return begin;
+}
+
+/// Reads the texts of a message's records, in their order.
+class TextUnpacker {
+ public:
+  /// `texts` is the end of the payload.
+  explicit TextUnpacker(std::span<const std::byte> texts) : texts_(texts) {}
+
+  /// Makes the texts of the next record, which is a copy, refer to the payload. False if a peer has sent a record whose
+  /// texts are not those that come next, or not as a Text has them.
+  template <RecordData R>
+  bool Unpack(R& value) {
+    bool is_right = true;
+    ChooseOptionals(value);
+    ForEachText(value, [&](Text& text) { is_right = is_right && UnpackOne(text); });
+    return is_right;
+  }
+
+  /// Whether all bytes have been referred to.
+  bool empty() const { return used_ == texts_.size(); }
+
+ private:
+  /// Decides once whether each optional that has texts has a value: the byte that says so may be neither 0 nor 1, and a
+  /// later look could find something else.
+  template <typename T>
+  static void ChooseOptionals(T& value) {
+    if constexpr (kHasText<T> && requires { value.has_value(); }) {
+      if (value.has_value()) {
+        auto its = *value;
+        ChooseOptionals(its);
+        value.emplace(its);
+      } else {
+        value = std::nullopt;
+      }
+    } else if constexpr (kHasText<T> && Described<T>) {
+      ForEachField(value, [](std::string_view /*name*/, auto& member) { ChooseOptionals(member); });
+    } else if constexpr (kHasText<T> && requires { value.begin(); }) {
+      for (auto& each : value) {
+        ChooseOptionals(each);
+      }
+    } else if constexpr (requires { value.record; }) {
+      ChooseOptionals(value.record);
+    }
+  }
+
+  bool UnpackOne(Text& text) {
+    if (text.is_inline()) {
+      return text.HasZerosBehind();
+    }
+    if (text.size() > texts_.size() - used_ || text.reference() != used_ + text.size()) {
+      return false;
+    }
+    used_ += text.size();
+    const std::byte* const bytes = texts_.data() + texts_.size() - used_;
+    text = Text(std::string_view(reinterpret_cast<const char*>(bytes), text.size()));
+    return true;
+  }
+
+  std::span<const std::byte> texts_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace glaive::state

@@ -1,0 +1,29 @@
+#include <array>
+#include <string_view>
+
+#include "engine/api/join.h"
+#include "state/record/text.h"
+#include "tests/fuzz/merge/ticks.h"
+
+namespace glaive::engine {
+namespace {
+
+Text NameOf(const Tick& tick) {
+  constexpr std::array<std::string_view, 2> kNames = {"short", "a name that lies elsewhere"};
+  return Text(kNames[tick.key]);
+}
+
+}  // namespace
+
+void AddTexts(Queries& queries) {
+  queries.push_back(
+      From(Ticks()).KeyBy(&NameOf).Window(Tumbling{absl::Milliseconds(20)}).Aggregate(Count{}).To(Discard{}));
+  queries.push_back(From(Ticks()).KeyBy(&Tick::key).Window(Unbounded{}).Aggregate(Distinct{&NameOf}).To(Discard{}));
+  queries.push_back(Join(From(Ticks()), From(Ticks()))
+                        .On(&NameOf, &NameOf)
+                        .Window(Session{absl::Milliseconds(15)})
+                        .Keep(&Tick::time_ms, &Tick::time_ms)
+                        .To(Discard{}));
+}
+
+}  // namespace glaive::engine
