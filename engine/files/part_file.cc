@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 /// Refuses a file under the part's name that is not the part.
-absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::string& path, bool with_first_line,
+absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::string& path, bool with_header,
                         const Watch& watch) {
   const UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat there{};
@@ -33,7 +33,7 @@ absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::strin
         "cannot join the part ", path, ": another run has replaced it; give each run an output of its own"));
   }
   std::vector<char> buffer(kReadBytes);
-  bool in_first_line = !with_first_line;
+  std::uint64_t left_out = with_header ? 0 : part.header_bytes;
   while (true) {
     const ssize_t count = read(in.get(), buffer.data(), buffer.size());
     if (count == 0) {
@@ -43,11 +43,9 @@ absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::strin
       return FileError("read", path);
     }
     std::string_view bytes(buffer.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
-    if (in_first_line) {
-      const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-      in_first_line = end == bytes.size();
-      bytes.remove_prefix(in_first_line ? end : end + 1);
-    }
+    const std::uint64_t here = std::min<std::uint64_t>(left_out, bytes.size());
+    bytes.remove_prefix(static_cast<std::size_t>(here));
+    left_out -= here;
     absl::Status status = out.Write(bytes);
     status.Update(watch());
     if (!status.ok()) {
@@ -76,6 +74,12 @@ PartFile::PartFile(WholeFile file, std::string path, ExecutorId executor, FileCl
       writer_(std::make_unique<FileWriter>(std::move(file), claims)),
       publishes_(claims != nullptr && claims->publication() == Publication::kWhileRunning) {
   buffer_.reserve(kBufferBytes);
+}
+
+absl::Status PartFile::AppendHeader(std::string_view header) {
+  GLAIVE_CHECK(bytes_ == 0, "a header comes behind ", bytes_, " bytes");
+  header_bytes_ = header.size();
+  return Append(header);
 }
 
 absl::Status PartFile::Append(std::string_view bytes) {
@@ -138,6 +142,7 @@ ResultPart PartFile::Describe(std::uint64_t rows) const {
           .executor = Value(executor_),
           .rows = rows,
           .bytes = writer_->file().bytes(),
+          .header_bytes = header_bytes_,
           .inode = writer_->file().is_stream() ? 0 : writer_->file().inode()};
 }
 
@@ -147,7 +152,7 @@ absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const 
   for (const ResultPart& part : parts) {
     if (status.ok()) {
       status = AppendPart(out, part, PartPath(part.output, ExecutorId{part.executor}, count),
-                          /*with_first_line=*/&part == &parts.front(), watch);
+                          /*with_header=*/&part == &parts.front(), watch);
     }
   }
   if (status.ok()) {

@@ -54,6 +54,8 @@ class PartFile {
   bool Idle() const { return writer_->Idle(); }
   /// Whether there is room in the buffer, or TryFinish has got further.
   bool Ready() const { return writer_->Idle() || (!finishing_ && buffer_.size() < kBufferBytes); }
+  /// Adds the header, which is the same in all parts; before all else.
+  absl::Status AppendHeader(std::string_view header);
   /// Adds bytes. The error may be of bytes that were added long before.
   absl::Status Append(std::string_view bytes);
   /// All bytes so far are final: `rows` rows, all those of event times before `until_ms`, if there is one.
@@ -84,6 +86,7 @@ class PartFile {
   std::string buffer_;
   bool publishes_;
   std::uint64_t bytes_ = 0;  // all that were added
+  std::uint64_t header_bytes_ = 0;
   Completeness complete_;
   bool unpublished_ = false;  // complete_ has not been handed over
   std::int64_t published_ns_ = 0;
@@ -91,8 +94,8 @@ class PartFile {
   bool syncing_ = false;    // the last of them are with the writer
 };
 
-/// Joins the committed parts of all executors, in their order, into `out`, commits it and removes them. The first line
-/// of every part but the first, its header, is left out. `watch` may end it.
+/// Joins the committed parts of all executors, in their order, into `out`, commits it and removes them. The header of
+/// every part but the first is left out. `watch` may end it.
 absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const Watch& watch = GoOn);
 
 }  // namespace glaive::engine

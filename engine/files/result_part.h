@@ -17,8 +17,9 @@ struct ResultPart {
   std::string output;          ///< the result's name, as its sink was given it
   std::uint32_t executor = 0;  ///< the leader
   std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;  ///< of the file, its header included
-  std::uint64_t inode = 0;  ///< with `bytes`: tells the part from another file under its name
+  std::uint64_t bytes = 0;         ///< of the file, its header included
+  std::uint64_t header_bytes = 0;  ///< at its beginning, the same in all parts
+  std::uint64_t inode = 0;         ///< with `bytes`: tells the part from another file under its name
 
   friend bool operator==(const ResultPart&, const ResultPart&) = default;
 };

@@ -148,7 +148,8 @@ absl::StatusOr<std::vector<ResultPart>> PartsFrom(const Json& object) {
     ResultPart part;
     if (!entry.is_object() || output == entry.end() || !output->is_string() ||
         !Take(entry, "executor", part.executor).ok() || !Take(entry, "rows", part.rows).ok() ||
-        !Take(entry, "bytes", part.bytes).ok() || !Take(entry, "inode", part.inode).ok()) {
+        !Take(entry, "bytes", part.bytes).ok() || !Take(entry, "header_bytes", part.header_bytes).ok() ||
+        !Take(entry, "inode", part.inode).ok()) {
       return WrongField("parts");
     }
     if (!absl::CUnescape(output->get<std::string>(), &part.output)) {
@@ -187,6 +188,7 @@ std::string EncodeNodeMetrics(const NodeMetrics& metrics) {
                      {"executor", part.executor},
                      {"rows", part.rows},
                      {"bytes", part.bytes},
+                     {"header_bytes", part.header_bytes},
                      {"inode", part.inode}});
   }
   const Json object = {{"node", metrics.node},

@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 
 #include "engine/files/whole_file.h"
+#include "rdma/base/check.h"
 
 namespace glaive::engine {
 namespace {
@@ -138,6 +139,17 @@ absl::Status InputFile::CheckUnchanged() const {
       listed_.path, ": was written to after the run had begun",
       now.bytes == listed_.bytes ? "" : absl::StrCat(": it had ", listed_.bytes, " bytes and has ", now.bytes),
       "; start again when the input is complete"));
+}
+
+absl::Status InputFile::Seek(std::uint64_t offset) {
+  GLAIVE_CHECK(!compressed(), listed_.path, " is gzip");
+  if (lseek(fd_.get(), static_cast<off_t>(offset), SEEK_SET) < 0) {
+    return FileError("read the input", listed_.path);
+  }
+  offset_ = offset;
+  begin_ = end_ = 0;
+  at_end_of_file_ = ended_ = false;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::size_t> InputFile::Read(std::span<char> into) {

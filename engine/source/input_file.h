@@ -58,11 +58,18 @@ class InputFile {
   /// Whether all text has been read.
   bool ended() const { return ended_; }
 
+  /// Whether it is gzip.
+  bool compressed() const { return inflater_ != nullptr; }
+  /// Goes on reading at a byte of the file, which is plain.
+  absl::Status Seek(std::uint64_t offset);
+  /// FailedPrecondition when the file has changed since it was listed. For a reader that does not read to the end,
+  /// where Read finds out.
+  absl::Status CheckUnchanged() const;
+
  private:
   InputFile(ListedFile listed, UniqueFd fd);
 
   absl::Status Fill();
-  absl::Status CheckUnchanged() const;
   absl::StatusOr<std::size_t> Inflate(std::span<char> into);
 
   ListedFile listed_;
@@ -71,7 +78,7 @@ class InputFile {
   std::unique_ptr<Inflater> inflater_;  // null: a plain file
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::uint64_t offset_ = 0;  // bytes of the file read so far
+  std::uint64_t offset_ = 0;  // of the file, up to which it was read
   bool at_end_of_file_ = false;
   bool ended_ = false;
 };

@@ -138,11 +138,22 @@ absl::StatusOr<std::vector<ListedFile>> FindInputFiles(const std::string& specif
   }
 }
 
-std::vector<ListedFile> FilesOf(std::span<const ListedFile> files, ExecutorId executor, std::uint32_t executor_count) {
-  std::vector<ListedFile> mine;
-  for (std::size_t i = Value(executor); i < files.size(); i += executor_count) {
-    mine.push_back(files[i]);
+std::vector<FileShare> FilesOf(std::span<const ListedFile> files, ExecutorId executor, std::uint32_t executor_count,
+                               bool shares_files) {
+  std::vector<FileShare> mine;
+  if (files.empty()) {
+    return mine;
   }
+  const std::uint32_t self = Value(executor);
+  if (files.size() >= executor_count || !shares_files) {
+    for (std::size_t i = self; i < files.size(); i += executor_count) {
+      mine.push_back({.file = files[i]});
+    }
+    return mine;
+  }
+  const auto count = static_cast<std::uint32_t>(files.size());
+  const std::uint32_t part = self % count;
+  mine.push_back({.file = files[part], .share = self / count, .shares = (executor_count - part + count - 1) / count});
   return mine;
 }
 
@@ -155,10 +166,11 @@ std::string DescribeSplit(std::size_t files, std::uint32_t executor_count) {
   if (files > executor_count) {
     return absl::StrCat(all, "executor e reads parts e, e+", executor_count, ", ... one after the other");
   }
-  const std::string idle = files + 1 == executor_count
-                               ? absl::StrCat("; executor ", files, " reads nothing")
-                               : absl::StrCat("; executors ", files, " to ", executor_count - 1, " read nothing");
-  return absl::StrCat(all, "executor e reads part e", files == executor_count ? "" : idle);
+  if (files == executor_count) {
+    return absl::StrCat(all, "executor e reads part e");
+  }
+  return absl::StrCat(all, files == 1 ? "all share it" : absl::StrCat("executors p, p+", files, ", ... share part p"),
+                      ", but executor ", files == 1 ? "0" : "p", " alone reads gzip");
 }
 
 }  // namespace glaive::engine

@@ -15,7 +15,7 @@ absl::Status BadRecords::Add(const LineReader& reader, const ParseError& error) 
     ++count_;
     return absl::OkStatus();
   }
-  return Add(absl::StrCat(reader.path(), ":", reader.line_number(), ":", error.column, ": ", error.reason));
+  return Add(absl::StrCat(reader.Place(error.column), ": ", error.reason));
 }
 
 }  // namespace glaive::engine

@@ -1,35 +1,48 @@
 // LineSource: records from the lines of text files, plain or gzip, each line parsed into one.
 //
-// An executor's source reads its files one after the other in its own thread, a piece of at most 64 KiB a Poll (see
-// input_file.h), and ends behind the last. Errors of a file always end the run; a bad line and a line that is too long
-// do, or are skipped and counted, as the options say. Messages begin with "FILE:LINE:COLUMN: ".
+//   const auto files = FindInputFiles("trace/part-*.csv.gz");
+//   From(Lines(*files))...                                       // TextLine{Text text}, without event times
+//   From(Lines<TaskEvent>(*files, ParseTaskEvent{}, TaskEventTime{}, {.on_bad_record = OnBadRecord::kSkip}))...
+//
+// CsvFile (csv_file.h) and JsonLinesFile (json_lines_file.h) read described structs.
+//
+// An executor's source reads its share of the files (input_files.h) in its own thread, one file after the other, at
+// most 64 KiB a Poll, and ends behind the last. Errors of a file and of a header always end the run; a bad line and a
+// line that is too long do, or are skipped and counted, as the options say. Messages begin with "FILE:LINE:COLUMN: ",
+// or with "FILE:byte BYTE:COLUMN: " where executors share a file (LineReader::Place).
 //
 // The watermark is the greatest event time read so far. It moves on at every `watermark_every`-th record of the flow
-// and at the end, nowhere else, and no batch straddles such a record: so which records are late depends on the files
-// and the options, not on how reading was cut into pieces. Skipped lines are no records and do not count.
+// and at the end, nowhere else, and no batch straddles such a record: so which records are late depends on the files,
+// the number of executors and the options, not on how reading was cut into pieces. Skipped lines are no records and do
+// not count.
 //
 // Files should follow each other in time. Where one goes back, its records are late if their windows have closed; allow
 // for it with the query's lateness.
-//
-//   const auto files = FindInputFiles("trace/part-*.csv.gz");
-//   From(Lines<TaskEvent>(*files, ParseTaskEvent{}, TaskEventTime{}, {.on_bad_record = OnBadRecord::kSkip}))...
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 
+#include "engine/format/line_parser.h"
 #include "engine/source/input_files.h"
-#include "engine/source/line_parser.h"
 #include "engine/source/line_reader.h"
 #include "engine/source/source.h"
 #include "rdma/base/check.h"
+#include "state/record/record.h"
+#include "state/record/text.h"
+#include "state/record/text_arena.h"
 
 namespace glaive::engine {
 
@@ -41,6 +54,9 @@ enum class OnBadRecord : std::uint8_t {
 struct LineSourceOptions {
   OnBadRecord on_bad_record = OnBadRecord::kFail;
   std::uint64_t watermark_every = 1024;  // records of a flow, at least 1
+  /// Whether executors share a file where there are fewer files than executors. Records of a shared file reach a state
+  /// of their key in any order. Else each file is read by one executor, in its order.
+  bool share_files = true;
 };
 
 /// The most records of a batch.
@@ -53,7 +69,7 @@ class BadRecords {
 
   /// FailedPrecondition with the message if that ends the run.
   absl::Status Add(const std::string& message);
-  /// The same for a line that a parser refused.
+  /// The same for the reader's line, which a parser refused.
   absl::Status Add(const LineReader& reader, const ParseError& error);
 
   std::uint64_t count() const { return count_; }
@@ -65,21 +81,28 @@ class BadRecords {
   std::string first_;
 };
 
+/// A parser of files that begin with a header.
+template <typename P>
+concept HeaderParser = requires(P& parse, std::string_view line, ParseError& error) {
+  { parse.ReadHeader(line, error) } -> std::same_as<Parsed>;
+};
+
 template <typename R, LineParser<R> Parser, typename EventTime>
 class LineSource final : public Source<R> {
  public:
-  LineSource(std::vector<ListedFile> files, const Parser& parser, EventTime event_time_ms,
-             const LineSourceOptions& options)
+  LineSource(std::vector<FileShare> files, Parser parser, EventTime event_time_ms, const LineSourceOptions& options,
+             LineRules rules = {})
       : options_(options),
-        parser_(parser),
+        parser_(std::move(parser)),
         event_time_ms_(event_time_ms),
-        reader_(std::move(files)),
+        reader_(std::move(files), rules),
         bad_(options.on_bad_record) {
     GLAIVE_CHECK(options.watermark_every > 0, "a watermark every 0 records");
   }
 
   SourceBatch<R> Poll() override {
     records_.clear();
+    texts_.Clear();
     const std::uint64_t limit = std::min(kMaxLineBatch, options_.watermark_every - read_ % options_.watermark_every);
     bool has_read = false;
     bool has_more = true;
@@ -109,8 +132,11 @@ class LineSource final : public Source<R> {
     switch (event) {
       case LineEvent::kLine:
         return Parse();
+      case LineEvent::kHeader:
+        return ParseHeader();
       case LineEvent::kFault:
-        return bad_.Add(reader_.fault());
+        return reader_.fault_is_of_header() ? absl::FailedPreconditionError(reader_.fault())
+                                            : bad_.Add(reader_.fault());
       case LineEvent::kWait:
         return reader_.Read();
       case LineEvent::kEnd:
@@ -119,12 +145,38 @@ class LineSource final : public Source<R> {
     return absl::OkStatus();
   }
 
+  absl::Status ParseHeader() {
+    if constexpr (HeaderParser<Parser>) {
+      if (parser_.ReadHeader(reader_.line(), error_) == Parsed::kBad) {
+        return absl::FailedPreconditionError(absl::StrCat(reader_.Place(error_.column), ": ", error_.reason));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  Parsed ParseInto(R& record) {
+    if constexpr (TextParser<Parser, R>) {
+      return parser_(reader_.line(), record, texts_, error_);
+    } else {
+      return parser_(reader_.line(), record, error_);
+    }
+  }
+
   absl::Status Parse() {
     R record{};
-    switch (parser_(reader_.line(), record, error_)) {
+    switch (ParseInto(record)) {
       case Parsed::kRecord:
-        greatest_ms_ = std::max(greatest_ms_, event_time_ms_(record));
+        if constexpr (!std::is_same_v<EventTime, NoEventTime>) {
+          const std::int64_t event_time_ms = event_time_ms_(record);
+          if (event_time_ms == kMinEventTimeMs || event_time_ms == kMaxEventTimeMs) {
+            error_.At(1, absl::StrCat("its event time, ", event_time_ms, " ms, is an end of the scale and no time"));
+            return bad_.Add(reader_, error_);
+          }
+          greatest_ms_ = std::max(greatest_ms_, event_time_ms);
+        }
         records_.push_back(record);
+        break;
+      case Parsed::kBlank:
         break;
       case Parsed::kOutside:
         ++outside_;
@@ -142,6 +194,7 @@ class LineSource final : public Source<R> {
   BadRecords bad_;
   ParseError error_;
   std::vector<R> records_;
+  state::TextArena texts_;  // of records_, as far as they do not refer to the reader's lines
   std::uint64_t read_ = 0;  // records of this flow
   std::uint64_t outside_ = 0;
   std::int64_t greatest_ms_ = kMinEventTimeMs;
@@ -150,19 +203,61 @@ class LineSource final : public Source<R> {
   absl::Status status_;
 };
 
-/// The records of `files` for From(): each executor reads its part of them (input_files.h). `parser` and
-/// `event_time_ms` are copied into every source.
-template <typename R, LineParser<R> Parser, typename EventTime>
-SourceSpec<R, EventTime> Lines(std::vector<ListedFile> files, Parser parser, EventTime event_time_ms,
-                               LineSourceOptions options = {}) {
-  const auto open = [files = std::move(files), parser = std::move(parser), event_time_ms,
-                     options](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<R>>> {
-    return std::make_unique<LineSource<R, Parser, EventTime>>(FilesOf(files, context.executor, context.executor_count),
-                                                              parser, event_time_ms, options);
+/// The event time of a member, for callers that take a pointer to one; anything else is as it is.
+template <typename R, typename EventTime>
+auto EventTimeOf(EventTime event_time_ms) {
+  if constexpr (std::is_member_pointer_v<EventTime>) {
+    return [event_time_ms](const R& record) -> std::int64_t { return std::invoke(event_time_ms, record); };
+  } else {
+    return event_time_ms;
+  }
+}
+
+/// Records of files, each read by a parser that `make_parser()` returns, of which a source holds `parser_bytes`.
+template <typename R, typename MakeParser, typename EventTime>
+auto SharedFiles(std::vector<ListedFile> files, MakeParser make_parser, EventTime event_time_ms,
+                 LineSourceOptions options, LineRules rules, std::uint64_t parser_bytes) {
+  using Parser = decltype(make_parser());
+  using Time = decltype(EventTimeOf<R>(event_time_ms));
+  const Time time = EventTimeOf<R>(event_time_ms);
+  const auto open = [files = std::move(files), make_parser = std::move(make_parser), time, options,
+                     rules](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<R>>> {
+    return std::make_unique<LineSource<R, Parser, Time>>(
+        FilesOf(files, context.executor, context.executor_count, options.share_files), make_parser(), time, options,
+        rules);
   };
-  return {.open = open,
-          .event_time_ms = event_time_ms,
-          .memory_bytes = LineReader::kMemoryBytes + std::min(kMaxLineBatch, options.watermark_every) * sizeof(R)};
+  return SourceSpec<R, Time>{.open = open,
+                             .event_time_ms = time,
+                             .memory_bytes = LineReader::kMemoryBytes + parser_bytes +
+                                             std::min(kMaxLineBatch, options.watermark_every) * sizeof(R)};
+}
+
+/// The records of `files` for From(): each executor reads its share of them. `parser` and `event_time_ms` are copied
+/// into every source.
+template <typename R, LineParser<R> Parser, typename EventTime>
+auto Lines(std::vector<ListedFile> files, Parser parser, EventTime event_time_ms, LineSourceOptions options = {}) {
+  return SharedFiles<R>(
+      std::move(files), [parser = std::move(parser)] { return parser; }, event_time_ms, options, {},
+      TextParser<Parser, R> ? LineReader::kMaxLineBytes : 0);
+}
+
+/// A line of a text file, without its end.
+struct TextLine {
+  Text text;
+};
+GLAIVE_RECORD(TextLine, text)
+
+struct TakeLine {
+  Parsed operator()(std::string_view line, TextLine& record, ParseError& /*error*/) const {
+    record.text = line;
+    return Parsed::kRecord;
+  }
+};
+
+/// The lines of `files` for From(), blank ones included. They have no event times.
+inline auto Lines(std::vector<ListedFile> files, LineSourceOptions options = {}) {
+  return SharedFiles<TextLine>(
+      std::move(files), [] { return TakeLine{}; }, NoEventTime{}, options, {.blank_lines = true}, 0);
 }
 
 }  // namespace glaive::engine

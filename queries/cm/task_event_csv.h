@@ -19,7 +19,7 @@
 
 #include <string_view>
 
-#include "engine/source/line_parser.h"
+#include "engine/format/line_parser.h"
 #include "queries/cm/task_event.h"
 
 namespace glaive::queries::cm {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 
-#include "engine/source/line_parser.h"
+#include "engine/format/line_parser.h"
 #include "engine/source/line_reader.h"
 #include "queries/ysb/uuid.h"
 
@@ -73,10 +73,11 @@ absl::StatusOr<std::vector<Ad>> ReadAds(const std::string& path, const Watch& wa
   if (!file.ok()) {
     return file.status();
   }
-  engine::LineReader lines({*std::move(file)});
+  engine::LineReader lines(engine::WholeFiles({*std::move(file)}));
   AdReader reader;
   while (true) {
     switch (lines.Next()) {
+      case engine::LineEvent::kHeader:  // by other rules
       case engine::LineEvent::kLine:
         if (const std::optional<std::string> fault = reader.Take(lines.line())) {
           return absl::FailedPreconditionError(absl::StrCat(path, ":", lines.line_number(), ":1: ", *fault));

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "engine/source/line_parser.h"
+#include "engine/format/line_parser.h"
 #include "queries/ysb/ysb_event.h"
 
 namespace glaive::queries::ysb {

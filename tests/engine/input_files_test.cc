@@ -2,8 +2,12 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -117,15 +121,68 @@ TEST_F(InputFilesTest, APipeIsRefused) {
   }
 }
 
-TEST(FilesOf, DealsThePartsRoundAndLeavesSomeExecutorsWithout) {
-  std::vector<ListedFile> files;
-  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) {
-    files.push_back({.path = name});
+using PartShare = std::tuple<std::string, std::uint32_t, std::uint32_t>;  // a path, which share, of how many
+
+std::vector<PartShare> SharesOf(std::span<const ListedFile> files, std::uint32_t executor,
+                                std::uint32_t executor_count) {
+  std::vector<PartShare> shares;
+  for (const FileShare& share : FilesOf(files, ExecutorId{executor}, executor_count)) {
+    shares.emplace_back(share.file.path, share.share, share.shares);
   }
-  EXPECT_THAT(FilesOf(files, ExecutorId{0}, 3), ElementsAre(AtPath("a"), AtPath("d"), AtPath("g")));
-  EXPECT_THAT(FilesOf(files, ExecutorId{1}, 3), ElementsAre(AtPath("b"), AtPath("e")));
-  EXPECT_THAT(FilesOf(files, ExecutorId{2}, 3), ElementsAre(AtPath("c"), AtPath("f")));
-  EXPECT_THAT(FilesOf({files.data(), 2}, ExecutorId{2}, 3), IsEmpty());
+  return shares;
+}
+
+TEST(FilesOf, DealsThePartsRoundWhereThereAreEnough) {
+  std::vector<ListedFile> files;
+  for (const char* path : {"a", "b", "c", "d", "e", "f", "g"}) {
+    files.push_back({.path = path});
+  }
+  EXPECT_THAT(SharesOf(files, 0, 3), ElementsAre(PartShare("a", 0, 1), PartShare("d", 0, 1), PartShare("g", 0, 1)));
+  EXPECT_THAT(SharesOf(files, 1, 3), ElementsAre(PartShare("b", 0, 1), PartShare("e", 0, 1)));
+  EXPECT_THAT(SharesOf(files, 2, 3), ElementsAre(PartShare("c", 0, 1), PartShare("f", 0, 1)));
+  EXPECT_THAT(SharesOf(files, 6, 7), ElementsAre(PartShare("g", 0, 1)));
+  EXPECT_THAT(SharesOf({}, 2, 3), IsEmpty());
+}
+
+TEST(FilesOf, ExecutorsShareAPartWhereThereAreTooFew) {
+  const std::vector<ListedFile> files = {{.path = "a"}, {.path = "b"}, {.path = "c"}};
+  EXPECT_THAT(SharesOf(files, 0, 8), ElementsAre(PartShare("a", 0, 3)));
+  EXPECT_THAT(SharesOf(files, 2, 8), ElementsAre(PartShare("c", 0, 2)));
+  EXPECT_THAT(SharesOf(files, 3, 8), ElementsAre(PartShare("a", 1, 3)));
+  EXPECT_THAT(SharesOf(files, 5, 8), ElementsAre(PartShare("c", 1, 2)));
+  EXPECT_THAT(SharesOf(files, 7, 8), ElementsAre(PartShare("b", 2, 3)));
+  EXPECT_THAT(SharesOf(files, 3, 4), ElementsAre(PartShare("a", 1, 2)));
+  EXPECT_THAT(SharesOf(files, 1, 4), ElementsAre(PartShare("b", 0, 1)));
+}
+
+TEST(FilesOf, EachPartHasOneReaderWhereNoneIsShared) {
+  const std::vector<ListedFile> files = {{.path = "a"}, {.path = "b"}};
+  EXPECT_EQ(FilesOf(files, ExecutorId{1}, 3, /*shares_files=*/false).size(), 1U);
+  EXPECT_EQ(FilesOf(files, ExecutorId{1}, 3, /*shares_files=*/false).front().shares, 1U);
+  EXPECT_THAT(FilesOf(files, ExecutorId{2}, 3, /*shares_files=*/false), IsEmpty());
+}
+
+TEST(FileShare, EachByteIsInOneStretchOfOneShare) {
+  for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{100},
+                                    3 * kMostStretchBytes, 10 * kMostStretchBytes + 1}) {
+    for (std::uint32_t shares = 1; shares <= 7; ++shares) {
+      std::vector<FileStretch> all;
+      for (std::uint32_t share = 0; share < shares; ++share) {
+        const FileShare of{.file = {.path = "a", .bytes = bytes}, .share = share, .shares = shares};
+        for (FileStretch stretch = NextStretch(of, 0); stretch.begin < bytes; stretch = NextStretch(of, stretch.end)) {
+          EXPECT_LE(stretch.end - stretch.begin, kMostStretchBytes);
+          all.push_back(stretch);
+        }
+      }
+      std::ranges::sort(all, {}, &FileStretch::begin);
+      std::uint64_t end = 0;
+      for (const FileStretch& stretch : all) {
+        EXPECT_EQ(stretch.begin, end);
+        end = stretch.end;
+      }
+      EXPECT_GE(end, bytes) << shares;
+    }
+  }
 }
 
 TEST(DescribeSplit, SaysWhoReadsWhat) {
@@ -133,8 +190,9 @@ TEST(DescribeSplit, SaysWhoReadsWhat) {
   EXPECT_EQ(DescribeSplit(4, 1), "4 parts among 1 executor: executor 0 reads one after the other");
   EXPECT_EQ(DescribeSplit(3, 2), "3 parts among 2 executors: executor e reads parts e, e+2, ... one after the other");
   EXPECT_EQ(DescribeSplit(2, 2), "2 parts among 2 executors: executor e reads part e");
-  EXPECT_EQ(DescribeSplit(1, 2), "1 part among 2 executors: executor e reads part e; executor 1 reads nothing");
-  EXPECT_EQ(DescribeSplit(3, 8), "3 parts among 8 executors: executor e reads part e; executors 3 to 7 read nothing");
+  EXPECT_EQ(DescribeSplit(1, 2), "1 part among 2 executors: all share it, but executor 0 alone reads gzip");
+  EXPECT_EQ(DescribeSplit(3, 8),
+            "3 parts among 8 executors: executors p, p+3, ... share part p, but executor p alone reads gzip");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class LineSourceTest : public ::testing::Test {
     return DrainListed(Listed(paths), options);
   }
   static Outcome DrainListed(const std::vector<ListedFile>& files, const LineSourceOptions& options) {
-    TestSource source(files, ParseNumber{}, kTestEventTime, options);
+    TestSource source(WholeFiles(files), ParseNumber{}, kTestEventTime, options);
     Outcome outcome;
     std::int64_t watermark_ms = kMinEventTimeMs;
     SourceBatch<TestRecord> batch;
@@ -236,7 +236,7 @@ TEST_F(LineSourceTest, ALineThatIsTooLongIsOneBadRecord) {
 
 TEST_F(LineSourceTest, LinesKeepTheirNumbersBehindALongOne) {
   const std::string path = Write("a", "1\n" + std::string(2 * LineReader::kMaxLineBytes, 'x') + "\n2\ny\n");
-  LineReader reader(Listed({path}));
+  LineReader reader(WholeFiles(Listed({path})));
   std::vector<std::pair<LineEvent, std::uint64_t>> events;
   for (LineEvent event = reader.Next(); event != LineEvent::kEnd; event = reader.Next()) {
     if (event == LineEvent::kWait) {
@@ -248,6 +248,16 @@ TEST_F(LineSourceTest, LinesKeepTheirNumbersBehindALongOne) {
   using Event = std::pair<LineEvent, std::uint64_t>;
   EXPECT_THAT(events, ElementsAre(Event{LineEvent::kLine, 1}, Event{LineEvent::kFault, 2}, Event{LineEvent::kLine, 3},
                                   Event{LineEvent::kLine, 4}));
+}
+
+/// As a watermark it would end the stream.
+TEST_F(LineSourceTest, AnEndOfTimeIsABadRecord) {
+  const std::string path = Write("a", "5\n9223372036854775807\n7\n");
+  EXPECT_EQ(Drain({path}).status.message(),
+            path + ":2:1: its event time, 9223372036854775807 ms, is an end of the scale and no time");
+  const Outcome skipped = Drain({path}, {.on_bad_record = OnBadRecord::kSkip});
+  EXPECT_THAT(skipped.times_ms, ElementsAre(5, 7));
+  EXPECT_EQ(skipped.findings.bad_records, 1U);
 }
 
 TEST_F(LineSourceTest, TheWatermarkMovesAtEveryNthRecordAndAtTheEndOnly) {
@@ -344,9 +354,27 @@ TEST_F(LineQueryTest, ThreeExecutorsShareThePartsAndCountEveryRecordOnce) {
 }
 
 TEST_F(LineQueryTest, ExecutorsWithoutAPartHoldNobodyBack) {
-  const ClusterOutcome outcome = Run({Write("a", Numbers(0, 5000))}, 3);
+  const ClusterOutcome outcome = Run({Write("a", Gzip(Numbers(0, 5000)))}, 3);
   EXPECT_EQ(outcome.status, absl::OkStatus());
   EXPECT_EQ(outcome.counts.size(), 5 * 7U);
+  EXPECT_EQ(outcome.metrics[0].records, 5000U) << "gzip is not cut";
+}
+
+TEST_F(LineQueryTest, ThreeExecutorsShareAFileAndCountEveryRecordOnce) {
+  TestCounts expected;
+  for (std::int64_t time = 0; time < 5000; ++time)
+    ++expected[{time / 1000 * 1000, static_cast<std::uint64_t>(time % 7)}];
+  const ClusterOutcome outcome = Run({Write("a", Numbers(0, 5000))}, 3);
+  EXPECT_EQ(outcome.status, absl::OkStatus());
+  EXPECT_TRUE(SameElements(outcome.counts, expected));
+  for (const ExecutorMetrics& metrics : outcome.metrics) EXPECT_GT(metrics.records, 1500U);
+}
+
+TEST_F(LineQueryTest, ABadLineOfASharedFileIsNamedByTheByteAtWhichItBegins) {
+  const std::string before = Numbers(0, 5000);
+  const ClusterOutcome outcome = Run({Write("a", before + "12x4\n")}, 2);
+  EXPECT_THAT(outcome.status.message(),
+              HasSubstr(absl::StrCat(Path("a"), ":byte ", before.size() + 1, ":3: a number is expected")));
 }
 
 TEST_F(LineQueryTest, ABadLineEndsTheRunWithItsPlace) {

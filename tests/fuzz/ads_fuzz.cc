@@ -56,7 +56,7 @@ Reading Read(const std::string& text) {
   Reading reading;
   std::map<std::uint64_t, UuidBytes> ads;
   std::map<std::uint64_t, UuidBytes> campaigns;
-  for (const TextLine& line : LinesOf(text)) {
+  for (const FileLine& line : LinesOf(text)) {
     const std::optional<ReadAd> ad = ReadLine(line.text);
     const auto id_of = [](const UuidBytes& bytes) { return FirstBytesOf(bytes); };
     if (!ad.has_value() || id_of(ad->ad) == 0 || id_of(ad->campaign) == 0 ||

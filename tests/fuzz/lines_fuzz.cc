@@ -58,10 +58,10 @@ struct Findings {
 };
 
 /// By LineSource's description, from the whole text; of a bad line's reason it knows nothing.
-Findings Expected(const std::vector<TextLine>& lines, std::uint64_t watermark_every) {
+Findings Expected(const std::vector<FileLine>& lines, std::uint64_t watermark_every) {
   Findings findings;
   std::int64_t greatest_ms = kMinEventTimeMs;
-  for (const TextLine& line : lines) {
+  for (const FileLine& line : lines) {
     const char first = line.is_too_long ? ' ' : line.text.front();
     if (first == '~') {
       ++findings.outside;
@@ -83,7 +83,8 @@ Findings Found(const std::string& path, std::uint64_t watermark_every) {
   const absl::StatusOr<ListedFile> listed = ListFile(path);
   Require(listed.ok(), "the file is there");
   LineSource<Digit, ParseDigit, decltype(kDigitTime)> source(
-      {*listed}, ParseDigit{}, kDigitTime, {.on_bad_record = OnBadRecord::kSkip, .watermark_every = watermark_every});
+      WholeFiles({*listed}), ParseDigit{}, kDigitTime,
+      {.on_bad_record = OnBadRecord::kSkip, .watermark_every = watermark_every});
   Findings findings;
   for (bool ended = false; !ended;) {
     const SourceBatch<Digit> batch = source.Poll();
@@ -105,7 +106,7 @@ Findings Found(const std::string& path, std::uint64_t watermark_every) {
   return findings;
 }
 
-void CheckSource(const std::string& path, const std::vector<TextLine>& lines, std::uint64_t watermark_every) {
+void CheckSource(const std::string& path, const std::vector<FileLine>& lines, std::uint64_t watermark_every) {
   const Findings expected = Expected(lines, watermark_every);
   const Findings found = Found(path, watermark_every);
   Require(found.records == expected.records, "each record is read, and has its watermark");
@@ -132,7 +133,7 @@ Read ReadAll(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     files.push_back(*ListFile(path));
   }
-  LineReader reader(std::move(files));
+  LineReader reader(WholeFiles(files));
   Read read;
   std::size_t file = 0;
   while (true) {
@@ -154,18 +155,18 @@ Read ReadAll(const std::vector<std::string>& paths) {
   }
 }
 
-void CheckLine(const Read::Line& found, const TextLine& line) {
+void CheckLine(const Read::Line& found, const FileLine& line) {
   Require(found.number == line.number, "a line has its number");
   Require(found.is_too_long == line.is_too_long, "a line that is too long is a fault, and no other");
   Require(found.text == line.text, "a line is all of its text");
 }
 
-void CheckReader(const std::vector<std::string>& paths, const std::vector<std::vector<TextLine>>& lines) {
+void CheckReader(const std::vector<std::string>& paths, const std::vector<std::vector<FileLine>>& lines) {
   const Read read = ReadAll(paths);
   Require(read.status.ok(), "files that are whole are read to their ends");
   std::size_t at = 0;
   for (std::size_t file = 0; file < lines.size(); ++file) {
-    for (const TextLine& line : lines[file]) {
+    for (const FileLine& line : lines[file]) {
       Require(at < read.lines.size(), "no line is lost");
       const Read::Line& found = read.lines[at++];
       Require(found.file == file, "a line has its file");
@@ -177,7 +178,7 @@ void CheckReader(const std::vector<std::string>& paths, const std::vector<std::v
 
 /// Where a file is cut, its last line is the beginning of a line. `line` is null behind the text's last one. The cut
 /// may be within a byte order mark, which is then no mark any more.
-void CheckCutLine(const Read::Line& found, const TextLine* line, const std::string& text) {
+void CheckCutLine(const Read::Line& found, const FileLine* line, const std::string& text) {
   if (found.number == 1) {
     Require(text.starts_with(found.text) || text.starts_with(std::string(kByteOrderMark) + found.text),
             "the first line of a cut file is the text's beginning");
@@ -205,7 +206,7 @@ void CheckDamage(FuzzedDataProvider& input, const std::string& text, std::string
     Require(message.starts_with(damaged.path() + ": "), "an error of a file names it");
     return;
   }
-  const std::vector<TextLine> lines = LinesOf(text);
+  const std::vector<FileLine> lines = LinesOf(text);
   Require(is_cut || read.lines.size() == lines.size(), "a damaged file that can be read has all lines");
   // Cut where a member ends, it is a whole file.
   const std::size_t whole_lines = read.lines.size() - (is_cut && !read.lines.empty() ? 1 : 0);
@@ -238,7 +239,7 @@ std::string DrawText(FuzzedDataProvider& input) {
 void Fuzz(FuzzedDataProvider& input) {
   std::vector<std::unique_ptr<MemoryFile>> files;
   std::vector<std::string> paths;
-  std::vector<std::vector<TextLine>> lines;
+  std::vector<std::vector<FileLine>> lines;
   std::vector<std::string> texts;
   const std::uint64_t watermark_every = input.ConsumeIntegralInRange<std::uint64_t>(1, 5);
   const auto count = input.ConsumeIntegralInRange<std::size_t>(1, 3);

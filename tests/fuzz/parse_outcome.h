@@ -1,4 +1,4 @@
-// ParseLine: what a parser of lines (engine/source/line_parser.h) says of a line, after the demands that hold for every
+// ParseLine: what a parser of lines (engine/format/line_parser.h) says of a line, after the demands that hold for every
 // parser and line: a refusal names a column of the line or the one behind it, and gives a reason that is short and
 // printable.
 //
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/source/line_parser.h"
+#include "engine/format/line_parser.h"
 #include "tests/fuzz/require.h"
 
 namespace glaive {

@@ -1,7 +1,7 @@
 // LinesOf: the lines of a file's text by the rules of engine/source/line_reader.h, found without its code: all of the
 // text is at hand, and nothing is read in pieces.
 //
-//   for (const TextLine& line : LinesOf("a\n\nb")) ...  // {1, "a"}, {3, "b"}
+//   for (const FileLine& line : LinesOf("a\n\nb")) ...  // {1, "a"}, {3, "b"}
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace glaive {
 
-struct TextLine {
+struct FileLine {
   std::uint64_t number;   // from 1
   std::string_view text;  // without its end
   bool is_too_long = false;
@@ -24,8 +24,8 @@ inline constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
 
 /// All lines but blank ones. A byte order mark at the text's beginning belongs to no line, but counts to the first
 /// line's length.
-inline std::vector<TextLine> LinesOf(std::string_view text) {
-  std::vector<TextLine> lines;
+inline std::vector<FileLine> LinesOf(std::string_view text) {
+  std::vector<FileLine> lines;
   for (std::uint64_t number = 1; !text.empty(); ++number) {
     const std::size_t newline = text.find('\n');
     std::string_view line = text.substr(0, newline);

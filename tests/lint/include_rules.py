@@ -11,13 +11,14 @@ CONFINED = [
     (re.compile(r"infiniband/|rdma/rdma_"), ["rdma/verbs/"], "verbs and rdma_cm"),
     (re.compile(r"boost/"), ["engine/fiber/"], "Boost"),
     (re.compile(r"CLI/"), ["engine/flags/"], "CLI11"),
-    (re.compile(r"nlohmann/"), ["rdma/bootstrap/", "engine/metrics/", "engine/cluster/", "queries/ysb/"],
+    (re.compile(r"nlohmann/"), ["rdma/bootstrap/", "engine/metrics/", "engine/cluster/", "engine/format/", "queries/ysb/"],
      "nlohmann::json"),
+    (re.compile(r"simdjson\.h"), ["engine/format/"], "simdjson"),
     (re.compile(r"zlib\.h"), ["engine/source/"], "zlib"),
     (re.compile(r"openssl/"), ["rdma/bootstrap/"], "OpenSSL"),
 ]
 # Folders of other libraries' headers that are included with quotes.
-LIBRARIES = ["absl", "benchmark", "gmock", "gtest", "nlohmann", "CLI", "boost", "xxhash.h"]
+LIBRARIES = ["absl", "benchmark", "gmock", "gtest", "nlohmann", "CLI", "boost", "xxhash.h", "simdjson.h"]
 
 
 def includes(tree, folders):

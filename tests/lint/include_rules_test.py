@@ -53,7 +53,7 @@ class IncludeRulesTest(unittest.TestCase):
 
     def test_libraries_outside_their_place_are_refused(self):
         lines = ["<infiniband/verbs.h>", "<rdma/rdma_cma.h>", "<boost/context/fiber.hpp>", '"CLI/CLI.hpp"',
-                 '"nlohmann/json.hpp"', "<nlohmann/json_fwd.hpp>", "<zlib.h>"]
+                 '"nlohmann/json.hpp"', "<nlohmann/json_fwd.hpp>", "<zlib.h>", "<simdjson.h>"]
         text = "".join(f"#include {line}\n" for line in lines)
         tree = temporary_tree(self, {"rdma/transport/a.h": text, "tests/rdma/b_test.cc": text})
         findings = include_rules.check_confinement(tree)

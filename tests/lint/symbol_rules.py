@@ -16,7 +16,7 @@ READ_ONLY_AFTER_START = re.compile(r"^\.data\.rel\.ro")
 # What other libraries' headers and the compiler put into our objects.
 NOT_OURS = re.compile(
     r"^(?:guard variable for |reference temporary |typeinfo |vtable |VTT |construction vtable |DW\.ref\.|\.L|__(?:odr|asan|gcov|tsan)"
-    r"|std::|__gnu_cxx::|absl::|boost::|nlohmann::|CLI::|testing::|benchmark::)")
+    r"|std::|__gnu_cxx::|absl::|boost::|nlohmann::|simdjson::|CLI::|testing::|benchmark::)")
 
 
 def check_mutable_globals(archives):

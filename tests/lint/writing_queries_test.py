@@ -122,9 +122,12 @@ class WritingQueriesTest(unittest.TestCase):
         source.write_text(RECORD_RIDES.replace("Pulled<Ride>", "Pulled<int>"), encoding="utf-8")
         self.assertIn("error:", self.errors(source))
 
+    def test_its_query_over_files_compiles(self):
+        self.assertEqual(self.errors("queries/trades/trades_query.cc"), "")
+
     def test_every_source_is_built_or_compiled(self):
         self.assertEqual({name for name in FILES if name.endswith(".cc")},
-                         {"queries/rides/main.cc", "tests/queries/rides_spread_test.cc"})
+                         {"queries/rides/main.cc", "queries/trades/trades_query.cc", "tests/queries/rides_spread_test.cc"})
 
     def test_the_project_has_no_files_of_these_names(self):
         for name in FILES:

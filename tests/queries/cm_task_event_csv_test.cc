@@ -115,8 +115,8 @@ TEST(ParseTaskEvent, ATimeAfterTheTracesEndIsOutsideAndMovesNoWatermark) {
   const std::string row(kScheduled);
   const std::string path = engine::WriteText(folder.path() / "part",
                                              absl::StrCat(row, "\n9223372036854775807,,6,7,,3,,,11,,,,\n", row, "\n"));
-  engine::LineSource<TaskEvent, ParseTaskEvent, TaskEventTime> source(engine::Listed({path}), {}, {},
-                                                                      {.watermark_every = 1});
+  engine::LineSource<TaskEvent, ParseTaskEvent, TaskEventTime> source(engine::WholeFiles(engine::Listed({path})), {},
+                                                                      {}, {.watermark_every = 1});
   engine::SourceBatch<TaskEvent> batch;
   std::size_t records = 0;
   do {

@@ -14,7 +14,7 @@
 #include "absl/strings/str_format.h"
 #include <gtest/gtest.h>
 
-#include "engine/source/line_parser.h"
+#include "engine/format/line_parser.h"
 #include "queries/cm/task_event.h"
 #include "queries/ysb/ysb_event.h"
 

@@ -1,4 +1,4 @@
-// expect: glaive: Csv needs an AppendCsv(std::string&, const T&) beside each type T it writes
+// expect: glaive: Csv needs GLAIVE_RECORD of each type T it writes, or an AppendCsv(std::string&, const T&) beside it
 #include "engine/sink/csv.h"
 #include "tests/engine/compile_fail/query.h"
 

@@ -91,10 +91,15 @@ class Reader {
       member.kind = JsonMember::Kind::kNumber;
       is_right = Number(member.text);
     } else {
-      is_right = Take("true") || Take("false") || Take("null");
+      is_right = Word("true", member.text) || Word("false", member.text) || Word("null", member.text);
     }
     Blanks();
     return is_right;
+  }
+
+  bool Word(std::string_view word, std::string& text) {
+    text = word;
+    return Take(word);
   }
 
   bool Number(std::string& text) {

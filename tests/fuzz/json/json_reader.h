@@ -22,7 +22,7 @@ struct JsonMember {
 
   std::string name;
   Kind kind = Kind::kOther;
-  std::string text = {};  // of a string or a number
+  std::string text = {};  // of a string or a number; a word, such as null; "" for an array or an object
 };
 
 /// The members in the order of the text; none if the text is anything but one object, perhaps between blanks.

@@ -1,4 +1,4 @@
-#include "engine/source/line_parser.h"
+#include "engine/format/line_parser.h"
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"

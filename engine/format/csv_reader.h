@@ -1,0 +1,82 @@
+// CsvReader: records from the lines of a CSV file (RFC 4180), by the names in its first line.
+//
+//   price,time_ms,note          struct Trade { std::int64_t time_ms; double price; std::optional<Text> note; };
+//   0.5,1600000000000,"a ""b"""   ->  {1600000000000, 0.5, a "b"}
+//   0.5,1600000000001,            ->  {1600000000001, 0.5, none}
+//
+// The file's columns may have any order, and columns that the record does not have are passed over. A member of an
+// inner struct is the column "outer.inner"; the elements of an array are the columns "name_1", "name_2" and so on. An
+// empty field is the empty text, or a std::optional without a value; "" in quotes is the empty text of both. Quotes
+// around numbers are no part of them. Quotes inside a field without quotes around it are characters like others.
+//
+// A text refers to the line. One with doubled quotes belongs to the arena.
+//
+//   CsvReader reader(ShapeOf<Trade>());
+//   if (reader.ReadHeader("price,time_ms,note", error) == Parsed::kRecord) reader.Read(line, &trade, texts, error);
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/format/line_parser.h"
+#include "engine/format/shape.h"
+#include "state/record/text_arena.h"
+
+namespace glaive::engine {
+
+class CsvReader {
+ public:
+  /// Of a flat record (kIsFlat).
+  explicit CsvReader(const Shape& shape);
+  CsvReader(CsvReader&&) noexcept = default;
+
+  /// Takes the names of the columns from a file's first line. kBad if one that the record needs is missing or there
+  /// twice; the error lists those that are there and those that are needed.
+  Parsed ReadHeader(std::string_view line, ParseError& error);
+
+  /// Reads a line, without its end, into a record of the shape's type; after ReadHeader.
+  Parsed Read(std::string_view line, void* record, state::TextArena& texts, ParseError& error);
+
+ private:
+  struct Column {
+    std::string name;
+    std::size_t offset_bytes;
+    ValueKind kind;                  // of the value
+    const OptionalAccess* optional;  // null: there is always one
+  };
+  struct Field {
+    std::string_view text;   // between the quotes
+    std::size_t column = 0;  // of its first byte, from 1
+    bool is_quoted = false;
+    bool has_quotes = false;  // doubled ones inside
+  };
+
+  void AddColumns(const std::string& name, std::size_t offset_bytes, const Shape& shape);
+  /// The field that begins at `at`, which moves behind the comma after it, or to npos behind the last one.
+  bool NextField(std::string_view line, std::size_t& at, Field& field, ParseError& error) const;
+  bool Convert(const Field& field, const Column& column, void* record, state::TextArena& texts, ParseError& error);
+  /// A field's text, its doubled quotes as one.
+  std::string_view Unescape(const Field& field);
+
+  std::vector<Column> columns_;               // that the record needs
+  std::vector<const Column*> of_field_ = {};  // null: passed over
+  std::string unescaped_;
+};
+
+/// The parser of a type's records.
+template <typename R>
+  requires(Described<R> && kHasShape<R> && kIsFlat<R>)
+class CsvParser {
+ public:
+  Parsed ReadHeader(std::string_view line, ParseError& error) { return reader_.ReadHeader(line, error); }
+  Parsed operator()(std::string_view line, R& record, state::TextArena& texts, ParseError& error) {
+    return reader_.Read(line, &record, texts, error);
+  }
+
+ private:
+  CsvReader reader_{ShapeOf<R>()};
+};
+
+}  // namespace glaive::engine
