@@ -5,6 +5,7 @@
 //   scaling_bench --workload=nb7 --executors=1    one of each
 //   scaling_bench --workload=nb7 --executors=4,8  processor time of a record on more executors than processors
 //   scaling_bench --skew                          two executors on keys that are skewed more and more
+//   scaling_bench --workload=wordcount            words counted where they are read, and where their key is led
 //   scaling_bench --workload=exchange             two executors beside two threads that exchange records by key
 //
 // Every executor reads as many records of its own, however many there are. Prints each run, and medians with their

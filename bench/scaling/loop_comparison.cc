@@ -18,8 +18,17 @@ const Deployment kOne{.nodes = 1, .executors = 1};
 constexpr std::array<Deployment, 2> kTwo = {{{.nodes = 1, .executors = 2}, {.nodes = 2, .executors = 1}}};
 
 std::string NameOfEngine(const Deployment& deployment) { return absl::StrCat("engine ", deployment.Name()); }
+std::string NameOfMoving(const Deployment& deployment) { return absl::StrCat("moving ", deployment.Name()); }
 std::string NameOfLoops(std::uint32_t threads) { return absl::StrCat("loop ", threads); }
 std::string InputOfExecutors(std::uint32_t executors) { return absl::StrCat("of ", executors); }
+
+/// ", wanted 0.85", if a figure is wanted.
+std::string Wanted(double figure) { return figure == 0 ? "" : absl::StrFormat(", wanted %.2f", figure); }
+
+Workload MovingOf(Workload workload) {
+  workload.build_query = workload.build_moving_query;
+  return workload;
+}
 
 absl::Status AddEngine(const Workload& workload, const Deployment& deployment, bool prefault, Turns& turns) {
   const absl::StatusOr<std::uint64_t> state_bytes = StateToPrefault(workload, deployment, prefault);
@@ -32,6 +41,17 @@ absl::Status AddEngine(const Workload& workload, const Deployment& deployment, b
                return RunEngine(workload, deployment, prefault_bytes);
              }});
   return absl::OkStatus();
+}
+
+/// The query whose records move, if there is one.
+void AddMoving(const Workload& workload, const Deployment& deployment, Turns& turns) {
+  if (workload.build_moving_query != nullptr) {
+    turns.Add({.name = NameOfMoving(deployment),
+               .input = InputOfExecutors(deployment.executor_count()),
+               .measure = [moving = MovingOf(workload), deployment] {
+                 return RunEngine(moving, deployment, /*prefault_bytes=*/0);
+               }});
+  }
 }
 
 void AddLoops(const Workload& workload, std::uint32_t threads, Turns& turns) {
@@ -72,10 +92,15 @@ void PrintGainOfTwo(const Workload& workload, const Turns& turns) {
   }
   for (const Deployment& deployment : kTwo) {
     const std::vector<double> gain = Ratios(turns.Rates(NameOfEngine(deployment)), one);
-    turns.PrintFigure(absl::StrCat("engine 2/1, ", deployment.Name()), gain);
+    turns.PrintFigure(absl::StrCat("engine 2/1, ", deployment.Name()), gain, Wanted(workload.wanted.gain_of_two));
     if (workload.make_loop != nullptr) {
       turns.PrintFigure(absl::StrCat("retained, ", deployment.Name()), Ratios(gain, gain_of_loop),
-                        absl::StrFormat(", wanted %.2f", workload.wanted.share_of_gain));
+                        Wanted(workload.wanted.share_of_gain));
+    }
+    if (workload.build_moving_query != nullptr) {
+      turns.PrintFigure(absl::StrCat("moving / not, ", deployment.Name()),
+                        Ratios(turns.Rates(NameOfMoving(deployment)), turns.Rates(NameOfEngine(deployment))),
+                        Wanted(workload.wanted.share_of_unmoved));
     }
   }
 }
@@ -103,6 +128,7 @@ absl::Status CompareWithLoop(const WorkloadKind& kind, const Settings& settings,
   }
   for (const Deployment& deployment : two) {
     status.Update(status.ok() ? AddEngine(*workload, deployment, settings.prefault, turns) : status);
+    AddMoving(*workload, deployment, turns);
   }
   status.Update(status.ok() ? turns.Run(settings.runs) : status);
   if (!status.ok()) {
@@ -113,7 +139,8 @@ absl::Status CompareWithLoop(const WorkloadKind& kind, const Settings& settings,
   }
   PrintRate(NameOfEngine(kOne), turns);
   if (workload->make_loop != nullptr) {
-    turns.PrintFigure("engine / loop", Ratios(turns.Rates(NameOfEngine(kOne)), turns.Rates(NameOfLoops(1))));
+    turns.PrintFigure("engine / loop", Ratios(turns.Rates(NameOfEngine(kOne)), turns.Rates(NameOfLoops(1))),
+                      Wanted(workload->wanted.share_of_loop));
   }
   if (with_two) {
     PrintGainOfTwo(*workload, turns);

@@ -34,6 +34,9 @@ struct WantedFigures {
   double share_of_gain = 0;     // at least so much of the loop's gain by a second thread, by a second executor
   double processor_time = 0;    // a record's with many executors, at most so often that with two
   double share_of_threads = 0;  // of an exchange: at least so much of the rate of two threads that are written by hand
+  double share_of_loop = 0;     // one executor: at least so much of the loop's rate
+  double gain_of_two = 0;       // two executors: at least so many times the rate of one
+  double share_of_unmoved = 0;  // two executors that move records: at least so much of their rate without
 };
 
 struct Workload {
@@ -41,6 +44,8 @@ struct Workload {
   std::uint64_t records = 0;  // that each executor reads, repetitions included
   WantedFigures wanted;
   std::function<std::unique_ptr<engine::Query>(const queries::ResultSinks&)> build_query;
+  /// The same with records that move to the executors of their keys; null where it is not measured.
+  std::function<std::unique_ptr<engine::Query>(const queries::ResultSinks&)> build_moving_query;
 
   // Both null where no loop has been written.
   std::function<absl::StatusOr<Loop>(std::uint32_t executor)> make_loop;  // over what that executor reads

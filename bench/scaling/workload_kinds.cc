@@ -5,6 +5,7 @@
 #include "bench/scaling/aggregations.h"
 #include "bench/scaling/exchange.h"
 #include "bench/scaling/joins.h"
+#include "bench/scaling/wordcount.h"
 
 namespace glaive::bench {
 
@@ -38,6 +39,10 @@ std::vector<WorkloadKind> WorkloadKinds() {
        .input = {.windows = 1, .repetitions = 12, .keys = 5'000'000},
        .make = MakeNb8},
       {.name = "nb11", .wanted = kManyKeys, .input = {.records = 5'000'000, .keys = 1'000'000}, .make = MakeNb11},
+      {.name = "wordcount",
+       .wanted = {.share_of_loop = 1, .gain_of_two = 1.7, .share_of_unmoved = 0.5},
+       .input = {.records = 2'000'000, .keys = 100'000, .key_distribution = "zipf:1"},
+       .make = MakeWordcount},
       {.name = "exchange",
        .wanted = {.share_of_threads = 0.6},
        .input = {.keys = 1'000'000},

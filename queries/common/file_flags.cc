@@ -11,7 +11,8 @@ void RegisterFileFlags(engine::FlagSet& flags, FileFlags& values, const std::str
        .group = group,
        .help = absl::StrCat("reads ", format,
                             ", plain or gzip, in place of generated records: a file, a "
-                            "folder, or a pattern in quotes; executor e of n reads the parts e, e + n, ..."),
+                            "folder, or a pattern in quotes; executor e of n reads the parts e, e + n, ...; with "
+                            "fewer parts than executors, executors share a part"),
        .file = engine::FileUse::kRead},
       values.input, "PATH");
   flags.AddChoice(

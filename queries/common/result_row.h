@@ -11,7 +11,9 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "engine/sink/sink.h"
 #include "queries/common/random.h"
 #include "rdma/base/check.h"
+#include "state/record/text.h"
 
 namespace glaive::queries {
 
@@ -37,6 +40,21 @@ inline std::uint64_t ValueBits(absl::int128 value) {
   GLAIVE_CHECK(value >= INT64_MIN && value <= INT64_MAX, "a sum beyond 64 bits cannot be compared");
   return ValueBits(static_cast<std::int64_t>(value));
 }
+/// A hash, for keys: two texts of a result have the same by accident only.
+inline std::uint64_t TextBits(std::string_view text) {
+  std::uint64_t bits = text.size();
+  for (; text.size() > sizeof(bits); text.remove_prefix(sizeof(bits))) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data(), sizeof(word));
+    bits = Mix(bits ^ word) + kCounterStep;
+  }
+  std::uint64_t rest = 0;
+  for (const char byte : text) {
+    rest = rest << 8 | static_cast<unsigned char>(byte);
+  }
+  return Mix(bits ^ rest);
+}
+inline std::uint64_t ValueBits(const Text& text) { return TextBits(text); }
 /// The key of a query without KeyBy.
 constexpr std::uint64_t ValueBits(engine::AllRecords /*key*/) { return 0; }
 template <typename T>
@@ -74,7 +92,7 @@ std::uint64_t ValueBits(const std::tuple<Ts...>& values) {
 struct ResultRow {
   std::int64_t window_start_ms = 0;
   std::int64_t window_end_ms = 0;
-  std::uint64_t key = 0;
+  std::uint64_t key = 0;    ///< ValueBits of the key
   std::uint64_t value = 0;  ///< ValueBits of the result
 
   friend auto operator<=>(const ResultRow&, const ResultRow&) = default;

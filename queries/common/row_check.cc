@@ -32,8 +32,12 @@ std::string ToString(const Totals& totals) {
 
 }  // namespace
 
-RowCheck::RowCheck(std::string query, ValueKind kind, std::span<const ResultRow> emitted, Leads leads)
-    : query_(std::move(query)), kind_(kind), leads_(std::move(leads)), emitted_(emitted.begin(), emitted.end()) {
+RowCheck::RowCheck(std::string query, ValueKind kind, std::span<const ResultRow> emitted, Leads leads, NameOf name_of)
+    : query_(std::move(query)),
+      kind_(kind),
+      leads_(std::move(leads)),
+      name_of_(std::move(name_of)),
+      emitted_(emitted.begin(), emitted.end()) {
   std::ranges::sort(emitted_);
   rest_ = emitted_;
   for (const ResultRow& row : emitted_) {
@@ -133,8 +137,9 @@ RowCheck::Rows RowCheck::TakeUntil(Rows::iterator end) {
 
 void RowCheck::Find(const ResultRow& row, const std::string& what) {
   if (++findings_ <= kFindingsInWords) {
-    words_.push_back(absl::StrCat("window ", row.window_start_ms, " to ", row.window_end_ms, " key ", row.key,
-                                  " value ", ValueText(row.value), ": ", what));
+    words_.push_back(absl::StrCat("window ", row.window_start_ms, " to ", row.window_end_ms, " key ",
+                                  name_of_ ? name_of_(row.key) : absl::StrCat(row.key), " value ", ValueText(row.value),
+                                  ": ", what));
   }
 }
 

@@ -37,10 +37,13 @@ struct Verdict {
 class RowCheck {
  public:
   using Leads = std::function<bool(std::uint64_t key)>;
+  using NameOf = std::function<std::string(std::uint64_t key)>;
 
   /// `emitted` in any order. With `leads`, a key for which it is true must have all its rows there, and a key for which
   /// it is false none; without it, missing rows only show in the totals.
-  RowCheck(std::string query, ValueKind kind, std::span<const ResultRow> emitted, Leads leads);
+  /// `name_of` says how a key reads; without it, as a number.
+  RowCheck(std::string query, ValueKind kind, std::span<const ResultRow> emitted, Leads leads,
+           NameOf name_of = nullptr);
 
   /// The true rows of a window, in ascending order. Windows come in ascending order.
   void Window(std::span<const ResultRow> expected);
@@ -63,6 +66,7 @@ class RowCheck {
   std::string query_;
   ValueKind kind_;
   Leads leads_;
+  NameOf name_of_;
   std::vector<ResultRow> emitted_;
   Rows rest_;  // of what was emitted
   Verdict verdict_;

@@ -79,7 +79,7 @@ Workload SmallWorkload(const std::string& name) {
 }
 
 TEST(ScalingRunsTest, TwoExecutorsEmitWhatASequentialLoopDoesHoweverTheyAreJoined) {
-  for (const std::string name : {"ysb_star", "cm1", "nb8"}) {
+  for (const std::string name : {"ysb_star", "cm1", "nb8", "wordcount"}) {
     const Workload workload = SmallWorkload(name);
     const queries::Totals expected = (*workload.make_sequential_loop())();
     for (const Deployment& deployment : {Deployment{.nodes = 1, .executors = 2}, Deployment{.nodes = 2}}) {

@@ -23,7 +23,8 @@ EVENT = ('{"user_id": "%s", "page_id": "%s", "ad_id": "%s", "ad_type": "mail", "
 UUID = "01000000-0000-0000-8888-000000000001"
 TASK = "600000000,,7,0,12,1,user,2,9,0.0625,0.03125,0.0001,0\n"
 FILES = {"events": EVENT % (UUID, UUID, UUID, 1480452812345), "bad-events": EVENT % (UUID, UUID, UUID, 1) + "{}\n",
-         "ads": '{"%s": "%s"}\n' % (UUID, UUID.replace("01", "02", 1)), "tasks": TASK, "bad-tasks": TASK.replace("0.0625", "0.5") + "7\n"}
+         "ads": '{"%s": "%s"}\n' % (UUID, UUID.replace("01", "02", 1)), "tasks": TASK, "bad-tasks": TASK.replace("0.0625", "0.5") + "7\n",
+         "text": "Don't panic\n", "bad-text": "word\n" + "x" * (1 << 20) + "x\n"}
 
 
 class Run:
@@ -96,8 +97,8 @@ INPUT = {
     "export-input": Effect("input.csv", lambda before, after: after.files["input.csv"].count("\n") > 3000),
 }
 
-# The rows of swa show keys only if they are asked for.
-INPUT_CONTEXT = {"swa": ["--group-by=ad"]}
+# The rows of swa show keys only if they are asked for, and those of wordcount times.
+INPUT_CONTEXT = {"swa": ["--group-by=ad"], "wordcount": ["--form=windowed"]}
 # Flags that change nothing of a query's rows: its ads are fixed, or no window reads its times.
 WITHOUT = {("ysb_star", "keys"),
            *(("ro", flag) for flag in ["event-rate", "disorder", "allowed-lateness", "watermark-every"])}
@@ -162,6 +163,9 @@ OWN = {
            "input": Effect("tasks", "rows", ["--input=bad-tasks", "--on-bad-record=skip"], start=[]),
            "on-bad-record": Effect("skip", "code", ["--input=bad-tasks"], start=[])},
     "ro": {},
+    "wordcount": {"form": Effect("windowed", "rows"), "window": Effect("7s", "rows", ["--form=windowed"]),
+                  "input": Effect("text", "rows", ["--input=bad-text", "--on-bad-record=skip"], start=[]),
+                  "on-bad-record": Effect("skip", "code", ["--input=bad-text"], start=[])},
 }
 
 

@@ -99,6 +99,62 @@ class InputTest(unittest.TestCase):
             self.assertIn("generated input", done.stderr)
 
 
+@unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
+class TextTest(unittest.TestCase):
+    """wordcount reads text files."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="glaive_input_")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        random = Random(1)
+        words = ["the", "of", "Naïve", "naïve", "x86", "incomprehensibilities", *(f"word{number}" for number in range(500))]
+        lines = [" ".join(random.choices(words, k=random.randrange(12))) for _ in range(20_000)]
+        (self.folder / "texts").mkdir()
+        (self.folder / "texts" / "plain.txt").write_text("\n".join(lines), encoding="utf-8")
+        with gzip.open(self.folder / "texts" / "packed.gz", "wt", encoding="utf-8") as file:
+            file.write("\r\n".join(lines))
+        self.counts = collections.Counter(word for line in lines for word in line.split())
+
+    def wordcount(self, *flags):
+        return subprocess.run([BIN / "wordcount", *flags], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=PATIENCE_SECONDS)
+
+    def rows(self):
+        lines = (self.folder / "counts.csv").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(lines[0], "window_start_ms,window_end_ms,key,value")
+        return sorted(lines[1:])
+
+    def test_words_of_plain_and_compressed_files_are_counted_whoever_reads_them(self):
+        for path, times in [("texts/plain.txt", 1), ("texts/packed.gz", 1), ("texts", 2)]:
+            for form in ("associative", "plain"):
+                for nodes, executors in [(1, 1), (2, 2), (3, 1)]:
+                    with self.subTest(path, form=form, nodes=nodes, executors=executors):
+                        done = self.wordcount(f"--input={path}", f"--form={form}", f"--nodes={nodes}",
+                                              f"--executors={executors}", "--verify", "--output=counts.csv", "--join-output")
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                        self.assertRegex(done.stdout, r"verification +passed")
+                        self.assertEqual(self.rows(), sorted(f",,{word},{times * count}"
+                                                             for word, count in self.counts.items()))
+                        (self.folder / "counts.csv").unlink()
+
+    def test_what_files_cannot_have_is_refused(self):
+        for flags, message in [(["--form=windowed"], "lines of files do not have"), (["--export-input=a.csv"], "--export-input"),
+                               (["--keys=7"], "--keys"), (["--window=3s"], "--form=windowed alone")]:
+            done = self.wordcount("--input=texts", *flags)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(message, done.stderr)
+
+    def test_a_line_of_more_than_a_mebibyte_is_a_bad_record(self):
+        (self.folder / "long.txt").write_text("word\n" + "x" * (1 << 20) + "x word\nword\n")
+        done = self.wordcount("--input=long.txt", "--output=counts.csv")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("long.txt:2:1: the line is longer than 1048576 bytes", done.stderr)
+        done = self.wordcount("--input=long.txt", "--on-bad-record=skip", "--verify", "--output=counts.csv", "--join-output")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.rows(), [",,word,2"])
+
+
 class YahooTest(unittest.TestCase):
     """Events, and their ads' campaigns, as the benchmark's own generator writes them."""
 

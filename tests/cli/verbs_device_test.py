@@ -63,6 +63,14 @@ class VerbsTest(CliTest):
                     self.run_over_device(f"--nodes={nodes}", f"--executors={executors}", "--transport=verbs",
                                          "--records=20000", "--keys=2000", *flags, "--verify")
 
+    def test_texts_as_keys_and_in_exchanges_are_exact(self):
+        self.binary = BIN / "wordcount"
+        for form in ("associative", "plain", "windowed"):
+            for nodes, executors in [(1, 2), (2, 2), (3, 1)]:
+                with self.subTest(form, nodes=nodes, executors=executors):
+                    self.run_over_device(f"--nodes={nodes}", f"--executors={executors}", "--transport=verbs",
+                                         f"--form={form}", "--records=5000", "--keys=5000", "--verify")
+
     def test_both_ways_of_arrival_are_exact(self):
         for arrival in ARRIVALS:
             for executors in (1, 2):

@@ -95,4 +95,4 @@ class Comparison:
         """An expression for another value than the column's."""
         if self.types[column].endswith("[]"):
             return f'list_append("{column}", 1)'
-        return f'coalesce("{column}", 0) + 1'
+        return f'"{column}" || \'x\'' if self.types[column] == "VARCHAR" else f'coalesce("{column}", 0) + 1'

@@ -17,10 +17,12 @@ import time
 import comparison
 import scenarios
 import sql
+import text_files
 import trace_files
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PATIENCE_SECONDS = 120
+FILES = {"cm": trace_files, "wordcount": text_files}  # by query, what makes files of its exported input
 
 
 def run(*command):
@@ -39,8 +41,8 @@ def run_query(binary, scenario, folder):
         run(binary, *scenario.flags, *exports)
         parts = folder / "parts"
         parts.mkdir()
-        trace_files.write(folder / "input.csv", parts)
-        trace_files.renumber(folder / "input.csv", scenario.file_readers)
+        FILES[scenario.query].write(folder / "input.csv", parts)
+        FILES[scenario.query].renumber(folder / "input.csv", scenario.file_readers)
         run(binary, f"--nodes={scenario.file_readers}", f"--input={parts}", *output, *scenario.flags_over_files)
     else:
         run(binary, *scenario.flags, *exports, *output)

@@ -1,0 +1,14 @@
+// The count of words among the workloads, in the form whose counts are merged and in the one whose words move, with a
+// hand-written loop (bench/baseline/word_loop.h). A record is a line. See aggregations.h for the errors.
+#pragma once
+
+#include "absl/status/statusor.h"
+
+#include "bench/scaling/input_size.h"
+#include "bench/scaling/workload.h"
+
+namespace glaive::bench {
+
+absl::StatusOr<Workload> MakeWordcount(const InputSize& size);
+
+}  // namespace glaive::bench

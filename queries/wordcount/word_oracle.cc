@@ -1,0 +1,171 @@
+#include "queries/wordcount/word_oracle.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+
+namespace glaive::queries::wordcount {
+namespace {
+
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kLinesBetweenWatches = 4096;
+constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
+constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
+
+bool IsOfWord(unsigned char byte) {
+  const unsigned char small = byte | 0x20;
+  return (small >= 'a' && small <= 'z') || (byte >= '0' && byte <= '9') || byte >= 0x80;
+}
+
+void AddWords(std::string_view line, std::unordered_map<std::string, std::uint64_t>& counts) {
+  std::string word;
+  for (const char byte : line) {
+    if (IsOfWord(static_cast<unsigned char>(byte))) {
+      word += byte;
+    } else if (!word.empty()) {
+      ++counts[word];
+      word.clear();
+    }
+  }
+  if (!word.empty()) {
+    ++counts[word];
+  }
+}
+
+/// The start of an event time's window, unless the record is late for it.
+std::optional<std::int64_t> WindowOf(std::int64_t time_ms, std::int64_t watermark_ms, std::int64_t window_ms) {
+  if (window_ms == 0) {
+    return kMin;
+  }
+  const std::int64_t start_ms = time_ms - (time_ms % window_ms + window_ms) % window_ms;
+  return start_ms + window_ms > watermark_ms ? std::optional(start_ms) : std::nullopt;
+}
+
+/// A file that zlib reads, which takes plain ones as they are.
+class TextFile {
+ public:
+  explicit TextFile(std::string path) : path_(std::move(path)), file_(gzopen(path_.c_str(), "rb")) {}
+
+  /// The text that comes next; empty at the end.
+  absl::StatusOr<std::string_view> Read() {
+    const int bytes = file_ == nullptr ? -1 : gzread(file_.get(), block_.data(), static_cast<unsigned>(block_.size()));
+    return bytes < 0 ? absl::StatusOr<std::string_view>(
+                           absl::FailedPreconditionError(absl::StrCat("--verify cannot read ", path_)))
+                     : std::string_view(block_.data(), static_cast<std::size_t>(bytes));
+  }
+
+ private:
+  struct Close {
+    void operator()(gzFile file) const { gzclose(file); }
+  };
+
+  std::string path_;
+  std::unique_ptr<std::remove_pointer_t<gzFile>, Close> file_;
+  std::array<char, std::size_t{64} << 10> block_;
+};
+
+/// Counts the words of a text's lines, which comes in pieces.
+class LineCounter {
+ public:
+  explicit LineCounter(std::unordered_map<std::string, std::uint64_t>& counts) : counts_(&counts) {}
+
+  void Add(std::string_view text) {
+    for (const char byte : text) {
+      if (byte == '\n') {
+        End();
+      } else {
+        line_ += byte;
+      }
+    }
+  }
+  /// The line ends.
+  void End() {
+    if (line_.size() <= kMostLineBytes) {
+      std::string_view line = line_;
+      if (is_first_ && line.starts_with(kByteOrderMark)) {
+        line.remove_prefix(std::string_view(kByteOrderMark).size());
+      }
+      AddWords(line, *counts_);
+    }
+    line_.clear();
+    is_first_ = false;
+  }
+
+ private:
+  std::unordered_map<std::string, std::uint64_t>* counts_;
+  std::string line_;
+  bool is_first_ = true;
+};
+
+}  // namespace
+
+absl::StatusOr<WordCounts> CountGeneratedWords(const CheckedInput<TextLine>& input, std::int64_t window_ms,
+                                               const Watch& watch) {
+  WordCounts counts;
+  std::uint64_t lines = 0;
+  for (std::uint32_t executor = 0; executor < input.record_counts.size(); ++executor) {
+    for (FlowReader<TextLine> flow(input, executor); !flow.done(); flow.Advance()) {
+      if (const auto start_ms = WindowOf(flow.event_time_ms(), flow.watermark_ms(), window_ms)) {
+        AddWords(flow.record().text(), counts[*start_ms]);
+      }
+      if (absl::Status status = ++lines % kLinesBetweenWatches == 0 ? watch() : absl::OkStatus(); !status.ok()) {
+        return status;
+      }
+    }
+  }
+  return counts;
+}
+
+absl::StatusOr<WordCounts> CountWordsOfFiles(const std::vector<std::string>& paths, const Watch& watch) {
+  WordCounts counts;
+  for (const std::string& path : paths) {
+    const auto file = std::make_unique<TextFile>(path);
+    LineCounter lines(counts[kMin]);
+    for (absl::StatusOr<std::string_view> text = file->Read(); !text.ok() || !text->empty(); text = file->Read()) {
+      absl::Status status = text.ok() ? watch() : text.status();
+      if (!status.ok()) {
+        return status;
+      }
+      lines.Add(*text);
+    }
+    lines.End();
+  }
+  return counts;
+}
+
+Verdict CheckWords(const std::string& query, const WordCounts& counts, std::int64_t window_ms,
+                   std::span<const ResultRow> emitted, const std::function<bool(const std::string& word)>& leads) {
+  std::unordered_map<std::uint64_t, const std::string*> words;  // by what rows have of them
+  std::vector<ResultRow> expected;
+  for (const auto& [start_ms, of_window] : counts) {
+    for (const auto& [word, count] : of_window) {
+      words.emplace(TextBits(word), &word);
+      expected.push_back({.window_start_ms = start_ms,
+                          .window_end_ms = window_ms == 0 ? kMax : start_ms + window_ms,
+                          .key = TextBits(word),
+                          .value = count});
+    }
+  }
+  const auto leads_key = [&](std::uint64_t key) {
+    const auto word = words.find(key);
+    return word == words.end() || leads(*word->second);
+  };
+  const auto name_of = [&](std::uint64_t key) {
+    const auto word = words.find(key);
+    return word == words.end() ? absl::StrCat("of no word, with the hash ", key)
+                               : absl::StrCat("\"", *word->second, "\"");
+  };
+  RowCheck check(query, ValueKind::kInteger, emitted, leads_key, name_of);
+  check.Windows(std::move(expected));
+  return check.Finish();
+}
+
+}  // namespace glaive::queries::wordcount

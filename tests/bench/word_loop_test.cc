@@ -1,0 +1,90 @@
+// The hand-written loop that counts words emits what the oracle does.
+#include "bench/baseline/word_loop.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "queries/wordcount/generator.h"
+#include "queries/wordcount/word_oracle.h"
+
+namespace glaive::bench {
+namespace {
+
+using queries::wordcount::LineGenerator;
+using queries::wordcount::TextLine;
+using queries::wordcount::TextLineTime;
+
+TEST(WordTableTest, CountsAsManyWordsAsItWasMadeFor) {
+  for (const std::uint64_t words : {1U, 2U, 3U, 1'000U, 1'025U}) {
+    absl::StatusOr<WordTable> table = WordTable::Create(words);
+    ASSERT_TRUE(table.ok()) << table.status();
+    std::vector<std::string> all;
+    for (std::uint64_t i = 0; i < words; ++i) {
+      all.push_back("word" + std::to_string(i));
+    }
+    for (std::uint64_t i = 0; i < 3 * words; ++i) {
+      table->Count(all[i % words]);
+    }
+    std::map<std::string, std::uint64_t> counts;
+    table->ForEach([&](std::string_view word, std::uint64_t count) { counts[std::string(word)] = count; });
+    EXPECT_EQ(counts.size(), words);
+    for (const auto& [word, count] : counts) {
+      EXPECT_EQ(count, 3U) << word;
+    }
+  }
+}
+
+TEST(WordTableTest, TellsWordsOfAllLengthsApart) {
+  absl::StatusOr<WordTable> table = WordTable::Create(1'000);
+  ASSERT_TRUE(table.ok()) << table.status();
+  std::map<std::string, std::uint64_t> expected;
+  std::vector<std::string> words;
+  for (std::size_t length = 1; length <= 40; ++length) {
+    for (const std::size_t changed : {length, std::size_t{0}, length / 2, length - 1}) {
+      words.emplace_back(length, 'a');
+      if (changed < length) {
+        words.back()[changed] = 'b';
+      }
+    }
+  }
+  for (const std::string& word : words) {
+    table->Count(word);
+    ++expected[word];
+  }
+  std::map<std::string, std::uint64_t> counts;
+  table->ForEach([&](std::string_view word, std::uint64_t count) { counts[std::string(word)] += count; });
+  EXPECT_EQ(counts, expected);
+}
+
+TEST(WordTableTest, AnAbsurdNumberOfWordsIsRefused) {
+  EXPECT_EQ(WordTable::Create(0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(WordTable::Create(UINT64_MAX).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(WordLoopTest, EmitsWhatTheOracleExpects) {
+  constexpr std::uint64_t kLines = 2'000;
+  constexpr std::uint64_t kRepetitions = 3;
+  const LineGenerator generator({.keys = {.count = 500, .law = {.kind = queries::KeyLaw::Kind::kZipf, .exponent = 1}}});
+  std::vector<TextLine> lines(kLines);
+  generator.Fill(0, 0, lines);
+  absl::StatusOr<WordLoop> loop = WordLoop::Create(500);
+  ASSERT_TRUE(loop.ok()) << loop.status();
+  const queries::Totals emitted = loop->Run(lines, kRepetitions);
+  const absl::StatusOr<queries::wordcount::WordCounts> counts =
+      queries::wordcount::CountGeneratedWords({.generator = &generator,
+                                               .event_time_ms = TextLineTime{},
+                                               .record_counts = {kLines * kRepetitions},
+                                               .block_records = kLines},
+                                              /*window_ms=*/0, GoOn);
+  ASSERT_TRUE(counts.ok()) << counts.status();
+  const queries::Totals expected =
+      queries::wordcount::CheckWords("wordcount", *counts, 0, {}, [](const std::string&) { return false; }).expected;
+  EXPECT_EQ(queries::CheckTotals("wordcount", expected, emitted), absl::OkStatus());
+}
+
+}  // namespace
+}  // namespace glaive::bench
