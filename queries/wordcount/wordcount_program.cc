@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const eng
   const std::shared_ptr<const LineGenerator> generator =
       std::make_shared<const LineGenerator>(MakeInput(input_, window_ms()));
   if (engine::WholeFile* const file = claims.FileOf(kExportInputFlag)) {
-    const absl::Status status = ExportRecords(
+    absl::Status status = ExportRecords(
         *file, *generator, TextLineTime{}, ReadRecords(input_, executor_count), "text",
         [](std::string& line, const TextLine& record) {
           absl::StrAppend(&line, "\"", std::string(record.text()), "\"");  // no line has a quote
