@@ -146,7 +146,7 @@ void ExpectWrongResultsAreCaught(const Run& run, const Verify& verify) {
       {"a row emitted twice", [](Rows& rows) { rows[1].push_back(rows[1][0]); }},
       {"a row of another leader", [](Rows& rows) { rows[0].push_back(rows[1][0]); }},
       {"a window that starts elsewhere", [](Rows& rows) { rows[0][1].window_start_ms += 1'000; }},
-      {"a window that ends elsewhere", [](Rows& rows) { rows[0][1].window_end_ms += 1'000; }}};
+      {"a window that ends elsewhere", [](Rows& rows) { rows[0][1].window_end_ms -= 1'000; }}};
   for (const auto& [what, plant] : wrongs) {
     Run wrong = run;
     plant(wrong.rows);
