@@ -94,8 +94,8 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
 
   /// The state of a record's key behind each record: `function(state, record)` adds the record to a state, which begins
   /// as `initial`, by changing it or by returning the new one. Records move as by Partition(), so that the function
-  /// need not commute: those of a key that one executor has read are added in their order, those of two executors in
-  /// any. A row is a KeyedState, with its record's event time.
+  /// need not commute. Records of a key that one executor has read are added in their order, records of two executors
+  /// in any order. A row is a KeyedState, with its record's event time.
   template <typename State, typename Function>
   auto Scan(State initial, Function function) && {
     if constexpr (ExpectFoldFunction<Function, State, Record>()) {

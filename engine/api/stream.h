@@ -117,7 +117,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 
   /// The state of all records behind each record: `function(state, record)` adds the record to a state, which begins as
   /// `initial`, by changing it or by returning the new one. All records move to executor 0, so that the function need
-  /// not commute: those that one executor has read are added in their order, those of two executors in any.
+  /// not commute. Records that one executor has read are added in their order, records of two executors in any order.
   template <typename State, typename Function>
   auto Scan(State initial, Function function) && {
     if constexpr (ExpectFoldFunction<Function, State, Record>()) {

@@ -9,8 +9,8 @@
 //      never all wait for each other (invariant I7).
 //   3. An idle flow follows: its watermark is that of the slowest flow which is neither idle nor at its end. Without
 //      such a flow, time stands still. The watermark never goes back: records that come later are judged by it. A
-//      source waits by how far its own producer has come, not by how far the flow has followed others. The flows that
-//      are behind may lack what this very source reads next, as those behind an exchange do.
+//      source waits by how far its own producer has come, not by how far the flow has followed others. A flow that
+//      is behind may lack the records that this source reads next: behind an exchange it does.
 //   4. When time goes on after it stood still, an idle flow waits for `patience_ns` before it follows. Other flows may
 //      become active at nearly the same time. Had they followed already, their next records would be late. A flow of
 //      results also waits when the flows of its stage have become idle, since some results may be under way.

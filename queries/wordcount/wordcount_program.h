@@ -37,7 +37,7 @@ class WordcountProgram final : public engine::QueryProgram {
   absl::StatusOr<WordCounts> Recount(const engine::RunFacts& facts, const Watch& watch) const;
   /// The most rows of a run, roughly.
   double most_rows(std::uint32_t executor_count) const;
-  std::int64_t window_ms() const;  // also what the event times of the other forms span ten of
+  std::int64_t window_ms() const;  // the event times of the other forms cover ten, too
   std::int64_t checked_window_ms() const { return options_.form == Form::kWindowed ? window_ms() : 0; }
 
   WordcountOptions options_;

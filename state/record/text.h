@@ -5,8 +5,8 @@
 //
 // A text of up to 12 bytes is complete in itself. A longer one refers to bytes that the container of its record owns: a
 // batch, a table, a message, or an arena beside these (text_arena.h). The texts of a record are valid while its batch
-// is processed. What stores a record for longer copies the bytes. So a function of a step may make texts that refer to
-// bytes of its record's texts:
+// is processed. An operator that stores a record for longer copies the bytes. So a function of a step may make texts
+// that refer to bytes of its record's texts:
 //
 //   stream.Map([](const Line& line) { return Word{Text(line.text.view().substr(0, 5))}; })
 //

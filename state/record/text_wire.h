@@ -4,8 +4,8 @@
 //                                                       ◄──── reference: 2nd ────►
 //
 // A long text in a message says how far before the payload's end its bytes begin. It is the length of all texts up to
-// its own, so the texts lie without gaps in the order of their records, from the end. A receiver knows each reference
-// beforehand, and refuses a message with another one.
+// its own, so the texts lie without gaps in the order of their records, from the end. A receiver computes
+// each reference from the lengths before it, and refuses a message with another one.
 //
 //   texts = PackTexts(record, texts, room_end);   // of a record that was copied into the message
 //

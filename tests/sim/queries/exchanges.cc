@@ -137,37 +137,30 @@ NamedEvent Named(const Event& event) {
 /// Rows of records that move with their texts: what each text says.
 CatalogueEntry MovedTexts() {
   using NamedRow = WindowResult<Text, Text>;
-  return {.name = "records with texts, spread in turn",
-          .window = "",
-          .aggregates = {},
-          .join = "",
-          .shape = "no stage",
-          .rows_wait_for = RowsWaitFor::kNothing,
-          .compares_flows = false,
-          .build =
-              [](const QueryParts& parts) {
-                return FirstOfAll(parts)
-                    .Map(&Named)
-                    .Shuffle()
-                    .Map([](const NamedEvent& event) {
-                      return NamedRow{.window_start_ms = event.time_ms,
-                                      .window_end_ms = event.time_ms + 1,
-                                      .key = event.name,
-                                      .value = event.other};
-                    })
-                    .To(StoreRows{parts.rows});
-              },
-          .expect =
-              [](const Input& input) {
-                std::vector<std::string> rows;
-                for (const Seen& seen : Read(input, 0)) {
-                  const Event& event = seen.event;
-                  rows.push_back(RowText({.start_ms = event.time_ms, .end_ms = event.time_ms + 1, .key = event.key},
-                                         TextOfNumber(event.key % kKeysOfText),
-                                         TextOfNumber(static_cast<std::uint64_t>(event.amount) % kKeysOfText)));
-                }
-                return Expected{.rows = std::move(rows), .late = {}};
-              }};
+  return WithoutStage(
+      "records with texts, spread in turn",
+      [](const QueryParts& parts) {
+        return FirstOfAll(parts)
+            .Map(&Named)
+            .Shuffle()
+            .Map([](const NamedEvent& event) {
+              return NamedRow{.window_start_ms = event.time_ms,
+                              .window_end_ms = event.time_ms + 1,
+                              .key = event.name,
+                              .value = event.other};
+            })
+            .To(StoreRows{parts.rows});
+      },
+      [](const Input& input) {
+        std::vector<std::string> rows;
+        for (const Seen& seen : Read(input, 0)) {
+          const Event& event = seen.event;
+          rows.push_back(RowText({.start_ms = event.time_ms, .end_ms = event.time_ms + 1, .key = event.key},
+                                 TextOfNumber(event.key % kKeysOfText),
+                                 TextOfNumber(static_cast<std::uint64_t>(event.amount) % kKeysOfText)));
+        }
+        return rows;
+      });
 }
 
 bool IsAny(const Event& /*event*/) { return true; }
@@ -185,49 +178,35 @@ MovedRow MovedRowOf(const Event& event) {
 /// executors.
 template <typename MoveFn>
 CatalogueEntry MovedRows(std::string_view name, const MoveFn& move, std::size_t (*copies)(std::size_t executors)) {
-  return {.name = name,
-          .window = "",
-          .aggregates = {},
-          .join = "",
-          .shape = "no stage",
-          .rows_wait_for = RowsWaitFor::kNothing,
-          .compares_flows = false,
-          .build = [move](const QueryParts& parts) { return move(parts).Map(&MovedRowOf).To(StoreRows{parts.rows}); },
-          .expect =
-              [copies](const Input& input) {
-                std::vector<std::string> rows;
-                for (const Seen& seen : Read(input, 0)) {
-                  const Event& event = seen.event;
-                  rows.insert(rows.end(), copies(input.sources[0].size()),
-                              RowText({.start_ms = event.time_ms, .end_ms = event.time_ms + 1, .key = event.key},
-                                      PlainText(event.key), absl::StrCat(event.amount)));
-                }
-                return Expected{.rows = std::move(rows), .late = {}};
-              }};
+  return WithoutStage(
+      name, [move](const QueryParts& parts) { return move(parts).Map(&MovedRowOf).To(StoreRows{parts.rows}); },
+      [copies](const Input& input) {
+        std::vector<std::string> rows;
+        for (const Seen& seen : Read(input, 0)) {
+          const Event& event = seen.event;
+          rows.insert(rows.end(), copies(input.sources[0].size()),
+                      RowText({.start_ms = event.time_ms, .end_ms = event.time_ms + 1, .key = event.key},
+                              PlainText(event.key), absl::StrCat(event.amount)));
+        }
+        return rows;
+      });
 }
 
 /// The first of all records. Which ones depends on how fast executors read, so the rows do not say.
 constexpr std::uint64_t kLimit = 25;
 CatalogueEntry LimitedRows() {
-  return {.name = "the first records of all",
-          .window = "",
-          .aggregates = {},
-          .join = "",
-          .shape = "no stage",
-          .rows_wait_for = RowsWaitFor::kNothing,
-          .compares_flows = false,
-          .build =
-              [](const QueryParts& parts) {
-                return FirstOfAll(parts)
-                    .Limit(kLimit)
-                    .Map([](const Event& /*event*/) { return MovedRow{}; })
-                    .To(StoreRows{parts.rows});
-              },
-          .expect =
-              [](const Input& input) {
-                const std::size_t count = std::min<std::size_t>(kLimit, Read(input, 0).size());
-                return Expected{.rows = std::vector<std::string>(count, RowText({}, PlainText(0), "0")), .late = {}};
-              }};
+  return WithoutStage(
+      "the first records of all",
+      [](const QueryParts& parts) {
+        return FirstOfAll(parts)
+            .Limit(kLimit)
+            .Map([](const Event& /*event*/) { return MovedRow{}; })
+            .To(StoreRows{parts.rows});
+      },
+      [](const Input& input) {
+        const std::size_t count = std::min<std::size_t>(kLimit, Read(input, 0).size());
+        return std::vector<std::string>(count, RowText({}, PlainText(0), "0"));
+      });
 }
 
 /// Results that move between two stages.

@@ -29,18 +29,10 @@ using BuildQuery = std::function<std::unique_ptr<Query>(const QueryParts&)>;
 CatalogueEntry WithStates(std::string_view name, BuildQuery build,
                           std::function<std::vector<std::string>(const std::vector<Seen>&)> rows,
                           bool has_few_rows = false) {
-  return {.name = name,
-          .window = "",
-          .aggregates = {},
-          .join = "",
-          .shape = "no stage",
-          .rows_wait_for = RowsWaitFor::kNothing,
-          .compares_flows = false,
-          .has_few_rows = has_few_rows,
-          .build = std::move(build),
-          .expect = [rows = std::move(rows)](const Input& input) {
-            return Expected{.rows = rows(Read(input, 0)), .late = {}};
-          }};
+  CatalogueEntry entry = WithoutStage(name, std::move(build),
+                                      [rows = std::move(rows)](const Input& input) { return rows(Read(input, 0)); });
+  entry.has_few_rows = has_few_rows;
+  return entry;
 }
 
 /// A key and a number, in a window that says nothing.

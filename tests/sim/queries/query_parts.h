@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,6 +107,21 @@ auto Keyed(S stream) {
   } else {
     return std::move(stream).KeyBy(&KeyAs<K>);
   }
+}
+
+/// A query of the first source without a stage: `rows` makes of its input what the query has to write.
+inline CatalogueEntry WithoutStage(std::string_view name,
+                                   std::function<std::unique_ptr<engine::Query>(const QueryParts&)> build,
+                                   std::function<std::vector<std::string>(const Input&)> rows) {
+  return {.name = name,
+          .window = "",
+          .aggregates = {},
+          .join = "",
+          .shape = "no stage",
+          .rows_wait_for = RowsWaitFor::kNothing,
+          .compares_flows = false,
+          .build = std::move(build),
+          .expect = [rows = std::move(rows)](const Input& input) { return Expected{.rows = rows(input), .late = {}}; }};
 }
 
 using ShowEvents = std::string (*)(const std::vector<Event>&);

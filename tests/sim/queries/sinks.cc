@@ -34,15 +34,7 @@ std::vector<std::string> RecordRows(const Input& input, const std::function<bool
 
 CatalogueEntry Unwindowed(std::string_view name, std::function<std::unique_ptr<Query>(const QueryParts&)> build,
                           const std::function<bool(const Event&)>& selects) {
-  return {.name = name,
-          .window = "",
-          .aggregates = {},
-          .join = "",
-          .shape = "no stage",
-          .rows_wait_for = RowsWaitFor::kNothing,
-          .compares_flows = false,
-          .build = std::move(build),
-          .expect = [selects](const Input& input) { return Expected{.rows = RecordRows(input, selects), .late = {}}; }};
+  return WithoutStage(name, std::move(build), [selects](const Input& input) { return RecordRows(input, selects); });
 }
 
 /// A stage whose results go to one sink as they are, and to another one in part.
