@@ -7,12 +7,16 @@
 //     the leaders wait for it, but fine-grained windows must not make a storm of epochs;
 //   - after epoch_interval alone, if there is anything new to tell: slow streams keep a low latency.
 //
+// Where results are due at the end of the stream only, no window waits for a marker. Epochs are longer there, so that
+// more records of a key become one delta.
+//
 // The engine also ends an epoch before its source waits for slower flows (invariant I7), and at the end of the stream.
 //
 //   if (policy.ShouldEnd({.bytes = read, .elapsed_ns = now - started, .passed_window_end = true, ...})) EndEpoch();
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace glaive::engine {
 
@@ -28,6 +32,19 @@ struct EpochPolicy {
   std::uint64_t epoch_bytes = 64ULL << 20;
   std::uint64_t epoch_min_bytes = 1ULL << 20;
   std::int64_t epoch_interval_ns = 10'000'000;
+
+  EpochPolicy ForResultsAtEnd() const {
+    constexpr int kTimesTheBytes = 16;
+    constexpr int kTimesTheInterval = 64;
+    constexpr std::int64_t kMostNs = std::numeric_limits<std::int64_t>::max();
+    EpochPolicy policy = *this;
+    policy.epoch_bytes = epoch_bytes > std::numeric_limits<std::uint64_t>::max() / kTimesTheBytes
+                             ? epoch_bytes
+                             : epoch_bytes * kTimesTheBytes;
+    policy.epoch_interval_ns =
+        epoch_interval_ns > kMostNs / kTimesTheInterval ? kMostNs : epoch_interval_ns * kTimesTheInterval;
+    return policy;
+  }
 
   bool ShouldEnd(const EpochProgress& epoch) const {
     if (epoch.bytes >= epoch_bytes) {

@@ -13,6 +13,7 @@
 #include "engine/sink/sink.h"
 #include "engine/steps/aggregates.h"
 #include "engine/window/window_spec.h"
+#include "engine/window/windows.h"
 #include "state/crdt/crdt.h"
 #include "state/crdt/element_total.h"
 #include "state/crdt/session_part.h"
@@ -70,8 +71,8 @@ struct AggregationPlan {
   static constexpr bool kHasLateSink = kHasLateSinkT;
   static constexpr bool kFromSource = OriginT::kFromSource;
   static constexpr std::size_t kRowWork = sizeof(Value);  // what a result takes to make grows with it
-  /// Slices of tumbling windows and of sessions are only ever folded into and then read.
-  static constexpr bool kReadOnce = std::is_same_v<WindowT, Tumbling> || std::is_same_v<WindowT, Session>;
+  /// Records are folded into slices that are then read once, as a whole, unless windows slide.
+  static constexpr bool kReadOnce = !std::is_same_v<WindowT, Sliding>;
   using Table = std::conditional_t<kReadOnce && state::kFitsCells<Key, Value>, state::WindowTable<Key, Value>,
                                    typename state::StateKind<Key, Value>::Table>;
   using Store = state::PartitionedStore<Key, Value, Table>;
@@ -87,6 +88,9 @@ struct AggregationPlan {
       return Stored::MakeInput(aggregate, record);
     }
   }
+
+  /// Whether no result is due before the end of the stream.
+  bool has_results_at_end() const { return Windows(window).has_one_window(); }
 
   OriginT origin;
   ChainT chain;

@@ -45,6 +45,9 @@ struct JoinSide {
   static constexpr bool kHasLateSink = kHasLateSinkT;
   static constexpr bool kFromSource = OriginT::kFromSource;
 
+  /// Pairs without windows are results at once.
+  static constexpr bool has_results_at_end() { return false; }
+
   Key MakeKey(const Record& record) const { return std::invoke(key, record); }
   Kept MakeInput(const Record& record, std::int64_t event_time_ms) const {
     if constexpr (kTimed) {

@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -80,16 +79,6 @@ class SessionResults {
 
   static constexpr std::uint32_t kFewestClosed = 64;  // that are worth the work to be dropped
 
-  /// The part of a log's entry, or of a cell's form.
-  template <typename Value>
-  static Part PartOf(const Value& value) {
-    if constexpr (std::is_same_v<Value, Part>) {
-      return value;
-    } else {
-      return value.Expanded();
-    }
-  }
-
   /// Makes the table of sessions, if there is none, for so many entries.
   absl::Status Open(Fiber& fiber, std::uint64_t keys) {
     if (sessions_) {
@@ -108,7 +97,7 @@ class SessionResults {
   template <typename SliceTable, typename Emit>
   absl::Status Continue(Fiber& fiber, std::int64_t slice, SliceTable& table, const Emit& emit) {
     const auto take = [&](const auto& entry) {
-      const Part part = PartOf(entry.value);
+      const Part part = state::Whole(entry.value);
       for (const std::int64_t time_ms : {part.first_ms, part.last_ms}) {
         if (!windows_.Covers(slice, time_ms)) [[unlikely]] {
           return TimeOutsideSlice(windows_, slice, time_ms);

@@ -72,7 +72,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
                                 .executor_count = context.executor_count,
                                 .input = number,
                                 .geometry = context.geometries[number],
-                                .fold = context.fold});
+                                .fold = plan.has_results_at_end() ? context.fold.ForResultsAtEnd() : context.fold});
     if (!store.ok()) {
       return store.status();
     }
@@ -232,14 +232,15 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         fold_loop_(plan, windows_, context_->memory->thresholds().most_pending),
         take_pace_(context_->memory->thresholds().slices_per_turn),
         merge_pace_(context_->memory->thresholds().slices_per_turn),
-        progress_({.self = context_->self,
-                   .input = stage_input,
-                   .of_results = !Plan::kFromSource,
-                   .policy = context_->epoch_policy,
-                   .max_lead_ms = context_->max_lead_ms,
-                   // Less than the timeout: a flow that wakes may soon be idle again, and is to be followed before.
-                   .patience_ns = context_->idle_timeout_ns / 4},
-                  windows_, stage_progress) {}
+        progress_(
+            {.self = context_->self,
+             .input = stage_input,
+             .of_results = !Plan::kFromSource,
+             .policy = plan.has_results_at_end() ? context_->epoch_policy.ForResultsAtEnd() : context_->epoch_policy,
+             .max_lead_ms = context_->max_lead_ms,
+             // Less than the timeout: a flow that wakes may soon be idle again, and is to be followed before.
+             .patience_ns = context_->idle_timeout_ns / 4},
+            windows_, stage_progress) {}
 
   void OnControl(Fiber& /*fiber*/, const Watermark& watermark) {
     const std::int64_t time_ms = HeldBack(watermark.time_ms, plan_->allowed_lateness_ms);

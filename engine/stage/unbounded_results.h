@@ -1,8 +1,8 @@
 // UnboundedResults: without windows, the slice that is due is merged into one table of all keys, and the results are
-// those of the slice's keys.
+// those of the slice's keys. Where results are due at the end only, there is one slice: its keys have the results, and
+// nothing is merged.
 //
-// A kind of window (window_kind.h). The first slice becomes the table as it lies:
-// where results are due at the end only, nothing is ever merged.
+// A kind of window (window_kind.h).
 #pragma once
 
 #include <array>
@@ -13,14 +13,16 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "engine/base/event_time.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/fiber/pace.h"
+#include "engine/stage/read_slice.h"
 #include "engine/stage/touch_new_tables.h"
 #include "engine/window/windows.h"
-#include "state/index/key_hash.h"
+#include "state/crdt/compact_form.h"
 #include "state/store/slice_table.h"
 
 namespace glaive::engine {
@@ -38,19 +40,16 @@ class UnboundedResults {
 
   template <typename Emit>
   absl::Status Fire(Fiber& fiber, std::int64_t window, const Emit& emit) {
-    const auto emit_until = [&](const Key& key, const Value& value) {
+    const auto emit_until = [&](const Key& key, const auto& value) {
       return emit(kMinEventTimeMs, windows_.EndMs(window), key, value.Result());
     };
-    Table changed = store_->primary().TakeOldest();
-    if (!total_) {
-      total_ = std::move(changed);
-      return EmitAll(fiber, emit_until);
-    }
+    auto changed = store_->primary().TakeOldest();
     absl::Status status;
-    for (std::uint32_t first = 0; status.ok() && first < changed.size(); first += state::kGroupSize) {
-      TouchNewTables(fiber, *memory_);
-      status = MergeGroup(changed, first, emit_until);
-      pace_.Step(fiber, state::kGroupSize);
+    if (windows_.has_one_window()) {
+      status =
+          ReadSlice(fiber, *memory_, changed, [&](const auto& entry) { return emit_until(entry.key, entry.value); });
+    } else {
+      status = MergeIntoTotal(fiber, changed, emit_until);
     }
     changed.Release(*memory_);
     return status;
@@ -65,40 +64,43 @@ class UnboundedResults {
   struct Item {
     std::uint64_t hash;
     Key key;
-    const Value* value;
+    Value value;
   };
 
-  template <typename EmitUntil>
-  absl::Status EmitAll(Fiber& fiber, const EmitUntil& emit_until) {
-    for (std::uint32_t i = 0; i < total_->size(); ++i) {
-      pace_.Step(fiber);
-      const auto& [key, value] = total_->At(i);
-      if (absl::Status status = emit_until(key, value); !status.ok()) {
-        return status;
+  /// Merges what a slice has of each key into the table of all keys, a group of keys whose cache misses overlap, and
+  /// emits the results of the group's keys.
+  template <typename Slice, typename EmitUntil>
+  absl::Status MergeIntoTotal(Fiber& fiber, Slice& changed, const EmitUntil& emit_until) {
+    if (!total_) {
+      absl::StatusOr<Table> created = Table::Create(*memory_, changed.size());
+      if (!created.ok()) {
+        return created.status();
       }
+      total_ = *std::move(created);
     }
-    return absl::OkStatus();
+    const auto take = [&](const auto& entry) {
+      items_[item_count_++] = {
+          .hash = memory_->key_hash()(entry.key), .key = entry.key, .value = state::Whole(entry.value)};
+      return item_count_ < items_.size() ? absl::OkStatus() : MergeGroup(fiber, emit_until);
+    };
+    absl::Status status = ReadSlice(fiber, *memory_, changed, take);
+    return status.ok() ? MergeGroup(fiber, emit_until) : status;
   }
 
-  /// Merges the slice's entries from `first` on into the table, a group whose cache misses overlap, and then emits the
-  /// results: that may suspend the fiber.
+  /// First merges the group, then emits its results: that may suspend the fiber.
   template <typename EmitUntil>
-  absl::Status MergeGroup(Table& changed, std::uint32_t first, const EmitUntil& emit_until) {
-    std::array<Item, state::kGroupSize> items;
+  absl::Status MergeGroup(Fiber& fiber, const EmitUntil& emit_until) {
+    const std::span<const Item> items(items_.data(), std::exchange(item_count_, 0));
+    pace_.Step(fiber, items.size());
+    TouchNewTables(fiber, *memory_);
     std::array<const Value*, state::kGroupSize> totals;
-    std::size_t count = 0;
-    for (; count < items.size() && first + count < changed.size(); ++count) {
-      const auto& entry = changed.At(first + static_cast<std::uint32_t>(count));
-      items[count] = Item{.hash = memory_->key_hash()(entry.key), .key = entry.key, .value = &entry.value};
-    }
     std::size_t merged = 0;
-    absl::Status status =
-        total_->Apply(*memory_, std::span<const Item>(items.data(), count), [&](Value& total, const Item& item) {
-          total.Merge(*item.value);
-          totals[merged++] = &total;
-        });
+    absl::Status status = total_->Apply(*memory_, items, [&](Value& total, const Item& item) {
+      total.Merge(item.value);
+      totals[merged++] = &total;
+    });
     merges_ += merged;
-    for (std::size_t i = 0; status.ok() && i < count; ++i) {
+    for (std::size_t i = 0; status.ok() && i < merged; ++i) {
       status = emit_until(items[i].key, *totals[i]);
     }
     return status;
@@ -107,9 +109,11 @@ class UnboundedResults {
   Windows windows_;
   state::StateMemory* memory_;
   typename Plan::Store* store_;
-  std::optional<Table> total_;  // of all slices that have fired
+  std::optional<Table> total_;  // of all slices that have fired, where there are several
   std::uint64_t merges_ = 0;
   Pace pace_;  // over entries
+  std::size_t item_count_ = 0;
+  std::array<Item, state::kGroupSize> items_;
 };
 
 }  // namespace glaive::engine

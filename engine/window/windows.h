@@ -93,6 +93,8 @@ class Windows {
   /// windows do not end.
   std::optional<std::int64_t> RetainedMs() const;
 
+  /// Whether all of event time is one window: Unbounded with results at the end only.
+  bool has_one_window() const { return first_window_ == last_window_; }
   std::int64_t size_ms() const { return size_ms_; }
   std::int64_t slide_ms() const { return slide_ms_; }
 

@@ -44,4 +44,14 @@ class CompactForm {
   V value_{};
 };
 
+/// The value of a log's entry or of a cell.
+template <typename V>
+const V& Whole(const V& value) {
+  return value;
+}
+template <typename V>
+auto Whole(const CompactForm<V>& form) {
+  return form.Expanded();
+}
+
 }  // namespace glaive::state

@@ -10,6 +10,8 @@
 //   ExecutorId leader = LeaderOf(hash(key), executor_count);
 #pragma once
 
+#include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -59,9 +61,9 @@ class KeyHash {
   explicit KeyHash(std::uint64_t seed) noexcept : multiplier_(MultiplierOf(Mixed(seed))), mixer_(Mixed(~seed) | 1) {}
 
   /// 64 bits that are as good as random: of a key of up to 8 bytes three multiplications, each with the bits that the
-  /// one before left at the upper end brought down to the lower; XXH3 of a longer one. A key with a StateHash(KeyHash)
-  /// of its own is asked for it. Flattened: where much else is inlined, GCC would call XXH3 and choose the code for the
-  /// key's length there.
+  /// one before left at the upper end brought down to the lower; of a text, see OfText; XXH3 of a longer one. A key
+  /// with a StateHash(KeyHash) of its own is asked for it. Flattened: where much else is inlined, GCC would call XXH3
+  /// and choose the code for the key's length there.
   template <StateKey K>
   [[gnu::flatten]] inline std::uint64_t operator()(const K& key) const {
     if constexpr (requires { key.StateHash(*this); }) {
@@ -71,9 +73,19 @@ class KeyHash {
       bits = (bits ^ bits >> 32) * mixer_;
       bits = (bits ^ bits >> 32) * mixer_;
       return bits ^ bits >> 32;
+    } else if constexpr (std::is_same_v<K, Text>) {
+      return OfText(key);
     } else {
       return OfContent(key);
     }
+  }
+
+  /// Two multiplications, as wyhash has for as many bytes (github.com/wangyi-fudan/wyhash). The XXH3 of a long text
+  /// takes the place of its address.
+  [[gnu::always_inline]] std::uint64_t OfText(const Text& text) const {
+    const auto [first, rest] = std::bit_cast<std::array<std::uint64_t, 2>>(text);
+    const std::uint64_t content = text.is_inline() ? rest : OfAnyBytes(text.view(), mixer_);
+    return Folded(Folded(first ^ multiplier_, content ^ mixer_) ^ multiplier_, mixer_);
   }
 
   /// XXH3 of a value's bytes, in which the XXH3 of a long text takes the place of its address.
@@ -118,6 +130,12 @@ class KeyHash {
     bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9;
     bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;
     return bits ^ bits >> 31;
+  }
+
+  /// Both halves of a product, one upon the other.
+  static std::uint64_t Folded(std::uint64_t a, std::uint64_t b) {
+    const absl::uint128 product = absl::uint128(a) * b;
+    return absl::Uint128High64(product) ^ absl::Uint128Low64(product);
   }
 
   /// XXH3 of bytes of any number: much code, which is compiled once.

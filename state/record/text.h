@@ -16,7 +16,6 @@
 // Order is that of bytes, not of characters. Bytes may have any value; nothing checks that they are UTF-8.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <compare>
 #include <cstddef>
@@ -43,55 +42,39 @@ class Text {
   constexpr Text() = default;
   /// Refers to `bytes` if they are more than kMostInline. At most kMostBytes.
   Text(std::string_view bytes) {  // NOLINT(google-explicit-constructor): as a string_view is made of a string
-    GLAIVE_CHECK(bytes.size() <= kMostBytes, "a text of ", bytes.size(), " bytes: it has at most 4 GiB");
-    length_ = static_cast<std::uint32_t>(bytes.size());
-    if (is_inline()) {
-      if (!bytes.empty()) {  // else data() may be null
-        std::memcpy(rest_.data(), bytes.data(), bytes.size());
-      }
+    if (bytes.size() <= kMostInline) [[likely]] {
+      *this = Inline(bytes.data(), bytes.size());
     } else {
-      const char* const address = bytes.data();
-      std::memcpy(rest_.data(), address, kPrefix);
-      std::memcpy(rest_.data() + kPrefix, static_cast<const void*>(&address), sizeof(address));
+      GLAIVE_CHECK(bytes.size() <= kMostBytes, "a text of ", bytes.size(), " bytes: it has at most 4 GiB");
+      *this = Text(bytes.size() | std::uint64_t{Load<std::uint32_t>(bytes.data())} << kPrefixAt,
+                   reinterpret_cast<std::uintptr_t>(bytes.data()));
     }
   }
   Text(const char* bytes) : Text(std::string_view(bytes)) {}  // NOLINT(google-explicit-constructor)
   Text(std::string&&) = delete;                               // its bytes are gone behind the expression
 
-  std::uint32_t size() const { return length_; }
-  bool empty() const { return length_ == 0; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(first_); }
+  bool empty() const { return size() == 0; }
   /// Whether it refers to nothing.
-  bool is_inline() const { return length_ <= kMostInline; }
+  bool is_inline() const { return size() <= kMostInline; }
 
   /// The bytes: inside this text if it is inline.
-  std::string_view view() const { return {is_inline() ? rest_.data() : address(), length_}; }
+  std::string_view view() const { return {is_inline() ? inside() : address(), size()}; }
   operator std::string_view() const { return view(); }  // NOLINT(google-explicit-constructor)
 
   /// Of a text that is not inline, the 8 bytes that its address takes, as something else may need them: a place in a
   /// message, or a hash. A text with such a reference has no view().
-  std::uint64_t reference() const {
-    std::uint64_t reference;
-    std::memcpy(&reference, rest_.data() + kPrefix, sizeof(reference));
-    return reference;
-  }
-  Text WithReference(std::uint64_t reference) const {
-    Text text = *this;
-    std::memcpy(text.rest_.data() + kPrefix, &reference, sizeof(reference));
-    return text;
-  }
+  std::uint64_t reference() const { return rest_; }
+  Text WithReference(std::uint64_t reference) const { return {first_, reference}; }
   /// Whether an inline text has zeros behind its bytes, without which it would equal no other.
-  bool HasZerosBehind() const {
-    static constexpr std::array<char, kMostInline> kZeros{};
-    return std::memcmp(rest_.data() + length_, kZeros.data(), kMostInline - length_) == 0;
-  }
+  bool HasZerosBehind() const { return *this == Inline(inside(), size()); }
 
   friend bool operator==(const Text& a, const Text& b) {
     // The length and the first bytes tell most texts apart.
-    if (a.First() != b.First()) {
+    if (a.first_ != b.first_) {
       return false;
     }
-    return a.is_inline() ? std::memcmp(a.rest_.data() + kPrefix, b.rest_.data() + kPrefix, kMostInline - kPrefix) == 0
-                         : std::memcmp(a.address() + kPrefix, b.address() + kPrefix, a.length_ - kPrefix) == 0;
+    return a.rest_ == b.rest_ || (!a.is_inline() && a.HasSameBytes(b));
   }
   friend std::strong_ordering operator<=>(const Text& a, const Text& b) { return a.view() <=> b.view(); }
 
@@ -102,25 +85,53 @@ class Text {
   }
 
  private:
+  static constexpr int kPrefixAt = 32;  // the bit where the first bytes begin
   static constexpr std::size_t kPrefix = 4;
 
-  const char* address() const {
-    const char* bytes;
-    std::memcpy(static_cast<void*>(&bytes), rest_.data() + kPrefix, sizeof(bytes));
-    return bytes;
+  // Two numbers, so that a text is made, copied and compared in registers: where it is written in small pieces, the
+  // processor cannot read it as a whole until all of them have left for the cache.
+  Text(std::uint64_t first, std::uint64_t rest) : first_(first), rest_(rest) {}
+
+  /// A text of `size` bytes, kMostInline at most.
+  static Text Inline(const char* bytes, std::size_t size) {
+    if (size >= sizeof(std::uint64_t)) {
+      const std::uint64_t begin = Load<std::uint64_t>(bytes);
+      const std::uint64_t end = Load<std::uint32_t>(bytes + size - sizeof(std::uint32_t));
+      return {size | begin << kPrefixAt, begin >> kPrefixAt | end >> 8 * (kMostInline - size) << kPrefixAt};
+    }
+    if (size >= kPrefix) {
+      const std::uint64_t begin = Load<std::uint32_t>(bytes);
+      const std::uint64_t end = Load<std::uint32_t>(bytes + size - sizeof(std::uint32_t));
+      return {size | begin << kPrefixAt, end >> 8 * (2 * kPrefix - size)};
+    }
+    if (size == 0) {
+      return {};
+    }
+    const auto at = [bytes](std::size_t i) {
+      return std::uint64_t{static_cast<unsigned char>(bytes[i])} << (kPrefixAt + 8 * i);
+    };
+    return {size | at(0) | at(size / 2) | at(size - 1), 0};
   }
-  /// The length and the first four bytes.
-  std::uint64_t First() const { return std::bit_cast<Words>(*this).first; }
+  template <typename Number>
+  static Number Load(const char* bytes) {
+    Number number;
+    std::memcpy(&number, bytes, sizeof(number));
+    return number;
+  }
 
-  struct Words {
-    std::uint64_t first;
-    std::uint64_t second;
-  };
+  const char* inside() const { return reinterpret_cast<const char*>(this) + sizeof(std::uint32_t); }
+  const char* address() const {
+    return reinterpret_cast<const char*>(rest_);  // NOLINT(performance-no-int-to-ptr): Text() made it of a pointer
+  }
+  [[gnu::noinline]] bool HasSameBytes(const Text& other) const {
+    return std::memcmp(address() + kPrefix, other.address() + kPrefix, size() - kPrefix) == 0;
+  }
 
-  std::uint32_t length_ = 0;
-  std::array<char, kMostInline> rest_{};
+  std::uint64_t first_ = 0;  // the length, and the first four bytes
+  std::uint64_t rest_ = 0;   // the bytes behind these, or the address of all
 };
 
+static_assert(std::endian::native == std::endian::little);
 static_assert(sizeof(Text) == 16 && std::is_trivially_copyable_v<Text> &&
               std::has_unique_object_representations_v<Text>);
 

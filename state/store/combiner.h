@@ -1,5 +1,5 @@
 // Combiner: where an executor folds the records of a slice before it hands them to their leaders: keys and compact
-// forms in an array that fits the cache, whichever executor leads the keys.
+// forms in an array of bounded size, whichever executor leads the keys.
 //
 // A combiner never evicts a key that it has, and never chains: a new key that finds no cell is handed over as it came,
 // and so is what a form has to give up to take more (compact_form.h). It starts small, and takes eight times as many
@@ -10,7 +10,8 @@
 //   1. All keys are of one slice.
 //   2. What it has is not in the state of any leader: read it out before a watermark is told to anyone (I3).
 //
-// Costs: an update of a known key is one probe of a cached array; reading out scans the array.
+// Costs: an update of a known key is one probe of an array; reading out scans the array. An array that exceeds the
+// cache is prefetched from, as that of a window (folders.h).
 //
 //   auto combiner = Combiner<std::uint64_t, CountValue>::Create(memory, 1 << 20);
 //   CompactForm<CountValue>* form = combiner->FindOrInsert(key);
@@ -73,10 +74,15 @@ class Combiner {
   /// Whether the texts of its keys take more memory than it was meant to.
   bool has_long_texts() const { return texts_.size_bytes() > most_bytes_; }
 
-  /// Calls `use(folder)` with a folder (folders.h) for records of known keys; `use` returns the folder. Returns how
-  /// many records it has taken.
+  /// Calls `use(folder)` with a folder (folders.h); `use` returns the folder. Returns how many records it has taken, of
+  /// which some may have brought new keys.
   template <typename UseFn>
   std::size_t UseFolder(const UseFn& use) {
+    if (cells_.exceeds_cache()) {
+      const auto folder = use(CellFolder<K, V, /*kOutsideCache=*/true>(cells_));
+      cells_ = folder.cells();
+      return folder.folded();
+    }
     return FoldIntoCells<K, V>(cells_, use);
   }
 

@@ -25,6 +25,15 @@ struct FoldOptions {
   std::uint64_t records_per_saved = 2;
   /// The most memory of a combiner: about what a second-level cache holds.
   std::uint64_t combiner_bytes = std::uint64_t{1} << 20;
+
+  /// For records of which nothing is due before the end of the stream: what is in the combiner need not leave it soon,
+  /// so that it holds more keys than an epoch of usual length has.
+  FoldOptions ForResultsAtEnd() const {
+    constexpr std::uint64_t kTimesTheBytes = 8;
+    FoldOptions options = *this;
+    options.combiner_bytes *= kTimesTheBytes;
+    return options;
+  }
 };
 
 class FoldPolicy {

@@ -136,7 +136,9 @@ class PartitionedStore {
   void UseFolder(SliceId slice, const UseFn& use) {
     if constexpr (kFolds) {
       if (policy_.folds() && !combiner_.empty() && combiner_.slice() == slice) {
-        policy_.OnFolded(combiner_.UseFolder(use), 0);
+        const std::uint32_t keys = combiner_.size();
+        const std::size_t folded = combiner_.UseFolder(use);
+        policy_.OnFolded(folded, combiner_.size() - keys);
         return;
       }
     }
