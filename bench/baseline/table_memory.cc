@@ -3,6 +3,7 @@
 #include <linux/mman.h>
 #include <sys/mman.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -15,6 +16,15 @@ namespace {
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
 }  // namespace
+
+absl::StatusOr<std::uint64_t> CellsFor(std::uint64_t words) {
+  constexpr std::uint64_t kMostWords = std::uint64_t{1} << 31;
+  if (words == 0 || words > kMostWords) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the baseline cannot count ", words, " words; it takes 1 to ", kMostWords));
+  }
+  return std::bit_ceil(2 * words);
+}
 
 absl::StatusOr<TableMemory> TableMemory::Map(std::size_t bytes) {
   const std::size_t mapped = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;

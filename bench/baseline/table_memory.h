@@ -6,11 +6,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
 
 namespace glaive::bench {
+
+/// Cells of a table that so many words fill to a half at most, a power of two. InvalidArgument for none, and for more
+/// than 2^31 words.
+absl::StatusOr<std::uint64_t> CellsFor(std::uint64_t words);
 
 class TableMemory {
  public:

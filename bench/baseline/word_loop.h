@@ -1,7 +1,8 @@
 // WordLoop: the hand-written loop beside `wordcount`: one thread, no engine code. It splits each line into words,
-// counts them in a table of views of the lines, and emits each word's count at the end, to a sink that adds up totals.
+// counts them in a table that refers to the lines, and emits each word's count at the end, to a sink that adds up
+// totals.
 //
-//   absl::StatusOr<WordLoop> loop = WordLoop::Create(/*words=*/100'000);
+//   auto loop = WordLoop<WordViewTable>::Create(/*words=*/100'000);
 //   queries::Totals emitted = loop->Run(lines, /*repetitions=*/3);
 #pragma once
 
@@ -13,18 +14,19 @@
 
 #include "absl/status/statusor.h"
 
-#include "bench/baseline/word_table.h"
 #include "queries/common/result_row.h"
 #include "queries/wordcount/text_line.h"
 #include "queries/wordcount/words.h"
 
 namespace glaive::bench {
 
+/// `Table` is a WordViewTable or a WordTable.
+template <typename Table>
 class WordLoop {
  public:
   /// For at most so many distinct words.
   static absl::StatusOr<WordLoop> Create(std::uint64_t words) {
-    absl::StatusOr<WordTable> table = WordTable::Create(words);
+    absl::StatusOr<Table> table = Table::Create(words);
     if (!table.ok()) {
       return table.status();
     }
@@ -49,7 +51,7 @@ class WordLoop {
   }
 
  private:
-  explicit WordLoop(WordTable counts) : counts_(std::move(counts)) {}
+  explicit WordLoop(Table counts) : counts_(std::move(counts)) {}
 
   void CountWords(std::string_view line) {
     const auto is_of_word = [](char byte) { return queries::wordcount::kIsOfWord[static_cast<unsigned char>(byte)]; };
@@ -67,7 +69,7 @@ class WordLoop {
     }
   }
 
-  WordTable counts_;
+  Table counts_;
 };
 
 }  // namespace glaive::bench

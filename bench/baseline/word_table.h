@@ -1,8 +1,8 @@
 // WordTable: a count per word by open addressing with linear probing, as one would write it by hand.
 //
 // A cell has a word of up to 15 bytes itself, in two numbers, so that most words are compared without their bytes
-// elsewhere; of a longer one it has a hash, and compares a view of the word where it came first. A table whose cells
-// have a hash and a view of each word takes nearly twice the time, and absl::flat_hash_map of views more than that.
+// elsewhere; of a longer one it has a hash, and compares a view of the word where it came first. word_view_table.h has
+// the table that one would write first.
 //
 // Cells are on huge pages where the system has them, at most a half full. All memory is mapped and touched at creation.
 // Move-only, used by one thread.
@@ -12,7 +12,6 @@
 //   counts->ForEach([](std::string_view word, std::uint64_t count) { ... });
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,7 +19,6 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 
 #include "bench/baseline/table_memory.h"
 #include "rdma/base/check.h"
@@ -32,19 +30,17 @@ namespace glaive::bench {
 
 class WordTable {
  public:
-  /// Room for `words` distinct words.
+  /// Room for `words` distinct words. See CellsFor for the errors.
   static absl::StatusOr<WordTable> Create(std::uint64_t words) {
-    constexpr std::uint64_t kMostWords = std::uint64_t{1} << 31;
-    if (words == 0 || words > kMostWords) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the baseline cannot count ", words, " words; it takes 1 to ", kMostWords));
+    const absl::StatusOr<std::uint64_t> cells = CellsFor(words);
+    if (!cells.ok()) {
+      return cells.status();
     }
-    const std::uint64_t cells = std::bit_ceil(2 * words);
-    absl::StatusOr<TableMemory> memory = TableMemory::Map(cells * sizeof(Cell));
+    absl::StatusOr<TableMemory> memory = TableMemory::Map(*cells * sizeof(Cell));
     if (!memory.ok()) {
       return memory.status();
     }
-    return WordTable(*std::move(memory), cells);
+    return WordTable(*std::move(memory), *cells);
   }
 
   /// Counts a word, which is not empty and stays where it is. More words than the table was made for end the process.

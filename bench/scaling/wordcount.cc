@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "bench/baseline/word_loop.h"
+#include "bench/baseline/word_table.h"
+#include "bench/baseline/word_view_table.h"
 #include "bench/scaling/record_blocks.h"
 #include "queries/wordcount/generator.h"
 #include "queries/wordcount/wordcount_query.h"
@@ -20,19 +22,19 @@ using Blocks = RecordBlocks<queries::wordcount::TextLine, queries::wordcount::Te
 constexpr std::int64_t kMinuteMs = 60'000;
 
 /// Over a block.
+template <typename Table>
 absl::StatusOr<Loop> LoopOver(const std::shared_ptr<const Blocks>& blocks, std::uint32_t number,
                               const InputSize& size) {
-  absl::StatusOr<WordLoop> made = WordLoop::Create(size.keys);
+  absl::StatusOr<WordLoop<Table>> made = WordLoop<Table>::Create(size.keys);
   if (!made.ok()) {
     return made.status();
   }
-  const auto loop = std::make_shared<WordLoop>(*std::move(made));
+  const auto loop = std::make_shared<WordLoop<Table>>(*std::move(made));
   return [=, repetitions = size.repetitions] { return loop->Run(blocks->of(number), repetitions); };
 }
 
-}  // namespace
-
-absl::StatusOr<Workload> MakeWordcount(const InputSize& size) {
+template <typename Table>
+absl::StatusOr<Workload> MakeBeside(const InputSize& size) {
   const std::uint64_t records = size.RecordsOf(sizeof(queries::wordcount::TextLine));
   const std::int64_t span_ms = static_cast<std::int64_t>(size.windows) * kMinuteMs;
   const auto input = InputOf(size, records, span_ms, kMinuteMs);
@@ -51,12 +53,17 @@ absl::StatusOr<Workload> MakeWordcount(const InputSize& size) {
   workload.records = records * size.repetitions;
   workload.build_query = [build](const ResultSinks& sinks) { return build(Form::kAssociative, sinks); };
   workload.build_moving_query = [build](const ResultSinks& sinks) { return build(Form::kPlain, sinks); };
-  workload.make_loop = [=](std::uint32_t executor) { return LoopOver(blocks, executor, size); };
+  workload.make_loop = [=](std::uint32_t executor) { return LoopOver<Table>(blocks, executor, size); };
   workload.make_sequential_loop = [=]() -> absl::StatusOr<Loop> {
     const auto merged = blocks->Merge();
-    return merged.ok() ? LoopOver(*merged, 0, size) : merged.status();
+    return merged.ok() ? LoopOver<Table>(*merged, 0, size) : merged.status();
   };
   return workload;
 }
+
+}  // namespace
+
+absl::StatusOr<Workload> MakeWordcount(const InputSize& size) { return MakeBeside<WordViewTable>(size); }
+absl::StatusOr<Workload> MakeWordcountBesideCells(const InputSize& size) { return MakeBeside<WordTable>(size); }
 
 }  // namespace glaive::bench

@@ -1,5 +1,6 @@
 // The count of words among the workloads, in the form whose counts are merged and in the one whose words move, with a
-// hand-written loop (bench/baseline/word_loop.h). A record is a line. See aggregations.h for the errors.
+// hand-written loop (bench/baseline/word_loop.h), whose table has views of the words or, of most words, the words
+// themselves. A record is a line. See aggregations.h for the errors.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -10,5 +11,6 @@
 namespace glaive::bench {
 
 absl::StatusOr<Workload> MakeWordcount(const InputSize& size);
+absl::StatusOr<Workload> MakeWordcountBesideCells(const InputSize& size);
 
 }  // namespace glaive::bench

@@ -1,4 +1,4 @@
-// The hand-written loop that counts words emits what the oracle does.
+// The tables of words count, and the hand-written loop over either emits what the oracle does.
 #include "bench/baseline/word_loop.h"
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/baseline/word_table.h"
+#include "bench/baseline/word_view_table.h"
 #include "queries/wordcount/generator.h"
 #include "queries/wordcount/word_oracle.h"
 
@@ -18,9 +20,14 @@ using queries::wordcount::LineGenerator;
 using queries::wordcount::TextLine;
 using queries::wordcount::TextLineTime;
 
-TEST(WordTableTest, CountsAsManyWordsAsItWasMadeFor) {
+template <typename Table>
+class WordTableTest : public testing::Test {};
+using Tables = testing::Types<WordTable, WordViewTable>;
+TYPED_TEST_SUITE(WordTableTest, Tables);
+
+TYPED_TEST(WordTableTest, CountsAsManyWordsAsItWasMadeFor) {
   for (const std::uint64_t words : {1U, 2U, 3U, 1'000U, 1'025U}) {
-    absl::StatusOr<WordTable> table = WordTable::Create(words);
+    absl::StatusOr<TypeParam> table = TypeParam::Create(words);
     ASSERT_TRUE(table.ok()) << table.status();
     std::vector<std::string> all;
     for (std::uint64_t i = 0; i < words; ++i) {
@@ -38,8 +45,8 @@ TEST(WordTableTest, CountsAsManyWordsAsItWasMadeFor) {
   }
 }
 
-TEST(WordTableTest, TellsWordsOfAllLengthsApart) {
-  absl::StatusOr<WordTable> table = WordTable::Create(1'000);
+TYPED_TEST(WordTableTest, TellsWordsOfAllLengthsApart) {
+  absl::StatusOr<TypeParam> table = TypeParam::Create(1'000);
   ASSERT_TRUE(table.ok()) << table.status();
   std::map<std::string, std::uint64_t> expected;
   std::vector<std::string> words;
@@ -60,18 +67,18 @@ TEST(WordTableTest, TellsWordsOfAllLengthsApart) {
   EXPECT_EQ(counts, expected);
 }
 
-TEST(WordTableTest, AnAbsurdNumberOfWordsIsRefused) {
-  EXPECT_EQ(WordTable::Create(0).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(WordTable::Create(UINT64_MAX).status().code(), absl::StatusCode::kInvalidArgument);
+TYPED_TEST(WordTableTest, AnAbsurdNumberOfWordsIsRefused) {
+  EXPECT_EQ(TypeParam::Create(0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(TypeParam::Create(UINT64_MAX).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(WordLoopTest, EmitsWhatTheOracleExpects) {
+TYPED_TEST(WordTableTest, ALoopOverItEmitsWhatTheOracleExpects) {
   constexpr std::uint64_t kLines = 2'000;
   constexpr std::uint64_t kRepetitions = 3;
   const LineGenerator generator({.keys = {.count = 500, .law = {.kind = queries::KeyLaw::Kind::kZipf, .exponent = 1}}});
   std::vector<TextLine> lines(kLines);
   generator.Fill(0, 0, lines);
-  absl::StatusOr<WordLoop> loop = WordLoop::Create(500);
+  absl::StatusOr<WordLoop<TypeParam>> loop = WordLoop<TypeParam>::Create(500);
   ASSERT_TRUE(loop.ok()) << loop.status();
   const queries::Totals emitted = loop->Run(lines, kRepetitions);
   const absl::StatusOr<queries::wordcount::WordCounts> counts =
