@@ -105,17 +105,23 @@ struct MembersOf<T> {
   using Types = typename T::Members;
 };
 
+/// A type whose members are known.
+template <typename T>
+concept ShowsItsMembers = Described<T> || SaysItsMembers<T>;
+
+/// Whether one of a T's members, of type M, has a property: `holds.operator()<M>()` says so.
+template <ShowsItsMembers T, typename Holds>
+constexpr bool OneMember(const Holds& holds) {
+  return [&holds]<typename... Ms>(std::type_identity<std::tuple<Ms...>>) {
+    return (holds.template operator()<Ms>() || ...);
+  }(std::type_identity<typename MembersOf<T>::Types>());
+}
+
 template <typename T>
 inline constexpr bool kHasText = false;
-template <typename... Members>
-inline constexpr bool kOneHasText = false;
-template <typename... Members>
-inline constexpr bool kOneHasText<std::tuple<Members...>> = (kHasText<Members> || ...);
-
 /// Whether a T has a Text as far as descriptions show it.
-template <typename T>
-  requires Described<T> || SaysItsMembers<T>
-inline constexpr bool kHasText<T> = kOneHasText<typename MembersOf<T>::Types>;
+template <ShowsItsMembers T>
+inline constexpr bool kHasText<T> = OneMember<T>([]<typename M>() { return kHasText<M>; });
 template <>
 inline constexpr bool kHasText<Text> = true;
 template <typename T, std::size_t kSize>
@@ -125,16 +131,11 @@ inline constexpr bool kHasText<std::optional<T>> = kHasText<T>;
 
 template <typename T>
 inline constexpr bool kIsRecord = PlainData<T>;
-template <typename... Members>
-inline constexpr bool kAllAreRecords = false;
-template <typename... Members>
-inline constexpr bool kAllAreRecords<std::tuple<Members...>> = (kIsRecord<Members> && ...);
-
 /// Whether the engine can copy a T to another place or process: plain data, or texts that descriptions show.
-template <typename T>
-  requires kHasText<T> && (Described<T> || SaysItsMembers<T>)
-inline constexpr bool kIsRecord<T> =
-    std::is_trivially_copyable_v<T> && std::is_copy_assignable_v<T> && kAllAreRecords<typename MembersOf<T>::Types>;
+template <ShowsItsMembers T>
+  requires kHasText<T>
+inline constexpr bool kIsRecord<T> = std::is_trivially_copyable_v<T> && std::is_copy_assignable_v<T> &&
+                                     !OneMember<T>([]<typename M>() { return !kIsRecord<M>; });
 template <>
 inline constexpr bool kIsRecord<Text> = true;
 template <typename T, std::size_t kSize>
@@ -156,13 +157,8 @@ inline constexpr bool kHidesText = [] {
     return HasMemberWith<IsText, T>();
   }
 }();
-template <typename... Members>
-inline constexpr bool kOneHidesText = false;
-template <typename... Members>
-inline constexpr bool kOneHidesText<std::tuple<Members...>> = (kHidesText<Members> || ...);
-template <typename T>
-  requires Described<T> || SaysItsMembers<T>
-inline constexpr bool kHidesText<T> = kOneHidesText<typename MembersOf<T>::Types>;
+template <ShowsItsMembers T>
+inline constexpr bool kHidesText<T> = OneMember<T>([]<typename M>() { return kHidesText<M>; });
 template <>
 inline constexpr bool kHidesText<Text> = false;
 template <typename T, std::size_t kSize>
