@@ -83,7 +83,8 @@ class NodeSession {
   /// control plane is there to end the process if this takes too long.
   void EndExecutors();
 
-  /// Adds to why the run has failed which of this node's results stay all the same. After EndExecutors.
+  /// Adds to why the run has failed which of this node's results stay all the same. After EndExecutors, or where the
+  /// process ends at once; for any thread.
   absl::Status AddPublished(const absl::Status& status) const;
 
   /// Whether all nodes have given their results their names.

@@ -187,8 +187,10 @@ class Process {
     const absl::Status said = CatchExhaustion([&] {
       const absl::Status explained = Explain(failure);
       exit_code = ExitCodeOf(explained);
-      words = Line(absl::StrCat(results == Results::kFinal ? "the results are complete, but " : "",
-                                std::string(explained.message()), " (ended at once: it was busy)"));
+      const absl::Status busy(explained.code(),
+                              absl::StrCat(results == Results::kFinal ? "the results are complete, but " : "",
+                                           std::string(explained.message()), " (ended at once: it was busy)"));
+      words = Line(std::string(session == nullptr ? busy.message() : session->AddPublished(busy).message()));
       return absl::OkStatus();
     });
     WriteLastWords(said.ok() ? std::string_view(words) : kFixedLastWords);

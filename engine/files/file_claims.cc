@@ -96,8 +96,9 @@ std::map<std::string, Completeness> FileClaims::published() const {
 
 void FileClaims::Clear() {
   files_.clear();
+  std::map<std::pair<std::string, ExecutorId>, WholeFile> parts;  // goes without the lock: the disk may not answer
   const std::lock_guard lock(mutex_);
-  parts_.clear();
+  parts_.swap(parts);
 }
 
 }  // namespace glaive::engine

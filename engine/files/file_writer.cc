@@ -53,11 +53,16 @@ void FileWriter::ThreadMain() {
 }
 
 absl::Status FileWriter::WriteBytes() {
-  absl::Status status = file_.Write(bytes_);
+  absl::Status status = file_.Write(bytes_, [this] { return CheckGoesOn(); });
   if (status.ok() && behind_.publish.has_value()) {
     status = Publish(*behind_.publish);
   }
   return status.ok() && behind_.is_last ? file_.Sync() : status;
+}
+
+absl::Status FileWriter::CheckGoesOn() {
+  const std::lock_guard lock(mutex_);
+  return stop_ ? absl::CancelledError("the run has ended while nobody reads from its pipe") : absl::OkStatus();
 }
 
 absl::Status FileWriter::Publish(const Completeness& complete) {

@@ -35,7 +35,8 @@ class FileWriter {
   explicit FileWriter(WholeFile file, FileClaims* claims = nullptr);
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
-  /// Waits for the buffer that is being written. Without a Commit before, the file is gone, or keeps what is published.
+  /// Waits for the buffer that is being written; of a pipe whose reader stalls, the rest is dropped. Without a Commit
+  /// before, the file is gone, or keeps what is published.
   ~FileWriter();
 
   /// Whether nothing is being written. The calls below need it.
@@ -52,6 +53,8 @@ class FileWriter {
   void ThreadMain();
   absl::Status WriteBytes();
   absl::Status Publish(const Completeness& complete);
+  /// Cancelled once the destructor waits for the thread.
+  absl::Status CheckGoesOn();
 
   WholeFile file_;
   FileClaims* claims_;

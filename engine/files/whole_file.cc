@@ -278,12 +278,15 @@ WholeFile::~WholeFile() {
   }
 }
 
-absl::Status WholeFile::Write(std::string_view bytes) {
+absl::Status WholeFile::Write(std::string_view bytes, const Watch& watch) {
   while (!bytes.empty()) {
     pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
     if (is_stream_ && poll(&ready, 1, kStreamPollMillis) <= 0) {
       if (EndIsAskedFor()) {
         return absl::CancelledError(absl::StrCat("cannot write ", target_, ": interrupted while nobody reads from it"));
+      }
+      if (absl::Status status = watch(); !status.ok()) {
+        return status;
       }
       continue;
     }

@@ -33,6 +33,7 @@
 #include "absl/status/statusor.h"
 
 #include "rdma/base/unique_fd.h"
+#include "rdma/base/watch.h"
 
 namespace glaive::engine {
 
@@ -49,8 +50,9 @@ class WholeFile {
   ~WholeFile();
 
   /// A pipe's reader that goes before the end has seen enough: the rest is dropped, and all is well.
-  /// Cancelled when a pipe takes nothing and the process has been asked to end (EndingSignals(), blocked).
-  absl::Status Write(std::string_view bytes);
+  /// While a pipe takes nothing, the process may be asked to end (EndingSignals(), blocked), or `watch` may end the
+  /// wait: then Cancelled, or the error of `watch`.
+  absl::Status Write(std::string_view bytes, const Watch& watch = GoOn);
   /// Whether the file can have its name, or has it still: the error that Publish or Commit would return.
   absl::Status CheckName() const;
   /// Makes the first `bytes` of those that were written final. The first call gives the file its name. Waits for no

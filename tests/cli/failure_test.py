@@ -158,14 +158,14 @@ class FailureTest(CliTest):
 
     # ---- a disk that does not answer ----
 
-    def start_on_disk(self, *flags, **disk):
+    def start_on_disk(self, *flags, output=ALL_OR_NONE, **disk):
         """A run whose disk hangs as the variables say."""
         library = self.folder / "disk.so"
         if not library.exists():
             subprocess.run([os.environ.get("GLAIVE_CXX", "c++"), "-std=c++20", "-shared", "-fPIC", "-o", library,
                             "-x", "c++", "-"], input=DISK_THAT_HANGS, text=True, check=True, timeout=PATIENCE_SECONDS)
         with unittest.mock.patch.dict(os.environ, {"LD_PRELOAD": str(library), **disk}):
-            return self.start(*ALL_OR_NONE, *flags)
+            return self.start(*output, *flags)
 
     def results(self):
         return [name for name in self.files() if name.startswith("counts.csv")]
@@ -181,6 +181,17 @@ class FailureTest(CliTest):
                 ysb.send(signal.SIGINT)
                 self.assertEqual(self.expect_end(ysb, "interrupted by SIGINT", "(ended at once: it was busy)"), 130)
                 self.assertEqual(self.results(), ["counts.csv"] if unlink_hangs else [])
+
+    @unittest.skipIf(SANITIZED, PRELOADS)
+    def test_a_node_that_ends_at_once_says_what_it_has_published(self):
+        hung = self.folder / "hung"
+        ysb = self.start_on_disk(*SMALL, output=["--output=counts.csv"], FIRST_THAT_HANGS="1", HANGS=str(hung))
+        self.wait_until(hung.exists)
+        ysb.send(signal.SIGINT)
+        self.assertEqual(self.expect_end(ysb, "interrupted by SIGINT"), 130)
+        rows = len((self.folder / "counts.csv").read_text().splitlines()) - 1
+        self.assertIn(f"(ended at once: it was busy); published: counts.csv has {rows} rows, all of the stream",
+                      ysb.err.text)
 
     @unittest.skipIf(SANITIZED, PRELOADS)
     def test_an_interrupt_ends_a_node_that_waits_for_its_input(self):

@@ -1,6 +1,7 @@
 """Queries read files: parts are split among executors, and a bad line is named or skipped as the user wants."""
 
 import collections
+import contextlib
 import gzip
 import json
 import os
@@ -20,16 +21,24 @@ AFTER_THE_TRACE = "9223372036854775807,,7,0,12,1,user,2,9,0.0625,0.03125,0.0001,
 EMPTY_FIELDS = "601000000,,7,0,,0,,0,9,,,,\n"
 
 
-@unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
-class InputTest(unittest.TestCase):
+class FilesTest(unittest.TestCase):
+    """A test with a folder for its files."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="glaive_input_")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    def run_query(self, name, *flags):
+        """Runs the query in the folder, to its end."""
+        return subprocess.run([BIN / name, *flags], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=PATIENCE_SECONDS)
+
+
+@unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
+class InputTest(FilesTest):
     def cm(self, *flags):
-        return subprocess.run([BIN / "cm", *flags], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=PATIENCE_SECONDS)
+        return self.run_query("cm", *flags)
 
     def test_a_folder_of_parts_is_split_among_the_executors(self):
         trace = self.folder / "trace"
@@ -100,13 +109,11 @@ class InputTest(unittest.TestCase):
 
 
 @unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
-class TextTest(unittest.TestCase):
+class TextTest(FilesTest):
     """wordcount reads text files."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="glaive_input_")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         random = Random(1)
         words = ["the", "of", "Naïve", "naïve", "x86", "incomprehensibilities", *(f"word{number}" for number in range(500))]
         lines = [" ".join(random.choices(words, k=random.randrange(12))) for _ in range(20_000)]
@@ -117,8 +124,7 @@ class TextTest(unittest.TestCase):
         self.counts = collections.Counter(word for line in lines for word in line.split())
 
     def wordcount(self, *flags):
-        return subprocess.run([BIN / "wordcount", *flags], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=PATIENCE_SECONDS)
+        return self.run_query("wordcount", *flags)
 
     def rows(self):
         lines = (self.folder / "counts.csv").read_text(encoding="utf-8").splitlines()
@@ -155,13 +161,11 @@ class TextTest(unittest.TestCase):
         self.assertEqual(self.rows(), [",,word,2"])
 
 
-class YahooTest(unittest.TestCase):
+class YahooTest(FilesTest):
     """Events, and their ads' campaigns, as the benchmark's own generator writes them."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="glaive_input_")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         random = Random(1)
         campaigns = [self.uuid(random) for _ in range(3)]
         self.ads = {self.uuid(random): campaigns[i % 3] for i in range(30)}
@@ -187,8 +191,7 @@ class YahooTest(unittest.TestCase):
             self.counts[start_ms, start_ms + 10_000, campaign] += 1
 
     def ysb(self, *flags):
-        return subprocess.run([BIN / "ysb", "--profile=yahoo", *flags], cwd=self.folder, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        return self.run_query("ysb", "--profile=yahoo", *flags)
 
     def test_views_are_counted_by_campaign(self):
         lines = [f'{{ "{ad}": "{campaign}"}}\n' for ad, campaign in self.ads.items()]
@@ -200,6 +203,22 @@ class YahooTest(unittest.TestCase):
         self.assertEqual({tuple(map(int, row.split(","))) for row in rows},
                          {(*group, count) for group, count in self.counts.items()})
         self.assertEqual(len(rows), 6)
+
+    def test_a_pipe_whose_reader_stalls_does_not_outlast_a_failed_run(self):
+        lines = [f'{{ "{ad}": "{campaign}"}}\n' for ad, campaign in self.ads.items()]
+        (self.folder / "ads.txt").write_text("".join(lines))
+        (self.folder / "events" / "part-9.json").write_text("no event\n")
+        os.mkfifo(self.folder / "pipe")
+        reader, writer = (os.open(self.folder / "pipe", mode | os.O_NONBLOCK) for mode in (os.O_RDONLY, os.O_WRONLY))
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))
+        os.close(writer)
+        done = self.ysb("--input=events", "--ads=ads.txt", "--output=pipe", "--epoch-bytes=64KiB")
+        os.close(reader)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, r"epoch [2-9]: events/part-9\.json:1:2: ")  # windows have fired
+        self.assertNotIn("ended at once", done.stderr)
 
     def run_apart(self, *flags, change=lambda: False):
         """Two ranks in folders of their own, "rank-0" and "rank-1"; calls `change` until they end, or it returns False. Exit

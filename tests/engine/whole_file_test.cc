@@ -1,11 +1,14 @@
 #include "engine/files/whole_file.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -18,7 +21,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/files/file_writer.h"
 #include "rdma/base/unique_fd.h"
+#include "rdma/base/watch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/engine/text_files.h"
 #include "tests/rdma/same_text.h"
@@ -237,6 +242,32 @@ TEST_F(WholeFileTest, AWaitForThePipesReaderEndsWithASignal) {
   int signal = 0;
   ASSERT_EQ(sigwait(&signals, &signal), 0);
   ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+}
+
+TEST_F(WholeFileTest, AWaitForThePipesReaderEndsWhenTheWatchSaysSo) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  const UniqueFd reader(open(Path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // and reads nothing
+  absl::StatusOr<WholeFile> file = WholeFile::Create(Path("pipe"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  int asked = 0;
+  const Watch second = [&asked] { return ++asked < 2 ? absl::OkStatus() : absl::AbortedError("enough"); };
+  EXPECT_EQ(file->Write(std::string(1 << 20, 'x'), second), absl::AbortedError("enough"));
+  EXPECT_GE(file->bytes(), std::uint64_t{PIPE_BUF}) << "as much as the pipe takes";
+}
+
+TEST_F(WholeFileTest, AWriterEndsThoughNobodyReadsFromItsPipe) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  const UniqueFd reader(open(Path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  absl::StatusOr<WholeFile> file = WholeFile::Create(Path("pipe"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  std::string bytes(1 << 20, 'x');
+  {
+    FileWriter writer(*std::move(file));
+    writer.Start(bytes, {});
+    EXPECT_FALSE(writer.Idle());
+  }  // its end waits for no reader
+  std::array<char, 1> byte{};
+  EXPECT_EQ(read(reader.get(), byte.data(), byte.size()), 1) << "the pipe has what it had room for";
 }
 
 TEST_F(WholeFileTest, WhatIsNeitherFileNorStreamIsRefused) {
