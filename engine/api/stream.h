@@ -347,11 +347,10 @@ auto From(Spec source) {
   static_assert(std::is_trivially_copyable_v<R>,
                 "glaive: From() takes a source of plain data: no std::string, no containers, no other owner of memory");
   using Origin = SourceOrigin<R, decltype(source.event_time_ms)>;
-  return Stream<Origin, SourceStep<R>>(Origin{.vertex = std::make_shared<const SourceVertex<R>>(
-                                                  std::move(source.open), source.memory_bytes, Origin::kHasTime),
-                                              .event_time_ms = std::move(source.event_time_ms),
-                                              .tables = {}},
-                                       {});
+  auto vertex = std::make_shared<const SourceVertex<R>>(std::move(source.open), source.memory_bytes,
+                                                        std::move(source.compared_inputs), Origin::kHasTime);
+  return Stream<Origin, SourceStep<R>>(
+      Origin{.vertex = std::move(vertex), .event_time_ms = std::move(source.event_time_ms), .tables = {}}, {});
 }
 
 }  // namespace glaive::engine

@@ -54,9 +54,9 @@ std::optional<std::string> FirstDifference(const Contents& a, const Contents& b)
 
 }  // namespace
 
-std::string EncodeInputs(std::span<const NodeInput> inputs) {
+std::string EncodeInputs(std::span<const ComparedInput> inputs) {
   std::string encoded;
-  for (const NodeInput& input : inputs) {
+  for (const ComparedInput& input : inputs) {
     for (const std::string* part : {&input.name, &input.content}) {
       encoded += *part;
       encoded += kEnd;
@@ -84,7 +84,7 @@ absl::Status FindDifference(std::span<const std::string> nodes) {
   return absl::OkStatus();
 }
 
-absl::Status CompareInputs(rdma::ControlPlane& plane, std::span<const NodeInput> mine) {
+absl::Status CompareInputs(rdma::ControlPlane& plane, std::span<const ComparedInput> mine) {
   if (mine.empty()) {
     return absl::OkStatus();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "rdma/bootstrap/hello.h"
 #include "rdma/bootstrap/reminder.h"
 #include "rdma/mesh/mesh_memory.h"
+#include "rdma/verbs/connect_failures.h"
 
 namespace glaive::engine {
 namespace {
@@ -66,7 +68,9 @@ absl::Status NodeSetUp::Run(const Watch& watch) {
     return query.status();
   }
   parts_->query = *std::move(query);
-  if (absl::Status status = CompareInputs(*plane_, program_->inputs()); !status.ok()) {
+  std::vector<ComparedInput> inputs = program_->inputs();
+  std::ranges::move(parts_->query->compared_inputs(), std::back_inserter(inputs));
+  if (absl::Status status = CompareInputs(*plane_, inputs); !status.ok()) {
     return status;
   }
   const absl::StatusOr<rdma::MeshOptions> mesh = PlanMesh();
@@ -334,9 +338,7 @@ absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
   const PeerWait connection{.what = "queue pair to",
                             .time = absl::StrCat(absl::FormatDuration(join_timeout), " (--join-timeout)"),
                             .deadline_ns = DeadlineIn(join_timeout + kConnectPatience),
-                            .remedy =
-                                "Both addresses must be in one RDMA network: try rping between them, or choose "
-                                "others with --bind or --device"};
+                            .remedy = rdma::kOneNetwork};
   if (absl::Status status = AwaitPeers(connection, connecting, watch); !status.ok()) {
     return status;
   }
@@ -355,7 +357,7 @@ absl::Status NodeSetUp::AwaitConnections(const Watch& watch) {
       {.what = "confirmed message of full size to",
        .time = absl::FormatDuration(kProbePatience),
        .deadline_ns = DeadlineIn(kProbePatience),
-       .remedy = "An interface or switch on the way may have a smaller MTU than the devices: give all the "
+       .remedy = "an interface or switch on the way may have a smaller MTU than the devices: give all the "
                  "same MTU (ip link show; ping -M do -s SIZE)"},
       probing, watch);
 }
@@ -379,7 +381,7 @@ absl::Status NodeSetUp::AwaitPeers(const PeerWait& wait, PeerPoll poll, const Wa
       const auto& device = parts_->run->executors().front()->mesh().options().device;
       return absl::DeadlineExceededError(absl::StrCat(
           "this node has no ", wait.what, " node ", Value(**missing), " after ", wait.time, LastFailure(**missing),
-          device == nullptr ? "" : absl::StrCat("; this node is at ", device->info().Describe()), ". ", wait.remedy));
+          device == nullptr ? "" : absl::StrCat("; this node is at ", device->info().Describe()), "; ", wait.remedy));
     }
     if (absl::Status status = watch(); !status.ok()) {
       return status;

@@ -67,7 +67,7 @@ class NodeSetUp {
     std::string what;  // "queue pair to"
     std::string time;  // "1m (--join-timeout)"
     std::int64_t deadline_ns = 0;
-    std::string remedy;  // a sentence, without a full stop
+    std::string remedy;  // what to do, behind a semicolon
   };
   using PeerPoll = absl::FunctionRef<absl::StatusOr<std::optional<NodeId>>()>;
 

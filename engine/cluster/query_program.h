@@ -16,6 +16,7 @@
 #include "engine/files/file_claims.h"
 #include "engine/flags/engine_options.h"
 #include "engine/flags/flag_set.h"
+#include "engine/source/compared_input.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/watch.h"
 #include "state/index/key_hash.h"
@@ -27,13 +28,6 @@ struct RunFacts {
   std::vector<std::uint64_t> records_read;  // by executor of the whole run
   std::vector<ExecutorId> leaders;          // the executors of this node
   state::KeyHash key_hash;                  // by which keys have their leaders
-};
-
-/// Something that each node reads for itself: its name, and what of it has to be the same at all nodes, in words that
-/// follow "has": "trace/part-0.csv", "1234 bytes".
-struct NodeInput {
-  std::string name;
-  std::string content;
 };
 
 class QueryProgram {
@@ -53,9 +47,9 @@ class QueryProgram {
   virtual absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t executor_count,
                                                        FileClaims& claims, const Watch& watch) = 0;
 
-  /// What Build has found of the input that each node reads for itself; nodes that differ do not start. Names are
-  /// different.
-  virtual std::vector<NodeInput> inputs() const { return {}; }
+  /// What each node reads for itself besides the files of the query's sources, which announce themselves: what Build
+  /// has read of a table, for example. Nodes that differ do not start. Names are different.
+  virtual std::vector<ComparedInput> inputs() const { return {}; }
 
   /// Bytes that a node needs for --verify.
   virtual std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const = 0;

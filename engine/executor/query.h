@@ -19,6 +19,7 @@
 #include "engine/executor/task_context.h"
 #include "engine/fiber/scheduler.h"
 #include "engine/files/result_part.h"
+#include "engine/source/compared_input.h"
 
 namespace glaive::engine {
 
@@ -52,6 +53,8 @@ class Query {
 
   /// The inputs that executors send each other messages for, by their numbers.
   virtual std::vector<InputShape> inputs() const = 0;
+  /// What its sources read at each node for itself, such as files. A name comes again where two sources read one file.
+  virtual std::vector<ComparedInput> compared_inputs() const { return {}; }
   /// Bytes of memory that an executor's sources hold.
   virtual std::uint64_t source_memory_bytes() const = 0;
   /// Bytes of the static tables that the executors of a node share; they are there already.

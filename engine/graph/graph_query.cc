@@ -138,6 +138,15 @@ std::vector<InputShape> GraphQuery::inputs() const {
   return all;
 }
 
+std::vector<ComparedInput> GraphQuery::compared_inputs() const {
+  std::vector<ComparedInput> all;
+  for (const Vertex* vertex : vertices_) {
+    const std::vector<ComparedInput> its = vertex->compared_inputs();
+    all.insert(all.end(), its.begin(), its.end());
+  }
+  return all;
+}
+
 std::uint64_t GraphQuery::source_memory_bytes() const {
   std::uint64_t bytes = 0;
   for (const Vertex* vertex : vertices_) {

@@ -43,6 +43,7 @@ class GraphQuery final : public Query {
   static std::unique_ptr<GraphQuery> Unite(std::span<const GraphQuery* const> queries);
 
   std::vector<InputShape> inputs() const override;
+  std::vector<ComparedInput> compared_inputs() const override;
   std::uint64_t source_memory_bytes() const override;
   std::uint64_t table_bytes() const override;
   std::int64_t window_ms() const override;

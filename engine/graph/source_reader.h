@@ -4,7 +4,8 @@
 //
 // SourceVertex is the source in the query's graph, once a source however many stages take it in.
 //
-//   auto vertex = std::make_shared<const SourceVertex<R>>(spec.open, spec.memory_bytes);
+//   auto vertex = std::make_shared<const SourceVertex<R>>(spec.open, spec.memory_bytes, spec.compared_inputs,
+//                                                         /*has_event_times=*/true);
 #pragma once
 
 #include <atomic>
@@ -181,11 +182,16 @@ class SourceReader final : public Producer<R>, public OrderedReader {
 template <typename R>
 class SourceVertex final : public ProducerVertex<R> {
  public:
-  SourceVertex(SourceFactory<R> open, std::uint64_t memory_bytes, bool has_event_times)
-      : open_(std::move(open)), memory_bytes_(memory_bytes), has_event_times_(has_event_times) {}
+  SourceVertex(SourceFactory<R> open, std::uint64_t memory_bytes, std::vector<ComparedInput> compared_inputs,
+               bool has_event_times)
+      : open_(std::move(open)),
+        memory_bytes_(memory_bytes),
+        compared_inputs_(std::move(compared_inputs)),
+        has_event_times_(has_event_times) {}
 
   std::vector<const Vertex*> upstream() const override { return {}; }
   std::uint64_t source_memory_bytes() const override { return memory_bytes_; }
+  std::vector<ComparedInput> compared_inputs() const override { return compared_inputs_; }
 
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     return {.kind = "source", .facts = {has_event_times_ ? "with event times" : "without event times"}};
@@ -209,6 +215,7 @@ class SourceVertex final : public ProducerVertex<R> {
  private:
   SourceFactory<R> open_;
   std::uint64_t memory_bytes_;
+  std::vector<ComparedInput> compared_inputs_;
   bool has_event_times_;
 };
 

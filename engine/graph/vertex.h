@@ -21,6 +21,7 @@
 #include "engine/executor/query.h"
 #include "engine/graph/operator.h"
 #include "engine/graph/vertex_plan.h"
+#include "engine/source/compared_input.h"
 
 namespace glaive::engine {
 
@@ -39,6 +40,8 @@ class Vertex {
   virtual std::vector<InputShape> inputs() const { return {}; }
   /// Bytes of memory that a source or the buffer of an operator takes on an executor.
   virtual std::uint64_t source_memory_bytes() const { return 0; }
+  /// What a source reads at each node for itself.
+  virtual std::vector<ComparedInput> compared_inputs() const { return {}; }
   /// The static tables that it joins its records with.
   virtual TableBytes tables() const { return {}; }
   /// A stage's window, ms, but no more than some slides of it. None of other vertices, and of a stage whose windows do

@@ -220,6 +220,7 @@ auto SharedFiles(std::vector<ListedFile> files, MakeParser make_parser, EventTim
   using Parser = decltype(make_parser());
   using Time = decltype(EventTimeOf<R>(event_time_ms));
   const Time time = EventTimeOf<R>(event_time_ms);
+  std::vector<ComparedInput> compared_inputs = InputsOf(files);
   const auto open = [files = std::move(files), make_parser = std::move(make_parser), time, options,
                      rules](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<R>>> {
     return std::make_unique<LineSource<R, Parser, Time>>(
@@ -229,7 +230,8 @@ auto SharedFiles(std::vector<ListedFile> files, MakeParser make_parser, EventTim
   return SourceSpec<R, Time>{.open = open,
                              .event_time_ms = time,
                              .memory_bytes = LineReader::kMemoryBytes + parser_bytes +
-                                             std::min(kMaxLineBatch, options.watermark_every) * sizeof(R)};
+                                             std::min(kMaxLineBatch, options.watermark_every) * sizeof(R),
+                             .compared_inputs = std::move(compared_inputs)};
 }
 
 /// The records of `files` for From(): each executor reads its share of them. `parser` and `event_time_ms` are copied

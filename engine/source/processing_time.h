@@ -65,7 +65,10 @@ SourceSpec<R, NoTimeOfItsOwn> ProcessingTime(const SourceSpec<R, EventTime>& sou
     }
     return std::make_unique<ProcessingTimeSource<R>>(*std::move(inner), *context.clock);
   };
-  return {.open = open, .event_time_ms = {}, .memory_bytes = source.memory_bytes};
+  return {.open = open,
+          .event_time_ms = {},
+          .memory_bytes = source.memory_bytes,
+          .compared_inputs = source.compared_inputs};
 }
 
 }  // namespace glaive::engine

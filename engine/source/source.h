@@ -19,11 +19,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "engine/base/event_time.h"
+#include "engine/source/compared_input.h"
 #include "rdma/base/clock.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/watch.h"
@@ -101,6 +103,8 @@ struct SourceSpec {
   SourceFactory<R> open;
   EventTime event_time_ms;
   std::uint64_t memory_bytes = 0;  // that an executor's source holds, for the memory plan
+  std::vector<ComparedInput> compared_inputs =
+      {};  // what each node reads for itself, such as files: the same at all nodes
 };
 
 }  // namespace glaive::engine

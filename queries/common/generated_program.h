@@ -103,25 +103,15 @@ class GeneratedProgram : public engine::QueryProgram {
     if (files_.input.empty()) {
       return BuildQuery(MakeSource(), *sinks_);
     }
-    absl::StatusOr<std::vector<engine::ListedFile>> files = engine::FindInputFiles(files_.input);
+    const absl::StatusOr<std::vector<engine::ListedFile>> files = engine::FindInputFiles(files_.input);
     if (!files.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("--input: ", files.status().message()));
     }
-    listed_ = *std::move(files);
     if (options.cluster.rank.value_or(0) == 0) {
-      std::cout << "input " << files_.input << ": " << engine::DescribeSplit(listed_.size(), executor_count) << "\n";
+      std::cout << "input " << files_.input << ": " << engine::DescribeSplit(files->size(), executor_count) << "\n";
     }
     return BuildQuery(
-        ReadFiles(listed_, {.on_bad_record = files_.on_bad_record, .watermark_every = input_.watermark_every}),
-        *sinks_);
-  }
-
-  std::vector<engine::NodeInput> inputs() const override {
-    std::vector<engine::NodeInput> inputs;
-    for (const engine::ListedFile& file : listed_) {
-      inputs.push_back({.name = file.path, .content = absl::StrCat(file.bytes, " bytes")});
-    }
-    return inputs;
+        ReadFiles(*files, {.on_bad_record = files_.on_bad_record, .watermark_every = input_.watermark_every}), *sinks_);
   }
 
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const final {
@@ -219,7 +209,6 @@ class GeneratedProgram : public engine::QueryProgram {
 
   InputFlags input_;
   FileFlags files_;
-  std::vector<engine::ListedFile> listed_;  // what --input names
   std::optional<ResultSinks> sinks_;
 };
 

@@ -106,14 +106,6 @@ absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const eng
                                *sinks_);
 }
 
-std::vector<engine::NodeInput> WordcountProgram::inputs() const {
-  std::vector<engine::NodeInput> inputs;
-  for (const engine::ListedFile& file : listed_) {
-    inputs.push_back({.name = file.path, .content = absl::StrCat(file.bytes, " bytes")});
-  }
-  return inputs;
-}
-
 double WordcountProgram::most_rows(std::uint32_t executor_count) const {
   if (!files_.input.empty()) {
     double bytes = 0;

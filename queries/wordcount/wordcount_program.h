@@ -26,14 +26,12 @@ class WordcountProgram final : public engine::QueryProgram {
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
                                                        std::uint32_t executor_count, engine::FileClaims& claims,
                                                        const Watch& watch) override;
-  std::vector<engine::NodeInput> inputs() const override;
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) override;
   absl::Status CheckRun(std::span<const std::string> nodes) override;
 
  private:
   absl::Status CheckFlags(const engine::FlagSet& flags) const;
-  absl::StatusOr<std::unique_ptr<engine::Query>> BuildOverFiles(bool is_first_node, std::uint32_t executor_count);
   absl::StatusOr<WordCounts> Recount(const engine::RunFacts& facts, const Watch& watch) const;
   /// The most rows of a run, roughly.
   double most_rows(std::uint32_t executor_count) const;

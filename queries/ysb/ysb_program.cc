@@ -83,12 +83,8 @@ absl::Status YsbProgram::LoadTables(const Watch& watch) {
   return absl::OkStatus();
 }
 
-std::vector<engine::NodeInput> YsbProgram::inputs() const {
-  std::vector<engine::NodeInput> inputs = GeneratedProgram::inputs();
-  if (!ads_.empty()) {
-    inputs.push_back({.name = ads_, .content = ads_content_});
-  }
-  return inputs;
+std::vector<engine::ComparedInput> YsbProgram::inputs() const {
+  return ads_.empty() ? std::vector<engine::ComparedInput>() : std::vector<engine::ComparedInput>{{ads_, ads_content_}};
 }
 
 YsbProgram::Shape YsbProgram::shape() const {

@@ -17,7 +17,7 @@ class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
  public:
   std::string name() const override { return "ysb"; }
   std::string summary() const override;
-  std::vector<engine::NodeInput> inputs() const override;
+  std::vector<engine::ComparedInput> inputs() const override;
 
  protected:
   void SetDefaults(InputFlags& input) const override { input.keys = 10'000'000; }

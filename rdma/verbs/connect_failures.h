@@ -16,6 +16,10 @@
 
 namespace glaive::rdma {
 
+/// What to do where nodes find no way to each other, behind a message.
+inline constexpr char kOneNetwork[] =
+    "both addresses must be in one RDMA network: try rping between them, or choose others with --bind or --device";
+
 /// See the head of this file.
 class ConnectFailures {
  public:

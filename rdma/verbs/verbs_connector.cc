@@ -16,6 +16,7 @@
 #include "rdma/base/check.h"
 #include "rdma/bootstrap/run_key.h"
 #include "rdma/verbs/address_failure.h"
+#include "rdma/verbs/connect_failures.h"
 #include "rdma/verbs/connect_message.h"
 #include "rdma/verbs/locked_memory.h"
 #include "rdma/verbs/receive_queue.h"
@@ -28,9 +29,6 @@ namespace {
 
 constexpr int kSpareBacklog = 64;               // for strangers, besides the executors of the run
 constexpr std::uint8_t kEndlessRnrRetries = 7;  // a peer without free receives is not lost
-
-constexpr char kOneNetwork[] =
-    "both addresses must be in one RDMA network: try rping between them, or choose others with --bind or --device";
 
 rdma_conn_param ConnectParameters(const ConnectMessage& message) {
   rdma_conn_param parameters{};

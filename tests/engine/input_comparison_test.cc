@@ -12,10 +12,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<NodeInput> Inputs() { return {{"in/a", "12 bytes"}, {"in/b", "0 bytes"}, {"ads", "3 ads"}}; }
+std::vector<ComparedInput> Inputs() { return {{"in/a", "12 bytes"}, {"in/b", "0 bytes"}, {"ads", "3 ads"}}; }
 
 /// What is said of three nodes, of which the last has other inputs.
-absl::Status Compare(const std::vector<NodeInput>& last) {
+absl::Status Compare(const std::vector<ComparedInput>& last) {
   return FindDifference(std::vector<std::string>{EncodeInputs(Inputs()), EncodeInputs(Inputs()), EncodeInputs(last)});
 }
 

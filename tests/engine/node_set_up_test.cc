@@ -2,9 +2,11 @@
 
 #include "engine/cluster/node_set_up.h"
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,12 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/api/stream.h"
 #include "engine/files/file_claims.h"
 #include "engine/sink/discard.h"
+#include "engine/source/line_source.h"
 #include "rdma/transport/fabric.h"
 #include "rdma/transport/local_transport.h"
 #include "tests/engine/cluster_harness.h"
@@ -28,6 +33,7 @@
 namespace glaive::engine {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -50,11 +56,32 @@ class CountProgram final : public QueryProgram {
   absl::Status CheckRun(std::span<const std::string> /*nodes*/) override { return absl::OkStatus(); }
 };
 
-/// A local transport that calls itself verbs, and whose peers are connected at a certain time.
+/// A program that reads files.
+class LinesProgram final : public QueryProgram {
+ public:
+  explicit LinesProgram(std::vector<ListedFile> files) : files_(std::move(files)) {}
+
+  std::string name() const override { return "test"; }
+  std::string summary() const override { return ""; }
+  void RegisterFlags(FlagSet& /*flags*/) override {}
+  absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& /*options*/, std::uint32_t /*executor_count*/,
+                                               FileClaims& /*claims*/, const Watch& /*watch*/) override {
+    return From(Lines(files_)).To(Discard{});
+  }
+  std::vector<ComparedInput> inputs() const override { return {{"a table", "3 rows"}}; }
+  std::uint64_t verify_memory_bytes(std::uint32_t /*executor_count*/) const override { return 0; }
+  absl::StatusOr<std::string> CheckNode(const RunFacts& /*facts*/, const Watch& /*watch*/) override { return ""; }
+  absl::Status CheckRun(std::span<const std::string> /*nodes*/) override { return absl::OkStatus(); }
+
+ private:
+  std::vector<ListedFile> files_;
+};
+
+/// A local transport that calls itself verbs. `stands` says whether its peers are connected.
 class LateTransport final : public rdma::CopyTransport {
  public:
-  LateTransport(const rdma::TransportOptions& options, const Clock& clock, std::int64_t connected_ns)
-      : CopyTransport(options), local_(options), clock_(&clock), connected_ns_(connected_ns) {}
+  LateTransport(const rdma::TransportOptions& options, std::function<bool()> stands)
+      : CopyTransport(options), local_(options), stands_(std::move(stands)) {}
 
   rdma::TransportKind kind() const override { return rdma::TransportKind::kVerbs; }
   rdma::EndpointDescriptor endpoint() const override { return local_.endpoint(); }
@@ -66,14 +93,13 @@ class LateTransport final : public rdma::CopyTransport {
     return local_.Connect(peer, there);
   }
   absl::StatusOr<std::optional<NodeId>> PollConnecting() override {
-    return clock_->NowNanos() < connected_ns_ ? std::optional(NodeId{0}) : std::nullopt;
+    return stands_() ? std::nullopt : std::optional(NodeId{0});
   }
   absl::Status PollFailure() override { return absl::OkStatus(); }
 
  private:
   rdma::LocalTransport local_;
-  const Clock* clock_;
-  std::int64_t connected_ns_;
+  std::function<bool()> stands_;
 };
 
 /// Time passes while somebody sleeps; executors are never run.
@@ -84,8 +110,9 @@ class TestHost final : public Host, public rdma::Fabric {
   absl::StatusOr<std::vector<int>> claim = std::vector<int>();  // what ClaimCpus finds
   NumaNodes numa;                                               // of the host
   std::optional<int> device_node;                               // the NUMA node of its device
-  std::int64_t connected_ns = 0;                                // when queue pairs over verbs stand
+  std::function<bool()> stands = [] { return true; };           // whether queue pairs over verbs do
   std::string out_of_order;                                     // OutOfOrderSetting
+  bool is_hurried = true;                                       // else sleep takes as long as it says
 
   std::string printed() const { return out_.str(); }
   const std::vector<std::string>& told() const { return told_; }
@@ -94,7 +121,10 @@ class TestHost final : public Host, public rdma::Fabric {
   /// The processors that ClaimCpus was given, in their order.
   const std::vector<int>& offered() const { return offered_; }
 
-  void Sleep(absl::Duration time) override { clock_->Advance(100 * time); }
+  void Sleep(absl::Duration time) override {
+    clock_->Advance(is_hurried ? 100 * time : time);
+    if (!is_hurried) absl::SleepFor(time);
+  }
   std::ostream& out() override { return out_; }
   void Tell(const std::string& message) override { told_.push_back(message); }
   std::uint64_t available_memory_bytes() override { return std::uint64_t{4} << 30; }
@@ -121,7 +151,7 @@ class TestHost final : public Host, public rdma::Fabric {
   absl::StatusOr<std::unique_ptr<rdma::Transport>> MakeTransport(rdma::TransportKind kind,
                                                                  const rdma::TransportOptions& options) override {
     if (kind != rdma::TransportKind::kVerbs) return rdma::MakeTransport(kind, options);
-    return std::make_unique<LateTransport>(options, *clock_, connected_ns);
+    return std::make_unique<LateTransport>(options, stands);
   }
   absl::StatusOr<rdma::PageRegion> MapSegments(std::size_t size_bytes) override {
     return rdma::PageRegion::Map(size_bytes);
@@ -179,10 +209,11 @@ EngineOptions OptionsOf(std::uint32_t nodes, std::uint32_t executors) {
 class NodeSetUpTest : public ::testing::Test {
  protected:
   /// Sets two nodes of one host up.
-  void SetUpBoth(std::uint32_t executors = 1) {
+  void SetUpBoth(std::uint32_t executors = 1, TransportChoice transport = TransportChoice::kAuto) {
     rdma::Planes planes = rdma::StartCluster(2, steady_clock_);
     ASSERT_EQ(planes.size(), 2U);
-    const EngineOptions options = OptionsOf(2, executors);
+    EngineOptions options = OptionsOf(2, executors);
+    options.cluster.transport = transport;
     rdma::OnEveryNode(planes, [&](rdma::ControlPlane& plane) {
       TestHost& host = Value(plane.rank()) == 0 ? first_ : second_;
       CountProgram program;
@@ -194,17 +225,35 @@ class NodeSetUpTest : public ::testing::Test {
     });
   }
 
+  /// What two nodes say whose programs read files.
+  std::vector<std::string> FailuresOverFiles(const std::vector<ListedFile>& first,
+                                             const std::vector<ListedFile>& second) {
+    rdma::Planes planes = rdma::StartCluster(2, steady_clock_);
+    std::vector<std::string> failures(planes.size());
+    const EngineOptions options = OptionsOf(2, 1);
+    rdma::OnEveryNode(planes, [&](rdma::ControlPlane& plane) {
+      const bool is_first = Value(plane.rank()) == 0;
+      LinesProgram program(is_first ? first : second);
+      FileClaims claims;
+      NodeParts parts;
+      failures[Value(plane.rank())] = std::string(
+          NodeSetUp(program, options, plane, clock_, is_first ? first_ : second_, claims, parts).Run(GoOn).message());
+      EXPECT_TRUE(plane.AllGather("set up", "").ok());
+    });
+    return failures;
+  }
+
   /// Sets up a run of one node, whose two executors reach each other over verbs.
-  void SetUpOneOverVerbs(ArrivalChoice arrival) {
+  absl::Status SetUpOneOverVerbs(ArrivalChoice arrival) {
     const auto plane = rdma::ControlPlane::Alone(rdma::HelloOf(0, 1), 7, rdma::Patience(), steady_clock_);
-    ASSERT_TRUE(plane.ok()) << plane.status();
+    if (!plane.ok()) return plane.status();
     EngineOptions options = OptionsOf(1, 2);
     options.cluster.transport = TransportChoice::kVerbs;
     options.cluster.arrival = arrival;
     CountProgram program;
     FileClaims claims;
     NodeParts parts;
-    EXPECT_EQ(NodeSetUp(program, options, **plane, clock_, first_, claims, parts).Run(GoOn), absl::OkStatus());
+    return NodeSetUp(program, options, **plane, clock_, first_, claims, parts).Run(GoOn);
   }
 
   SteadyClock steady_clock_;
@@ -266,19 +315,62 @@ TEST_F(NodeSetUpTest, NoNodeOfAHostIsPinnedIfOneFindsNoProcessors) {
 }
 
 TEST_F(NodeSetUpTest, ANodeSaysWhoseQueuePairItWaitsFor) {
-  first_.connected_ns = 5'000'000'000;
-  SetUpOneOverVerbs(ArrivalChoice::kAuto);
+  first_.stands = [this] { return clock_.NowNanos() >= 5'000'000'000; };
+  EXPECT_EQ(SetUpOneOverVerbs(ArrivalChoice::kAuto), absl::OkStatus());
   const char* const message = "waits for a queue pair to node 0 (process 1000), for at most 1m (--join-timeout)";
   EXPECT_THAT(first_.told(), ElementsAre(message, message));
 }
 
+TEST_F(NodeSetUpTest, ANodeWithoutAQueuePairGivesUpBehindTheJoinTimeoutAndSaysWhatToDo) {
+  first_.stands = [] { return false; };
+  const absl::Status status = SetUpOneOverVerbs(ArrivalChoice::kAuto);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+  EXPECT_THAT(
+      std::string(status.message()),
+      AllOf(HasSubstr("this node has no queue pair to node 0 after 1m (--join-timeout); both addresses must be"),
+            HasSubstr("try rping between them, or choose others with --bind or --device")));
+  EXPECT_GE(clock_.NowNanos(), 61'000'000'000) << "the other end gives up first, and says why";
+  EXPECT_LT(clock_.NowNanos(), 62'000'000'000);
+}
+
+/// Over iWARP the listening end stands first.
+TEST_F(NodeSetUpTest, AQueuePairThatFailsAgainBeforeAllStandIsWaitedFor) {
+  int polls = 0;
+  first_.stands = [&polls] { return ++polls <= 2 || polls > 10; };
+  EXPECT_EQ(SetUpOneOverVerbs(ArrivalChoice::kAuto), absl::OkStatus());
+  EXPECT_GT(polls, 10);
+}
+
+TEST_F(NodeSetUpTest, ANodeWhoseQueuePairsStandPollsThemUntilThoseOfAllNodesDo) {
+  std::atomic<int> polls_of_first = 0;
+  first_.stands = [&] { return ++polls_of_first > 0; };
+  second_.stands = [&] { return polls_of_first > 3; };  // as if its attempt needed the other end
+  second_.is_hurried = false;
+  SetUpBoth(/*executors=*/1, TransportChoice::kVerbs);
+  EXPECT_GT(polls_of_first, 3);
+}
+
+TEST_F(NodeSetUpTest, NodesWhoseSourcesSeeOtherFilesDoNotStart) {
+  const ListedFile file{.path = "in/a", .bytes = 12};
+  const ListedFile grown{.path = "in/a", .bytes = 13};
+  const ListedFile other{.path = "in/b", .bytes = 0};
+  EXPECT_THAT(FailuresOverFiles({file}, {file}), ElementsAre("", ""));
+  const auto differ = [](const std::string& difference) {
+    return testing::Each(HasSubstr("the nodes' inputs differ: of " + difference));
+  };
+  EXPECT_THAT(FailuresOverFiles({file}, {grown}), differ("'in/a', rank 0 has 12 bytes and rank 1 has 13 bytes"));
+  EXPECT_THAT(FailuresOverFiles({file}, {file, other}),
+              differ("'in/b', rank 0 does not have it and rank 1 has 0 bytes"));
+  EXPECT_THAT(FailuresOverFiles({file}, {}), differ("'in/a', rank 0 has 12 bytes and rank 1 does not have it"));
+}
+
 TEST_F(NodeSetUpTest, ANodeThatPollsIsWarnedOfADeviceThatPlacesBytesOutOfOrder) {
-  SetUpOneOverVerbs(ArrivalChoice::kPoll);
+  EXPECT_EQ(SetUpOneOverVerbs(ArrivalChoice::kPoll), absl::OkStatus());
   EXPECT_THAT(first_.told(), IsEmpty()) << "no sign of it";
   first_.out_of_order = "MLX5_RELAXED_PACKET_ORDERING_ON=1";
-  SetUpOneOverVerbs(ArrivalChoice::kImmediate);
+  EXPECT_EQ(SetUpOneOverVerbs(ArrivalChoice::kImmediate), absl::OkStatus());
   EXPECT_THAT(first_.told(), IsEmpty()) << "the order does not matter";
-  SetUpOneOverVerbs(ArrivalChoice::kPoll);
+  EXPECT_EQ(SetUpOneOverVerbs(ArrivalChoice::kPoll), absl::OkStatus());
   EXPECT_THAT(first_.told(), ElementsAre(HasSubstr("messages arrive by poll, and MLX5_RELAXED_PACKET_ORDERING_ON=1 ")));
 }
 
