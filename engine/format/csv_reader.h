@@ -9,6 +9,10 @@
 // empty field is the empty text, or a std::optional without a value; "" in quotes is the empty text of both. Quotes
 // around numbers are no part of them. Quotes inside a field without quotes around it are characters like others.
 //
+// Blanks are a part of their field, as RFC 4180 has it, so a line of nothing but blanks is a record of one field. Only
+// a line without a character is passed over: where the file's one column is a std::optional, it is a record without a
+// value.
+//
 // A text refers to the line. One with doubled quotes belongs to the arena.
 //
 //   CsvReader reader(ShapeOf<Trade>());

@@ -120,7 +120,7 @@ inline constexpr bool kIsFlat = [] {
   }
 }();
 
-/// Whether a T is a Text, or a described struct with a Text and nothing else.
+/// Whether a T is a Text and nothing else, perhaps inside of described structs and arrays.
 template <typename T>
 inline constexpr bool kIsOneText = [] {
   if constexpr (Described<T>) {
@@ -129,6 +129,8 @@ inline constexpr bool kIsOneText = [] {
           return sizeof...(field) == 1 && (kIsOneText<typename std::remove_cvref_t<decltype(field)>::Member> && ...);
         },
         FieldsOf<T>());
+  } else if constexpr (kIsArray<T>) {
+    return std::tuple_size_v<T> == 1 && kIsOneText<typename T::value_type>;
   } else {
     return std::same_as<T, Text>;
   }

@@ -31,7 +31,7 @@ class FileSink final : public Sink<Row> {
  public:
   explicit FileSink(PartFile file) : file_(std::move(file)) {}
 
-  /// Whether its file's thread has nothing to do.
+  /// Whether its file's thread has nothing to do. A simulation waits for that, to be the same each time.
   bool Idle() const { return file_.Idle(); }
 
   bool Ready() override { return file_.Ready(); }

@@ -7,11 +7,14 @@
 // The first is a window's result: without KeyBy there is no key, and a window without a beginning or an end (Unbounded)
 // has null there. A row of Scan by a key has key and value. The second is a late record. The third is a described
 // record of a stream without a window, which JsonLinesFile reads again; anything else of such a stream is the member
-// "record" of an object. How values are written is told in engine/format/json_text.h.
+// "record" of an object, as is a described record that an AppendJson beside it writes as no object. How values are
+// written is told in engine/format/json_text.h.
 //
 //   query.Aggregate(Count{}).To(JsonLines{"counts.jsonl"});
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -42,6 +45,19 @@ inline void AppendJsonWindow(std::string& line, std::int64_t start_ms, std::int6
   line += ',';
 }
 
+/// An object's last members: a key, unless it is AllRecords, and a value.
+template <typename K, typename T>
+void AppendJsonKeyAndValue(std::string& line, const K& key, const T& value) {
+  if constexpr (!std::same_as<K, AllRecords>) {
+    line += "\"key\":";
+    AppendJson(line, key);
+    line += ',';
+  }
+  line += "\"value\":";
+  AppendJson(line, value);
+  line += '}';
+}
+
 /// How rows of a type are written.
 template <typename Row>
 struct JsonRow;
@@ -53,46 +69,30 @@ struct NoHeader {
 template <JsonWritable R>
 struct JsonRow<R> : NoHeader {
   static void Append(std::string& line, const R& row) {
-    if constexpr (Described<R>) {
-      AppendJson(line, row);
-    } else {
-      line += "{\"record\":";
-      AppendJson(line, row);
+    const std::size_t begin = line.size();
+    AppendJson(line, row);
+    // An AppendJson beside a described type may write something else than an object.
+    if (!Described<R> || line[begin] != '{') {
+      line.insert(begin, "{\"record\":");
       line += '}';
     }
   }
 };
 
-template <JsonWritable K, JsonWritable T>
+template <typename K, JsonWritable T>
+  requires(JsonWritable<K> || std::same_as<K, AllRecords>)
 struct JsonRow<WindowResult<K, T>> : NoHeader {
   static void Append(std::string& line, const WindowResult<K, T>& row) {
     AppendJsonWindow(line, row.window_start_ms, row.window_end_ms);
-    line += "\"key\":";
-    AppendJson(line, row.key);
-    line += ",\"value\":";
-    AppendJson(line, row.value);
-    line += '}';
-  }
-};
-
-template <JsonWritable T>
-struct JsonRow<WindowResult<AllRecords, T>> : NoHeader {
-  static void Append(std::string& line, const WindowResult<AllRecords, T>& row) {
-    AppendJsonWindow(line, row.window_start_ms, row.window_end_ms);
-    line += "\"value\":";
-    AppendJson(line, row.value);
-    line += '}';
+    AppendJsonKeyAndValue(line, row.key, row.value);
   }
 };
 
 template <JsonWritable K, JsonWritable S>
 struct JsonRow<KeyedState<K, S>> : NoHeader {
   static void Append(std::string& line, const KeyedState<K, S>& row) {
-    line += "{\"key\":";
-    AppendJson(line, row.key);
-    line += ",\"value\":";
-    AppendJson(line, row.value);
-    line += '}';
+    line += '{';
+    AppendJsonKeyAndValue(line, row.key, row.value);
   }
 };
 

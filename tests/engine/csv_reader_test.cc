@@ -115,6 +115,15 @@ TEST(CsvReader, AnEmptyLineIsBlankUnlessItIsARecord) {
   EXPECT_TRUE(two.IsBlank(""));
 }
 
+TEST(CsvReader, ALineOfBlanksIsARecordOfOneField) {
+  Csvs<OnlyNote> notes("note");
+  EXPECT_EQ(notes.Read("  \t").note, Text("  \t"));
+  Csvs<CsvTrade> csv("time_ms,symbol,price,lot");
+  EXPECT_EQ(csv.Refusal("   "), "1: 'time_ms' has '   ': an integer of 64 bits is expected");
+  Csvs<CsvTrade> other("x,time_ms,symbol,price,lot");
+  EXPECT_EQ(other.Refusal("   "), "4: fewer fields than the header has: 1 of 5");
+}
+
 TEST(CsvReader, AHeaderHasToHaveWhatTheRecordNeeds) {
   EXPECT_EQ(HeaderRefusal("time_ms,Price,lot"),
             "1: the header lacks 'symbol', 'price': it has 'time_ms', 'Price', 'lot', and the record needs 'time_ms', "

@@ -1,5 +1,7 @@
 // What is written in a format is read as the same again, and by readers that share nothing with the engine's.
 
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -119,6 +121,89 @@ TEST(Formats, NumbersThatJsonDoesNotHaveAreNull) {
             "[null,null,0.5]");
 }
 
+struct Floats {
+  double wide;
+  float narrow;
+};
+GLAIVE_RECORD(Floats, wide, narrow)
+
+/// Reads a double and a float from the fields of a line.
+std::optional<Floats> FloatsOf(std::string_view wide, std::string_view narrow) {
+  CsvReader csv(ShapeOf<Floats>());
+  ParseError error;
+  EXPECT_EQ(csv.ReadHeader("wide,narrow", error), Parsed::kRecord);
+  state::TextArena texts;
+  Floats read{};
+  const std::string line = std::string(wide) + "," + std::string(narrow);
+  return csv.Read(line, &read, texts, error) == Parsed::kRecord ? std::optional(read) : std::nullopt;
+}
+
+template <typename T>
+bool IsTheSame(T a, T b) {
+  return std::isnan(b) ? std::isnan(a) : a == b && std::signbit(a) == std::signbit(b);
+}
+
+TEST(Formats, EachFloatingPointNumberIsReadAsItIsWritten) {
+  using Wide = std::numeric_limits<double>;
+  using Narrow = std::numeric_limits<float>;
+  const std::vector<std::tuple<Floats, std::string>> cases = {
+      {{-0.0, -0.0F}, "-0,-0"},
+      {{Wide::denorm_min(), Narrow::denorm_min()}, "5e-324,1e-45"},
+      {{-Wide::denorm_min(), -Narrow::denorm_min()}, "-5e-324,-1e-45"},
+      {{Wide::min(), Narrow::min()}, "2.2250738585072014e-308,1.1754944e-38"},
+      {{Wide::max(), Narrow::max()}, "1.7976931348623157e+308,3.4028235e+38"},
+      {{0.1, 0.1F}, "0.1,0.1"},
+      {{1e300, 16'777'216.0F}, "1e+300,16777216"},
+      {{Wide::infinity(), -Narrow::infinity()}, "inf,-inf"},
+      {{Wide::quiet_NaN(), Narrow::quiet_NaN()}, "nan,nan"},
+  };
+  for (const auto& [floats, text] : cases) {
+    EXPECT_EQ(InCsv(floats), text);
+    const std::size_t comma = text.find(',');
+    const std::optional<Floats> read = FloatsOf(text.substr(0, comma), text.substr(comma + 1));
+    ASSERT_TRUE(read.has_value()) << text;
+    EXPECT_TRUE(IsTheSame(read->wide, floats.wide) && IsTheSame(read->narrow, floats.narrow)) << text;
+  }
+}
+
+TEST(Formats, NumbersOfOtherProgramsAreReadToTheNearest) {
+  const auto wide = [](std::string_view text) {
+    const std::optional<Floats> read = FloatsOf(text, "0");
+    EXPECT_TRUE(read.has_value()) << text;
+    return read.value_or(Floats{}).wide;
+  };
+  const double least = std::numeric_limits<double>::denorm_min();
+  EXPECT_TRUE(IsTheSame(wide("3e-324"), least));
+  EXPECT_TRUE(IsTheSame(wide("2e-324"), 0.0));
+  EXPECT_TRUE(IsTheSame(wide("-1e-400"), -0.0));
+  EXPECT_TRUE(IsTheSame(wide("INF"), std::numeric_limits<double>::infinity()));
+  EXPECT_TRUE(IsTheSame(wide("-Infinity"), -std::numeric_limits<double>::infinity()));
+  EXPECT_TRUE(IsTheSame(wide("NaN"), std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_TRUE(IsTheSame(wide(".5"), 0.5) && IsTheSame(wide("5."), 5.0) && IsTheSame(wide("5E-1"), 0.5));
+  for (const char* bad : {"1e400", "-1e400", "+1", "0x1p3", " 1", "1 ", "1e", "--1", "infinite", "."}) {
+    EXPECT_EQ(FloatsOf(bad, "0"), std::nullopt) << bad;
+  }
+  EXPECT_EQ(FloatsOf("0", "1e39"), std::nullopt) << "a float has less room";
+  EXPECT_TRUE(IsTheSame(FloatsOf("0", "-1e-46").value_or(Floats{}).narrow, -0.0F));
+}
+
+TEST(Formats, JsonHasAllNumbersThatAreFinite) {
+  JsonReader json(ShapeOf<Floats>());
+  state::TextArena texts;
+  ParseError error;
+  for (const Floats& floats :
+       {Floats{-0.0, -0.0F},
+        Floats{std::numeric_limits<double>::denorm_min(), std::numeric_limits<float>::denorm_min()},
+        Floats{std::numeric_limits<double>::lowest(), std::numeric_limits<float>::max()}}) {
+    std::string object = InJson(floats);
+    const std::size_t size = object.size();
+    object.resize(size + JsonReader::kPaddingBytes, '"');
+    Floats read{};
+    ASSERT_EQ(json.Read({object.data(), size}, &read, texts, error), Parsed::kRecord) << error.reason << object;
+    EXPECT_TRUE(IsTheSame(read.wide, floats.wide) && IsTheSame(read.narrow, floats.narrow)) << object;
+  }
+}
+
 TEST(Formats, ATextIsQuotedWhereItHasToBe) {
   EXPECT_EQ(InCsv(Text("plain 'text'")), "plain 'text'");
   EXPECT_EQ(InCsv(Text("a,b")), "\"a,b\"");
@@ -141,8 +226,16 @@ struct Ratio {  // written by a function of its own, although it is described
   std::uint32_t b;
 
   friend void AppendCsv(std::string& line, const Ratio& ratio) { absl::StrAppend(&line, ratio.a, ":", ratio.b); }
+  friend void AppendJson(std::string& line, const Ratio& ratio) { absl::StrAppend(&line, "\"", ratio.a, "/\""); }
 };
 GLAIVE_RECORD(Ratio, a, b)
+
+struct Renamed {  // likewise, as an object
+  std::uint32_t a;
+
+  friend void AppendJson(std::string& line, const Renamed& row) { absl::StrAppend(&line, "{\"x\":", row.a, "}"); }
+};
+GLAIVE_RECORD(Renamed, a)
 
 TEST(Formats, ColumnsAreNamedAfterMembers) {
   EXPECT_EQ(absl::StrJoin(NamesOf<Everything>(""), ","), kEverythingHeader);
@@ -189,11 +282,15 @@ TEST(Formats, RowsOfEachKindHaveNamesAndValues) {
   EXPECT_EQ(JsonLine(state), R"({"key":{"x":2,"name":"s"},"value":9})");
   EXPECT_EQ(JsonLine(std::uint64_t{7}), R"({"record":7})");
   EXPECT_EQ(JsonLine(Stall{1, "n"}), R"({"x":1,"name":"n"})");
+  EXPECT_EQ(JsonLine(Renamed{4}), R"({"x":4})");
+  EXPECT_EQ(JsonLine(Ratio{4, 2}), R"({"record":"4/"})") << "a line is an object";
 }
 
 TEST(Formats, ARowOfNothingButAnEmptyTextIsNoEmptyLine) {
   EXPECT_THAT(CsvLines(Text("")), ElementsAre("record", "\"\""));
   EXPECT_THAT(CsvLines(Text(" ")), ElementsAre("record", " "));
+  EXPECT_THAT((CsvLines(std::array<Text, 1>{""})), ElementsAre("record_1", "\"\""));
+  EXPECT_THAT((CsvLines(std::array<Text, 2>{"", ""})), ElementsAre("record_1,record_2", ","));
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
 #include "engine/format/json_reader.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/fiber/scheduler.h"
 #include "tests/engine/described_records.h"
 
 namespace glaive::engine {
@@ -158,6 +162,39 @@ TEST_F(JsonReaderTest, ValuesInsideEachOtherAreBounded) {
   Read(nested(JsonReader::kMostNested));
   EXPECT_THAT(Refusal(nested(JsonReader::kMostNested + 1)), HasSubstr("more than 64 values inside each other"));
   EXPECT_THAT(Refusal(nested(100'000)), HasSubstr("more than 64 values inside each other"));
+}
+
+/// As deep as lines may go, in any way, and deeper: in the stack that a source's fiber has.
+TEST_F(JsonReaderTest, AFibersStackHoldsTheDeepestLine) {
+  const auto nested = [](std::size_t depth, std::string_view open, std::string_view close) {
+    std::string value;
+    for (std::size_t i = 0; i < depth; ++i) value += open;
+    for (std::size_t i = 0; i < depth; ++i) value += close;
+    return value;
+  };
+  constexpr std::size_t kMost = JsonReader::kMostNested;
+  std::vector<std::string> right;
+  std::vector<std::string> wrong;
+  for (const auto& [open, close] : {std::pair(R"({"a":)", "}"), std::pair("[", "]"), std::pair(R"([1,{"a":)", "}]")}) {
+    const std::size_t levels = open[0] == '[' && open[1] != 0 ? 2 : 1;
+    std::string value = nested(kMost / levels - 1, open, close);
+    value.insert(value.find(close), "[]");
+    right.push_back(With(",\"b\":" + value + "}"));
+    wrong.push_back(With(",\"b\":" + nested(100'000, open, close) + "}"));
+    wrong.push_back(With(",\"b\":" + value + "]"));
+  }
+  std::size_t read = 0;
+  Scheduler scheduler({});
+  ASSERT_TRUE(scheduler
+                  .Spawn("source", FiberKind::kCompute,
+                         [&](Fiber& /*fiber*/) {
+                           for (const std::string& line : right) Read(line);
+                           for (const std::string& line : wrong) Refusal(line);
+                           read = right.size() + wrong.size();
+                         })
+                  .ok());
+  while (!scheduler.done()) scheduler.RunRound();
+  EXPECT_EQ(read, 9U);
 }
 
 TEST_F(JsonReaderTest, LinesOfAllLengthsAreRead) {
