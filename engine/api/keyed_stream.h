@@ -158,11 +158,17 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
   auto DropKey() && { return Stream<Origin, Chain>(std::move(origin_), std::move(chain_)); }
 
   GLAIVE_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
-                           "comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...)")
-  GLAIVE_WRONG_ORDER(KeyBy, "glaive: a stream has one KeyBy(); after it comes Window(...) or Aggregate(...)")
+                           "comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...), or DropKey() or "
+                           "Unkey(), which makes it a stream without a key again")
+  GLAIVE_WRONG_ORDER(
+      KeyBy,
+      "glaive: a stream has one KeyBy(); after it comes Window(...) or Aggregate(...), or DropKey() before "
+      "another KeyBy()")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
-  GLAIVE_WRONG_ORDER(To, "glaive: To() needs results: call Aggregate(...) after KeyBy(), maybe behind Window(...)")
+  GLAIVE_WRONG_ORDER(To,
+                     "glaive: To() needs results: call Aggregate(...) after KeyBy(), maybe behind Window(...), or "
+                     "DropKey() to write the records")
 
  private:
   friend class StatefulSteps<KeyedStream, Record>;

@@ -1,4 +1,5 @@
-// expect: glaive: Shuffle() comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...)
+// expect: glaive: Shuffle() comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...), or DropKey() or
+// Unkey(), which makes it a stream without a key again
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
