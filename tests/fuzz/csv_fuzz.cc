@@ -221,7 +221,7 @@ std::string DrawRows(FuzzedDataProvider& input) {
                                           "\",",
                                           "\"\n",
                                           "\n\"",
-                                          "\0",
+                                          std::string_view("\0", 1),
                                           "a,1,,b\n",
                                           ",7,,",
                                           "\"a\n\"\"b\",8,\"\",\"c,\"\n",
