@@ -164,29 +164,18 @@ CatalogueEntry MovedTexts() {
 }
 
 bool IsAny(const Event& /*event*/) { return true; }
-bool IsEven(const Event& event) { return event.amount % 2 == 0; }
 bool IsOdd(const Event& event) { return !IsEven(event); }
-
-/// A record as a row, of a window of its own.
-using MovedRow = WindowResult<std::uint64_t, std::int64_t>;
-MovedRow MovedRowOf(const Event& event) {
-  return {
-      .window_start_ms = event.time_ms, .window_end_ms = event.time_ms + 1, .key = event.key, .value = event.amount};
-}
 
 /// Rows without a window of what `move` makes of the first source, each as often as there are copies for so many
 /// executors.
 template <typename MoveFn>
 CatalogueEntry MovedRows(std::string_view name, const MoveFn& move, std::size_t (*copies)(std::size_t executors)) {
   return WithoutStage(
-      name, [move](const QueryParts& parts) { return move(parts).Map(&MovedRowOf).To(StoreRows{parts.rows}); },
+      name, [move](const QueryParts& parts) { return move(parts).Map(&RecordRowOf).To(StoreRows{parts.rows}); },
       [copies](const Input& input) {
         std::vector<std::string> rows;
         for (const Seen& seen : Read(input, 0)) {
-          const Event& event = seen.event;
-          rows.insert(rows.end(), copies(input.sources[0].size()),
-                      RowText({.start_ms = event.time_ms, .end_ms = event.time_ms + 1, .key = event.key},
-                              PlainText(event.key), absl::StrCat(event.amount)));
+          rows.insert(rows.end(), copies(input.sources[0].size()), RecordRowText(seen.event));
         }
         return rows;
       });
@@ -200,7 +189,7 @@ CatalogueEntry LimitedRows() {
       [](const QueryParts& parts) {
         return FirstOfAll(parts)
             .Limit(kLimit)
-            .Map([](const Event& /*event*/) { return MovedRow{}; })
+            .Map([](const Event& /*event*/) { return RecordRow{}; })
             .To(StoreRows{parts.rows});
       },
       [](const Input& input) {

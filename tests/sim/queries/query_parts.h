@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/numeric/int128.h"
+#include "absl/strings/str_cat.h"
 
 #include "engine/api/join.h"
 #include "engine/api/stream.h"
@@ -123,6 +124,21 @@ inline CatalogueEntry WithoutStage(std::string_view name,
           .build = std::move(build),
           .expect = [rows = std::move(rows)](const Input& input) { return Expected{.rows = rows(input), .late = {}}; }};
 }
+
+/// A record as a row, of a window of its own, as a query makes it and as the oracle writes it.
+using RecordRow = engine::WindowResult<std::uint64_t, std::int64_t>;
+inline RecordRow RecordRowOf(const Event& event) {
+  return {.window_start_ms = event.time_ms,
+          .window_end_ms = event.time_ms + 1,
+          .key = event.key,
+          .value = event.amount * 2 + 1};
+}
+inline std::string RecordRowText(const Event& event) {
+  return RowText({.start_ms = event.time_ms, .end_ms = event.time_ms + 1, .key = event.key}, PlainText(event.key),
+                 absl::StrCat(event.amount * 2 + 1));
+}
+
+inline bool IsEven(const Event& event) { return event.amount % 2 == 0; }
 
 using ShowEvents = std::string (*)(const std::vector<Event>&);
 

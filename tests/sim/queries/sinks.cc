@@ -10,24 +10,11 @@ using namespace engine;  // NOLINT(google-build-using-namespace): these queries 
 
 constexpr std::int64_t kSinksWindowMs = 400;
 
-/// A record as a row, of a window of its own.
-using RecordRow = WindowResult<std::uint64_t, std::int64_t>;
-RecordRow RowOf(const Event& event) {
-  return {.window_start_ms = event.time_ms,
-          .window_end_ms = event.time_ms + 1,
-          .key = event.key,
-          .value = event.amount * 2 + 1};
-}
-
-bool IsEven(const Event& event) { return event.amount % 2 == 0; }
-
 /// The rows of the records for which `selects` holds.
 std::vector<std::string> RecordRows(const Input& input, const std::function<bool(const Event&)>& selects) {
   std::vector<std::string> rows;
   for (const Seen& seen : Only(Read(input, 0), selects)) {
-    const Event& event = seen.event;
-    rows.push_back(RowText({.start_ms = event.time_ms, .end_ms = event.time_ms + 1, .key = event.key},
-                           PlainText(event.key), absl::StrCat(event.amount * 2 + 1)));
+    rows.push_back(RecordRowText(seen.event));
   }
   return rows;
 }
@@ -73,15 +60,15 @@ std::vector<CatalogueEntry> SinkQueries() {
   return {Unwindowed(
               "even records without a window",
               [](const QueryParts& parts) {
-                return FirstOfAll(parts).Filter(&IsEven).Map(&RowOf).To(StoreRows{parts.rows});
+                return FirstOfAll(parts).Filter(&IsEven).Map(&RecordRowOf).To(StoreRows{parts.rows});
               },
               IsEven),
           Unwindowed(
               "even and odd records in two sinks",
               [](const QueryParts& parts) {
                 auto [even, odd] = FirstOfAll(parts).Split(&IsEven, [](const Event& event) { return !IsEven(event); });
-                return Together(std::move(even).Map(&RowOf).To(StoreRows{parts.rows}),
-                                std::move(odd).Map(&RowOf).To(StoreRows{parts.rows}));
+                return Together(std::move(even).Map(&RecordRowOf).To(StoreRows{parts.rows}),
+                                std::move(odd).Map(&RecordRowOf).To(StoreRows{parts.rows}));
               },
               [](const Event&) { return true; }),
           CountsInTwoSinks()};
