@@ -20,8 +20,6 @@ constexpr std::uint64_t kMostCredits = 64;
 /// What an exchange has for another executor, besides messages that have credit: the one that fills up, and grants. Two
 /// grants of half of the credits may be under way, and the last one.
 constexpr std::uint64_t kSegmentsBesideCredits = 4;
-/// More would take longer to set up than any run.
-constexpr std::uint64_t kMostSegments = std::uint64_t{1} << 24;
 
 /// Refuses slots in which not one record of an exchange fits.
 absl::Status CheckRecordFits(const InputShape& exchange, std::size_t slot_bytes) {
@@ -36,10 +34,10 @@ absl::Status CheckRecordFits(const InputShape& exchange, std::size_t slot_bytes)
 
 /// Refuses so many segments for exchanges.
 absl::Status CheckSegments(std::uint64_t segments, std::uint64_t fragment_bytes) {
-  return segments <= kMostSegments ? absl::OkStatus()
-                                   : absl::InvalidArgumentError(absl::StrCat(
-                                         "exchanges with ", FormatBytes(fragment_bytes), " under way have ", segments,
-                                         " segments: lower --fragment-bytes"));
+  return segments <= state::kMostSegments ? absl::OkStatus()
+                                          : absl::InvalidArgumentError(absl::StrCat(
+                                                "exchanges with ", FormatBytes(fragment_bytes), " under way have ",
+                                                segments, " segments: lower --fragment-bytes"));
 }
 
 }  // namespace

@@ -340,15 +340,18 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   /// Brings records to the store, once it has room.
   void TakeUpdates(Fiber& fiber, state::SliceId piece, std::span<Update> updates) {
     OpenAhead(fiber, piece, take_pace_);
-    WaitForRoom(fiber, updates.size());
-    context_->Require(fiber, described_->Explain(store_.Take(piece, updates)));
+    while (!updates.empty()) {
+      const std::span<Update> some = TakeFirst(updates, store_.most_at_once());
+      WaitForRoom(fiber, some.size());
+      context_->Require(fiber, described_->Explain(store_.Take(piece, some)));
+    }
   }
 
   /// Hands over the records that the store holds back.
   void ReadOut(Fiber& fiber) {
     for (Pace pace(context_->memory->thresholds().entries_per_turn); store_.holds_back();) {
       OpenAhead(fiber, store_.held_back_slice(), take_pace_);
-      WaitForRoom(fiber, state::kMostEntries);
+      WaitForRoom(fiber, store_.most_at_once());
       context_->Require(fiber, described_->Explain(store_.ReadOutSome()));
       pace.Step(fiber, state::kMostEntries);
     }

@@ -12,9 +12,6 @@
 namespace glaive::state {
 namespace {
 
-/// More would take longer to set up than any run.
-constexpr std::uint64_t kMostSegments = std::uint64_t{1} << 24;
-
 absl::Status TooManySegments(std::uint64_t fragment_bytes, std::uint32_t executor_count) {
   return absl::InvalidArgumentError(absl::StrCat("a fragment of ", FormatBytes(fragment_bytes), " over ",
                                                  executor_count, " executors has more than ", kMostSegments,
@@ -41,7 +38,7 @@ absl::StatusOr<FragmentGeometry> FragmentGeometry::Plan(std::uint32_t executor_c
   }
   const std::uint64_t under_way = std::max<std::uint64_t>(2 * (fragment_bytes / slot_bytes), 2);
   const std::uint64_t pool =
-      geometry.remote_leaders + geometry.WorstCaseSegments(2 * kMostEntries, entry_bytes) + under_way;
+      geometry.remote_leaders + geometry.WorstCaseSegments(2 * MostEntriesAtOnce(entry_bytes), entry_bytes) + under_way;
   if (pool > kMostSegments) {
     return TooManySegments(fragment_bytes, executor_count);
   }
@@ -67,12 +64,12 @@ absl::StatusOr<std::vector<FragmentGeometry>> FragmentGeometry::PlanAll(std::uin
   return fragments;
 }
 
-std::uint32_t FragmentGeometry::PoolSegments(const std::vector<FragmentGeometry>& fragments) {
-  std::uint32_t segments = 0;
+std::uint64_t FragmentGeometry::PoolSegments(const std::vector<FragmentGeometry>& fragments) {
+  std::uint64_t segments = 0;
   for (const FragmentGeometry& fragment : fragments) {
     segments += fragment.pool_segments;
   }
-  return std::max(segments, 1U);
+  return std::max<std::uint64_t>(segments, 1);
 }
 
 }  // namespace glaive::state

@@ -21,8 +21,8 @@
 //     if (!folder.TryFold(key, input)) rest.push_back({key, input});
 //     return folder;
 //   });
-//   if (store.HasRoom(rest.size())) status = store.Take(slice, rest);
-//   while (store.holds_back() && store.HasRoom(kMostEntries)) status = store.ReadOutSome();
+//   if (store.HasRoom(rest.size())) status = store.Take(slice, rest);       // most_at_once() at most
+//   while (store.holds_back() && store.HasRoom(store.most_at_once())) status = store.ReadOutSome();
 //   status = store.CheckRun(reader, run, open_slices);
 //   for (std::size_t merged = 0; merged < run.entry_count;) merged += *store.MergeSome(reader, run, merged);
 #pragma once
@@ -151,12 +151,17 @@ class PartitionedStore {
     use(NoFolder<K, V>());
   }
 
+  /// The most records that Take takes, and the most that ReadOutSome hands over.
+  std::size_t most_at_once() const {
+    return fragment_ ? MostEntriesAtOnce(MostEntryBytes(message_bytes_)) : kMostEntries;
+  }
+
   /// Whether Take of `items` records, or ReadOutSome of so many, can be done now. If not, wait for segments.
   bool HasRoom(std::size_t items) const {
     return !fragment_ || fragment_->HasRoom(2 * items, MostEntryBytes(message_bytes_));
   }
 
-  /// Takes up to kMostEntries records of one slice into the state, or to their leaders; HasRoom for them. `updates`
+  /// Takes up to most_at_once() records of one slice into the state, or to their leaders; HasRoom for them. `updates`
   /// have no particular content afterwards. ResourceExhausted past the budget ends the run, and so does
   /// InvalidArgument of a key whose texts are too long for a message.
   absl::Status Take(SliceId slice, std::span<Update> updates) {
@@ -190,11 +195,13 @@ class PartitionedStore {
     return kFolds && !combiner_.empty() &&
            (!policy_.folds() || combiner_.wants_to_grow() || combiner_.has_long_texts());
   }
-  /// Hands over what is held back, kMostEntries at most; HasRoom for so many. To be called until nothing is held back.
+  /// Hands over what is held back, most_at_once() at most; HasRoom for so many. To be called until nothing is held
+  /// back.
   absl::Status ReadOutSome() {
     if constexpr (kFolds) {
-      const std::size_t count = combiner_.ReadOut(*memory_, std::span(forms_));
-      return HandOver(combiner_.slice(), std::span<const Form>(forms_).first(count));
+      const std::span<Form> some = std::span(forms_).first(std::min(forms_.size(), most_at_once()));
+      const std::size_t count = combiner_.ReadOut(*memory_, some);
+      return HandOver(combiner_.slice(), std::span<const Form>(some.first(count)));
     }
     return absl::OkStatus();
   }

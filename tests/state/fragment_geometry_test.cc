@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "state/epoch/delta_layout.h"
+#include "state/record/text_wire.h"
 
 namespace glaive::state {
 namespace {
@@ -62,6 +63,26 @@ TEST(FragmentGeometry, BesideOpenSegmentsThereIsRoomForWhatAStoreTakesAtATime) {
   }
 }
 
+TEST(FragmentGeometry, AGroupOfLargeEntriesIsSmall) {
+  EXPECT_EQ(MostEntriesAtOnce(1), kMostEntries);
+  EXPECT_EQ(MostEntriesAtOnce(8192), kMostEntries);
+  EXPECT_EQ(MostEntriesAtOnce(8193), kMostEntries - 1);
+  EXPECT_EQ(MostEntriesAtOnce(kMostBytesAtOnce), 1U);
+  EXPECT_EQ(MostEntriesAtOnce(kMostBytesAtOnce + 1), 1U);
+}
+
+/// As architecture.md states it of keys with texts.
+TEST(FragmentGeometry, TheSegmentsOfAGroupOfTextsTakeLessThan19MiBWhateverASlotHas) {
+  for (std::size_t slot_bytes = 1024; slot_bytes <= (std::size_t{16} << 20);
+       slot_bytes = slot_bytes * 3 / 2 / 64 * 64) {
+    const std::size_t entry_bytes = 40 + MostTextBytes(slot_bytes) + kRunAlignment;
+    const FragmentGeometry geometry = FragmentGeometry::Plan(2, slot_bytes, entry_bytes, 0).value();
+    const std::size_t open_and_under_way = 1 + 2;
+    EXPECT_LE((geometry.pool_segments - open_and_under_way) * slot_bytes, (std::size_t{19} << 20) + slot_bytes)
+        << slot_bytes;
+  }
+}
+
 TEST(FragmentGeometry, AloneThereIsNobodyToShipTo) {
   EXPECT_EQ(Plan(1, 65'536, 1 << 20).remote_leaders, 0U);
   EXPECT_EQ(Plan(1, 65'536, 1 << 20).pool_segments, 1U) << "a pool has at least one";
@@ -99,11 +120,23 @@ TEST(FragmentGeometry, TooManySegmentsAreRefusedWithAdvice) {
       EXPECT_THAT(geometry.status().message(), HasSubstr("--fragment-bytes"));
     }
   }
-  // Each of two fragments has few enough, and both together have not.
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
-  EXPECT_TRUE(FragmentGeometry::PlanAll(2, 1024, {24}, kMost / 3 * 1024).ok());
-  EXPECT_THAT(FragmentGeometry::PlanAll(2, 1024, {24, 24}, kMost / 3 * 1024).status().message(),
-              HasSubstr("--fragment-bytes"));
+}
+
+TEST(FragmentGeometry, APoolHasTheMostSegmentsAndNotOneMore) {
+  // Segments under way come in pairs, so the others have to be even in number.
+  const std::uint32_t executors = (kMostSegments - Plan(2, 1024, 0).pool_segments) % 2 == 0 ? 2 : 3;
+  const std::uint64_t pairs = (kMostSegments - Plan(executors, 1024, 1024).pool_segments) / 2 + 1;
+  EXPECT_EQ(Plan(executors, 1024, pairs * 1024).pool_segments, kMostSegments);
+  EXPECT_THAT(FragmentGeometry::Plan(executors, 1024, kEntryBytes, (pairs + 1) * 1024).status().message(),
+              HasSubstr("has more than 16777216 segments: lower --fragment-bytes"));
+  EXPECT_TRUE(FragmentGeometry::PlanAll(executors, 1024, {kEntryBytes}, pairs * 1024).ok());
+  // Fragments that have few enough each: two of them, and as many as make the sum 0 in 32 bits.
+  for (const std::size_t fragments : {2U, 256U}) {
+    const std::vector<std::size_t> entries(fragments, kEntryBytes);
+    EXPECT_THAT(FragmentGeometry::PlanAll(executors, 1024, entries, pairs * 1024).status().message(),
+                HasSubstr("--fragment-bytes"))
+        << fragments;
+  }
 }
 
 }  // namespace
