@@ -29,11 +29,13 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 
+#include "bench/common/await_all_ends.h"
 #include "bench/common/device_counters.h"
 #include "bench/common/meeting.h"
 #include "bench/write_order/order_failure.h"
@@ -135,7 +137,17 @@ class End {
       OrDie(absl::InvalidArgumentError("an end has described too few links"), kOrderFailed);
     }
     for (std::size_t i = 0; i < links_.size(); ++i) links_[i]->StartConnecting(others[first + i]);
-    for (const auto& link : links_) link->AwaitConnection();
+    OrDie(AwaitAllEnds(plane_, [this] { return PollConnecting(); }), kOrderFailed);
+  }
+
+  absl::StatusOr<bool> PollConnecting() {
+    bool all_stand = true;
+    for (const auto& link : links_) {
+      const absl::StatusOr<bool> stands = link->PollConnecting();
+      if (!stands.ok()) return stands;
+      all_stand = all_stand && *stands;
+    }
+    return all_stand;
   }
 
   DeviceCounters Read() const { return ReadDeviceCounters(device_->info().device, device_->info().port); }

@@ -46,6 +46,16 @@ std::string DescribeMeshes(const Meshes& meshes) {
   return text;
 }
 
+absl::StatusOr<bool> PollMeshes(const Meshes& meshes) {
+  bool all_stand = true;
+  for (const auto& mesh : meshes) {
+    const auto missing = mesh->PollConnecting();
+    if (!missing.ok()) return missing.status();
+    all_stand = all_stand && !missing->has_value();
+  }
+  return all_stand;
+}
+
 void ConnectMeshes(const ChannelCase& shape, std::span<const std::string> descriptions, Meshes& meshes) {
   std::vector<std::vector<MeshDescriptor>> by_channel(meshes.size());
   for (const std::string& description : descriptions) {
@@ -59,9 +69,7 @@ void ConnectMeshes(const ChannelCase& shape, std::span<const std::string> descri
   }
   for (std::size_t channel = 0; channel < meshes.size(); ++channel)
     OrDie(meshes[channel]->Connect(by_channel[channel]));
-  for (const auto& mesh : meshes) {
-    SpinUntil([&] { return !OrDie(mesh->PollConnecting()).has_value(); }, shape.attempts_before_yield());
-  }
+  SpinUntil([&] { return OrDie(PollMeshes(meshes)); }, shape.attempts_before_yield());
 }
 
 }  // namespace glaive::bench

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
 #include "bench/common/spin.h"
 #include "rdma/base/ids.h"
 #include "rdma/mesh/executor_mesh.h"
@@ -47,7 +49,11 @@ Meshes PrepareMeshes(const ChannelCase& shape, ExecutorId self, std::shared_ptr<
 /// The descriptors of an end's meshes, a line each.
 std::string DescribeMeshes(const Meshes& meshes);
 
-/// Connects an end to all others; `descriptions` are of DescribeMeshes, by executor. Waits for the others to do so.
+/// Whether all connections of an end stand.
+absl::StatusOr<bool> PollMeshes(const Meshes& meshes);
+
+/// Connects an end to all others; `descriptions` are of DescribeMeshes, by executor. Waits until its connections stand:
+/// over verbs those of other ends may still come about (bench/common/await_all_ends.h).
 void ConnectMeshes(const ChannelCase& shape, std::span<const std::string> descriptions, Meshes& meshes);
 
 }  // namespace glaive::bench

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
+#include "bench/common/await_all_ends.h"
 #include "bench/common/or_die.h"
 
 namespace glaive::bench {
@@ -48,6 +49,7 @@ class FabricEnd {
       : plane_(plane), shape_(shape), device_(OrDie(VerbsDevice::Open(device))) {
     meshes_ = PrepareMeshes(shape_, ExecutorId{Value(plane.rank())}, device_);
     ConnectMeshes(shape_, OrDie(plane.AllGather("descriptors", DescribeMeshes(meshes_))), meshes_);
+    OrDie(AwaitAllEnds(plane, [this] { return PollMeshes(meshes_); }));
     counters_ = Read();
   }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -59,8 +60,10 @@ void OrderLink::StartConnecting(const std::string& description) {
   queue_pair_ = OrFail(transport_->Connect(peer, {.address = words[0]}));
 }
 
-void OrderLink::AwaitConnection() {
-  SpinUntil([&] { return !OrFail(transport_->PollConnecting()).has_value(); }, kFabricSpins);
+absl::StatusOr<bool> OrderLink::PollConnecting() {
+  const absl::StatusOr<std::optional<NodeId>> missing = transport_->PollConnecting();
+  if (!missing.ok()) return missing.status();
+  return !missing->has_value();
 }
 
 std::uint64_t OrderLink::Word(std::uint32_t index) const {

@@ -17,6 +17,8 @@
 #include <span>
 #include <string>
 
+#include "absl/status/statusor.h"
+
 #include "bench/write_order/order_check.h"
 #include "rdma/transport/transport.h"
 #include "rdma/verbs/verbs_device.h"
@@ -43,8 +45,8 @@ class OrderLink {
   /// What the other end passes to StartConnecting; over verbs alone.
   std::string Describe() const;
   void StartConnecting(const std::string& description);
-  /// To be called once the other end has started, too.
-  void AwaitConnection();
+  /// Whether the connection stands; once the other end has started, too.
+  absl::StatusOr<bool> PollConnecting();
 
   /// This end's ring; at the reader.
   std::span<std::byte> ring() const { return memory_.subspan(kOrderWordBytes); }
