@@ -59,14 +59,16 @@ function(glaive_add_layer folder)
   glaive_precompile(glaive_${folder})
 endfunction()
 
-# glaive_add_queries(): the library glaive_queries_common of queries/common and queries/nexmark, and for every
-# queries/<name>/main.cc the library glaive_query_<name>, for tests and benchmarks, and the executable <name>, of main.cc
-# and *_program.cc. A query may have all else in headers: its library then has no sources. The sanitizers' presets build
+# glaive_add_queries(): the library glaive_queries_common of queries/common and of the Slash paper's NEXMark records in
+# queries/nexmark, and for every queries/<name>/main.cc the library glaive_query_<name>, for tests and benchmarks, of what
+# else lies in the folder and in those below it, and the executable <name>, of main.cc and *_program.cc. A query may have
+# all else in headers: its library then has no sources. The sanitizers' presets build
 # the executable ysb alone, which is what tests/cli runs there: all run the same engine. They build the libraries of
 # queries that their tests link.
 function(glaive_add_queries)
   file(GLOB common CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/queries/common/*.cc" "${PROJECT_SOURCE_DIR}/queries/nexmark/*.cc")
+  list(FILTER common EXCLUDE REGEX "/queries/nexmark/(main|[a-z_]*_program)[.]cc$")
   add_library(glaive_queries_common STATIC ${common})
   target_link_libraries(glaive_queries_common PUBLIC glaive_engine)
   glaive_precompile(glaive_queries_common)
@@ -78,9 +80,9 @@ function(glaive_add_queries)
   foreach(main IN LISTS mains)
     cmake_path(GET main PARENT_PATH folder)
     cmake_path(GET folder FILENAME name)
-    file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
+    file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc" "${folder}/*/*.cc")
     file(GLOB program CONFIGURE_DEPENDS "${folder}/main.cc" "${folder}/*_program.cc")
-    list(REMOVE_ITEM sources ${program})
+    list(REMOVE_ITEM sources ${program} ${common})
     if(sources)
       add_library(glaive_query_${name} STATIC ${only_for_users} ${sources})
       target_link_libraries(glaive_query_${name} PUBLIC glaive_queries_common)

@@ -6,7 +6,7 @@
 BUILD_PACKAGES=(
   g++ cmake ninja-build ccache mold pkg-config git python3
   libibverbs-dev librdmacm-dev ibverbs-providers libboost-context-dev libabsl-dev libxxhash-dev libcli11-dev
-  nlohmann-json3-dev libsimdjson-dev zlib1g-dev libssl-dev
+  nlohmann-json3-dev libsimdjson-dev zlib1g-dev libssl-dev libre2-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 # To check the sources and the scripts.

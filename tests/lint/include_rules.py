@@ -16,6 +16,7 @@ CONFINED = [
     (re.compile(r"simdjson\.h"), ["engine/format/"], "simdjson"),
     (re.compile(r"zlib\.h"), ["engine/source/", "queries/wordcount/"], "zlib"),
     (re.compile(r"openssl/"), ["rdma/bootstrap/"], "OpenSSL"),
+    (re.compile(r"re2/"), ["queries/nexmark/"], "RE2"),
 ]
 # Folders of other libraries' headers that are included with quotes.
 LIBRARIES = ["absl", "benchmark", "gmock", "gtest", "nlohmann", "CLI", "boost", "xxhash.h", "simdjson.h"]

@@ -1,0 +1,49 @@
+#include "queries/nexmark/events/event_options.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace glaive::queries::nexmark::events {
+
+absl::Status Validate(const EventOptions& options) {
+  const auto check = [](const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+    return value >= least && value <= most
+               ? absl::OkStatus()
+               : absl::InvalidArgumentError(
+                     absl::StrCat(option, " is ", value, "; it must be from ", least, " to ", most));
+  };
+  absl::Status status = check("the event rate", options.event_rate, 1, kMostEventRate);
+  status.Update(check("the group of events out of order", options.disorder_group, 1, kMostDisorderGroup));
+  status.Update(check("the bytes of a person", options.person_bytes, 0, kMostEventBytes));
+  status.Update(check("the bytes of an auction", options.auction_bytes, 0, kMostEventBytes));
+  status.Update(check("the bytes of a bid", options.bid_bytes, 0, kMostEventBytes));
+  status.Update(check("the hot auctions' ratio", options.hot_auction_ratio, 1, kMostRatio));
+  status.Update(check("the hot sellers' ratio", options.hot_seller_ratio, 1, kMostRatio));
+  status.Update(check("the hot bidders' ratio", options.hot_bidder_ratio, 1, kMostRatio));
+  status.Update(check("the number of active people", options.active_people, 1, kMostCount));
+  status.Update(check("the number of auctions in flight", options.in_flight_auctions, 1, kMostCount));
+  return status;
+}
+
+std::uint64_t AverageTextBytes(const EventOptions& options) {
+  // What a person, an auction or a bid has besides its extra text: numbers, and texts. Short texts take no more bytes.
+  constexpr std::uint64_t kPersonNumbers = 8;
+  constexpr std::uint64_t kPersonTextBytes = 60;
+  constexpr std::uint64_t kAuctionNumbers = 48;
+  constexpr std::uint64_t kAuctionTextBytes = 120;
+  constexpr std::uint64_t kBidNumbers = 32;
+  constexpr std::uint64_t kUrlBytes = 84;
+  const auto sum = [&](std::uint64_t bytes, std::uint64_t numbers, std::uint32_t extra, std::uint64_t texts_bytes,
+                       std::uint32_t texts) {
+    return ((options.texts & extra) != 0 ? bytes - std::min(bytes, numbers) : 0) +
+           ((options.texts & texts) != 0 ? texts_bytes : 0);
+  };
+  const std::uint64_t person = sum(options.person_bytes, kPersonNumbers, kOtherExtra, kPersonTextBytes, kPersonTexts);
+  const std::uint64_t auction =
+      sum(options.auction_bytes, kAuctionNumbers, kOtherExtra, kAuctionTextBytes, kAuctionTexts);
+  const std::uint64_t bid = sum(options.bid_bytes, kBidNumbers, kBidExtra, kUrlBytes, kUrl);
+  return (person + 3 * auction + 46 * bid) * 105 / (50 * 100) + 1;
+}
+
+}  // namespace glaive::queries::nexmark::events

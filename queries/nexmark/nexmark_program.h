@@ -1,0 +1,49 @@
+// NexmarkProgram: the flags of the `nexmark` binary, the run of one of the suite's queries that they describe, and its
+// check.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/cluster/query_program.h"
+#include "queries/nexmark/events/event_generator.h"
+#include "queries/nexmark/suite/event_input.h"
+#include "queries/nexmark/suite/query_definition.h"
+#include "queries/nexmark/suite/row_sinks.h"
+
+namespace glaive::queries::nexmark::suite {
+
+class NexmarkProgram final : public engine::QueryProgram {
+ public:
+  std::string name() const override { return "nexmark"; }
+  std::string summary() const override;
+  void RegisterFlags(engine::FlagSet& flags) override;
+  absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
+                                                       std::uint32_t executor_count, engine::FileClaims& claims,
+                                                       const Watch& watch) override;
+  std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
+  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) override;
+  absl::Status CheckRun(std::span<const std::string> nodes) override;
+
+ private:
+  enum class Format : std::uint8_t { kFull, kLean };
+
+  const QueryDefinition& query() const;
+  absl::Status CheckFlags() const;
+  /// The events as the flags describe them, without the texts that a lean format goes without.
+  EventInput input() const;
+  /// The most bytes that a node retains of rows.
+  std::uint64_t most_line_bytes(std::uint32_t executor_count) const;
+
+  std::size_t query_ = 0;  // of AllQueries()
+  Format format_ = Format::kFull;
+  EventInput input_;
+  std::shared_ptr<const events::EventGenerator> generator_;
+  std::optional<RowSinks> sinks_;
+};
+
+}  // namespace glaive::queries::nexmark::suite

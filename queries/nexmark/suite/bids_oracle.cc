@@ -1,0 +1,152 @@
+// What a sequential program emits for the queries that turn each bid into a row or none: strings in standard containers,
+// texts taken apart by code of its own.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "queries/nexmark/suite/queries.h"
+
+namespace glaive::queries::nexmark::suite {
+namespace {
+
+using events::Bid;
+using events::Event;
+using events::Kind;
+
+/// A bid's fields, with the event's own strings.
+struct PlainBid {
+  explicit PlainBid(const Event& event)
+      : auction(event.numbers[0]),
+        bidder(event.numbers[1]),
+        price(event.numbers[2]),
+        time(event.date_time),
+        channel(event.texts[0].view()),
+        url(event.texts[1].view()),
+        extra(event.texts[2].view()) {}
+
+  std::uint64_t auction;
+  std::uint64_t bidder;
+  std::uint64_t price;
+  std::int64_t time;
+  std::string channel;
+  std::string url;
+  std::string extra;
+};
+
+/// Calls `use` with each bid.
+template <typename Use>
+absl::Status ForEachBid(const EventFlows& flows, const Use& use) {
+  return flows.ForEach([&](const Event& event) {
+    if (event.kind == Kind::kBid) {
+      use(PlainBid(event));
+    }
+  });
+}
+
+/// A line of these fields. No text of an event has a comma, a quote or a line break.
+std::string LineOf(const std::vector<std::string>& fields) {
+  std::string line;
+  for (const std::string& field : fields) {
+    line += (line.empty() ? "" : ",") + field;
+  }
+  return line;
+}
+
+/// 0.908 times whole cents, by hand: three digits behind the point.
+std::string Euros(std::uint64_t price) {
+  std::string digits = std::to_string(price * 908);
+  digits.insert(0, digits.size() < 4 ? 4 - digits.size() : 0, '0');
+  return digits.insert(digits.size() - 3, ".");
+}
+
+std::vector<std::string> Split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char character : text) {
+    if (character == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += character;
+    }
+  }
+  return parts;
+}
+
+/// The value of channel_id among the parts of a URL between ampersands, if there is one.
+const std::string* FindChannelId(const std::vector<std::string>& parts, std::string& id) {
+  constexpr std::string_view kName = "channel_id=";
+  for (const std::string& part : parts) {
+    if (part.starts_with(kName)) {
+      id = part.substr(kName.size());
+      return &id;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+absl::Status RecomputeQ0(const EventFlows& flows, const EmitLine& emit) {
+  return ForEachBid(flows, [&](const PlainBid& bid) {
+    emit(LineOf({std::to_string(bid.auction), std::to_string(bid.bidder), std::to_string(bid.price),
+                 std::to_string(bid.time), bid.extra}));
+  });
+}
+
+absl::Status RecomputeQ1(const EventFlows& flows, const EmitLine& emit) {
+  return ForEachBid(flows, [&](const PlainBid& bid) {
+    emit(LineOf({std::to_string(bid.auction), std::to_string(bid.bidder), Euros(bid.price), std::to_string(bid.time),
+                 bid.extra}));
+  });
+}
+
+absl::Status RecomputeQ2(const EventFlows& flows, const EmitLine& emit) {
+  return ForEachBid(flows, [&](const PlainBid& bid) {
+    if (bid.auction / 123 * 123 == bid.auction) {
+      emit(LineOf({std::to_string(bid.auction), std::to_string(bid.price)}));
+    }
+  });
+}
+
+absl::Status RecomputeQ14(const EventFlows& flows, const EmitLine& emit) {
+  // By the hour: n for the night, d for the day, o for what is neither.
+  static constexpr std::string_view kHours = "nnnnnnnodddddddddddonnnn";
+  const std::map<char, std::string> names = {{'n', "nightTime"}, {'d', "dayTime"}, {'o', "otherTime"}};
+  return ForEachBid(flows, [&](const PlainBid& bid) {
+    // More than 1,000,000 and less than 50,000,000, in thousandths.
+    if (bid.price * 908 <= 1'000'000'000 || bid.price * 908 >= 50'000'000'000) {
+      return;
+    }
+    const auto hour = static_cast<std::size_t>(bid.time % 86'400'000 / 3'600'000);
+    const std::size_t letters = Split(bid.extra, 'c').size() - 1;
+    emit(LineOf({std::to_string(bid.auction), std::to_string(bid.bidder), Euros(bid.price), names.at(kHours[hour]),
+                 std::to_string(bid.time), bid.extra, std::to_string(letters)}));
+  });
+}
+
+absl::Status RecomputeQ21(const EventFlows& flows, const EmitLine& emit) {
+  const std::map<std::string, std::string> known = {
+      {"Apple", "0"}, {"Google", "1"}, {"Facebook", "2"}, {"Baidu", "3"}};
+  return ForEachBid(flows, [&](const PlainBid& bid) {
+    const auto of_name = known.find(bid.channel);
+    std::string in_url;
+    const std::string* const id =
+        of_name != known.end() ? &of_name->second : FindChannelId(Split(bid.url, '&'), in_url);
+    if (id != nullptr) {
+      emit(LineOf({std::to_string(bid.auction), std::to_string(bid.bidder), std::to_string(bid.price), bid.channel,
+                   *id}));
+    }
+  });
+}
+
+absl::Status RecomputeQ22(const EventFlows& flows, const EmitLine& emit) {
+  return ForEachBid(flows, [&](const PlainBid& bid) {
+    std::vector<std::string> parts = Split(bid.url, '/');
+    parts.resize(6);
+    emit(LineOf({std::to_string(bid.auction), std::to_string(bid.bidder), std::to_string(bid.price), bid.channel,
+                 parts[3], parts[4], parts[5]}));
+  });
+}
+
+}  // namespace glaive::queries::nexmark::suite

@@ -1,0 +1,18 @@
+// CompareLines: compares emitted rows with the true ones, both as lines of CSV and in any order: each has to be there as
+// many times as it is true.
+//
+//   absl::Status status = CompareLines("q1", emitted, expected);
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace glaive::queries::nexmark::suite {
+
+/// DataLoss with the first few wrong rows and how many there are.
+absl::Status CompareLines(const std::string& query, std::vector<std::string> emitted,
+                          std::vector<std::string> expected);
+
+}  // namespace glaive::queries::nexmark::suite

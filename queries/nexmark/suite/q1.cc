@@ -1,0 +1,32 @@
+// Query 1, currency conversion.
+//
+//   SELECT auction, bidder, 0.908 * price AS price, date_time, extra FROM bid
+#include "engine/api/stream.h"
+#include "queries/nexmark/suite/queries.h"
+#include "queries/nexmark/suite/thousandths.h"
+#include "state/record/record.h"
+
+namespace glaive::queries::nexmark::suite {
+namespace {
+
+using events::Bid;
+
+struct Q1Row {
+  std::uint64_t auction;
+  std::uint64_t bidder;
+  Thousandths price;
+  std::int64_t date_time;
+  Text extra;
+};
+GLAIVE_RECORD(Q1Row, auction, bidder, price, date_time, extra)
+
+}  // namespace
+
+std::unique_ptr<engine::Query> BuildQ1(const Events& events, const RowSinks& sinks) {
+  return engine::From(events)
+      .FilterMap(&events::BidOf)
+      .Map([](const Bid& bid) { return Q1Row{bid.auction, bid.bidder, InEuros(bid.price), bid.date_time, bid.extra}; })
+      .To(sinks);
+}
+
+}  // namespace glaive::queries::nexmark::suite

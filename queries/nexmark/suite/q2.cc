@@ -1,0 +1,29 @@
+// Query 2, selection.
+//
+//   SELECT auction, price FROM bid WHERE auction % 123 = 0
+#include "engine/api/stream.h"
+#include "queries/nexmark/suite/queries.h"
+#include "state/record/record.h"
+
+namespace glaive::queries::nexmark::suite {
+namespace {
+
+using events::Bid;
+
+struct Q2Row {
+  std::uint64_t auction;
+  std::uint64_t price;
+};
+GLAIVE_RECORD(Q2Row, auction, price)
+
+}  // namespace
+
+std::unique_ptr<engine::Query> BuildQ2(const Events& events, const RowSinks& sinks) {
+  return engine::From(events)
+      .FilterMap(&events::BidOf)
+      .Filter([](const Bid& bid) { return bid.auction % 123 == 0; })
+      .Map([](const Bid& bid) { return Q2Row{bid.auction, bid.price}; })
+      .To(sinks);
+}
+
+}  // namespace glaive::queries::nexmark::suite

@@ -1,0 +1,30 @@
+#include "queries/nexmark/suite/queries.h"
+
+#include <array>
+
+#include "queries/nexmark/events/event_options.h"
+
+namespace glaive::queries::nexmark::suite {
+namespace {
+
+using events::kBidExtra;
+using events::kChannel;
+using events::kNoText;
+using events::kUrl;
+
+constexpr std::array kQueries = {
+    QueryDefinition{"q0", "the bids as they are", kBidExtra, &BuildQ0, &RecomputeQ0},
+    QueryDefinition{"q1", "the bids with their prices in euros", kBidExtra, &BuildQ1, &RecomputeQ1},
+    QueryDefinition{"q2", "the bids for every 123rd auction", kNoText, &BuildQ2, &RecomputeQ2},
+    QueryDefinition{"q14", "the bids of a million euros or more, with the time of day and the number of c's", kBidExtra,
+                    &BuildQ14, &RecomputeQ14},
+    QueryDefinition{"q21", "the bids with their channels' ids, by a regular expression", kChannel | kUrl, &BuildQ21,
+                    &RecomputeQ21},
+    QueryDefinition{"q22", "the bids with the folders of their URLs", kChannel | kUrl, &BuildQ22, &RecomputeQ22},
+};
+
+}  // namespace
+
+std::span<const QueryDefinition> AllQueries() { return kQueries; }
+
+}  // namespace glaive::queries::nexmark::suite
