@@ -223,7 +223,7 @@ absl::Status NodeSession::Verify(const Watch& watch) {
   for (const auto& executor : parts_.run->executors()) {
     facts.leaders.push_back(executor->id());
   }
-  const absl::StatusOr<std::string> checked = program_->CheckNode(facts, watch);
+  const absl::StatusOr<std::string> checked = program_->check()->CheckNode(facts, watch);
   if (!checked.ok() && !absl::IsDataLoss(checked.status())) {  // it came to no verdict
     return checked.status();
   }
@@ -246,7 +246,7 @@ absl::Status NodeSession::Verify(const Watch& watch) {
     }
   }
   if (verdict.ok()) {
-    verdict = program_->CheckRun(findings);
+    verdict = program_->check()->CheckRun(findings);
   }
   verification_ = verdict.ok() ? Verification::kPassed : Verification::kFailed;
   return verdict;

@@ -226,7 +226,8 @@ absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& me
       .inbox_bytes = messages->inbox_bytes,
       .ring_bytes = channels_.node_ring_bytes / options_->cluster.executors,
       .arrival_bytes = rdma::ArrivalMemoryBytes(mesh),
-      .verify_bytes = options_->output.verify ? program_->verify_memory_bytes(options_->cluster.executor_count()) : 0,
+      .verify_bytes =
+          options_->output.verify ? program_->check()->verify_memory_bytes(options_->cluster.executor_count()) : 0,
       .table_bytes = parts_->query->table_bytes(),
       .limit_bytes = options_->state.memory_limit_bytes,
       .prefault_bytes = options_->state.prefault_bytes};

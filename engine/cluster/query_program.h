@@ -1,6 +1,17 @@
 // QueryProgram: what a query's binary adds to the engine: its flags, its query and its check.
 //
-// Implemented once a query and handed to RunProgram by its `main`. All calls come from the main thread.
+// Implemented once a query and handed to Main (main.h), which makes one for programs that are a function. All calls
+// come from the main thread.
+//
+//   class Squares final : public QueryProgram {
+//    public:
+//     std::string name() const override { return "squares"; }
+//     void RegisterFlags(FlagSet& flags) override { flags.AddInteger({.name = "last", .group = "Squares"}, last_); }
+//     absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t, FileClaims&,
+//                                                  const Watch&) override {
+//       return FromRange(1, last_ + 1).Map(&Square).To(Csv{options.output.output});
+//     }
+//    ...
 #pragma once
 
 #include <cstdint>
@@ -30,6 +41,21 @@ struct RunFacts {
   state::KeyHash key_hash;                  // by which keys have their leaders
 };
 
+/// The check of --verify: holds the rows of a run against a sequential recomputation that shares no code with the
+/// engine.
+class RunCheck {
+ public:
+  virtual ~RunCheck() = default;
+
+  /// Bytes that a node needs for it.
+  virtual std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const = 0;
+  /// At every node: checks the rows that its leaders emitted. Returns what CheckRun needs; DataLoss says what is wrong.
+  /// That may take as long as the run did, so it asks `watch`.
+  virtual absl::StatusOr<std::string> CheckNode(const RunFacts& facts, const Watch& watch) = 0;
+  /// At every node once all have passed CheckNode: checks the run as a whole from what those returned.
+  virtual absl::Status CheckRun(std::span<const std::string> nodes) = 0;
+};
+
 class QueryProgram {
  public:
   virtual ~QueryProgram() = default;
@@ -37,9 +63,9 @@ class QueryProgram {
   /// The binary's name, as in messages and results.
   virtual std::string name() const = 0;
   /// First lines of --help.
-  virtual std::string summary() const = 0;
+  virtual std::string summary() const { return ""; }
   /// Adds the query's own flags; their variables live as long as the program.
-  virtual void RegisterFlags(FlagSet& flags) = 0;
+  virtual void RegisterFlags(FlagSet& /*flags*/) {}
 
   /// Builds the query for `executor_count` executors, after the flags have been read. `claims` has the files of the
   /// program's flags of FileUse::kWrite at rank 0, and at other ranks none; no other way leads to these names. Where
@@ -51,14 +77,8 @@ class QueryProgram {
   /// has read of a table, for example. Nodes that differ do not start. Names are different.
   virtual std::vector<ComparedInput> inputs() const { return {}; }
 
-  /// Bytes that a node needs for --verify.
-  virtual std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const = 0;
-  /// --verify, at every node: checks the rows that its leaders emitted against a sequential recomputation that shares
-  /// no code with the engine. Returns what CheckRun needs; DataLoss says what is wrong. That may take as long as the
-  /// run did, so it asks `watch`.
-  virtual absl::StatusOr<std::string> CheckNode(const RunFacts& facts, const Watch& watch) = 0;
-  /// --verify, at every node once all have passed CheckNode: checks the run as a whole from what those returned.
-  virtual absl::Status CheckRun(std::span<const std::string> nodes) = 0;
+  /// What --verify runs; null: the program has no such flag. It lives as long as the program.
+  virtual RunCheck* check() { return nullptr; }
 };
 
 }  // namespace glaive::engine

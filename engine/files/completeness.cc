@@ -17,7 +17,7 @@
 namespace glaive::engine {
 namespace {
 
-constexpr mode_t kMode = 0666;  // and the process's umask
+constexpr mode_t kNoteMode = 0666;  // and the process's umask
 
 std::string LineOf(std::uint64_t inode, const Completeness& complete) {
   std::string line = absl::StrCat("{\"inode\":", inode, ",\"bytes\":", complete.bytes, ",\"rows\":", complete.rows);
@@ -31,7 +31,7 @@ std::string LineOf(std::uint64_t inode, const Completeness& complete) {
 
 /// Makes a new file of that content; on an error there is none.
 absl::Status WriteNew(const std::string& path, const std::string& text) {
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kNoteMode));
   if (!fd.valid()) return FileError("create", path);
   const ssize_t written = write(fd.get(), text.data(), text.size());
   if (written == static_cast<ssize_t>(text.size())) return absl::OkStatus();

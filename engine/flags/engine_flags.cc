@@ -162,7 +162,7 @@ void RegisterEpochs(FlagSet& flags, EpochOptions& options) {
                     options.idle_timeout, {absl::ZeroDuration(), absl::Hours(24 * 365)});
 }
 
-void RegisterOutput(FlagSet& flags, OutputOptions& options) {
+void RegisterOutput(FlagSet& flags, OutputOptions& options, Verifiable verifiable) {
   flags.AddString(
       {.name = "output",
        .group = kOutput,
@@ -186,9 +186,11 @@ void RegisterOutput(FlagSet& flags, OutputOptions& options) {
                    .scope = FlagScope::kPerRank,
                    .file = FileUse::kWrite},
                   options.json, "FILE");
-  flags.AddSwitch(
-      {.name = "verify", .group = kOutput, .help = "recompute the query sequentially and compare every result"},
-      options.verify);
+  if (verifiable == Verifiable::kYes) {
+    flags.AddSwitch(
+        {.name = "verify", .group = kOutput, .help = "recompute the query sequentially and compare every result"},
+        options.verify);
+  }
   flags.AddSwitch(
       {.name = "explain",
        .group = kOutput,
@@ -247,13 +249,13 @@ absl::Status CheckCluster(const ClusterOptions& options) {
 
 }  // namespace
 
-void RegisterEngineFlags(FlagSet& flags, EngineOptions& options) {
+void RegisterEngineFlags(FlagSet& flags, EngineOptions& options, Verifiable verifiable) {
   RegisterCluster(flags, options.cluster);
   RegisterTransport(flags, options.cluster);
   RegisterChannel(flags, options.channel);
   RegisterState(flags, options.state);
   RegisterEpochs(flags, options.epoch);
-  RegisterOutput(flags, options.output);
+  RegisterOutput(flags, options.output, verifiable);
   flags.AddCheck([&options] { return Validate(options); });
   flags.AddCheck([&] {
     return CheckNamedFiles(flags.NamedFiles(), options.cluster.executor_count(), options.cluster.rank.value_or(0) == 0);

@@ -152,9 +152,10 @@ bool FlagSet::WasGiven(std::string_view name) const {
 }
 
 std::string FlagSet::HelpText() const {
-  std::string text = absl::StrCat(info_.summary, "\n\nUsage: ", info_.program, " [--flag=value]...\n",
-                                  "Sizes are written as 64KiB, times as 10ms; whole numbers may end in k, M or G. The "
-                                  "last of several values counts.\n");
+  std::string text =
+      absl::StrCat(info_.summary, info_.summary.empty() ? "" : "\n\n", "Usage: ", info_.program, " [--flag=value]...\n",
+                   "Sizes are written as 64KiB, times as 10ms; whole numbers may end in k, M or G. The "
+                   "last of several values counts.\n");
   std::vector<std::string> groups;
   for (const Flag& flag : flags_) {
     if (std::find(groups.begin(), groups.end(), flag.info.group) == groups.end()) groups.push_back(flag.info.group);

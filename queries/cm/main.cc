@@ -1,4 +1,5 @@
-#include "queries/cm/cm_program.h"
-#include "queries/common/query_main.h"
+#include "engine/cluster/main.h"
 
-int main(int argc, char** argv) { return glaive::queries::QueryMain<glaive::queries::cm::CmProgram>(argc, argv); }
+#include "queries/cm/cm_program.h"
+
+int main(int argc, char** argv) { return glaive::engine::Main<glaive::queries::cm::CmProgram>(argc, argv); }

@@ -62,7 +62,7 @@ class Recomputation {
 
 /// `EventTime` is a stateless callable from `const R&` to milliseconds.
 template <typename R, typename EventTime>
-class GeneratedProgram : public engine::QueryProgram {
+class GeneratedProgram : public engine::QueryProgram, public engine::RunCheck {
  public:
   void RegisterFlags(engine::FlagSet& flags) final {
     SetDefaults(input_);
@@ -113,6 +113,8 @@ class GeneratedProgram : public engine::QueryProgram {
     return BuildQuery(
         ReadFiles(*files, {.on_bad_record = files_.on_bad_record, .watermark_every = input_.watermark_every}), *sinks_);
   }
+
+  engine::RunCheck* check() final { return this; }
 
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const final {
     const double rows =

@@ -1,7 +1,7 @@
 // LeaderRows: the rows that some leaders of a run emitted, and which keys they lead.
 //
 // A check knows what is true; which executor has to say it is the engine's choice, so this is where both meet. The
-// totals of the nodes travel as text (QueryProgram::CheckNode and CheckRun).
+// totals of the nodes travel as text (RunCheck::CheckNode and CheckRun).
 //
 //   absl::StatusOr<LeaderRows> rows = RowsOfLeaders("ysb", rows_by_executor, {ExecutorId{2}, ExecutorId{3}}, hash);
 #pragma once

@@ -78,7 +78,7 @@ class JoinRecomputation {
 
 /// `TimeL` and `TimeR` are stateless callables from a record to milliseconds.
 template <typename L, typename TimeL, typename R, typename TimeR>
-class TwoInputProgram : public engine::QueryProgram {
+class TwoInputProgram : public engine::QueryProgram, public engine::RunCheck {
  public:
   void RegisterFlags(engine::FlagSet& flags) final {
     SetDefaults(input_);
@@ -124,6 +124,8 @@ class TwoInputProgram : public engine::QueryProgram {
                       GeneratedSource<R, TimeR>(MakeRight(both.right.options), both.right.flags, both.right.block),
                       *sinks_);
   }
+
+  engine::RunCheck* check() final { return this; }
 
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const final {
     return row_bytes(executor_count) + executor_count * input_.records * kHeldRecordBytes;

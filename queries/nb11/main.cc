@@ -1,10 +1,11 @@
+#include "engine/cluster/main.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 
-#include "queries/common/query_main.h"
 #include "queries/common/two_input_program.h"
 #include "queries/nb11/bid_offer.h"
 #include "queries/nb11/generator.h"
@@ -74,4 +75,4 @@ class Nb11Program final : public TwoInputProgram<Bid, BidTime, Seller, SellerTim
 }  // namespace
 }  // namespace glaive::queries::nb11
 
-int main(int argc, char** argv) { return glaive::queries::QueryMain<glaive::queries::nb11::Nb11Program>(argc, argv); }
+int main(int argc, char** argv) { return glaive::engine::Main<glaive::queries::nb11::Nb11Program>(argc, argv); }

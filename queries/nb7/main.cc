@@ -1,3 +1,5 @@
+#include "engine/cluster/main.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -7,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 
 #include "queries/common/generated_program.h"
-#include "queries/common/query_main.h"
 #include "queries/nb7/generator.h"
 #include "queries/nb7/nb7_query.h"
 
@@ -58,4 +59,4 @@ class Nb7Program final : public GeneratedProgram<Bid, BidTime> {
 }  // namespace
 }  // namespace glaive::queries::nb7
 
-int main(int argc, char** argv) { return glaive::queries::QueryMain<glaive::queries::nb7::Nb7Program>(argc, argv); }
+int main(int argc, char** argv) { return glaive::engine::Main<glaive::queries::nb7::Nb7Program>(argc, argv); }

@@ -1,4 +1,5 @@
-#include "queries/common/query_main.h"
+#include "engine/cluster/main.h"
+
 #include "queries/nb8/nb8_program.h"
 
-int main(int argc, char** argv) { return glaive::queries::QueryMain<glaive::queries::nb8::Nb8Program>(argc, argv); }
+int main(int argc, char** argv) { return glaive::engine::Main<glaive::queries::nb8::Nb8Program>(argc, argv); }

@@ -1,3 +1,5 @@
+#include "engine/cluster/main.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -5,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 
 #include "queries/common/generated_program.h"
-#include "queries/common/query_main.h"
 #include "queries/ro/generator.h"
 #include "queries/ro/ro_query.h"
 
@@ -42,4 +43,4 @@ class RoProgram final : public GeneratedProgram<Item, ItemTime> {
 }  // namespace
 }  // namespace glaive::queries::ro
 
-int main(int argc, char** argv) { return glaive::queries::QueryMain<glaive::queries::ro::RoProgram>(argc, argv); }
+int main(int argc, char** argv) { return glaive::engine::Main<glaive::queries::ro::RoProgram>(argc, argv); }

@@ -1,3 +1,5 @@
+#include "engine/cluster/main.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -6,7 +8,6 @@
 #include "absl/time/time.h"
 
 #include "queries/common/generated_program.h"
-#include "queries/common/query_main.h"
 #include "queries/swa/generator.h"
 #include "queries/swa/swa_query.h"
 
@@ -93,4 +94,4 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
 }  // namespace
 }  // namespace glaive::queries::swa
 
-int main(int argc, char** argv) { return glaive::queries::QueryMain<glaive::queries::swa::SwaProgram>(argc, argv); }
+int main(int argc, char** argv) { return glaive::engine::Main<glaive::queries::swa::SwaProgram>(argc, argv); }

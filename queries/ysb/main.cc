@@ -1,4 +1,5 @@
-#include "queries/common/query_main.h"
+#include "engine/cluster/main.h"
+
 #include "queries/ysb/ysb_program.h"
 
-int main(int argc, char** argv) { return glaive::queries::QueryMain<glaive::queries::ysb::YsbProgram>(argc, argv); }
+int main(int argc, char** argv) { return glaive::engine::Main<glaive::queries::ysb::YsbProgram>(argc, argv); }

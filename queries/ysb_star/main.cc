@@ -1,3 +1,5 @@
+#include "engine/cluster/main.h"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,7 +10,6 @@
 
 #include "engine/files/file_claims.h"
 #include "queries/common/generated_program.h"
-#include "queries/common/query_main.h"
 #include "queries/ysb/campaigns.h"
 #include "queries/ysb/generator.h"
 #include "queries/ysb_star/ysb_star_query.h"
@@ -82,6 +83,4 @@ class YsbStarProgram final : public GeneratedProgram<YsbEvent, ysb::YsbEventTime
 }  // namespace
 }  // namespace glaive::queries::ysb_star
 
-int main(int argc, char** argv) {
-  return glaive::queries::QueryMain<glaive::queries::ysb_star::YsbStarProgram>(argc, argv);
-}
+int main(int argc, char** argv) { return glaive::engine::Main<glaive::queries::ysb_star::YsbStarProgram>(argc, argv); }

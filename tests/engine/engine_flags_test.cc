@@ -14,7 +14,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct EngineProgram {
-  EngineProgram() { RegisterEngineFlags(flags, options); }
+  EngineProgram() { RegisterEngineFlags(flags, options, Verifiable::kYes); }
 
   std::optional<int> Run(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "prog");

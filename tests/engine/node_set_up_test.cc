@@ -41,8 +41,6 @@ using ::testing::IsEmpty;
 class CountProgram final : public QueryProgram {
  public:
   std::string name() const override { return "test"; }
-  std::string summary() const override { return ""; }
-  void RegisterFlags(FlagSet& /*flags*/) override {}
   absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& /*options*/, std::uint32_t /*executor_count*/,
                                                FileClaims& /*claims*/, const Watch& /*watch*/) override {
     return From(TestSource(Workload{}))
@@ -51,9 +49,6 @@ class CountProgram final : public QueryProgram {
         .Aggregate(Count{})
         .To(Discard{});
   }
-  std::uint64_t verify_memory_bytes(std::uint32_t /*executor_count*/) const override { return 0; }
-  absl::StatusOr<std::string> CheckNode(const RunFacts& /*facts*/, const Watch& /*watch*/) override { return ""; }
-  absl::Status CheckRun(std::span<const std::string> /*nodes*/) override { return absl::OkStatus(); }
 };
 
 /// A program that reads files.

@@ -70,13 +70,11 @@ class NoMemory {
 };
 
 /// Counts ticks, and checks nothing: its verdict is planted.
-class PlantedProgram final : public QueryProgram {
+class PlantedProgram final : public QueryProgram, public RunCheck {
  public:
   explicit PlantedProgram(const Opinion& opinion) : opinion_(opinion) {}
 
   std::string name() const override { return "planted"; }
-  std::string summary() const override { return "Counts ticks."; }
-  void RegisterFlags(FlagSet&) override {}
   absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t, FileClaims&,
                                                const Watch&) override {
     const auto time_ms = [](const KeyedTick& tick) { return tick.time_ms; };
@@ -95,6 +93,7 @@ class PlantedProgram final : public QueryProgram {
         .Aggregate(Count{})
         .To(engine::AllOf<TickCount>(SinksFor(options.output.output)));
   }
+  RunCheck* check() override { return this; }
   std::uint64_t verify_memory_bytes(std::uint32_t) const override { return 0; }
   absl::StatusOr<std::string> CheckNode(const RunFacts&, const Watch&) override {
     return opinion_.of_node.ok() ? absl::StatusOr<std::string>("fine") : opinion_.of_node;

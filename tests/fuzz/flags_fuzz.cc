@@ -66,7 +66,7 @@ struct Program {
 /// The flags that all queries have.
 struct QueryFlags {
   QueryFlags() {
-    RegisterEngineFlags(flags, engine);
+    RegisterEngineFlags(flags, engine, Verifiable::kYes);
     queries::RegisterInputFlags(flags, input);
   }
 

@@ -35,8 +35,6 @@ class SimNode::Program final : public engine::QueryProgram {
   explicit Program(SimNode& node) : node_(&node) {}
 
   std::string name() const override { return "simulated"; }
-  std::string summary() const override { return ""; }
-  void RegisterFlags(engine::FlagSet& /*flags*/) override {}
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& /*options*/,
                                                        std::uint32_t /*executor_count*/, engine::FileClaims& /*claims*/,
                                                        const Watch& /*watch*/) override {
@@ -51,11 +49,6 @@ class SimNode::Program final : public engine::QueryProgram {
                                .lateness_ms = world.scenario->lateness_ms,
                                .graph_seed = world.input->graph_seed});
   }
-  std::uint64_t verify_memory_bytes(std::uint32_t /*executor_count*/) const override { return 0; }
-  absl::StatusOr<std::string> CheckNode(const engine::RunFacts& /*facts*/, const Watch& /*watch*/) override {
-    return "";
-  }
-  absl::Status CheckRun(std::span<const std::string> /*nodes*/) override { return absl::OkStatus(); }
 
  private:
   SimNode* node_;
