@@ -27,8 +27,9 @@ class FunctionProgram final : public QueryProgram {
   absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t executor_count,
                                                FileClaims& /*claims*/, const Watch& /*watch*/) override {
     lines_->by_executor.resize(executor_count);
-    std::unique_ptr<Query> query = build_(Results(options.output.output, options.output.verify ? lines_ : nullptr));
-    if (query == nullptr) {
+    absl::StatusOr<std::unique_ptr<Query>> query =
+        build_(Results(options.output.output, options.output.verify ? lines_ : nullptr));
+    if (query.ok() && *query == nullptr) {
       return absl::FailedPreconditionError("the function that main has given to Main() has returned no query");
     }
     return query;

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
 
 #include "engine/cluster/query_program.h"
 #include "engine/executor/query.h"
@@ -36,7 +37,8 @@
 
 namespace glaive::engine {
 
-using QueryFunction = std::function<std::unique_ptr<Query>(const Results& results)>;
+/// It may return a std::unique_ptr<Query>; an error ends the run with its message.
+using QueryFunction = std::function<absl::StatusOr<std::unique_ptr<Query>>(const Results& results)>;
 
 /// The rows of a run of `executor_count` executors, as lines of CSV.
 using ExpectedLines = std::function<std::vector<std::string>(std::uint32_t executor_count)>;

@@ -26,16 +26,17 @@ FILTERS = {
 }
 
 QUERIES = {main.parent.name for main in ROOT.glob("queries/*/main.cc")}
+EXAMPLES = {f"examples.{source.stem}" for source in ROOT.glob("queries/examples/*.cc")}
 BENCHMARKS = {source.stem for source in ROOT.glob("bench/*.cc")}
 # The programs that a preset builds; tests skip what needs others.
 PROGRAMS = {
-    "dev": QUERIES | BENCHMARKS | {"simulate"},
+    "dev": QUERIES | EXAMPLES | BENCHMARKS | {"simulate"},
     "asan": {"ysb", "simulate"},
     "tsan": {"ysb"},
     "release": QUERIES | BENCHMARKS,
 }
-# A script with one of these texts looks for all queries, or for the archives that they are linked with.
-TEXTS_OF_ALL_QUERIES = ("queries/*/main.cc", "libglaive_")
+# A script with one of these texts looks for all queries, for the archives that they are linked with, or for all examples.
+TEXTS_OF_PROGRAMS = {"queries/*/main.cc": QUERIES, "libglaive_": QUERIES, "queries/examples/*.cc": EXAMPLES}
 
 
 def modules_of(script):
@@ -61,8 +62,9 @@ def programs_of(script, preset):
     if not strings & {"GLAIVE_BIN_DIR", "GLAIVE_BUILD_DIR"}:
         return []
     programs = strings & PROGRAMS[preset]
-    if any(text in string for text in TEXTS_OF_ALL_QUERIES for string in strings):
-        programs |= QUERIES & PROGRAMS[preset]
+    for text, all_of_them in TEXTS_OF_PROGRAMS.items():
+        if any(text in string for string in strings):
+            programs |= all_of_them & PROGRAMS[preset]
     return sorted(programs)
 
 

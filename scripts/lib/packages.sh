@@ -9,8 +9,8 @@ BUILD_PACKAGES=(
   nlohmann-json3-dev libsimdjson-dev zlib1g-dev libssl-dev libre2-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
-# To check the sources and the scripts.
-LINT_PACKAGES=(clang-format-19 gdb patch shellcheck python3-venv)
+# To check the sources and the scripts, and to make packages.
+LINT_PACKAGES=(clang-format-19 dpkg-dev gdb patch shellcheck python3-venv)
 # To count which lines the tests run.
 COVERAGE_PACKAGES=(gcovr)
 # To compile all presets but release, which has g++.
