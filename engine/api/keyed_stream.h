@@ -14,6 +14,7 @@
 
 #include "absl/time/time.h"
 
+#include "engine/api/ordered_windowed_stream.h"
 #include "engine/api/origin.h"
 #include "engine/api/stateful_steps.h"
 #include "engine/api/timed_stream.h"
@@ -25,6 +26,7 @@
 #include "engine/steps/fold.h"
 #include "engine/steps/stateful.h"
 #include "engine/steps/steps.h"
+#include "engine/window/ordered_windows.h"
 #include "engine/window/window_spec.h"
 #include "rdma/base/check.h"
 #include "state/record/record.h"
@@ -62,20 +64,35 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
       : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)) {}
 
   /// Groups each key's records by event time: Tumbling{size}, Sliding{size, slide} or Session{gap}, of at least 1 ms,
-  /// or not at all: Unbounded{every}.
+  /// or not at all: Unbounded{every}. Or by their order: CountWindow{size, slide} or Transaction(function)
+  /// (engine/window/ordered_windows.h); then records move as by Partition(), without a key to executor 0. Records of
+  /// a key that one executor has read are in their order, records of two executors in any order. ProcessingTime(window)
+  /// is a window of the first kind, by the time at which records reach it: as behind WithProcessingTime().
   template <typename W>
   auto Window(const W& window) && {
-    static_assert(kIsWindow<W>,
-                  "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{every}");
-    constexpr bool kHasTime = Origin::kHasTime || std::is_same_v<W, Unbounded>;
+    constexpr bool kByClock = kIsProcessingTimeWindow<W>;
+    static_assert(kIsWindow<W> || kIsOrderedWindow<W> || kByClock,
+                  "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{every}, or "
+                  "by order CountWindow{size, slide} or Transaction(function)");
+    constexpr bool kHasTime = Origin::kHasTime || std::is_same_v<W, Unbounded> || !kIsWindow<W>;
     static_assert(kHasTime,
                   "glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; "
                   "Aggregate() it without a window, or To() a sink");
+    constexpr bool kReads = kReadsRecords<W, Record>;
+    static_assert(kReads,
+                  "glaive: Transaction() takes a function of a record, const Record&, which returns an InTransaction");
     if constexpr (std::is_same_v<W, Unbounded> && !Origin::kHasTime) {
       GLAIVE_CHECK(window.every == absl::InfiniteDuration(), "Unbounded{.every = ", absl::FormatDuration(window.every),
                    "} over a stream without event times; it has results at the end only");
     }
-    if constexpr (kIsWindow<W> && kHasTime) {
+    if constexpr (kIsOrderedWindow<W> && kReads) {
+      return std::move(*this).InOrder(window);
+    } else if constexpr (kByClock) {
+      return Stream<Origin, Chain>(std::move(origin_), std::move(chain_))
+          .WithProcessingTime()
+          .KeyBy(std::move(key_))
+          .Window(window.window);
+    } else if constexpr (kIsWindow<W> && kHasTime) {
       return WindowedStream<Origin, Chain, Key, W>(std::move(origin_), std::move(chain_), std::move(key_), window);
     } else {
       return WrongOrder{};
@@ -166,6 +183,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
       "another KeyBy()")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
+  GLAIVE_WRONG_ORDER(Process, "glaive: Process() comes after Window()")
   GLAIVE_WRONG_ORDER(To,
                      "glaive: To() needs results: call Aggregate(...) after KeyBy(), maybe behind Window(...), or "
                      "DropKey() to write the records")
@@ -183,6 +201,19 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
     ExpectSmallRange<Range>();
     return std::move(*this).template Stateful<Out, Origin::kFromSource, Origin::kHasTime>(std::move(initial),
                                                                                           std::move(step));
+  }
+
+  /// See Window.
+  template <typename W>
+  auto InOrder(const W& window) && {
+    if constexpr (kPartitioned) {
+      return OrderedWindowedStream<Origin, Record, Key, W>(std::move(origin_), std::move(key_), window);
+    } else if constexpr (std::is_same_v<K, AllRecords>) {
+      return PartitionedStream(std::move(origin_), std::move(chain_), std::move(key_), InTurn{.executors = 1})
+          .Window(window);
+    } else {
+      return std::move(*this).Partition().Window(window);
+    }
   }
 
   template <typename Result, typename State, typename StatefulStep>

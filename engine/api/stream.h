@@ -5,7 +5,8 @@
 //                                             api/join.h and api/union.h
 //     .KeyBy(key)             KeyedStream     Window, or Aggregate of the whole stream; RichMap, Scan, Fold and so on
 //                                             with a state for each key
-//     .Window(Tumbling{...})  WindowedStream  AllowedLateness, LateTo, then Aggregate
+//     .Window(Tumbling{...})  WindowedStream  AllowedLateness, LateTo, then Aggregate or Process
+//     .Window(CountWindow{})  OrderedWindowedStream: Aggregate or Process; likewise behind Transaction(...)
 //     .Aggregate(Count{})     Stream          of the results: all of the above
 //     .To(sink)               std::unique_ptr<GraphQuery>, which is a Query; several are united by api/together.h
 //
@@ -52,6 +53,7 @@
 #include "engine/graph/event_times.h"
 #include "engine/graph/flat_map.h"
 #include "engine/graph/graph_query.h"
+#include "engine/graph/processing_times.h"
 #include "engine/graph/sink_writer.h"
 #include "engine/graph/source_reader.h"
 #include "engine/sink/collect.h"
@@ -163,6 +165,15 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
                                                                      std::move(time), WholeLateness(out_of_orderness)));
   }
 
+  /// Gives each record the time at which it is taken in here as its event time, whatever it had before: the wall clock
+  /// of the executor's host. Time goes on without records, a step of 10 ms at least, so windows close on a silent
+  /// stream, and no record is late. Two runs over one input give different results.
+  auto WithProcessingTime() && {
+    ExpectPlainData<Record>();
+    return StreamOf</*kFromSource=*/true, /*kHasTime=*/true, Record>(
+        std::make_shared<const ProcessingTimeVertex<Origin, Chain>>(std::move(origin_), std::move(chain_)));
+  }
+
   /// Calls `function` with every record, once, and passes the record on: for counters and traces. Copies of the stream
   /// call it each for themselves. The executors of a process call it at the same time. Its result is ignored.
   template <typename Function>
@@ -240,8 +251,8 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     return KeyedStream<Origin, Chain, Key>(std::move(origin_), std::move(chain_), std::move(key));
   }
 
-  /// Groups all records by event time, as KeyedStream::Window does those of each key: one result a window, over all
-  /// flows, whose key is AllRecords.
+  /// Groups all records by event time or by their order, as KeyedStream::Window does those of each key: one result a
+  /// window, over all flows, whose key is AllRecords.
   template <typename W>
   auto Window(const W& window) && {
     return KeyedStream<Origin, Chain, OneKeyForAll>(std::move(origin_), std::move(chain_), {}).Window(window);
@@ -274,6 +285,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   GLAIVE_WRONG_ORDER(Partition, "glaive: Partition() comes after KeyBy(), which says by what")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
+  GLAIVE_WRONG_ORDER(Process, "glaive: Process() comes after Window()")
 
   /// The stream as a vertex whose records have their event times beside them: what operators of several streams take.
   std::shared_ptr<const ProducerVertex<TimedRecord<Record>>> Timed() && {

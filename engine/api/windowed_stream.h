@@ -1,4 +1,4 @@
-// WindowedStream: a stream behind Window: it can be aggregated. See stream.h.
+// WindowedStream: a stream behind Window: it can be aggregated, or processed window by window. See stream.h.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,21 @@
 
 #include "absl/time/time.h"
 
+#include "engine/api/ordered_windowed_stream.h"
 #include "engine/api/origin.h"
 #include "engine/api/wrong_order.h"
 #include "engine/graph/vertex.h"
+#include "engine/graph/window_contents.h"
 #include "engine/sink/sink.h"
 #include "engine/stage/aggregation_plan.h"
 #include "engine/stage/aggregation_stage.h"
+#include "engine/stage/content_plan.h"
+#include "engine/stage/content_stage.h"
 #include "engine/steps/aggregates.h"
 #include "engine/steps/steps.h"
 #include "engine/window/window_spec.h"
 #include "rdma/base/check.h"
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -36,6 +41,7 @@ template <typename Origin, typename Chain, typename Key, typename W, bool kHasLa
 class WindowedStream {
  public:
   using Record = typename Chain::Out;
+  using K = std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>;
 
   WindowedStream(Origin origin, Chain chain, Key key, W window)
       : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)), window_(window) {}
@@ -108,6 +114,39 @@ class WindowedStream {
                                                                .late_sink = std::move(late_sink_)}));
     } else {
       return WrongOrder{};
+    }
+  }
+
+  /// What `function(key, window, records)` makes of the records of each key and window: one row, or none or one in a
+  /// std::optional, or those in a range such as a std::vector. `window` is a TimeWindow, `records` a std::span of all
+  /// records of the window in the order of their event times. Without a key it is `function(window, records)`. It is
+  /// called in one piece, so a window of very many records delays others. Each record moves to the leader of its key.
+  template <typename Function>
+  auto Process(Function function) && {
+    constexpr bool kEnds = !std::is_same_v<W, Unbounded>;
+    constexpr bool kHasTexts = kHasText<Record> || kHidesText<Record>;
+    static_assert(kEnds, "glaive: Process() takes windows that end: Tumbling, Sliding, Session, or CountWindow");
+    static_assert(
+        !kHasTexts,
+        "glaive: Process() of a window of event time reads no Text, whose bytes are gone when the window ends: "
+        "Map() records to what it needs; texts can be keys");
+    if constexpr (!kEnds || kHasTexts) {
+      return WrongOrder{};
+    } else if constexpr (!ExpectProcessFunction<Function, K, TimeWindow, Record>()) {
+      return WrongOrder{};
+    } else {
+      constexpr bool kMakesTexts = kHasText<ProcessValue<Function, K, TimeWindow, Record>>;
+      static_assert(!kMakesTexts, "glaive: the function of Process() over a window of event time returns no Text");
+      using Input = ContentInput<Origin, Chain, Key, kHasLateSink>;
+      using Plan = ContentPlan<Input, W, Function>;
+      return ResultsOf<typename Plan::Row, /*kHasTime=*/true>(
+          std::make_shared<const ContentVertex<Plan>>(Plan{.input = {.origin = std::move(origin_),
+                                                                     .chain = std::move(chain_),
+                                                                     .key = std::move(key_),
+                                                                     .allowed_lateness_ms = allowed_lateness_ms_,
+                                                                     .late_sink = std::move(late_sink_)},
+                                                           .window = window_,
+                                                           .function = std::move(function)}));
     }
   }
 

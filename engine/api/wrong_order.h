@@ -16,8 +16,8 @@ inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
 /// Calls `each(name, argument)` for the steps that only a stream without a key may have.
 #define GLAIVE_STEPS_BEFORE_KEYS(each, argument)                                                                       \
   each(Filter, argument) each(Map, argument) each(FilterMap, argument) each(FlatMap, argument) each(Flatten, argument) \
-      each(Inspect, argument) each(Route, argument) each(WithEventTime, argument) each(Shuffle, argument)              \
-          each(Broadcast, argument) each(OnExecutors, argument) each(Limit, argument)
+      each(Inspect, argument) each(Route, argument) each(WithEventTime, argument) each(WithProcessingTime, argument)   \
+          each(Shuffle, argument) each(Broadcast, argument) each(OnExecutors, argument) each(Limit, argument)
 
 /// Likewise, for those that streams have with and without a key: their state is the key's, or that of all records.
 #define GLAIVE_STEPS_WITH_STATE(each, argument)                                                          \
@@ -46,6 +46,7 @@ struct WrongOrder {
   GLAIVE_STEP_OF_WRONG_ORDER(AllowedLateness, )
   GLAIVE_STEP_OF_WRONG_ORDER(LateTo, )
   GLAIVE_STEP_OF_WRONG_ORDER(Aggregate, )
+  GLAIVE_STEP_OF_WRONG_ORDER(Process, )
   GLAIVE_STEP_OF_WRONG_ORDER(To, )
 };
 

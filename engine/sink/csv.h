@@ -5,7 +5,8 @@
 //
 // Without KeyBy there is no key column; a window without a beginning or an end (Unbounded) leaves that field empty. A
 // key and a value that are described structs have a column for each member: "key.city", "key.street". Rows of Scan by a
-// key have the columns of key and value.
+// key have the columns of key and value. Rows of windows by order begin with the window's number and how many records
+// it has: window,records,key,value.
 //
 // Rows of a stream without a window are written as they are: a number or a text in a column "record", or a record with
 // a column for each member. A described record is read again by CsvFile. How values are written is told in
@@ -73,8 +74,7 @@ std::string CsvRecordHeader() {
 
 /// The names of a window's fields, of a key's unless it is AllRecords, and of a value's.
 template <typename K, typename T>
-std::string CsvResultHeader() {
-  std::vector<std::string> names = {"window_start_ms", "window_end_ms"};
+std::string CsvResultHeader(std::vector<std::string> names = {"window_start_ms", "window_end_ms"}) {
   if constexpr (!std::same_as<K, AllRecords>) {
     AddCsvNames<K>(names, "key");
   }
@@ -112,6 +112,20 @@ struct CsvRow<WindowResult<AllRecords, T>> {
   static std::string Header() { return CsvResultHeader<AllRecords, T>(); }
   static void Append(std::string& line, const WindowResult<AllRecords, T>& row) {
     AppendCsvWindow(line, row.window_start_ms, row.window_end_ms);
+    AppendCsvValue(line, row.value);
+  }
+};
+
+template <typename K, CsvWritable T>
+  requires(CsvWritable<K> || std::same_as<K, AllRecords>)
+struct CsvRow<NumberedResult<K, T>> {
+  static std::string Header() { return CsvResultHeader<K, T>({"window", "records"}); }
+  static void Append(std::string& line, const NumberedResult<K, T>& row) {
+    absl::StrAppend(&line, row.window, ",", row.records, ",");
+    if constexpr (!std::same_as<K, AllRecords>) {
+      AppendCsvValue(line, row.key);
+      line += ',';
+    }
     AppendCsvValue(line, row.value);
   }
 };

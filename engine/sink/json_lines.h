@@ -88,6 +88,22 @@ struct JsonRow<WindowResult<K, T>> : NoHeader {
   }
 };
 
+template <typename K, JsonWritable T>
+  requires(JsonWritable<K> || std::same_as<K, AllRecords>)
+struct JsonRow<NumberedResult<K, T>> : NoHeader {
+  static void Append(std::string& line, const NumberedResult<K, T>& row) {
+    absl::StrAppend(&line, "{\"window\":", row.window, ",\"records\":", row.records, ",");
+    if constexpr (!std::same_as<K, AllRecords>) {
+      line += "\"key\":";
+      AppendJson(line, row.key);
+      line += ',';
+    }
+    line += "\"value\":";
+    AppendJson(line, row.value);
+    line += '}';
+  }
+};
+
 template <JsonWritable K, JsonWritable S>
 struct JsonRow<KeyedState<K, S>> : NoHeader {
   static void Append(std::string& line, const KeyedState<K, S>& row) {

@@ -57,6 +57,24 @@ struct WindowResult {
   friend bool operator==(const WindowResult&, const WindowResult&) = default;
 };
 
+/// The result of a key's window by the order of records (engine/window/ordered_windows.h).
+template <typename K, typename T>
+struct NumberedResult {
+  using Members = std::tuple<std::uint64_t, std::uint64_t, K, T>;
+  template <typename Self, typename Visit>
+  static void VisitTexts(Self& self, const Visit& visit) {
+    ForEachText(self.key, visit);
+    ForEachText(self.value, visit);
+  }
+
+  std::uint64_t window = 0;   // of the key's windows, from 0
+  std::uint64_t records = 0;  // that it has
+  K key{};
+  T value{};
+
+  friend bool operator==(const NumberedResult&, const NumberedResult&) = default;
+};
+
 class FileClaims;
 
 template <typename Row>

@@ -80,6 +80,7 @@ struct JoinPlan {
   using Result = std::tuple<Column<typename Left::Tuple, kOuterRight>, Column<typename Right::Tuple, kOuterLeft>>;
   using Row = WindowResult<GroupKey, Result>;
   static constexpr std::size_t kRowWork = sizeof(Row);
+  static constexpr bool kTimedTuples = false;  // the event times of a session's tuples are not needed beyond its slices
 
   Left left;
   Right right;

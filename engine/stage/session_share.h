@@ -1,4 +1,4 @@
-// SessionShare: the open sessions of some of a join's keys, with the tuples of both sides.
+// SessionShare: the open sessions of some keys, with their tuples: of one stream, or of both sides of a join.
 //
 // A slice is read in whole: its tuples are put together by key, and what it then has of a key goes on with the session
 // that is open, if less than the gap lies between them. A session that the slice does not continue has ended. A slice
@@ -6,7 +6,7 @@
 // linked. A share of a table that is split (state/store/append_table.h) fits the cache with the slice's tuples, so
 // its lookups and lists cost no cache misses of their own.
 //
-// Owned by a SessionJoinResults, used by its fiber.
+// Owned by a SessionTuples, used by its fiber. Of one stream there are no right tuples.
 //
 //   status = share.BeginSlice(memory, tuples);
 //   status = share.AddLeft(memory, entries);               // groups, in any order; AddRight for the other side
@@ -179,7 +179,11 @@ class SessionShare {
       Session& session = slice_.At(number);
       session.first_ms = std::min(session.first_ms, timed.time_ms);
       session.last_ms = std::max(session.last_ms, timed.time_ms);
-      tuples.Push(session.*list, timed.tuple);
+      if constexpr (Plan::kTimedTuples) {
+        tuples.Push(session.*list, timed);
+      } else {
+        tuples.Push(session.*list, timed.tuple);
+      }
     }
     return absl::OkStatus();
   }

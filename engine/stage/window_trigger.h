@@ -47,13 +47,20 @@ class WindowTrigger {
   /// All of them outlive the trigger. `output` may still get consumers before Spawn.
   WindowTrigger(TaskContext& context, const Windows& windows, StageProgress& progress, Output<Row>& output,
                 const DescribedState& stage, Stores&... stores)
+      : WindowTrigger(
+            context, windows, progress, output, stage, [&] { return Results(context, windows, stores...); },
+            stores...) {}
+  /// Likewise, of a kind of window that is made of more than the stores: `make()` makes it.
+  template <typename MakeFn>
+  WindowTrigger(TaskContext& context, const Windows& windows, StageProgress& progress, Output<Row>& output,
+                const DescribedState& stage, const MakeFn& make, Stores&... stores)
       : context_(&context),
         windows_(windows),
         progress_(&progress),
         output_(&output),
         described_(&stage),
         stores_(&stores...),
-        results_(context, windows, stores...) {}
+        results_(make()) {}
 
   absl::Status Spawn(Scheduler& scheduler) {
     return scheduler.Spawn("trigger", FiberKind::kCompute, [this](Fiber& fiber) { Run(fiber); });

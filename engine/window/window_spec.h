@@ -42,10 +42,35 @@ struct Unbounded {
   absl::Duration every = absl::InfiniteDuration();
 };
 
+/// A window of event time, as functions of Process are told of it: it covers [start_ms, end_ms).
+struct TimeWindow {
+  std::int64_t start_ms = 0;
+  std::int64_t end_ms = 0;
+
+  friend bool operator==(const TimeWindow&, const TimeWindow&) = default;
+};
+
 /// What Window() takes.
 template <typename W>
 inline constexpr bool kIsWindow = std::is_same_v<W, Tumbling> || std::is_same_v<W, Sliding> ||
                                   std::is_same_v<W, Session> || std::is_same_v<W, Unbounded>;
+
+/// A window by the time at which records reach it, whatever event time they have (engine/graph/processing_times.h).
+template <typename W>
+struct ProcessingTimeWindow {
+  W window;
+};
+template <typename W>
+inline constexpr bool kIsProcessingTimeWindow = false;
+template <typename W>
+inline constexpr bool kIsProcessingTimeWindow<ProcessingTimeWindow<W>> = true;
+
+/// `.Window(ProcessingTime(Tumbling{absl::Seconds(1)}))`
+template <typename W>
+  requires kIsWindow<W>
+ProcessingTimeWindow<W> ProcessingTime(const W& window) {
+  return {window};
+}
 
 /// A window's kind, for messages.
 template <typename W>

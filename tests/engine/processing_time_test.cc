@@ -165,5 +165,110 @@ TEST(ProcessingTime, WindowsCloseOnASilentStream) {
   EXPECT_EQ(metrics[0].windows_fired_early, 1U) << "the window waited for the end of the stream";
 }
 
+/// A record, and when it was taken in.
+struct TakenIn {
+  std::uint64_t key;
+  std::int64_t time_ms;
+};
+
+/// Notes when records are taken in: the clock moves on between two batches alone.
+auto NotesTime(const ManualWallClock& clock, std::vector<TakenIn>& taken) {
+  return [&clock, &taken](const TestRecord& record) { taken.push_back({record.key, clock.WallMillis()}); };
+}
+
+/// Runs what `make(source, note)` makes of a paced source and of what notes the time of records in front of its window
+/// of 500 ms by key. Each record is in the window in which it was taken in there.
+template <typename MakeFn>
+void ExpectTimesOfTaking(const MakeFn& make) {
+  for (std::uint32_t executors = 1; executors <= 3; ++executors) {
+    for (std::uint64_t order_seed = 1; order_seed <= kOrders; ++order_seed) {
+      SCOPED_TRACE(absl::StrCat(executors, " executors, order ", order_seed));
+      ManualWallClock clock;
+      std::vector<BatchRead> log;
+      std::vector<TakenIn> taken;
+      const Workload workload{.executors = executors, .records = 1'000, .max_lead_ms = 1LL << 60, .clock = &clock};
+      const auto open = [&](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
+        return std::make_unique<PacedSource>(workload, Value(context.executor), clock, log);
+      };
+      std::vector<std::vector<TestRow>> rows(executors);
+      const SourceSpec<TestRecord, decltype(kTestEventTime)> source{.open = open, .event_time_ms = kTestEventTime};
+      ClusterOutcome outcome;
+      const std::unique_ptr<Query> query = make(From(source), NotesTime(clock, taken)).To(Collect(rows));
+      outcome.status = RunExecutors(workload, *query, order_seed, outcome.metrics);
+      CollectOutcome(rows, outcome);
+      ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+      TestCounts expected;
+      for (const TakenIn& each : taken) ++expected[{each.time_ms / 500 * 500, each.key}];
+      EXPECT_EQ(taken.size(), executors * workload.records);
+      EXPECT_EQ(outcome.rows, outcome.counts.size());
+      EXPECT_TRUE(SameElements(outcome.counts, expected));
+      EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
+      EXPECT_GT(Total(outcome, &ExecutorMetrics::windows_fired_early), 5U);
+    }
+  }
+}
+
+TEST(ProcessingTime, AWindowByItBehindASourceReadsTheClock) {
+  ExpectTimesOfTaking([](auto records, auto note) {
+    return std::move(records)
+        .Inspect(note)
+        .KeyBy(&TestRecord::key)
+        .Window(ProcessingTime(Tumbling{absl::Milliseconds(500)}))
+        .Aggregate(Count{});
+  });
+}
+
+TEST(ProcessingTime, AWindowByItBehindAnExchangeReadsTheClockThere) {
+  ExpectTimesOfTaking([](auto records, auto note) {
+    return std::move(records)
+        .KeyBy(&TestRecord::key)
+        .Partition()
+        .DropKey()
+        .Inspect(note)
+        .WithProcessingTime()
+        .KeyBy(&TestRecord::key)
+        .Window(Tumbling{absl::Milliseconds(500)})
+        .Aggregate(Count{});
+  });
+}
+
+/// Behind a step with a state, and a window by the order of records in front of the one by the clock.
+TEST(ProcessingTime, AWindowByItBehindWindowsByOrderReadsTheClockThere) {
+  ExpectTimesOfTaking([](auto records, auto note) {
+    return std::move(records)
+        .KeyBy(&TestRecord::key)
+        .Window(CountWindow{.size = 1})
+        .Process([](std::uint64_t, NumberedWindow, std::span<const TestRecord> all) { return all.front(); })
+        .Map([](const auto& row) { return row.value; })
+        .Inspect(note)
+        .KeyBy(&TestRecord::key)
+        .Window(ProcessingTime(Tumbling{absl::Milliseconds(500)}))
+        .Aggregate(Count{});
+  });
+}
+
+/// Time goes on behind an operator, though nothing comes.
+TEST(ProcessingTime, WindowsBehindAnExchangeCloseOnASilentStream) {
+  ManualWallClock clock;
+  std::vector<std::vector<TestRow>> rows(1);
+  const auto open = [&](const SourceContext&) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
+    return std::make_unique<OneRecordSource>(clock, rows[0]);
+  };
+  const SourceSpec<TestRecord, decltype(kTestEventTime)> source{.open = open, .event_time_ms = kTestEventTime};
+  const std::unique_ptr<Query> query = From(source)
+                                           .KeyBy(&TestRecord::key)
+                                           .RichMap(0, [](int&, const TestRecord& record) { return record; })
+                                           .KeyBy(&TestRecord::key)
+                                           .Window(ProcessingTime(Session{absl::Seconds(2)}))
+                                           .Aggregate(Count{})
+                                           .To(Collect(rows));
+  const Workload workload{.clock = &clock};
+  std::vector<ExecutorMetrics> metrics;
+  ASSERT_EQ(RunExecutors(workload, *query, 1, metrics), absl::OkStatus());
+  ASSERT_EQ(rows[0].size(), 1U);
+  EXPECT_EQ(rows[0][0].window_end_ms - rows[0][0].window_start_ms, 2'000);
+  EXPECT_EQ(metrics[0].windows_fired_early, 1U) << "the window waited for the end of the stream";
+}
+
 }  // namespace
 }  // namespace glaive::engine

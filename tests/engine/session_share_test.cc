@@ -29,6 +29,7 @@ struct Side {
   };
 };
 struct Plan {
+  static constexpr bool kTimedTuples = false;
   using GroupKey = std::uint64_t;
   using Left = Side;
   using Right = Side;

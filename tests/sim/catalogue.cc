@@ -10,7 +10,7 @@ std::vector<CatalogueEntry> Catalogue() {
   std::vector<CatalogueEntry> all;
   for (auto* part : {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StageQueries,
                      &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries, &SinkQueries,
-                     &FlatMapQueries, &ExchangeQueries, &KeyedStateQueries, &GraphQueries}) {
+                     &FlatMapQueries, &ExchangeQueries, &KeyedStateQueries, &OrderedWindowQueries, &GraphQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;

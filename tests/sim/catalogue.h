@@ -95,6 +95,7 @@ std::vector<CatalogueEntry> SinkQueries();
 std::vector<CatalogueEntry> FlatMapQueries();
 std::vector<CatalogueEntry> ExchangeQueries();
 std::vector<CatalogueEntry> KeyedStateQueries();
+std::vector<CatalogueEntry> OrderedWindowQueries();
 std::vector<CatalogueEntry> GraphQueries();
 
 }  // namespace glaive::sim
