@@ -28,7 +28,7 @@
 #include "engine/api/stream.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/join_stage.h"
-#include "rdma/base/plain_data.h"
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -57,11 +57,13 @@ struct WholeRecord {
   }
 };
 
-/// Whether what a function makes of a record can be shipped as its bytes: at boundaries of 8, without pointers.
+/// Whether what a function makes of a record can be shipped as its bytes and texts: at boundaries of 8, without
+/// pointers.
 template <typename Function, typename R>
-struct MakesPlainData {
+struct MakesRecords {
   using Made = std::remove_cvref_t<std::invoke_result_t<const Function&, const R&>>;
-  static constexpr bool kValue = PlainData<Made> && std::is_default_constructible_v<Made> && alignof(Made) <= 8;
+  static constexpr bool kHidesTexts = kHidesText<Made>;
+  static constexpr bool kValue = RecordData<Made> && std::is_default_constructible_v<Made> && alignof(Made) <= 8;
 };
 
 /// After Window. `kHasLateSink` says whether LateTo was called.
@@ -108,14 +110,17 @@ class WindowedJoin {
   }
 
   /// What is kept of each record until its window fires, shipped to the leader, and shown in the results: callables or
-  /// member pointers, to plain data without pointers.
+  /// member pointers, to plain data without pointers, which may have texts.
   template <typename LeftKeep, typename RightKeep>
     requires std::invocable<const LeftKeep&, const LeftRecord&> && std::invocable<const RightKeep&, const RightRecord&>
   auto Keep(LeftKeep left_keep, RightKeep right_keep) && {
-    constexpr bool kIsPlain =
-        MakesPlainData<LeftKeep, LeftRecord>::kValue && MakesPlainData<RightKeep, RightRecord>::kValue;
-    static_assert(kIsPlain,
-                  "glaive: Keep() takes plain data of each record: no Text or string, no pointers, no std::tuple");
+    using OfLeft = MakesRecords<LeftKeep, LeftRecord>;
+    using OfRight = MakesRecords<RightKeep, RightRecord>;
+    constexpr bool kIsPlain = OfLeft::kValue && OfRight::kValue;
+    ExpectDescribedTexts<typename OfLeft::Made>();
+    ExpectDescribedTexts<typename OfRight::Made>();
+    static_assert(kIsPlain || OfLeft::kHidesTexts || OfRight::kHidesTexts,
+                  "glaive: Keep() takes plain data or texts of each record: no string, no pointers, no std::tuple");
     if constexpr (kIsPlain) {
       using LeftSide = JoinSide<typename Left::Origin, typename Left::Chain, LeftKey, LeftKeep, W, kHasLateSink>;
       using RightSide = JoinSide<typename Right::Origin, typename Right::Chain, RightKey, RightKeep, W, kHasLateSink>;

@@ -38,9 +38,9 @@ template <typename K, typename R>
 struct KeyedRecord {
   using Members = std::tuple<K, R>;
   template <typename Self, typename Visit>
-  static void VisitTexts(Self& self, const Visit& visit) {
-    ForEachText(self.key, visit);
-    ForEachText(self.record, visit);
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("key", self.key);
+    visit("record", self.record);
   }
 
   K key;

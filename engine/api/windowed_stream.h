@@ -80,10 +80,14 @@ class WindowedStream {
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;
     constexpr bool kIsRefused = std::is_same_v<A, RefusedAggregate>;
-    constexpr bool kHasTexts = kReadsText<A, Record>;
-    static_assert(!kHasTexts, "glaive: an aggregate reads no Text; texts can be keys, and Distinct{} counts them");
+    constexpr bool kHides = kReadsHiddenText<A, Record>;
+    constexpr bool kAdds = kAddsTexts<A, Record>;
+    static_assert(!kHides,
+                  "glaive: an aggregate reads a struct with a Text that is not described: write GLAIVE_RECORD(Struct, "
+                  "member, member, ...) beside it");
+    static_assert(!kAdds, "glaive: Sum{}, Mean{} and Variance{} read numbers; a Text is none");
     constexpr bool kIsAggregate = [] {
-      if constexpr (kHasTexts) {
+      if constexpr (kHides || kAdds) {
         return false;
       } else {
         return AggregateOf<A, Record> && kElementsAreKeys<A, Record>;
@@ -91,7 +95,7 @@ class WindowedStream {
     }();
     constexpr bool kHasOneDistinctAtMost = kDistincts<A> <= 1;
     constexpr bool kGoTogether = !kDistinct || !std::is_same_v<W, Session>;
-    static_assert(kIsAggregate || kIsRefused || kHasTexts,
+    static_assert(kIsAggregate || kIsRefused || kHides || kAdds,
                   "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}; what Distinct{} "
                   "counts could be a key");
     static_assert(kHasOneDistinctAtMost,

@@ -28,10 +28,10 @@ std::string ChainFact(const std::vector<std::string_view>& steps);
 /// What the input of a stage does with records whose keys other executors lead. `key_bytes` 0: all have one key.
 std::string LateMergeFact(std::uint32_t executors, std::size_t key_bytes, std::size_t entry_bytes);
 
-template <typename Key>
-std::string LateMergeFact(std::uint32_t executors, std::size_t entry_bytes) {
-  return LateMergeFact(executors, std::is_same_v<Key, AllRecords> ? 0 : sizeof(Key), entry_bytes) +
-         (kHasText<Key> && executors > 1 ? ", with the texts of their keys" : "");
+template <typename Key, typename Store>
+std::string LateMergeFact(std::uint32_t executors) {
+  return LateMergeFact(executors, std::is_same_v<Key, AllRecords> ? 0 : sizeof(Key), Store::kMostEntryBytes) +
+         (Store::kHasTexts && executors > 1 ? ", with their texts" : "");
 }
 
 /// Takes the record out of a TimedRecord: no step of the query's own.

@@ -19,8 +19,8 @@ template <typename R>
 struct LateRecord {
   using Members = std::tuple<std::int64_t, std::int64_t, R>;
   template <typename Self, typename Visit>
-  static void VisitTexts(Self& self, const Visit& visit) {
-    ForEachText(self.record, visit);
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("record", self.record);
   }
 
   std::int64_t event_time_ms = 0;

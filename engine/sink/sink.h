@@ -44,9 +44,9 @@ template <typename K, typename T>
 struct WindowResult {
   using Members = std::tuple<std::int64_t, std::int64_t, K, T>;
   template <typename Self, typename Visit>
-  static void VisitTexts(Self& self, const Visit& visit) {
-    ForEachText(self.key, visit);
-    ForEachText(self.value, visit);
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("key", self.key);
+    visit("value", self.value);
   }
 
   std::int64_t window_start_ms = 0;

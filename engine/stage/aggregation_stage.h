@@ -107,7 +107,7 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
 
   std::vector<const Vertex*> upstream() const override { return {plan_.origin.vertex.get()}; }
   std::vector<InputShape> inputs() const override {
-    return {{.entry_bytes = Plan::Store::kMostEntryBytes, .has_texts = Plan::Store::kEntryBytes.has_texts}};
+    return {{.entry_bytes = Plan::Store::kMostEntryBytes, .has_texts = Plan::Store::kHasTexts}};
   }
   TableBytes tables() const override { return plan_.origin.tables; }
   std::optional<std::int64_t> window_ms() const override { return Windows(plan_.window).RetainedMs(); }
@@ -119,7 +119,7 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
     return {.kind = "aggregation",
             .facts = {ChainFact<typename Plan::Chain>(),
                       absl::StrCat(AggregateName(plan_.aggregate), ", ", WindowText(plan_.window)),
-                      LateMergeFact<typename Plan::GroupKey>(executors, Plan::Store::kMostEntryBytes)}};
+                      LateMergeFact<typename Plan::GroupKey, typename Plan::Store>(executors)}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

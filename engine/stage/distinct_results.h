@@ -50,10 +50,11 @@ class DistinctResults {
       start_ms = start;
       end_ms = end;
       pace_.Step(fiber);
-      // The table that the key is from may be gone before the last of them are added.
+      // The table that the element is from may be gone before the last of them are added.
       const GroupKey group = pending_texts_.Own(key.group());
       TouchNewTables(fiber, *memory_);
-      pending_[pending_count_++] = Item{.hash = memory_->key_hash()(group), .key = group, .part = part};
+      pending_[pending_count_++] =
+          Item{.hash = memory_->key_hash()(group), .key = group, .part = pending_texts_.Own(part)};
       return pending_count_ == pending_.size() ? AddPending(*totals) : absl::OkStatus();
     };
     absl::Status status = elements_.Fire(fiber, window, add);

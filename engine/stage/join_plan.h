@@ -25,6 +25,12 @@ enum class JoinKind : std::uint8_t { kInner, kLeft, kFull };
 /// A tuple and its event time: what sessions are cut by.
 template <typename T>
 struct Timed {
+  using Members = std::tuple<std::int64_t, T>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("", self.tuple);
+  }
+
   std::int64_t time_ms = 0;
   T tuple{};
 };

@@ -128,9 +128,10 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
     return {plan_.left.origin.vertex.get(), plan_.right.origin.vertex.get()};
   }
   std::vector<InputShape> inputs() const override {
-    constexpr bool kHasTexts = kHasText<typename Plan::GroupKey>;
-    return {{.entry_bytes = Plan::Left::Store::kMostEntryBytes, .has_texts = kHasTexts},
-            {.entry_bytes = Plan::Right::Store::kMostEntryBytes, .has_texts = kHasTexts}};
+    using Left = typename Plan::Left::Store;
+    using Right = typename Plan::Right::Store;
+    return {{.entry_bytes = Left::kMostEntryBytes, .has_texts = Left::kHasTexts},
+            {.entry_bytes = Right::kMostEntryBytes, .has_texts = Right::kHasTexts}};
   }
   TableBytes tables() const override {
     TableBytes both = plan_.left.origin.tables;
@@ -151,11 +152,10 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
                                   : Plan::kOuterRight             ? "full join"
                                                                   : "left join";
     return {.kind = kKind,
-            .facts = {
-                WindowText(plan_.window), absl::StrCat("left: ", ChainFact<typename Left::Chain>()),
-                absl::StrCat("left: ", LateMergeFact<typename Left::Key>(executors, Left::Store::kMostEntryBytes)),
-                absl::StrCat("right: ", ChainFact<typename Right::Chain>()),
-                absl::StrCat("right: ", LateMergeFact<typename Right::Key>(executors, Right::Store::kMostEntryBytes))}};
+            .facts = {WindowText(plan_.window), absl::StrCat("left: ", ChainFact<typename Left::Chain>()),
+                      absl::StrCat("left: ", LateMergeFact<typename Left::Key, typename Left::Store>(executors)),
+                      absl::StrCat("right: ", ChainFact<typename Right::Chain>()),
+                      absl::StrCat("right: ", LateMergeFact<typename Right::Key, typename Right::Store>(executors))}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

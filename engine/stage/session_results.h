@@ -153,8 +153,10 @@ class SessionResults {
         continue;
       }
       --open_count_;
-      const Part closed = std::exchange(session, Part{});
-      if (absl::Status status = EmitSession(key, closed, emit); !status.ok()) {
+      const Part closed = session;
+      absl::Status status = sessions_->Change(*memory_, session, [](Part& open) { open = Part{}; });
+      status.Update(EmitSession(key, closed, emit));  // its texts are there until the next change
+      if (!status.ok()) {
         return status;
       }
     }

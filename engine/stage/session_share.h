@@ -25,8 +25,8 @@
 
 #include "state/index/key_hash.h"
 #include "state/log/entry_log.h"
-#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
+#include "state/log/text_log.h"
 #include "state/record/record.h"
 #include "state/store/tuple_lists.h"
 
@@ -115,8 +115,8 @@ class SessionShare {
       SessionShare& other = share_of(memory.key_hash()(session.key));
       absl::Status status = other.open_.MakeRoom(memory, 1);
       status.Update(other.open_keys_.MakeRoom(memory, TextBytes(session.key)));
-      status.Update(other.left_.MakeRoom(memory, session.left.size));
-      status.Update(other.right_.MakeRoom(memory, session.right.size));
+      status.Update(other.left_.MakeRoom(memory, session.left.size, left_.TextBytesOf(session.left)));
+      status.Update(other.right_.MakeRoom(memory, session.right.size, right_.TextBytesOf(session.right)));
       if (!status.ok()) {
         return status;
       }
@@ -157,7 +157,11 @@ class SessionShare {
   template <typename Entry, typename Tuples>
   absl::Status Add(state::StateMemory& memory, std::span<const Entry> entries, Tuples& tuples,
                    state::TupleList Session::* list) {
-    absl::Status status = tuples.MakeRoom(memory, static_cast<std::uint32_t>(entries.size()));
+    std::size_t text_bytes = 0;
+    for (const Entry& entry : entries) {
+      text_bytes += TextBytes(entry.value);
+    }
+    absl::Status status = tuples.MakeRoom(memory, static_cast<std::uint32_t>(entries.size()), text_bytes);
     status.Update(slice_.MakeRoom(memory, static_cast<std::uint32_t>(entries.size())));
     status.Update(slice_keys_.MakeRoomFor(memory, entries));
     if (!status.ok()) {
@@ -204,7 +208,7 @@ class SessionShare {
       return;
     }
     Tuples gathered;
-    if (!gathered.MakeRoom(memory, tuples.size()).ok()) {
+    if (!gathered.MakeRoom(memory, tuples.size(), tuples.text_bytes()).ok()) {
       gathered.Release(memory);
       return;
     }
@@ -232,8 +236,8 @@ class SessionShare {
 
   state::EntryLog<Session> open_;   // sessions with records in the slice that was read last
   state::EntryLog<Session> slice_;  // what the slice that is read has, linked from the buckets
-  [[no_unique_address]] state::KeyTexts<Key> open_keys_;
-  [[no_unique_address]] state::KeyTexts<Key> slice_keys_;
+  [[no_unique_address]] state::TextLog<Key> open_keys_;
+  [[no_unique_address]] state::TextLog<Key> slice_keys_;
   std::span<std::uint32_t> buckets_;
   state::KeyHash hash_;  // the run's, once a slice has begun
   LeftTuples left_;

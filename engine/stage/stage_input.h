@@ -148,7 +148,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     }
     context_->Require(fiber, reader.texts().empty() ? absl::OkStatus() : reader.RefuseTexts());
     if (context_->delta_observer != nullptr) {
-      context_->delta_observer->OnMerged(reader.sender(), chunk.tag, chunk.runs, chunk.marker);
+      context_->delta_observer->OnMerged(reader.sender(), chunk);
     }
     if (chunk.marker) {
       progress_.OnMarker(reader.sender(), *chunk.marker);

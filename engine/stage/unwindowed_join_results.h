@@ -149,7 +149,11 @@ class UnwindowedJoinResults {
     for (const Entry& entry : group) {
       items[count++] = {.hash = memory_->key_hash()(entry.key), .key = entry.key, .tuple = &entry.value.tuple};
     }
-    if (absl::Status status = tuples.MakeRoom(*memory_, static_cast<std::uint32_t>(count)); !status.ok()) {
+    std::size_t text_bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      text_bytes += TextBytes(*items[i].tuple);
+    }
+    if (absl::Status status = tuples.MakeRoom(*memory_, static_cast<std::uint32_t>(count), text_bytes); !status.ok()) {
       return status;
     }
     absl::Status met;

@@ -78,10 +78,9 @@ class WindowTrigger {
 
     absl::Status operator()(std::int64_t start_ms, std::int64_t end_ms, const typename Plan::GroupKey& key,
                             typename Plan::Result result) const {
-      trigger_->rows_[trigger_->row_count_++] = Row{.window_start_ms = start_ms,
-                                                    .window_end_ms = end_ms,
-                                                    .key = trigger_->row_texts_.Own(key),
-                                                    .value = std::move(result)};
+      Row& row = trigger_->rows_[trigger_->row_count_++];
+      row = Row{.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = std::move(result)};
+      trigger_->row_texts_.Adopt(row);
       trigger_->OnRow(*fiber_);
       return absl::OkStatus();
     }
@@ -101,6 +100,7 @@ class WindowTrigger {
   static constexpr std::size_t kRows = std::clamp<std::size_t>((std::size_t{64} << 10) / Plan::kRowWork, 64, kMostRows);
   static constexpr std::size_t kWorkOfRow = kMostRows / kRows;  // in rows of small values
   static constexpr std::size_t kWorkOfWindow = 64;              // besides its rows
+  static constexpr std::size_t kMostRowTextBytes = std::size_t{256} << 10;
 
   void Run(Fiber& fiber) {
     while (true) {
@@ -199,7 +199,8 @@ class WindowTrigger {
   void OnRow(Fiber& fiber) {
     ++emitted_;
     const std::size_t work = fiber.stats().switches == turn_ ? work_in_turn_ : 0;
-    if (row_count_ == rows_.size() || row_count_ * kWorkOfRow + work >= context_->rows_per_turn) {
+    if (row_count_ == rows_.size() || row_count_ * kWorkOfRow + work >= context_->rows_per_turn ||
+        row_texts_.used_bytes() > kMostRowTextBytes) {
       WriteRows(fiber);
     }
   }
@@ -260,7 +261,7 @@ class WindowTrigger {
   std::size_t work_in_turn_ = 0;  // of that turn
   std::size_t row_count_ = 0;
   std::array<Row, kRows> rows_;
-  state::TextArena row_texts_;  // of their keys: the table that a row is from may be gone before the row is handed on
+  state::TextArena row_texts_;  // of these: the table that a row is from may be gone before the row is handed on
 };
 
 }  // namespace glaive::engine

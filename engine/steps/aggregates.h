@@ -61,13 +61,14 @@ struct FieldAggregate {
 template <typename Field>
 struct Sum : FieldAggregate<state::SumValue, Field> {
   static constexpr std::string_view kName = "sum";
+  static constexpr bool kAdds = true;
 };
-/// The least value of a field, which is never NaN.
+/// The least value of a field: of numbers, none of which is NaN, or of texts, in the order of their bytes.
 template <typename Field>
 struct Min : FieldAggregate<state::MinValue, Field> {
   static constexpr std::string_view kName = "min";
 };
-/// The greatest value of a field, which is never NaN.
+/// The greatest value of a field, likewise.
 template <typename Field>
 struct Max : FieldAggregate<state::MaxValue, Field> {
   static constexpr std::string_view kName = "max";
@@ -76,11 +77,13 @@ struct Max : FieldAggregate<state::MaxValue, Field> {
 template <typename Field>
 struct Mean : FieldAggregate<state::MeanValue, Field> {
   static constexpr std::string_view kName = "mean";
+  static constexpr bool kAdds = true;
 };
 /// The population variance of a field: the double nearest to the exact one.
 template <typename Field>
 struct Variance : FieldAggregate<state::VarianceValue, Field> {
   static constexpr std::string_view kName = "variance";
+  static constexpr bool kAdds = true;
 };
 
 template <typename Field>
@@ -111,7 +114,7 @@ struct ChosenAggregate {
 };
 
 /// A field of the record with the least `order`, for instance its time; of several such the least value of the field.
-/// Both are of types that compare in a total order: integers, or structs with a defaulted operator<=>.
+/// Both are of types that compare in a total order: integers, texts, or structs with a defaulted operator<=>.
 template <typename Order, typename Field>
 struct First : ChosenAggregate<state::FirstValue, Order, Field> {
   static constexpr std::string_view kName = "first";
@@ -252,30 +255,35 @@ inline constexpr bool kElementsAreKeys<Distinct<Field>, R> =
 template <typename... As, typename R>
 inline constexpr bool kElementsAreKeys<Several<As...>, R> = (kElementsAreKeys<As, R> && ...);
 
-/// Whether a First or Last orders records by a Text.
+/// Whether an aggregate reads a struct with a Text that no description shows.
 template <typename A, typename R>
-inline constexpr bool kOrdersByText = [] {
-  if constexpr (requires(const A& aggregate, const R& record) { std::invoke(aggregate.order, record); }) {
-    using Order = std::remove_cvref_t<decltype(std::invoke(std::declval<const A&>().order, std::declval<const R&>()))>;
-    return kHasText<Order> || kHidesText<Order>;
-  } else {
-    return false;
-  }
-}();
-
-/// Whether an aggregate reads a Text, or a struct with one, of which values of the state have none. The elements of a
-/// Distinct may be texts.
-template <typename A, typename R>
-inline constexpr bool kReadsText = [] {
+inline constexpr bool kReadsHiddenText = [] {
+  bool hides = false;
   if constexpr (requires(const A& aggregate, const R& record) { std::invoke(aggregate.field, record); }) {
-    using Read = std::remove_cvref_t<decltype(std::invoke(std::declval<const A&>().field, std::declval<const R&>()))>;
-    return kDistincts<A> == 0 && (kHasText<Read> || kHidesText<Read> || kOrdersByText<A, R>);
+    using Read = decltype(std::invoke(std::declval<const A&>().field, std::declval<const R&>()));
+    hides = kHidesText<std::remove_cvref_t<Read>>;
+  }
+  if constexpr (requires(const A& aggregate, const R& record) { std::invoke(aggregate.order, record); }) {
+    using Order = decltype(std::invoke(std::declval<const A&>().order, std::declval<const R&>()));
+    hides = hides || kHidesText<std::remove_cvref_t<Order>>;
+  }
+  return hides;
+}();
+template <typename... As, typename R>
+inline constexpr bool kReadsHiddenText<Several<As...>, R> = (kReadsHiddenText<As, R> || ...);
+
+/// Whether an aggregate computes with a Text.
+template <typename A, typename R>
+inline constexpr bool kAddsTexts = [] {
+  if constexpr (requires { A::kAdds; }) {
+    using Read = decltype(std::invoke(std::declval<const A&>().field, std::declval<const R&>()));
+    return kHasText<std::remove_cvref_t<Read>>;
   } else {
     return false;
   }
 }();
 template <typename... As, typename R>
-inline constexpr bool kReadsText<Several<As...>, R> = (kReadsText<As, R> || ...);
+inline constexpr bool kAddsTexts<Several<As...>, R> = (kAddsTexts<As, R> || ...);
 
 /// What --explain calls an aggregate: "count"; of several "count, mean".
 template <typename A>

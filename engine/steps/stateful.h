@@ -101,8 +101,9 @@ template <typename K, typename S>
 struct KeyedState {
   using Members = std::tuple<K, S>;
   template <typename Self, typename Visit>
-  static void VisitTexts(Self& self, const Visit& visit) {
-    ForEachText(self.key, visit);
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("key", self.key);
+    visit("value", self.value);
   }
 
   K key{};

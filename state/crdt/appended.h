@@ -5,6 +5,7 @@
 // up to add one (append_table.h, fragment.h). A set may then be far larger than a message.
 #pragma once
 
+#include <tuple>
 #include <type_traits>
 
 namespace glaive::state {
@@ -13,6 +14,11 @@ template <typename T>
 struct Appended {
   static_assert(std::is_trivially_copyable_v<T>, "what a join keeps is shipped as its bytes: no pointers, no strings");
   using Input = T;
+  using Members = std::tuple<T>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("", self.tuple);
+  }
 
   T tuple{};
 };

@@ -10,9 +10,14 @@
 //
 // Merge need not be idempotent: the epoch protocol applies each delta exactly once (invariant I2).
 //
-// A value lies in logs and travels between nodes as its bytes, so it is trivially copyable, its default is
-// the empty aggregate, and it holds no pointer. The same holds for its input, since an executor may send records that
-// it has not folded. Nodes of one run share the byte order.
+// A value lies in logs and travels between nodes as its bytes and those of its texts (state/record/record.h), so it is
+// trivially copyable, its default is the empty aggregate, and it holds no pointer. The same holds for its input, since
+// an executor may send records that it has not folded. Nodes of one run share the byte order.
+//
+// A value with texts copies them as any other member: Update and Merge take Texts of their arguments. The table that
+// stores the value copies the bytes behind each change (state/log/value_texts.h). So the value must not refer to other
+// memory, nor make texts of bytes of its own. It says its members: by GLAIVE_RECORD or, if it is a template, as in
+// ordered.h.
 //
 //   struct CountValue {
 //     using Input = Nothing;
@@ -26,7 +31,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include "rdma/base/plain_data.h"
+#include "state/record/record.h"
 
 namespace glaive::state {
 
@@ -35,12 +40,12 @@ struct Nothing {};
 
 /// What a value must offer; see the laws above, which tests/state/crdt_law_test.cc checks on random data.
 template <typename V>
-concept CrdtValue =
-    PlainData<V> && std::is_default_constructible_v<V> && std::equality_comparable<V> && PlainData<typename V::Input> &&
-    (alignof(V) <= 8) && requires(V value, const V& other, const typename V::Input& input) {
-      { value.Update(input) } -> std::same_as<void>;
-      { value.Merge(other) } -> std::same_as<void>;
-      { other.Result() };
-    };
+concept CrdtValue = RecordData<V> && std::is_default_constructible_v<V> && std::equality_comparable<V> &&
+                    RecordData<typename V::Input> && (alignof(V) <= 8) &&
+                    requires(V value, const V& other, const typename V::Input& input) {
+                      { value.Update(input) } -> std::same_as<void>;
+                      { value.Merge(other) } -> std::same_as<void>;
+                      { other.Result() };
+                    };
 
 }  // namespace glaive::state

@@ -6,10 +6,11 @@
 
 #include <concepts>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 
-#include "rdma/base/plain_data.h"
 #include "state/crdt/crdt.h"
+#include "state/record/record.h"
 
 namespace glaive::state {
 
@@ -19,9 +20,14 @@ concept Stateless = std::is_empty_v<F> && std::default_initializable<F>;
 
 /// `Local{}(accumulator, record)` adds a record to an accumulator, `Global{}(accumulator, other)` another accumulator.
 /// A new accumulator is A{}.
-template <typename A, PlainData R, Stateless Local, Stateless Global>
+template <typename A, RecordData R, Stateless Local, Stateless Global>
 struct FoldedValue {
   using Input = R;
+  using Members = std::tuple<A>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("", self.accumulator);
+  }
 
   void Update(const R& record) { Local{}(accumulator, record); }
   void Merge(const FoldedValue& other) { Global{}(accumulator, other.accumulator); }
@@ -33,9 +39,14 @@ struct FoldedValue {
 };
 
 /// `Function{}(a, b)` is one record made of two.
-template <PlainData R, Stateless Function>
+template <RecordData R, Stateless Function>
 struct ReducedValue {
   using Input = R;
+  using Members = std::tuple<R, std::uint64_t>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("", self.value);
+  }
 
   void Update(const R& record) {
     value = seen == 0 ? record : Function{}(value, record);

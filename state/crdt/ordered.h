@@ -12,22 +12,30 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <tuple>
 #include <vector>
 
-#include "rdma/base/plain_data.h"
 #include "state/crdt/crdt.h"
+#include "state/record/record.h"
 
 namespace glaive::state {
 
-/// A type whose values all compare with each other (no floating-point numbers: NaN does not) and are in their bytes,
-/// which travel between processes.
+/// A type whose values all compare with each other (no floating-point numbers: NaN does not) and are in their bytes and
+/// texts, which travel between processes.
 template <typename T>
 concept TotallyOrdered =
-    PlainData<T> && std::is_default_constructible_v<T> && std::three_way_comparable<T, std::strong_ordering>;
+    RecordData<T> && std::is_default_constructible_v<T> && std::three_way_comparable<T, std::strong_ordering>;
 
 /// Compared by `order` first, then by `value`.
 template <TotallyOrdered Order, TotallyOrdered T>
 struct Ordered {
+  using Members = std::tuple<Order, T>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("order", self.order);
+    visit("value", self.value);
+  }
+
   Order order{};
   T value{};
 
@@ -38,6 +46,11 @@ struct Ordered {
 template <typename Order, typename T, typename Better>
 struct ChosenValue {
   using Input = Ordered<Order, T>;
+  using Members = std::tuple<Input, std::uint64_t>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("", self.best);
+  }
 
   void Update(const Input& input) {
     if (seen == 0 || Better{}(input, best)) {
@@ -71,6 +84,11 @@ template <std::size_t K, TotallyOrdered T>
   requires(K > 0)
 struct TopKValue {
   using Input = T;
+  using Members = std::tuple<std::array<T, K>, std::uint64_t>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("", self.best);
+  }
 
   void Update(const T& value) {
     if (size == K && !(best.back() < value)) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 
 #include "state/crdt/compact_form.h"
 #include "state/crdt/crdt.h"
@@ -14,9 +15,21 @@ namespace glaive::state {
 template <CrdtValue V>
 struct SessionPart {
   struct Input {
+    using Members = std::tuple<std::int64_t, typename V::Input>;
+    template <typename Self, typename Visit>
+    static void VisitMembers(Self& self, const Visit& visit) {
+      visit("", self.input);
+    }
+
     std::int64_t time_ms;
     [[no_unique_address]] typename V::Input input;
   };
+
+  using Members = std::tuple<std::int64_t, std::int64_t, V>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("", self.value);
+  }
 
   void Update(const Input& input) {
     NoteTime(input.time_ms, first_ms, last_ms);

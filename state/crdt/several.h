@@ -18,8 +18,19 @@ struct SeveralValue;
 template <CrdtValue V>
 struct SeveralValue<V> {
   struct Input {
+    using Members = std::tuple<typename V::Input>;
+    template <typename Self, typename Visit>
+    static void VisitMembers(Self& self, const Visit& visit) {
+      visit("", self.first);
+    }
+
     [[no_unique_address]] typename V::Input first;
   };
+  using Members = std::tuple<V>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("", self.first);
+  }
 
   void Update(const Input& input) { first.Update(input.first); }
   void Merge(const SeveralValue& other) { first.Merge(other.first); }
@@ -34,9 +45,22 @@ template <CrdtValue V, CrdtValue... Rest>
   requires(sizeof...(Rest) > 0)
 struct SeveralValue<V, Rest...> {
   struct Input {
+    using Members = std::tuple<typename V::Input, typename SeveralValue<Rest...>::Input>;
+    template <typename Self, typename Visit>
+    static void VisitMembers(Self& self, const Visit& visit) {
+      visit("", self.first);
+      visit("", self.rest);
+    }
+
     [[no_unique_address]] typename V::Input first;
     [[no_unique_address]] typename SeveralValue<Rest...>::Input rest;
   };
+  using Members = std::tuple<V, SeveralValue<Rest...>>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("", self.first);
+    visit("", self.rest);
+  }
 
   void Update(const Input& input) {
     first.Update(input.first);

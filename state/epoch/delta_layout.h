@@ -22,7 +22,7 @@
 //       12     4  kind         see DeltaKind
 //
 // The entries of a run are of one slice and of one kind, so an entry is no more than a key and what changes its value
-// (state/store/delta_entry.h). The long texts of their keys lie behind all else (state/record/text_wire.h).
+// (state/store/delta_entry.h). The long texts of the entries lie behind all else (state/record/text_wire.h).
 //
 // A query has as many inputs as streams that its stages and exchanges take in: one an aggregation or an exchange, two a
 // join. Each input of a stage has epochs and watermarks of its own; all inputs travel over the same channels.

@@ -1,16 +1,12 @@
 // DeltaObserver: watches as chunks of deltas are queued by helpers and merged by leaders; for tests of invariants I2
 // and I3.
 //
-// Injected into an executor, called on its thread. It must not call the executor, nor keep `runs`: the bytes of the
-// runs that the tag tells of.
+// Injected into an executor, called on its thread. It must not call the executor, nor refer to a chunk's runs and texts
+// later on.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <span>
-
 #include "rdma/base/ids.h"
-#include "state/epoch/delta_layout.h"
+#include "state/epoch/delta_reader.h"
 
 namespace glaive::state {
 
@@ -19,10 +15,9 @@ class DeltaObserver {
   virtual ~DeltaObserver() = default;
 
   /// A chunk is the last in the outbox's queue for `leader` now.
-  virtual void OnQueued(ExecutorId leader, const DeltaTag& tag, std::span<const std::byte> runs) = 0;
+  virtual void OnQueued(ExecutorId leader, const DeltaChunk& chunk) = 0;
   /// The runs of a chunk of `sender` have been merged; its marker, if it has one, is applied next.
-  virtual void OnMerged(ExecutorId sender, const DeltaTag& tag, std::span<const std::byte> runs,
-                        const std::optional<EpochMarker>& marker) = 0;
+  virtual void OnMerged(ExecutorId sender, const DeltaChunk& chunk) = 0;
 };
 
 }  // namespace glaive::state

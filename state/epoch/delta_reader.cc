@@ -23,7 +23,7 @@ absl::Status DeltaReader::Check(const DeltaTag& tag, std::size_t payload_bytes) 
   }
   if (tag.text_bytes != 0 && !entry_bytes_.has_texts) {
     return Refuse(
-        absl::StrCat("it has ", tag.text_bytes, " bytes of texts, and the keys of input ", input_, " have none"));
+        absl::StrCat("it has ", tag.text_bytes, " bytes of texts, and the entries of input ", input_, " have none"));
   }
   const std::size_t expected = std::size_t{tag.runs_bytes} + (tag.has_marker == 1 ? kMarkerBytes : 0) + tag.text_bytes;
   if (payload_bytes != expected || tag.runs_bytes % kRunAlignment != 0) {
@@ -60,8 +60,11 @@ absl::StatusOr<DeltaChunk> DeltaReader::Read(const rdma::Message& message) {
     return failure_;
   }
   current_ = EpochId{tag.epoch};
-  DeltaChunk chunk{.tag = tag, .runs = message.payload.first(tag.runs_bytes), .marker = std::nullopt};
-  texts_ = TextUnpacker(message.payload.last(tag.text_bytes));
+  DeltaChunk chunk{.tag = tag,
+                   .runs = message.payload.first(tag.runs_bytes),
+                   .marker = std::nullopt,
+                   .texts = message.payload.last(tag.text_bytes)};
+  texts_ = TextUnpacker(chunk.texts);
   if (tag.has_marker == 1) {
     EpochMarker marker;
     std::memcpy(&marker, message.payload.data() + tag.runs_bytes, sizeof(marker));
@@ -108,7 +111,7 @@ absl::StatusOr<DeltaRun> DeltaReader::TakeRun(std::span<const std::byte>& rest) 
 }
 
 absl::Status DeltaReader::RefuseTexts() {
-  failure_ = Refuse("the texts of its keys are not those that it carries");
+  failure_ = Refuse("the texts of its entries are not those that it carries");
   return failure_;
 }
 

@@ -7,7 +7,7 @@
 //   1. Epochs follow each other without gap, and chunks belong to the current one (invariant I2).
 //   2. A sender's watermark never goes back (invariant I3).
 //   3. A run's entries lie in the chunk, and are of a kind that the input has.
-//   4. Only an input whose keys have texts gets texts. TextUnpacker checks each of them.
+//   4. Only an input whose entries have texts gets texts. TextUnpacker checks each of them.
 //
 // Everything that arrives is a peer's word, so a violation is an error that names the sender and the epoch, and the
 // reader stays failed: after it, nothing from that sender can be trusted.
@@ -39,7 +39,7 @@ namespace glaive::state {
 struct DeltaEntryBytes {
   std::uint32_t update = 0;
   std::uint32_t form = 0;  // 0: the input has no such entries
-  bool has_texts = false;  // in their keys
+  bool has_texts = false;  // in their keys, or in what changes values
 };
 
 /// A checked message: runs to merge and, at an epoch's end, the marker.
@@ -47,6 +47,7 @@ struct DeltaChunk {
   DeltaTag tag;
   std::span<const std::byte> runs;  // 8-byte aligned, in the ring
   std::optional<EpochMarker> marker;
+  std::span<const std::byte> texts;  // in the ring
 };
 
 /// A run whose entries lie in its chunk.

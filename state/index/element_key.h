@@ -41,13 +41,13 @@ class ElementKey {
     return element;
   }
 
-  /// `visit` gets texts of copies, which do not outlive the call. It may change those of a key that is not const.
+  /// `visit` gets copies, which do not outlive the call. It may change those of a key that is not const.
   template <typename Self, typename Visit>
-  static void VisitTexts(Self& self, const Visit& visit) {
+  static void VisitMembers(Self& self, const Visit& visit) {
     K group = self.group();
     E element = self.element();
-    ForEachText(group, visit);
-    ForEachText(element, visit);
+    visit("group", group);
+    visit("element", element);
     if constexpr (!std::is_const_v<Self>) {
       self = ElementKey(group, element);
     }

@@ -25,6 +25,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "rdma/base/plain_data.h"
 #include "state/record/record_macro.h"
@@ -87,9 +88,21 @@ constexpr void ForEachField(R& record, const Visit& visit) {
 }
 
 /// Whether a class template of the engine says itself what its members are: their types in a std::tuple `Members`, and
-/// how to visit their texts, by a static VisitTexts(self, visit) for a const self and for another.
+/// how to visit them, by a static VisitMembers(self, visit), which calls `visit(name, member)` for each that may have
+/// texts. `self` is const or not. The name is empty where only the engine has it.
 template <typename T>
 concept SaysItsMembers = requires { typename T::Members; };
+
+/// Calls `visit(name, member)` for the members of a struct that is described or says them, const or not.
+template <typename R, typename Visit>
+  requires Described<std::remove_const_t<R>> || SaysItsMembers<std::remove_const_t<R>>
+constexpr void ForEachMember(R& record, const Visit& visit) {
+  if constexpr (SaysItsMembers<std::remove_const_t<R>>) {
+    std::remove_const_t<R>::VisitMembers(record, visit);
+  } else {
+    ForEachField(record, visit);
+  }
+}
 
 /// The types of a T's members in a std::tuple.
 template <typename T>
@@ -128,6 +141,11 @@ template <typename T, std::size_t kSize>
 inline constexpr bool kHasText<std::array<T, kSize>> = kHasText<T>;
 template <typename T>
 inline constexpr bool kHasText<std::optional<T>> = kHasText<T>;
+// Results of aggregates and joins, which are no records.
+template <typename T>
+inline constexpr bool kHasText<std::vector<T>> = kHasText<T>;
+template <typename... Ts>
+inline constexpr bool kHasText<std::tuple<Ts...>> = (kHasText<Ts> || ...);
 
 template <typename T>
 inline constexpr bool kIsRecord = PlainData<T>;
@@ -165,6 +183,10 @@ template <typename T, std::size_t kSize>
 inline constexpr bool kHidesText<std::array<T, kSize>> = kHidesText<T>;
 template <typename T>
 inline constexpr bool kHidesText<std::optional<T>> = kHidesText<T>;
+template <typename T>
+inline constexpr bool kHidesText<std::vector<T>> = kHidesText<T>;
+template <typename... Ts>
+inline constexpr bool kHidesText<std::tuple<Ts...>> = (kHidesText<Ts> || ...);
 
 /// A struct with texts has a description, by which they are copied.
 template <typename T>
@@ -181,18 +203,18 @@ constexpr void ForEachText(T& value, const Visit& visit) {
   if constexpr (std::is_same_v<Value, Text>) {
     visit(value);
   } else if constexpr (kHasText<Value>) {
-    if constexpr (SaysItsMembers<Value>) {
-      Value::VisitTexts(value, visit);
-    } else if constexpr (Described<Value>) {
-      ForEachField(value, [&](std::string_view /*name*/, auto& member) { ForEachText(member, visit); });
+    if constexpr (Described<Value> || SaysItsMembers<Value>) {
+      ForEachMember(value, [&](std::string_view /*name*/, auto& member) { ForEachText(member, visit); });
     } else if constexpr (requires { value.has_value(); }) {
       if (value.has_value()) {
         ForEachText(*value, visit);
       }
-    } else {
+    } else if constexpr (requires { value.begin(); }) {
       for (auto& each : value) {
         ForEachText(each, visit);
       }
+    } else {
+      std::apply([&](auto&... each) { (ForEachText(each, visit), ...); }, value);
     }
   }
 }
@@ -227,9 +249,9 @@ struct LongestText {
 template <typename T>
 LongestText LongestTextOf(const T& value, const std::string& name = "") {
   LongestText longest{.member = name};
-  if constexpr (Described<T>) {
-    ForEachField(value, [&](std::string_view member, const auto& its) {
-      LongestText other = LongestTextOf(its, (name.empty() ? "" : name + ".") + std::string(member));
+  if constexpr (Described<T> || SaysItsMembers<T>) {
+    ForEachMember(value, [&](std::string_view member, const auto& its) {
+      LongestText other = LongestTextOf(its, name + (name.empty() || member.empty() ? "" : ".") + std::string(member));
       longest = other.bytes > longest.bytes ? std::move(other) : longest;
     });
   } else {

@@ -29,13 +29,7 @@ class TextArena {
     requires kHasText<R>
   R Own(const R& record) {
     R owned = record;
-    const std::size_t bytes = TextBytes(record);
-    if (left_ < bytes) [[unlikely]] {
-      AddBlock(bytes);
-    }
-    next_ = MoveTexts(owned, next_);
-    left_ -= bytes;
-    used_bytes_ += bytes;
+    Adopt(owned);
     return owned;
   }
   /// A record without texts is as it is.
@@ -43,6 +37,20 @@ class TextArena {
     requires(!kHasText<R>)
   static R Own(const R& record) {
     return record;
+  }
+
+  /// Copies the texts of a record, if it has any, and makes it refer to the copies.
+  template <typename R>
+  void Adopt(R& record) {
+    if constexpr (kHasText<R>) {
+      const std::size_t bytes = TextBytes(record);
+      if (left_ < bytes) [[unlikely]] {
+        AddBlock(bytes);
+      }
+      next_ = MoveTexts(record, next_);
+      left_ -= bytes;
+      used_bytes_ += bytes;
+    }
   }
 
   /// Nothing refers to its texts any more.

@@ -25,7 +25,8 @@
 
 namespace glaive::state {
 
-/// The most bytes that the texts of a key may refer to, in messages of `slot_bytes`: some keys fit each message.
+/// The most bytes that the texts of an entry of state may refer to, in messages of `slot_bytes`: some entries fit each
+/// message.
 constexpr std::size_t MostTextBytes(std::size_t slot_bytes) { return slot_bytes / 16; }
 
 /// Moves the long texts of `value`, which lies in the message, to `begin` and before it, where there is room for
@@ -74,14 +75,12 @@ class TextUnpacker {
       } else {
         value = std::nullopt;
       }
-    } else if constexpr (kHasText<T> && Described<T>) {
-      ForEachField(value, [](std::string_view /*name*/, auto& member) { ChooseOptionals(member); });
+    } else if constexpr (kHasText<T> && (Described<T> || SaysItsMembers<T>)) {
+      ForEachMember(value, [](std::string_view /*name*/, auto& member) { ChooseOptionals(member); });
     } else if constexpr (kHasText<T> && requires { value.begin(); }) {
       for (auto& each : value) {
         ChooseOptionals(each);
       }
-    } else if constexpr (requires { value.record; }) {
-      ChooseOptionals(value.record);
     }
   }
 

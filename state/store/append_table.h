@@ -7,6 +7,7 @@
 // Owned by one executor, used by its thread alone.
 //
 //   1. All entries of a key are in one log. Its number follows from the key's hash and from whether the table is split.
+//   2. The texts of keys and tuples are in memory of the table's own.
 //
 //   auto table = AppendTable<std::uint64_t, Appended<Offer>>::Create(memory, expected_entries);
 //   status = table->ApplyRun(memory, updates);   // of keys and tuples, see delta_entry.h
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,8 +25,9 @@
 #include "state/index/hash_index.h"
 #include "state/index/key_hash.h"
 #include "state/log/append_log.h"
-#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
+#include "state/log/text_log.h"
+#include "state/record/record.h"
 #include "state/store/table_counts.h"
 
 namespace glaive::state {
@@ -44,6 +47,13 @@ template <StateKey K, typename V>
 class AppendTable {
  public:
   struct Entry {
+    using Members = std::tuple<K, V>;
+    template <typename Self, typename Visit>
+    static void VisitMembers(Self& self, const Visit& visit) {
+      visit("key", self.key);
+      visit("", self.value);
+    }
+
     K key;
     V value;
   };
@@ -61,8 +71,14 @@ class AppendTable {
   /// Appends the tuples of updates (delta_entry.h); splits what has grown too large. ResourceExhausted past the budget.
   template <typename E>
   absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
-    if (absl::Status status = texts_.MakeRoomFor(memory, run); !status.ok()) {
-      return status;
+    if constexpr (kHasText<E>) {
+      std::size_t bytes = 0;
+      for (const E& update : run) {
+        bytes += TextBytes(update);
+      }
+      if (absl::Status status = texts_.MakeRoom(memory, bytes); !status.ok()) {
+        return status;
+      }
     }
     const KeyHash hash = memory.key_hash();
     const SplitLogOf log_of(memory);
@@ -73,7 +89,7 @@ class AppendTable {
           return status;
         }
       }
-      log.Append({.key = texts_.Own(update.key), .value = {update.input}});
+      log.Append(texts_.Own({.key = update.key, .value = {update.input}}));
     }
     size_ += run.size();
     return !split() && size_ * sizeof(Entry) > memory.thresholds().split_bytes ? Split(memory) : absl::OkStatus();
@@ -122,7 +138,7 @@ class AppendTable {
   AppendTable() : logs_(1) {}
 
   std::vector<Log> logs_;
-  [[no_unique_address]] KeyTexts<K> texts_;  // of the keys in all logs
+  [[no_unique_address]] TextLog<Entry> texts_;  // of all logs
   std::uint64_t size_ = 0;
 };
 

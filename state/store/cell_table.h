@@ -12,7 +12,7 @@
 //
 // A copy shares the cells, but not the number of keys: after an insertion into a copy, the copy replaces the original.
 //
-// The texts of keys are in a KeyTexts of the table's owner.
+// The texts of keys are in a TextLog of the table's owner.
 //
 //   CountValue* value = table.FindOrInsert(table.HomeOf(key), key, texts);   // null: store the key elsewhere
 #pragma once
@@ -33,8 +33,8 @@
 #include "rdma/base/every.h"
 #include "rdma/base/prefetch.h"
 #include "state/index/key_hash.h"
-#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
+#include "state/log/text_log.h"
 #include "state/record/record.h"
 
 namespace glaive::state {
@@ -148,7 +148,7 @@ class CellTable {
 
   /// The key's value, a default one if the key is new; null if the key has no cell, now and later. The texts of a new
   /// key move to `texts`, which has room for them.
-  [[gnu::always_inline]] V* FindOrInsert(CellHome home, const K& key, KeyTexts<K>& texts) {
+  [[gnu::always_inline]] V* FindOrInsert(CellHome home, const K& key, TextLog<K>& texts) {
     if (IsZero(key)) [[unlikely]] {
       return InsertZero();
     }
@@ -185,7 +185,7 @@ class CellTable {
   [[gnu::always_inline]] V* FindOrInsert(CellHome home, const K& key)
     requires(!kHasText<K>)
   {
-    KeyTexts<K> no_texts;
+    TextLog<K> no_texts;
     return FindOrInsert(home, key, no_texts);
   }
 

@@ -28,8 +28,8 @@
 #include "state/crdt/compact_form.h"
 #include "state/epoch/slice_id.h"
 #include "state/index/key_hash.h"
-#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
+#include "state/log/text_log.h"
 #include "state/store/cell_table.h"
 #include "state/store/delta_entry.h"
 #include "state/store/folders.h"
@@ -131,8 +131,8 @@ class Combiner {
   }
 
   Cells cells_;
-  [[no_unique_address]] KeyTexts<K> texts_;  // of the keys in the cells
-  std::size_t position_ = 0;                 // of the next cell to be read out
+  [[no_unique_address]] TextLog<K> texts_;  // of the keys in the cells
+  std::size_t position_ = 0;                // of the next cell to be read out
   SliceId slice_{};
   std::uint64_t most_bytes_ = 0;
   std::uint64_t most_keys_ = 0;

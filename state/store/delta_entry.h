@@ -10,31 +10,46 @@
 //   if (!ApplyEntry{}(form, entry)) ...        // to a compact form, which may refuse it
 #pragma once
 
+#include <tuple>
 #include <type_traits>
 
 #include "state/crdt/compact_form.h"
 #include "state/crdt/crdt.h"
 #include "state/epoch/delta_layout.h"
 #include "state/index/key_hash.h"
+#include "state/record/record.h"
 
 namespace glaive::state {
 
-/// Alignments are 8 at most: entries lie at multiples of 8 bytes in a ring.
+/// Its texts are those of the key and of the input. Alignments are 8 at most: entries lie at multiples of 8 bytes in a
+/// ring.
 template <StateKey K, typename InputT>
 struct DeltaUpdate {
   static_assert(std::is_trivially_copyable_v<InputT> && alignof(InputT) <= 8,
                 "glaive: what an aggregate reads of a record travels as its bytes: no pointers, no strings");
   static constexpr DeltaKind kKind = DeltaKind::kUpdate;
   using Input = InputT;
+  using Members = std::tuple<K, InputT>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("key", self.key);
+    visit("", self.input);
+  }
 
   K key;
   [[no_unique_address]] InputT input;
 };
 
+/// Its texts are those of the key: values with texts have no forms (PartitionedStore).
 template <StateKey K, typename V>
 struct DeltaForm {
   static_assert(alignof(CompactForm<V>) <= 8);
   static constexpr DeltaKind kKind = DeltaKind::kForm;
+  using Members = std::tuple<K, CompactForm<V>>;
+  template <typename Self, typename Visit>
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("key", self.key);
+  }
 
   K key;
   CompactForm<V> form;

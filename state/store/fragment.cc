@@ -83,7 +83,10 @@ void Fragment::Push(ExecutorId leader, Log& log, const EpochMarker* marker) {
                      .text_bytes = text_bytes};
   outbox_->Push(leader, log.segment, payload_bytes, rdma::MessageTag::Of(tag));
   if (observer_ != nullptr) {
-    observer_->OnQueued(leader, tag, {log.begin, std::size_t{runs_bytes}});
+    observer_->OnQueued(leader, {.tag = tag,
+                                 .runs = {log.begin, std::size_t{runs_bytes}},
+                                 .marker = marker != nullptr ? std::optional(*marker) : std::nullopt,
+                                 .texts = {log.next + marker_bytes, std::size_t{text_bytes}}});
   }
   log = Log();
 }

@@ -13,7 +13,7 @@
 //   2. A leader's open segment is never empty, so every segment is in the outbox, on its way, or has an entry in it.
 //      Segments come back as leaders merge, so a wait for HasRoom ends (invariants I5, I6).
 //
-// Entries are appended from the front of a segment, and the texts of their keys from its end.
+// Entries are appended from the front of a segment, and their texts from its end.
 //
 // Costs: an append is a comparison and a store.
 //
@@ -65,15 +65,15 @@ class Fragment {
   template <typename Entry>
   [[gnu::always_inline]] void Append(ExecutorId leader, const Entry& entry) {
     Log& log = logs_[Value(leader)];
-    if constexpr (kHasText<decltype(entry.key)>) {
+    if constexpr (kHasText<Entry>) {
       // The executor's own entries refer to the texts where they are.
-      const std::size_t text_bytes = leader == self_ ? 0 : TextRoom(entry.key);
+      const std::size_t text_bytes = leader == self_ ? 0 : TextRoom(entry);
       if (log.run != run_ || static_cast<std::size_t>(log.end - log.next) < sizeof(Entry) + text_bytes) [[unlikely]] {
         StartRun(leader, sizeof(Entry), text_bytes);
       }
       Entry* const appended = new (log.next) Entry(entry);
       if (leader != self_) {
-        log.end = PackTexts(appended->key, log.end, log.begin + geometry_.runs_bytes_per_segment);
+        log.end = PackTexts(*appended, log.end, log.begin + geometry_.runs_bytes_per_segment);
       }
     } else {
       if (log.run != run_ || static_cast<std::size_t>(log.end - log.next) < sizeof(Entry)) [[unlikely]] {
@@ -112,10 +112,10 @@ class Fragment {
     rdma::SegmentId segment{};
   };
 
-  /// The texts of a key, and room for the padding that ends the run before them.
-  template <typename K>
-  static std::size_t TextRoom(const K& key) {
-    return TextBytes(key) + kRunAlignment;
+  /// The texts of an entry, and room for the padding that ends the run before them.
+  template <typename Entry>
+  static std::size_t TextRoom(const Entry& entry) {
+    return TextBytes(entry) + kRunAlignment;
   }
 
   /// For an entry of so many bytes, with room for its texts.

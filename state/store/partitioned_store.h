@@ -10,6 +10,8 @@
 //
 // A folder takes records in the loop of the pipeline, whoever leads their keys; Take takes the rest, many at a time.
 //
+// Values with texts have neither cells nor a combiner: each record is an update, which goes to its key's leader.
+//
 // Owned by one executor, used by its thread alone; nothing in it waits. Deltas of others are merged into the own
 // partition only, so merging needs neither credit nor segment (invariant I5).
 //
@@ -70,10 +72,13 @@ class PartitionedStore {
   using Update = DeltaUpdate<K, typename V::Input>;
   using Form = DeltaForm<K, V>;
 
-  /// The sizes of its deltas' entries: tuples that are appended are never folded.
+  /// Whether records are folded before they are handed to leaders: tuples that are appended never are.
+  static constexpr bool kFolds = !kIsAppended<V> && !kHasText<V>;
+  static constexpr bool kHasTexts = kHasText<Update>;
+  /// The sizes of its deltas' entries.
   static constexpr DeltaEntryBytes kEntryBytes = [] {
-    DeltaEntryBytes bytes{.update = sizeof(Update), .has_texts = kHasText<K>};
-    if constexpr (!kIsAppended<V>) {
+    DeltaEntryBytes bytes{.update = sizeof(Update), .has_texts = kHasTexts};
+    if constexpr (kFolds) {
       bytes.form = sizeof(Form);
     }
     return bytes;
@@ -81,7 +86,7 @@ class PartitionedStore {
   static constexpr std::size_t kMostEntryBytes = std::max(kEntryBytes.update, kEntryBytes.form);
   /// Those of an entry with the longest texts that it may have, in messages of `slot_bytes`.
   static constexpr std::size_t MostEntryBytes(std::size_t slot_bytes) {
-    return kMostEntryBytes + (kHasText<K> ? MostTextBytes(slot_bytes) + kRunAlignment : 0);
+    return kMostEntryBytes + (kHasTexts ? MostTextBytes(slot_bytes) + kRunAlignment : 0);
   }
 
   /// What a store is connected with; all outlive it.
@@ -103,7 +108,7 @@ class PartitionedStore {
     if (context.executor_count > 1) {
       store.fragment_.emplace(*context.pool, *context.outbox, context.self, context.executor_count, context.geometry,
                               kMostEntryBytes, context.input, context.observer);
-      if constexpr (!kIsAppended<V>) {
+      if constexpr (kFolds) {
         auto combiner = Combiner<K, V>::Create(*context.memory, context.fold.combiner_bytes);
         if (!combiner.ok()) {
           return combiner.status();
@@ -163,7 +168,7 @@ class PartitionedStore {
 
   /// Takes up to most_at_once() records of one slice into the state, or to their leaders; HasRoom for them. `updates`
   /// have no particular content afterwards. ResourceExhausted past the budget ends the run, and so does
-  /// InvalidArgument of a key whose texts are too long for a message.
+  /// InvalidArgument of an update whose texts are too long for a message.
   absl::Status Take(SliceId slice, std::span<Update> updates) {
     if (updates.empty()) {
       return absl::OkStatus();
@@ -252,7 +257,6 @@ class PartitionedStore {
   const FoldPolicy& fold_policy() const { return policy_; }
 
  private:
-  static constexpr bool kFolds = !kIsAppended<V>;
   static constexpr bool kHasCells = requires(const Table& table) { table.cells(); };
   /// Forms read out or entries merged at a time, so that a copy of them stays in the cache.
   template <typename E>
@@ -313,9 +317,9 @@ class PartitionedStore {
     fragment_->Begin(slice, E::kKind);
     const KeyHash hash = memory_->key_hash();
     for (const E& entry : entries) {
-      if constexpr (kHasText<K>) {
-        if (TextBytes(entry.key) > MostTextBytes(message_bytes_)) [[unlikely]] {
-          return TooLong(entry.key);
+      if constexpr (kHasText<E>) {
+        if (TextBytes(entry) > MostTextBytes(message_bytes_)) [[unlikely]] {
+          return TooLong(entry);
         }
       }
       fragment_->Append(LeaderOf(hash(entry.key), executor_count_), entry);
@@ -331,13 +335,14 @@ class PartitionedStore {
     return table.ok() ? (*table)->ApplyRun(*memory_, entries) : table.status();
   }
 
-  absl::Status TooLong(const K& key) const {
-    const LongestText longest = LongestTextOf(key);
+  template <typename E>
+  absl::Status TooLong(const E& entry) const {
+    const LongestText longest = LongestTextOf(entry);
     return absl::InvalidArgumentError(absl::StrCat(
-        "the texts of a key take ", TextBytes(key), " bytes, and messages of ", message_bytes_, " bytes carry ",
-        MostTextBytes(message_bytes_),
+        "the texts of a key and of what is stored with it take ", TextBytes(entry), " bytes, and messages of ",
+        message_bytes_, " bytes carry ", MostTextBytes(message_bytes_),
         " bytes of them: ", longest.member.empty() ? "the text" : absl::StrCat("its member ", longest.member), " has ",
-        longest.bytes, " bytes; raise --slot-bytes, or shorten the key"));
+        longest.bytes, " bytes; raise --slot-bytes, or shorten the texts"));
   }
 
   template <typename E>
@@ -347,13 +352,13 @@ class PartitionedStore {
     // A copy: the sender could still write to the ring.
     std::memcpy(merging_.data(), run.entries.data() + first * sizeof(E), count * sizeof(E));
     const std::span<const E> entries(reinterpret_cast<const E*>(merging_.data()), count);
-    if constexpr (kHasText<K>) {
+    if constexpr (kHasText<E>) {
       merging_texts_.Clear();
       for (E& entry : std::span(reinterpret_cast<E*>(merging_.data()), count)) {
-        if (!reader.texts().Unpack(entry.key)) {
+        if (!reader.texts().Unpack(entry)) {
           return reader.RefuseTexts();
         }
-        entry.key = merging_texts_.Own(entry.key);
+        merging_texts_.Adopt(entry);
       }
     }
     const KeyHash hash = memory_->key_hash();
@@ -382,7 +387,7 @@ class PartitionedStore {
   FoldPolicy policy_;
   std::vector<Form> forms_;         // on their way to leaders
   std::vector<std::byte> merging_;  // entries of a ring
-  TextArena merging_texts_;         // of their keys
+  TextArena merging_texts_;         // of these entries
   std::uint64_t merged_entries_ = 0;
   std::uint64_t own_entries_ = 0;
 };

@@ -7,6 +7,7 @@
 //
 //   1. A key has one entry.
 //   2. Apply either applies its function to every item of the group, or returns an error that ends the run.
+//   3. The texts of keys and values are in memory of the table's own.
 //
 //   auto table = SliceTable<std::uint64_t, CountValue>::Create(memory, expected_keys);
 //   status = table->ApplyRun(memory, entries);   // updates or forms, see delta_entry.h
@@ -29,9 +30,11 @@
 #include "state/index/hash_index.h"
 #include "state/index/key_hash.h"
 #include "state/log/entry_log.h"
-#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
 #include "state/log/state_thresholds.h"
+#include "state/log/text_log.h"
+#include "state/log/value_texts.h"
+#include "state/record/record.h"
 #include "state/store/run_groups.h"
 #include "state/store/table_counts.h"
 
@@ -88,7 +91,7 @@ class SliceTable {
   absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply, const Make& make = {}) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
     absl::Status status = Prepare(memory, items.size());
-    status.Update(texts_.MakeRoomFor(memory, items));
+    status.Update(key_texts_.MakeRoomFor(memory, items));
     if (!status.ok()) {
       return status;
     }
@@ -146,17 +149,26 @@ class SliceTable {
   /// The entry of a number below size().
   Entry& At(std::uint32_t number) { return log_.At(number); }
 
+  /// Calls `change(value)` on a value of one of its entries, outside of Apply; the value may have texts of any memory
+  /// then. ResourceExhausted past the budget.
+  template <typename ChangeFn>
+  absl::Status Change(StateMemory& memory, V& value, const ChangeFn& change) {
+    return value_texts_.Change(memory, value, Age::kKnown, change);
+  }
+
   /// Gives all memory back.
   void Release(StateMemory& memory) {
     index_.Release(memory);
     log_.Release(memory);
-    texts_.Release(memory);
+    key_texts_.Release(memory);
+    value_texts_.Release(memory);
   }
 
   std::uint32_t size() const { return log_.size(); }
   Forecast forecast() const { return size(); }
   std::size_t size_bytes() const {
-    return index_.size_bytes() + std::size_t{log_.size()} * sizeof(Entry) + texts_.size_bytes();
+    return index_.size_bytes() + std::size_t{log_.size()} * sizeof(Entry) + key_texts_.size_bytes() +
+           value_texts_.size_bytes();
   }
   TableCounts counts() const {
     return {.index_growths = index_.growths(), .index_touches = index_touches_, .prefetched_entries = prefetched_};
@@ -229,6 +241,7 @@ class SliceTable {
     }
     for (std::size_t i = 0; i < items.size(); ++i) {
       Entry* entry = guesses[i];
+      [[maybe_unused]] const std::uint32_t known_entries = log_.size();
       if (entry == nullptr || !(entry->key == items[i].key)) {
         // An earlier item of this group may have brought the same new key: this finds it.
         entry = TryFindOrAppend(items[i].hash, items[i].key, make);
@@ -238,7 +251,16 @@ class SliceTable {
           }
         }
       }
-      apply(entry->value, items[i]);
+      if constexpr (kHasText<V>) {
+        const Age age = log_.size() == known_entries ? Age::kKnown : Age::kNew;
+        if (absl::Status status =
+                value_texts_.Change(memory, entry->value, age, [&](V& value) { apply(value, items[i]); });
+            !status.ok()) {
+          return status;
+        }
+      } else {
+        apply(entry->value, items[i]);
+      }
     }
     return absl::OkStatus();
   }
@@ -252,7 +274,7 @@ class SliceTable {
       return nullptr;
     }
     if (number == log_.size()) {
-      log_.Append(Entry{.key = texts_.Own(key), .value = make()});
+      log_.Append(Entry{.key = key_texts_.Own(key), .value = make()});
     }
     return &log_.At(number);
   }
@@ -277,12 +299,13 @@ class SliceTable {
 
   HashIndex index_;
   EntryLog<Entry> log_;
-  [[no_unique_address]] KeyTexts<K> texts_;  // of the log's keys
-  std::uint64_t updates_ = 0;                // since the last growth
-  std::uint32_t size_at_growth_ = 0;         // the last one
-  std::uint64_t cached_bytes_ = 0;           // up to which it does without prefetching
-  std::uint64_t prefetched_ = 0;             // items, whose buckets and entries were prefetched
-  std::uint64_t index_touches_ = 0;          // groups of updates that gave a larger index pages
+  [[no_unique_address]] TextLog<K> key_texts_;
+  [[no_unique_address]] ValueTexts<V> value_texts_;
+  std::uint64_t updates_ = 0;         // since the last growth
+  std::uint32_t size_at_growth_ = 0;  // the last one
+  std::uint64_t cached_bytes_ = 0;    // up to which it does without prefetching
+  std::uint64_t prefetched_ = 0;      // items, whose buckets and entries were prefetched
+  std::uint64_t index_touches_ = 0;   // groups of updates that gave a larger index pages
 };
 
 }  // namespace glaive::state

@@ -7,15 +7,18 @@
 // moves those that are left to another TupleLists once most places are empty. Owned by one executor, used by its thread
 // alone.
 //
+// The texts of tuples are in memory of the lists' own. Dropped ones stay there as the tuples do.
+//
 // Costs: a tuple takes its size and 4 bytes; walking a list may miss the cache once a tuple. Moving costs nothing more
 // than dropping does, since as many tuples at least have been dropped.
 //
 //   TupleLists<Offer> lists;
 //   TupleList offers;                              // of one key
-//   status = lists.MakeRoom(memory, 1);
+//   status = lists.MakeRoom(memory, 1, TextBytes(offer));
 //   lists.Push(offers, offer);
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -23,6 +26,8 @@
 
 #include "state/log/entry_log.h"
 #include "state/log/state_memory.h"
+#include "state/log/text_log.h"
+#include "state/record/record.h"
 
 namespace glaive::state {
 
@@ -35,8 +40,12 @@ struct TupleList {
 template <typename T>
 class TupleLists {
  public:
-  /// Makes sure that `tuples` more can be pushed. ResourceExhausted past the budget.
-  absl::Status MakeRoom(StateMemory& memory, std::uint32_t tuples) { return log_.MakeRoom(memory, tuples); }
+  /// Makes sure that `tuples` more can be pushed, whose texts refer to `text_bytes`. ResourceExhausted past the budget.
+  absl::Status MakeRoom(StateMemory& memory, std::uint32_t tuples, std::size_t text_bytes = 0) {
+    absl::Status status = log_.MakeRoom(memory, tuples);
+    status.Update(texts_.MakeRoom(memory, text_bytes));
+    return status;
+  }
 
   /// Appends to a list, into room that MakeRoom made.
   void Push(TupleList& list, const T& tuple) {
@@ -45,7 +54,8 @@ class TupleLists {
     if (list.size != 0) {
       next = std::exchange(log_.At(list.last).next, number);
     }
-    log_.Append(Link{.tuple = tuple, .next = next});
+    log_.Append(Link{.tuple = texts_.Own(tuple), .next = next});
+    text_bytes_ += TextBytes(tuple);
     list.last = number;
     ++list.size;
   }
@@ -65,15 +75,19 @@ class TupleLists {
   /// Forgets a list's tuples.
   void Drop(TupleList& list) {
     dropped_ += list.size;
+    dropped_text_bytes_ += TextBytesOf(list);
     list = {};
   }
-  /// Whether more than half of the log has been dropped.
-  bool IsSparse() const { return dropped_ > log_.size() / 2; }
+  /// Whether more than half of the log, or of the texts, has been dropped.
+  bool IsSparse() const { return dropped_ > log_.size() / 2 || dropped_text_bytes_ > text_bytes_ / 2; }
 
   /// Gives the memory back, whatever the lists have.
   void Release(StateMemory& memory) {
     log_.Release(memory);
+    texts_.Release(memory);
     dropped_ = 0;
+    text_bytes_ = 0;
+    dropped_text_bytes_ = 0;
   }
 
   /// Calls `visit(tuple)` for each, from the first to the last, until it returns an error; returns that.
@@ -89,9 +103,22 @@ class TupleLists {
     return absl::OkStatus();
   }
 
-  /// Tuples in all lists, and the bytes of the log.
+  /// The bytes that the texts of a list's tuples refer to. Walks the list if there may be any.
+  std::size_t TextBytesOf(const TupleList& list) const {
+    std::size_t bytes = 0;
+    if constexpr (kHasText<T>) {
+      ForEach(list, [&bytes](const T& tuple) {
+        bytes += TextBytes(tuple);
+        return absl::OkStatus();
+      }).IgnoreError();
+    }
+    return bytes;
+  }
+
+  /// Tuples in all lists, the bytes that their texts refer to, and those of the log.
   std::uint32_t size() const { return log_.size() - dropped_; }
-  std::uint64_t size_bytes() const { return log_.size_bytes(); }
+  std::uint64_t text_bytes() const { return text_bytes_ - dropped_text_bytes_; }
+  std::uint64_t size_bytes() const { return log_.size_bytes() + texts_.size_bytes(); }
 
  private:
   struct Link {
@@ -100,7 +127,10 @@ class TupleLists {
   };
 
   EntryLog<Link> log_;
-  std::uint32_t dropped_ = 0;  // of the log's tuples
+  [[no_unique_address]] TextLog<T> texts_;  // of the log's tuples
+  std::uint32_t dropped_ = 0;               // of these
+  std::uint64_t text_bytes_ = 0;            // of the log's tuples
+  std::uint64_t dropped_text_bytes_ = 0;    // of these
 };
 
 }  // namespace glaive::state

@@ -33,6 +33,7 @@
 #include <iterator>
 #include <limits>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -54,6 +55,13 @@ class TwoStacks {
 
   /// A key's aggregates over the front and the back pieces, and until when the last of these counts.
   struct Sides {
+    using Members = std::tuple<V, V>;
+    template <typename Self, typename Visit>
+    static void VisitMembers(Self& self, const Visit& visit) {
+      visit("front", self.front);
+      visit("back", self.back);
+    }
+
     V front{};
     V back{};
     std::int64_t front_until = kNever;
@@ -132,9 +140,9 @@ class TwoStacks {
   absl::StatusOr<Progress> ForEach(Piece& piece, std::size_t& entries, const Applier& apply);
 
   void Pop(Sides& sides, const Item& item) { sides.front = *item.value; }
-  void Flip(Sides& sides, const Item& item, std::int64_t until);
+  absl::Status Flip(Sides& sides, const Item& item, Piece& piece);
   absl::Status MergeInto(Piece& resident, const Item& item);
-  absl::Status InsertInFront(Sides& sides, const Item& item, std::int64_t until, Piece* resident);
+  absl::Status InsertInFront(Sides& sides, const Item& item, Piece& piece, Piece* resident);
   absl::StatusOr<Progress> TakeIn(std::size_t& entries);
 
   /// Where a piece that leaves at `until` belongs: before all that leave later.
@@ -194,7 +202,12 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::WorkOnNext(s
       return Progress::kDone;
     }
     Piece& piece = back_.back();
-    progress = ForEach(piece, entries, [&](Sides& sides, const Item& item) { Flip(sides, item, piece.until); });
+    absl::Status status;
+    progress =
+        ForEach(piece, entries, [&](Sides& sides, const Item& item) { status.Update(Flip(sides, item, piece)); });
+    if (!status.ok()) {
+      return status;
+    }
     if (progress.ok() && *progress == Progress::kDone) {
       front_.push_front(std::move(piece));
       back_.pop_back();
@@ -229,7 +242,7 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::TakeIn(std::
   absl::Status status;
   const auto apply = [&](Sides& sides, const Item& item) {
     if (in_front) {
-      status.Update(InsertInFront(sides, item, piece.until, resident));
+      status.Update(InsertInFront(sides, item, piece, resident));
       return;
     }
     Join(sides.back, sides.back_until, *item.value, piece.until);
@@ -310,37 +323,39 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::ForEach(Piec
   return Progress::kDone;
 }
 
+// The texts that an entry gives up can be read until the next change of its table: until the next item at least.
 template <StateKey K, CrdtValue V>
-void TwoStacks<K, V>::Flip(Sides& sides, const Item& item, std::int64_t until) {
+absl::Status TwoStacks<K, V>::Flip(Sides& sides, const Item& item, Piece& piece) {
   const V later = sides.front;  // of the pieces that leave later
-  Join(sides.front, sides.front_until, *item.value, until);
-  *item.value = later;
+  Join(sides.front, sides.front_until, *item.value, piece.until);
+  return piece.table.Change(*memory_, *item.value, [&](V& value) { value = later; });
 }
 
 // A key that is in a piece which leaves at the same time has there what its front will be after that. Of another key it
 // is what the newest piece that leaves earlier says, or the front itself.
 template <StateKey K, CrdtValue V>
-absl::Status TwoStacks<K, V>::InsertInFront(Sides& sides, const Item& item, std::int64_t until, Piece* resident) {
+absl::Status TwoStacks<K, V>::InsertInFront(Sides& sides, const Item& item, Piece& piece, Piece* resident) {
   V later = sides.front_until >= now_ ? sides.front : V{};
   bool leaves_with_another = false;
-  for (Piece& piece : front_) {
-    if (piece.until > until || leaves_with_another) {
+  absl::Status status;
+  for (Piece& other : front_) {
+    if (other.until > piece.until || leaves_with_another) {
       break;
     }
-    V* const saved = piece.table.Find(item.hash, item.key);
-    leaves_with_another = saved != nullptr && piece.until == until;
-    if (saved != nullptr && piece.until < until) {
+    V* const saved = other.table.Find(item.hash, item.key);
+    leaves_with_another = saved != nullptr && other.until == piece.until;
+    if (saved != nullptr && other.until < piece.until) {
       later = *saved;
-      Merge(*saved, *item.value);
+      status.Update(other.table.Change(*memory_, *saved, [&](V& value) { Merge(value, *item.value); }));
     }
   }
-  Join(sides.front, sides.front_until, *item.value, until);
+  Join(sides.front, sides.front_until, *item.value, piece.until);
   if (resident == nullptr) {
-    *item.value = later;
-    return absl::OkStatus();
+    status.Update(piece.table.Change(*memory_, *item.value, [&](V& value) { value = later; }));
+    return status;
   }
-  if (leaves_with_another) {
-    return absl::OkStatus();
+  if (leaves_with_another || !status.ok()) {
+    return status;
   }
   return resident->table.Apply(*memory_, std::span(&item, 1), [&](V& value, const Item&) { value = later; });
 }

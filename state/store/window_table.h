@@ -29,8 +29,8 @@
 #include "rdma/base/every.h"
 #include "state/crdt/compact_form.h"
 #include "state/index/key_hash.h"
-#include "state/log/key_texts.h"
 #include "state/log/state_memory.h"
+#include "state/log/text_log.h"
 #include "state/record/record.h"
 #include "state/store/cell_table.h"
 #include "state/store/delta_entry.h"
@@ -41,9 +41,9 @@
 
 namespace glaive::state {
 
-/// Whether a key and its value's compact form fit a cache line.
+/// Whether a key and its value's compact form fit a cache line. Cells own no texts of values.
 template <typename K, typename V>
-inline constexpr bool kFitsCells = sizeof(K) + sizeof(CompactForm<V>) <= 64;
+inline constexpr bool kFitsCells = sizeof(K) + sizeof(CompactForm<V>) <= 64 && !kHasText<V>;
 
 template <StateKey K, typename V>
 class WindowTable {
@@ -386,7 +386,7 @@ class WindowTable {
   bool HasCellAsWell(const K& key) const { return shared_ > 0 && cells_.Find(cells_.HomeOf(key), key) != nullptr; }
 
   Cells cells_;
-  [[no_unique_address]] KeyTexts<K> cell_texts_;  // of the keys in cells
+  [[no_unique_address]] TextLog<K> cell_texts_;  // of the keys in cells
   Log log_;  // of keys without a cell, and of what cells did not take or no longer have
   std::uint64_t updates_ = 0;
   std::uint64_t deltas_ = 0;           // of these, those that are no records of this executor

@@ -52,8 +52,8 @@ template <typename K>
 struct Keyed {
   using Members = std::tuple<K, std::int64_t>;
   template <typename Self, typename Visit>
-  static void VisitTexts(Self& self, const Visit& visit) {
-    ForEachText(self.key, visit);
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("key", self.key);
   }
 
   K key;

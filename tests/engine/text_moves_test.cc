@@ -321,7 +321,7 @@ TEST_P(LongTexts, FitAKeyUpToAPartOfAMessage) {
   } else {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr("messages of 4096 bytes carry 256 bytes of them: its member site has 257 bytes; raise "
+                HasSubstr("messages of 4096 bytes carry 256 bytes of them: its member key.site has 257 bytes; raise "
                           "--slot-bytes"));
   }
 }

@@ -8,7 +8,10 @@
 namespace glaive::sim {
 namespace {
 
-std::uint64_t HashOf(std::span<const std::byte> runs) { return XXH3_64bits(runs.data(), runs.size()); }
+std::uint64_t HashOf(const state::DeltaChunk& chunk) {
+  return XXH3_64bits_withSeed(chunk.texts.data(), chunk.texts.size(),
+                              XXH3_64bits(chunk.runs.data(), chunk.runs.size()));
+}
 
 std::string Show(const state::DeltaTag& tag) {
   return absl::StrCat(tag.runs_bytes, " bytes of entries", tag.has_marker == 1 ? " and the marker" : "", " of epoch ",
@@ -29,15 +32,16 @@ std::int64_t DeltaLedger::CoveredNow(ExecutorId executor, std::uint32_t input) c
   return told_ms == kBeginningMs || told_ms == kEndMs ? told_ms : told_ms - options_.lateness_ms;
 }
 
-void DeltaLedger::OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag,
-                           std::span<const std::byte> runs) {
+void DeltaLedger::OnQueued(ExecutorId from, ExecutorId to, const state::DeltaChunk& chunk) {
+  const std::uint32_t input = chunk.tag.input;
   rings_[{from, to}].under_way.push_back(
-      {.tag = tag, .runs_hash = HashOf(runs), .covers_ms = CoveredNow(from, tag.input)});
-  inputs_.insert(tag.input);
+      {.tag = chunk.tag, .hash = HashOf(chunk), .covers_ms = CoveredNow(from, input)});
+  inputs_.insert(input);
 }
 
-void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs,
-                           const std::optional<state::EpochMarker>& marker) {
+void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaChunk& chunk) {
+  const state::DeltaTag& tag = chunk.tag;
+  const std::optional<state::EpochMarker>& marker = chunk.marker;
   Ring& ring = rings_[{from, to}];
   if (ring.under_way.empty() || ring.under_way.front().tag != tag) {
     if (!broken_) {
@@ -47,7 +51,7 @@ void DeltaLedger::OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag
     }
     return;
   }
-  if (ring.under_way.front().runs_hash != HashOf(runs) && !broken_) {
+  if (ring.under_way.front().hash != HashOf(chunk) && !broken_) {
     broken_ = absl::StrCat("I2: executor ", Value(to), " has merged ", Show(tag), " of executor ", Value(from),
                            ", but other entries than were queued");
   }

@@ -1,27 +1,26 @@
 // DeltaLedger: which chunks of deltas every executor owes every other, for invariants I2 and I3.
 //
-//   I2 A leader merges each chunk that was queued for it exactly once and in order, with the same entries: at every
-//      merge.
+//   I2 A leader merges each chunk that was queued for it exactly once and in order, with the same entries and texts: at
+//      every merge.
 //   I3 A watermark is seen only behind all that it covers: a row of a window comes once the chunks of all others up to
 //      the window's end have been merged where it comes from; at every row. How far chunks go at most is told by the
 //      flows themselves, when they are queued. (A marker that runs ahead of the records of its own batch shows in the
 //      results only.) A marker of a source says no more than its flow has come to, or may follow while it is idle.
 //
-//   ledger.OnQueued(from, to, tag, runs); ... ledger.OnMerged(from, to, tag, runs, marker); problem = ledger.broken();
+//   ledger.OnQueued(from, to, chunk); ... ledger.OnMerged(from, to, chunk); problem = ledger.broken();
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 
 #include "rdma/base/ids.h"
 #include "state/epoch/delta_layout.h"
+#include "state/epoch/delta_reader.h"
 #include "tests/sim/event.h"
 #include "tests/sim/flow_source.h"
 
@@ -40,9 +39,8 @@ class DeltaLedger {
   /// `truth` outlives it.
   DeltaLedger(const Options& options, const FlowTruth& truth) : options_(options), truth_(&truth) {}
 
-  void OnQueued(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs);
-  void OnMerged(ExecutorId from, ExecutorId to, const state::DeltaTag& tag, std::span<const std::byte> runs,
-                const std::optional<state::EpochMarker>& marker);
+  void OnQueued(ExecutorId from, ExecutorId to, const state::DeltaChunk& chunk);
+  void OnMerged(ExecutorId from, ExecutorId to, const state::DeltaChunk& chunk);
   /// What merges have broken first.
   const std::optional<std::string>& broken() const { return broken_; }
   /// `leader` writes a row. What is broken.
@@ -53,7 +51,7 @@ class DeltaLedger {
  private:
   struct Chunk {
     state::DeltaTag tag;
-    std::uint64_t runs_hash = 0;
+    std::uint64_t hash = 0;                 ///< of its runs and texts
     std::int64_t covers_ms = kBeginningMs;  ///< with a marker: how far the flows had been read
   };
   struct Ring {

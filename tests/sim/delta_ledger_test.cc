@@ -22,18 +22,23 @@ state::DeltaTag Tag(std::uint64_t epoch, std::uint32_t runs_bytes, bool has_mark
   return {.epoch = epoch, .runs_bytes = runs_bytes, .has_marker = has_marker ? 1U : 0U, .input = 0, .text_bytes = 0};
 }
 
+state::DeltaChunk Chunk(const state::DeltaTag& tag, std::string_view runs = "",
+                        const std::optional<state::EpochMarker>& marker = std::nullopt, std::string_view texts = "") {
+  return {
+      .tag = tag, .runs = std::as_bytes(std::span(runs)), .marker = marker, .texts = std::as_bytes(std::span(texts))};
+}
+
 class DeltaLedgerTest : public ::testing::Test {
  protected:
   void ReadUntil(std::int64_t watermark_ms) { truth_.Of(0, kHelper).watermark_ms = watermark_ms; }
   void Queue(const state::DeltaTag& tag, std::string_view runs = "runs") {
-    ledger_.OnQueued(kHelper, kLeader, tag, std::as_bytes(std::span(runs)));
+    ledger_.OnQueued(kHelper, kLeader, Chunk(tag, runs));
   }
   void Merge(const state::DeltaTag& tag, std::string_view runs = "runs") {
-    ledger_.OnMerged(kHelper, kLeader, tag, std::as_bytes(std::span(runs)), std::nullopt);
+    ledger_.OnMerged(kHelper, kLeader, Chunk(tag, runs));
   }
   void MergeMarker(const state::DeltaTag& tag, std::int64_t watermark_ms) {
-    ledger_.OnMerged(kHelper, kLeader, tag, std::as_bytes(std::span(std::string_view("runs"))),
-                     state::EpochMarker{.watermark_ms = watermark_ms});
+    ledger_.OnMerged(kHelper, kLeader, Chunk(tag, "runs", state::EpochMarker{.watermark_ms = watermark_ms}));
   }
   std::string Broken() const { return ledger_.broken().value_or(""); }
   std::string AtRow(std::int64_t window_end_ms) const { return ledger_.AtRow(kLeader, window_end_ms).value_or(""); }
@@ -50,6 +55,15 @@ TEST_F(DeltaLedgerTest, ChunksInTheirOrderAreRight) {
   Merge(Tag(1, 40));
   EXPECT_EQ(Broken(), "");
   EXPECT_EQ(ledger_.AtEnd(), std::nullopt);
+}
+
+TEST_F(DeltaLedgerTest, OtherTextsThanWereQueuedAreNoticed) {
+  ledger_.OnQueued(kHelper, kLeader, Chunk(Tag(1, 0), "runs", std::nullopt, "a text"));
+  ledger_.OnMerged(kHelper, kLeader, Chunk(Tag(1, 0), "runs", std::nullopt, "a text"));
+  EXPECT_EQ(Broken(), "");
+  ledger_.OnQueued(kHelper, kLeader, Chunk(Tag(2, 0), "runs", std::nullopt, "a text"));
+  ledger_.OnMerged(kHelper, kLeader, Chunk(Tag(2, 0), "runs", std::nullopt, "a test"));
+  EXPECT_THAT(Broken(), HasSubstr("but other entries than were queued"));
 }
 
 TEST_F(DeltaLedgerTest, AMarkerThatIsAheadOfItsFlowIsNoticed) {
@@ -148,8 +162,8 @@ TEST_F(DeltaLedgerTest, WhereSeveralFlowsFallSilentAnIdleOneMayHaveFollowedAnyOt
   FlowTruth truth(1, 2, time_, Scenario().idle_timeout_ns(), /*one_is_silent=*/false);
   DeltaLedger ledger({.executors = 2, .inputs_are_sources = true, .lateness_ms = 10}, truth);
   truth.Of(0, kHelper) = {.watermark_ms = 100, .idle_from_ns = time_.now_ns()};
-  ledger.OnQueued(kHelper, kLeader, Tag(1, 0), {});
-  ledger.OnMerged(kHelper, kLeader, Tag(1, 0), {}, state::EpochMarker{.watermark_ms = 5'000});
+  ledger.OnQueued(kHelper, kLeader, Chunk(Tag(1, 0)));
+  ledger.OnMerged(kHelper, kLeader, Chunk(Tag(1, 0), "", state::EpochMarker{.watermark_ms = 5'000}));
   EXPECT_EQ(ledger.broken(), std::nullopt);
   EXPECT_EQ(ledger.AtRow(kLeader, 1'000), std::nullopt);
 }
@@ -171,8 +185,8 @@ TEST(DeltaLedger, EachInputGoesByItsOwnSource) {
     for (const std::uint32_t input : {0U, 1U}) {
       state::DeltaTag tag = Tag(1, 0);
       tag.input = input;
-      ledger.OnQueued(kHelper, kLeader, tag, {});
-      ledger.OnMerged(kHelper, kLeader, tag, {}, std::nullopt);
+      ledger.OnQueued(kHelper, kLeader, Chunk(tag));
+      ledger.OnMerged(kHelper, kLeader, Chunk(tag));
     }
     EXPECT_EQ(ledger.AtRow(kLeader, 500), std::nullopt);
     EXPECT_EQ(ledger.AtRow(kLeader, 501).has_value(), inputs_are_sources);
@@ -186,11 +200,11 @@ TEST(DeltaLedger, AnInputOfUnitedSourcesMayTellOfAnyOfThem) {
   truth.Of(0, kHelper).watermark_ms = 500;
   truth.Of(1, kHelper).watermark_ms = 900;
   DeltaLedger ledger({.executors = 2, .inputs_are_sources = true, .unites_sources = true, .lateness_ms = 0}, truth);
-  ledger.OnQueued(kHelper, kLeader, Tag(1, 0), {});
-  ledger.OnMerged(kHelper, kLeader, Tag(1, 0), {}, state::EpochMarker{.watermark_ms = 900});
+  ledger.OnQueued(kHelper, kLeader, Chunk(Tag(1, 0)));
+  ledger.OnMerged(kHelper, kLeader, Chunk(Tag(1, 0), "", state::EpochMarker{.watermark_ms = 900}));
   EXPECT_EQ(ledger.broken(), std::nullopt);
-  ledger.OnQueued(kHelper, kLeader, Tag(2, 0), {});
-  ledger.OnMerged(kHelper, kLeader, Tag(2, 0), {}, state::EpochMarker{.watermark_ms = 901});
+  ledger.OnQueued(kHelper, kLeader, Chunk(Tag(2, 0)));
+  ledger.OnMerged(kHelper, kLeader, Chunk(Tag(2, 0), "", state::EpochMarker{.watermark_ms = 901}));
   EXPECT_NE(ledger.broken(), std::nullopt);
 }
 

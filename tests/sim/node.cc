@@ -128,12 +128,11 @@ class SimNode::Observer final : public engine::TurnObserver, public state::Delta
     node_->world_.step_listener->AtStep(node_->id_, StepOf(fiber));
   }
 
-  void OnQueued(ExecutorId leader, const state::DeltaTag& tag, std::span<const std::byte> entries) override {
-    node_->world_.ledger->OnQueued(executor_, leader, tag, entries);
+  void OnQueued(ExecutorId leader, const state::DeltaChunk& chunk) override {
+    node_->world_.ledger->OnQueued(executor_, leader, chunk);
   }
-  void OnMerged(ExecutorId sender, const state::DeltaTag& tag, std::span<const std::byte> entries,
-                const std::optional<state::EpochMarker>& marker) override {
-    node_->world_.ledger->OnMerged(sender, executor_, tag, entries, marker);
+  void OnMerged(ExecutorId sender, const state::DeltaChunk& chunk) override {
+    node_->world_.ledger->OnMerged(sender, executor_, chunk);
   }
 
  private:

@@ -53,12 +53,14 @@ TEST(MinValue, KeepsTheLaws) {
   ExpectCrdtLaws<MinValue<std::int64_t>>(5, RandomInteger<std::int64_t>);
   ExpectCrdtLaws<MinValue<std::uint16_t>>(6, RandomInteger<std::uint16_t>);
   ExpectCrdtLaws<MinValue<double>>(7, RandomDouble);
+  ExpectCrdtLaws<MinValue<Text>>(13, RandomLawText);
 }
 
 TEST(MaxValue, KeepsTheLaws) {
   ExpectCrdtLaws<MaxValue<std::int64_t>>(8, RandomInteger<std::int64_t>);
   ExpectCrdtLaws<MaxValue<std::uint64_t>>(9, RandomInteger<std::uint64_t>);
   ExpectCrdtLaws<MaxValue<double>>(10, RandomDouble);
+  ExpectCrdtLaws<MaxValue<Text>>(14, RandomLawText);
 }
 
 TEST(MeanValue, KeepsTheLaws) {

@@ -19,6 +19,7 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@
 
 #include "state/crdt/compact_form.h"
 #include "state/crdt/crdt.h"
+#include "state/record/text.h"
 
 namespace glaive::state {
 
@@ -38,6 +40,12 @@ T RandomInteger(LawRandom& random) {
                                        static_cast<T>(std::numeric_limits<T>::max() - 1)};
   const std::uint64_t bits = random();
   return bits % 4 == 0 ? kEdges[(bits >> 2) % kEdges.size()] : static_cast<T>(bits >> (8 + bits % 56));
+}
+
+/// One of some dozen texts, short and long ones, of which many begin alike.
+inline Text RandomLawText(LawRandom& random) {
+  static constexpr std::string_view kLetters = "a long text of which each part is a text, too";
+  return Text(kLetters.substr(0, random() % kLetters.size()));
 }
 
 /// Inputs that a value is folded from, at most.

@@ -238,16 +238,19 @@ TEST(Fragment, EntriesOfTheExecutorsOwnAreThoseSinceTheLastBegin) {
 
 TEST(Fragment, AnObserverSeesTheEntriesThatAreQueued) {
   struct Seen final : DeltaObserver {
-    void OnQueued(ExecutorId to, const DeltaTag& tag, std::span<const std::byte> runs) override {
+    void OnQueued(ExecutorId to, const DeltaChunk& chunk) override {
       leader = to;
-      epoch = tag.epoch;
-      runs_bytes = runs.size();
+      epoch = chunk.tag.epoch;
+      runs_bytes = chunk.runs.size();
+      text_bytes = chunk.texts.size();
+      watermark_ms = chunk.marker ? chunk.marker->watermark_ms : 0;
     }
-    void OnMerged(ExecutorId /*sender*/, const DeltaTag& /*tag*/, std::span<const std::byte> /*runs*/,
-                  const std::optional<EpochMarker>& /*marker*/) override {}
+    void OnMerged(ExecutorId /*sender*/, const DeltaChunk& /*chunk*/) override {}
     ExecutorId leader{};
     std::uint64_t epoch = 0;
     std::size_t runs_bytes = 0;
+    std::size_t text_bytes = 0;
+    std::int64_t watermark_ms = 0;
   } seen;
   FragmentHelper helper(2, 1'024, 1 << 20, &seen);
   helper.Append(0, UpdatesFor(1, 2, 3));
@@ -257,6 +260,8 @@ TEST(Fragment, AnObserverSeesTheEntriesThatAreQueued) {
   EXPECT_EQ(seen.leader, ExecutorId{1});
   EXPECT_EQ(seen.epoch, epoch);
   EXPECT_EQ(seen.runs_bytes, RunBytes(3, sizeof(Update)));
+  EXPECT_EQ(seen.text_bytes, 0U);
+  EXPECT_EQ(seen.watermark_ms, static_cast<std::int64_t>(epoch));
 }
 
 TEST(Fragment, WithoutASegmentForAMarkerItSaysNotNow) {

@@ -1,5 +1,6 @@
-// Keys with texts on their way to a leader: how they lie in segments, and what a leader refuses of them.
+// Entries with texts on their way to a leader: how they lie in segments, and what a leader refuses of them.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "state/crdt/ordered.h"
 #include "tests/state/fragment_helper.h"
 #include "tests/state/test_hash.h"
 
@@ -85,6 +87,58 @@ TEST(FragmentTexts, ReachTheLeadersOfTheirKeys) {
   }
 }
 
+/// Key and value have a text each, which lie behind each other. An observer sees them as they travel.
+TEST(FragmentTexts, OfValuesComeBehindThoseOfKeys) {
+  using Named = DeltaUpdate<Text, Ordered<std::int64_t, Text>>;
+  constexpr DeltaEntryBytes kNamedBytes{.update = sizeof(Named), .form = 0, .has_texts = true};
+  struct Seen final : DeltaObserver {
+    void OnQueued(ExecutorId /*leader*/, const DeltaChunk& chunk) override {
+      text_bytes += chunk.texts.size();
+      texts.append(reinterpret_cast<const char*>(chunk.texts.data()), chunk.texts.size());
+    }
+    void OnMerged(ExecutorId /*sender*/, const DeltaChunk& /*chunk*/) override {}
+    std::size_t text_bytes = 0;
+    std::string texts;
+  } seen;
+  FragmentHelper helper(2, 1'024, 1 << 20, &seen);
+  std::map<std::string, std::string> expected;
+  std::map<std::string, std::string> received;
+  std::string sent;  // to the other executor, the last first
+  const std::vector<std::string> keys = TextsOf(1, 30);
+  const std::vector<std::string> values = TextsOf(2, 30);
+  std::vector<Named> updates;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Text key{std::string_view(keys[i])};
+    updates.push_back({.key = key, .input = {.order = 1, .value = Text(std::string_view(values[i]))}});
+    expected[keys[i]] = values[i];
+    if (LeaderOf(kTestHash(key), 2) != ExecutorId{1}) continue;
+    if (keys[i].size() > Text::kMostInline) sent.insert(0, keys[i]);
+    if (values[i].size() > Text::kMostInline) sent.insert(0, values[i]);
+  }
+  helper.Append(1, std::vector<Named>(updates.begin(), updates.begin() + 10));
+  for (const Named& own : helper.fragment().own<Named>()) received[std::string(own.key)] = own.input.value.view();
+  helper.EndEpoch([] { FAIL() << "no segment for a marker"; });
+  helper.Append(1, std::vector<Named>(updates.begin() + 10, updates.end()));
+  for (const Named& own : helper.fragment().own<Named>()) received[std::string(own.key)] = own.input.value.view();
+  helper.EndEpoch([] { FAIL() << "no segment for a marker"; });
+  std::size_t text_bytes = 0;
+  while (const auto delta = helper.Take(1)) {
+    TextUnpacker texts(std::span(delta->payload).last(delta->tag.text_bytes));
+    text_bytes += delta->tag.text_bytes;
+    for (const ReceivedRun& run : delta->Runs(kNamedBytes)) {
+      for (Named named : run.Entries<Named>()) {
+        ASSERT_TRUE(texts.Unpack(named));
+        received[std::string(named.key)] = named.input.value.view();
+      }
+    }
+    EXPECT_TRUE(texts.empty());
+  }
+  EXPECT_EQ(received, expected);
+  EXPECT_EQ(seen.text_bytes, sent.size());
+  EXPECT_EQ(text_bytes, sent.size());
+  EXPECT_TRUE(std::ranges::is_permutation(seen.texts, sent));
+}
+
 /// A chunk of one run by hand, with its texts behind it.
 class TextChunks : public testing::Test {
  protected:
@@ -112,7 +166,7 @@ TEST_F(TextChunks, AreReadWithTheirTexts) {
 TEST_F(TextChunks, AreRefusedWhereKeysHaveNone) {
   EXPECT_TRUE(Read(Chunk({{.key = Text("short"), .input = 1}}, ""), false).ok());
   EXPECT_THAT(std::string(Read(Chunk({{.key = Text("short"), .input = 1}}, "any bytes"), false).message()),
-              HasSubstr("it has 9 bytes of texts, and the keys of input 0 have none"));
+              HasSubstr("it has 9 bytes of texts, and the entries of input 0 have none"));
 }
 
 TEST_F(TextChunks, AreRefusedWhoseTextsDoNotFitTheMessage) {

@@ -27,6 +27,12 @@ Ordered<std::int64_t, std::int32_t> SmallPair(LawRandom& random) {
 TEST(ChosenValue, KeepsTheLaws) {
   ExpectCrdtLaws<FirstValue<std::int64_t, std::int32_t>>(1, SmallPair);
   ExpectCrdtLaws<LastValue<std::int64_t, std::int32_t>>(2, SmallPair);
+  ExpectCrdtLaws<FirstValue<std::int64_t, Text>>(7, [](LawRandom& random) {
+    return Ordered<std::int64_t, Text>{.order = Small(random), .value = RandomLawText(random)};
+  });
+  ExpectCrdtLaws<LastValue<Text, Text>>(8, [](LawRandom& random) {
+    return Ordered<Text, Text>{.order = RandomLawText(random), .value = RandomLawText(random)};
+  });
 }
 
 TEST(ChosenValue, IsOfTheLeastOrGreatestOrderAndOfTiesTheLeastOrGreatestValue) {
@@ -46,6 +52,7 @@ TEST(TopKValue, KeepsTheLaws) {
   ExpectCrdtLaws<TopKValue<1, std::int64_t>>(3, Small);
   ExpectCrdtLaws<TopKValue<3, std::int64_t>>(4, Small);
   ExpectCrdtLaws<TopKValue<10, std::int64_t>>(5, RandomInteger<std::int64_t>);
+  ExpectCrdtLaws<TopKValue<3, Text>>(9, RandomLawText);
 }
 
 TEST(TopKValue, KeepsTheGreatestInOrderWithTheirRepetitions) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,7 @@ GLAIVE_RECORD(Pointing, text, elsewhere)
 static_assert(kHasText<Text> && kHasText<Inner> && kHasText<Outer> && kHasText<std::array<Inner, 3>>);
 static_assert(!kHasText<Plain> && !kHasText<int> && !kHasText<NotDescribed> && !kHasText<std::optional<Plain>>);
 static_assert(kHasText<state::ElementKey<std::uint64_t, Text>> && !kHasText<state::ElementKey<int, long>>);
+static_assert(kHasText<std::vector<Inner>> && kHasText<std::tuple<int, Text>> && !kHasText<std::tuple<int, Plain>>);
 static_assert(RecordData<Text> && RecordData<Outer> && RecordData<Plain> && RecordData<int>);
 static_assert(!RecordData<Pointing> && !RecordData<NotDescribed> && !RecordData<std::string>);
 static_assert(kHidesText<NotDescribed> && kHidesText<std::optional<NotDescribed>>);

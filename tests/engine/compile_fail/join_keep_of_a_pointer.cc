@@ -1,4 +1,4 @@
-// expect: glaive: Keep() takes plain data of each record
+// expect: glaive: Keep() takes plain data or texts of each record
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

@@ -1,4 +1,4 @@
-// expect: glaive: Keep() takes plain data of each record: no Text or string, no pointers, no std::tuple
+// expect: glaive: Keep() takes plain data or texts of each record: no string, no pointers, no std::tuple
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

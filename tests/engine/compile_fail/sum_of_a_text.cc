@@ -1,10 +1,10 @@
-// expect: glaive: an aggregate reads no Text; texts can be keys, and Distinct{} counts them
+// expect: glaive: Sum{}, Mean{} and Variance{} read numbers; a Text is none
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
 
 auto query =
-    Clicks().KeyBy(&Click::page).Window(Tumbling{absl::Seconds(1)}).Aggregate(Several{Count{}, Max{[](const Click&) {
+    Clicks().KeyBy(&Click::page).Window(Tumbling{absl::Seconds(1)}).Aggregate(Several{Count{}, Sum{[](const Click&) {
                                                                                         return Text("page");
                                                                                       }}});
 

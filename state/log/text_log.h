@@ -1,5 +1,6 @@
-// KeyTexts: owns the texts of a table's keys, in the executor's state memory. For keys without texts it is empty, and
-// does nothing.
+// TextLog: owns the texts of what a table stores and never changes: of its keys, or of the tuples of a join. It is in
+// the executor's state memory. For types without texts it is empty, and does nothing. Values that change have
+// ValueTexts (value_texts.h).
 //
 // Room is made for the keys of many updates at once, though most of them may be known. It is a spare block, which is
 // used once the last block is full.
@@ -8,9 +9,9 @@
 //                        ▼                      ▼
 //   texts   | block: "a longer key…" "another key"  … |
 //
-// Owned by the table whose keys refer to it, and released with it. Used by the executor's thread alone.
+// Owned by the table that refers to it, and released with it. Used by the executor's thread alone.
 //
-//   KeyTexts<K> texts;
+//   TextLog<K> texts;
 //   if (absl::Status status = texts.MakeRoom(memory, TextBytes(key)); !status.ok()) return status;
 //   log.Append({.key = texts.Own(key), .value = {}});
 #pragma once
@@ -29,26 +30,27 @@
 
 namespace glaive::state {
 
-template <typename K>
-class KeyTexts {
+/// `R` is a key, a tuple, or an entry of both.
+template <typename R>
+class TextLog {
  public:
   static absl::Status MakeRoom(StateMemory& /*memory*/, std::size_t /*bytes*/) { return absl::OkStatus(); }
   template <typename Items>
   static absl::Status MakeRoomFor(StateMemory& /*memory*/, const Items& /*items*/) {
     return absl::OkStatus();
   }
-  static K Own(const K& key) { return key; }
+  static R Own(const R& record) { return record; }
   static void Release(StateMemory& /*memory*/) {}
   static constexpr std::size_t size_bytes() { return 0; }
 };
 
-template <typename K>
-  requires kHasText<K>
-class KeyTexts<K> {
+template <typename R>
+  requires kHasText<R>
+class TextLog<R> {
  public:
-  KeyTexts() = default;
-  KeyTexts(KeyTexts&& other) noexcept { *this = std::move(other); }
-  KeyTexts& operator=(KeyTexts&& other) noexcept {
+  TextLog() = default;
+  TextLog(TextLog&& other) noexcept { *this = std::move(other); }
+  TextLog& operator=(TextLog&& other) noexcept {
     std::swap(blocks_, other.blocks_);
     std::swap(next_, other.next_);
     std::swap(left_, other.left_);
@@ -56,11 +58,11 @@ class KeyTexts<K> {
     std::swap(size_bytes_, other.size_bytes_);
     return *this;
   }
-  KeyTexts(const KeyTexts&) = delete;
-  KeyTexts& operator=(const KeyTexts&) = delete;
-  ~KeyTexts() = default;
+  TextLog(const TextLog&) = delete;
+  TextLog& operator=(const TextLog&) = delete;
+  ~TextLog() = default;
 
-  /// Makes sure that keys can be owned whose texts refer to `bytes` in all. ResourceExhausted past the budget.
+  /// Makes sure that records can be owned whose texts refer to `bytes` in all. ResourceExhausted past the budget.
   absl::Status MakeRoom(StateMemory& memory, std::size_t bytes) {
     return bytes <= left_ || bytes <= spare_.size_bytes ? absl::OkStatus() : AddSpare(memory, bytes);
   }
@@ -74,21 +76,21 @@ class KeyTexts<K> {
     return MakeRoom(memory, bytes);
   }
 
-  /// The same key, whose texts refer to the bytes here.
-  K Own(const K& key) {
-    if (TextBytes(key) > left_) [[unlikely]] {
+  /// The same record, whose texts refer to the bytes here.
+  R Own(const R& record) {
+    if (TextBytes(record) > left_) [[unlikely]] {
       blocks_.push_back(std::exchange(spare_, Block()));
       next_ = reinterpret_cast<char*>(blocks_.back().data);
       left_ = blocks_.back().size_bytes;
     }
-    K owned = key;
+    R owned = record;
     char* const end = MoveTexts(owned, next_);
     left_ -= static_cast<std::size_t>(end - next_);
     next_ = end;
     return owned;
   }
 
-  /// Gives the memory back; no key refers to it any more.
+  /// Gives the memory back; nothing refers to it any more.
   void Release(StateMemory& memory) {
     for (const Block& block : blocks_) {
       memory.Release(block, Contents::kAny);
@@ -123,7 +125,7 @@ class KeyTexts<K> {
   }
 
   std::vector<Block> blocks_;  // in use
-  Block spare_;                // for keys that do not fit the last one
+  Block spare_;                // for texts that do not fit the last one
   char* next_ = nullptr;       // in the last block
   std::size_t left_ = 0;
   std::size_t size_bytes_ = 0;  // of all blocks
