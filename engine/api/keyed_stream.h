@@ -225,7 +225,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
   /// The stream of what a step makes of states that lie where all records of their keys are.
   template <typename Out, bool kFromSource, bool kHasTime, typename State, typename StatefulStep>
   auto Stateful(State initial, StatefulStep step) && {
-    ExpectStateWithoutTexts<State>();
+    ExpectTextsToOwn<State>();
     constexpr std::size_t kMostBytes = 4096;
     constexpr bool kIsPlain = std::is_trivially_copyable_v<State>;
     constexpr bool kIsSmall = !kIsPlain || sizeof(KeyedState<K, State>) <= kMostBytes;

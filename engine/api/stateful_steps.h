@@ -1,6 +1,9 @@
 // RichMap, RichFilterMap and RichFlatMap of a stream, whose state is the executor's, and of a stream by key, whose
 // state is the key's: `function(state, record)` may change a state that begins as a copy of `initial`.
 //
+// A state may have texts. They are copied behind each call that has changed them, so the function may put a record's
+// texts there, or parts of them.
+//
 //   .RichMap(std::uint64_t{0}, [](std::uint64_t& count, const Word& word) { return Numbered{++count, word}; })
 #pragma once
 
@@ -56,12 +59,13 @@ class StatefulSteps {
   StreamT&& Self() { return static_cast<StreamT&&>(*this); }
 };
 
-/// A state outlives the batch whose memory the texts of a record are in.
+/// A state outlives the batch whose memory the texts of a record are in, so the engine has to find and copy them.
 template <typename State>
-constexpr void ExpectStateWithoutTexts() {
-  static_assert(!kHasText<State> && !kHidesText<State>,
-                "glaive: a state has no Text, whose bytes are gone when the next record comes: store them in a "
-                "std::array<char, N>");
+constexpr void ExpectTextsToOwn() {
+  ExpectDescribedTexts<State>();
+  static_assert(!kHasText<State> || std::is_trivially_copyable_v<State>,
+                "glaive: a state with a Text is plain data; in a container such as std::vector its bytes would be gone "
+                "when the next record comes: store a std::string there");
 }
 
 /// Whether Fold() and Scan() take the function.

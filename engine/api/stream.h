@@ -326,7 +326,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   /// See StatefulSteps.
   template <typename Range, typename State, typename StatefulStep>
   auto ThroughStep(State initial, StatefulStep step) && {
-    ExpectStateWithoutTexts<State>();
+    ExpectTextsToOwn<State>();
     return std::move(*this).template Expand<Range>(OwnState<State, StatefulStep>{std::move(initial), std::move(step)});
   }
 

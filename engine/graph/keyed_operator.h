@@ -8,8 +8,9 @@
 //                                without a window: without event times, so that no watermark passes.
 //
 // All records of a key are on one executor: an exchange is in front of the operator. They come in the order in which
-// the exchange brings them. The states are part of the executor's state and its budget (invariant I6). A turn is
-// bounded: it ends after StateThresholds::entries_per_turn records or rows, and the table's index grows in steps.
+// the exchange brings them. The states, and their texts, are part of the executor's state and its budget (invariant
+// I6). A turn is bounded: it ends after StateThresholds::entries_per_turn records or rows, and the table's index grows
+// in steps.
 //
 // A source does not wait because of what is behind a fold: the rows come when the sources have ended.
 //

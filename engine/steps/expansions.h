@@ -1,7 +1,8 @@
 // What is made of one record where a chain of steps ends without a stage or a sink: any number of records.
 //
 // An expansion is called with a record and `emit`, and calls emit(made) for each record that it makes. An executor has
-// its own copy of it, so it may have state: that of the executor. `kName` is what --explain calls it.
+// its own copy of it, so it may have a `State state`: that of the executor, which owns the texts of it between the
+// calls. `kName` is what --explain calls it.
 //
 //   EachOf{[](const Line& line) { return WordsOf(line); }}(line, [&](const Word& word) { ... });
 #pragma once
@@ -9,6 +10,8 @@
 #include <functional>
 #include <string_view>
 #include <utility>
+
+#include "state/record/record.h"
 
 namespace glaive::engine {
 
@@ -38,8 +41,9 @@ struct EachOf {
 };
 
 /// What a step with a state (stateful.h) makes of the executor's state and the record.
-template <typename State, typename StatefulStep>
+template <typename StateT, typename StatefulStep>
 struct OwnState {
+  using State = StateT;
   static constexpr std::string_view kName = StatefulStep::kName;
 
   template <typename R, typename Emit>
@@ -50,5 +54,12 @@ struct OwnState {
   State state;
   StatefulStep step;
 };
+
+/// Whether an expansion has a state with texts.
+template <typename Expansion>
+inline constexpr bool kHasTextsInState = false;
+template <typename Expansion>
+  requires requires { typename Expansion::State; }
+inline constexpr bool kHasTextsInState<Expansion> = kHasText<typename Expansion::State>;
 
 }  // namespace glaive::engine

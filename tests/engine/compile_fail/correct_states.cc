@@ -20,6 +20,14 @@ auto dearest = Clicks().KeyBy(&Click::page).Partition().Reduce([](const Click& a
   return a.price < b.price ? b : a;
 });
 auto latest = Clicks().Reduce([](Click& a, const Click& b) { a.time_ms = b.time_ms; }).To(Discard{});
+// With texts.
+auto last_page = Clicks().RichMap(Text(), [](Text& last, const Click& click) {
+  last = Text("page");
+  return click;
+});
+auto pages = Clicks().KeyBy(&Click::page).Scan(std::array<Text, 2>{}, [](std::array<Text, 2>& last, const Click&) {
+  last = {Text("page"), last[0]};
+});
 auto numbered = Clicks().KeyBy(&Click::page).RichMap(0, [](int& count, const Click&) { return ++count; }).Shuffle();
 
 }  // namespace glaive::engine
