@@ -32,6 +32,9 @@ struct ContentInput {
   static constexpr bool kHasLateSink = kHasLateSinkT;
   static constexpr bool kFromSource = OriginT::kFromSource;
 
+  /// Windows of event time end before the stream does.
+  static constexpr bool has_results_at_end() { return false; }
+
   Key MakeKey(const Record& record) const { return std::invoke(key, record); }
   Tuple MakeInput(const Record& record, std::int64_t event_time_ms) const {
     return {.time_ms = event_time_ms, .tuple = record};

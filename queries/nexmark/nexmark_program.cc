@@ -26,7 +26,8 @@ std::uint64_t MostLineBytes(const EventInput& input) {
 }  // namespace
 
 std::string NexmarkProgram::summary() const {
-  std::string summary = "NEXMark: queries over the persons, auctions and bids of an auction house, with all their fields.";
+  std::string summary =
+      "NEXMark: queries over the persons, auctions and bids of an auction house, with all their fields.";
   for (const QueryDefinition& query : AllQueries()) {
     absl::StrAppend(&summary, "\n  --query=", std::string(query.name), ": ", std::string(query.question));
   }
@@ -43,8 +44,7 @@ void NexmarkProgram::RegisterFlags(engine::FlagSet& flags) {
   flags.AddChoice({.name = "profile",
                    .group = group,
                    .help = "whose events: Flink's suite, Apache Beam's, or the Rust crate's that Renoir reads"},
-                  input_.events.rules,
-                  {{"flink", Rules::kFlink}, {"beam", Rules::kBeam}, {"renoir", Rules::kRenoir}});
+                  input_.events.rules, {{"flink", Rules::kFlink}, {"beam", Rules::kBeam}, {"renoir", Rules::kRenoir}});
   flags.AddChoice({.name = "format",
                    .group = group,
                    .help = "whether events have all of their texts, or those alone that the query reads"},
@@ -85,8 +85,9 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
                                  .most_bytes = most_line_bytes(executor_count)},
                  executor_count);
   if (options.cluster.rank.value_or(0) == 0) {
-    std::cout << "events " << (input.generate == Generate::kLive ? "made while the run reads them"
-                                                                 : "made into memory before the run")
+    std::cout << "events "
+              << (input.generate == Generate::kLive ? "made while the run reads them"
+                                                    : "made into memory before the run")
               << (format_ == Format::kLean ? ", without texts that the query does not read" : ", with all texts")
               << "\n";
   }

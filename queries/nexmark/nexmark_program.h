@@ -17,7 +17,7 @@
 
 namespace glaive::queries::nexmark::suite {
 
-class NexmarkProgram final : public engine::QueryProgram {
+class NexmarkProgram final : public engine::QueryProgram, public engine::RunCheck {
  public:
   std::string name() const override { return "nexmark"; }
   std::string summary() const override;
@@ -25,6 +25,7 @@ class NexmarkProgram final : public engine::QueryProgram {
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
                                                        std::uint32_t executor_count, engine::FileClaims& claims,
                                                        const Watch& watch) override;
+  engine::RunCheck* check() override { return this; }
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) override;
   absl::Status CheckRun(std::span<const std::string> nodes) override;

@@ -132,8 +132,8 @@ Auction BeamRules::MakeAuction(std::uint64_t number, JavaRandom& random, EventTe
   auction.category = kFirstCategory + random.Below(kCategories);
   auction.initial_bid = DrawPrice(random);
   const std::uint64_t horizon_ms = HorizonMs(options_, number);
-  auction.expires = auction.date_time + 1 +
-                    static_cast<std::int64_t>(random.BelowLong(std::max<std::uint64_t>(2 * horizon_ms, 1)));
+  auction.expires =
+      auction.date_time + 1 + static_cast<std::int64_t>(random.BelowLong(std::max<std::uint64_t>(2 * horizon_ms, 1)));
   AppendLetters(texts.Begin(), 20, random);
   std::size_t bytes = kBytesOfNumbers + texts.draft().size();
   auction.item_name = texts.End(kAuctionTexts);

@@ -1,5 +1,5 @@
-// Channels: where bids come from, by the rules of the suite for Apache Flink: four hot channels, and 10,000 others, each
-// with a URL. Nine in ten URLs of the others end in the channel's id.
+// Channels: where bids come from, by the rules of the suite for Apache Flink: four hot channels, and 10,000 others,
+// each with a URL. Nine in ten URLs of the others end in the channel's id.
 //
 //   Google         https://www.nexmark.com/abc/de_f/ghi/item.htm?query=1
 //   channel-17     https://www.nexmark.com/jklm/_no/pq/item.htm?query=1&channel_id=1174405120

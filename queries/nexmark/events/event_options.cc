@@ -8,10 +8,9 @@ namespace glaive::queries::nexmark::events {
 
 absl::Status Validate(const EventOptions& options) {
   const auto check = [](const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
-    return value >= least && value <= most
-               ? absl::OkStatus()
-               : absl::InvalidArgumentError(
-                     absl::StrCat(option, " is ", value, "; it must be from ", least, " to ", most));
+    return value >= least && value <= most ? absl::OkStatus()
+                                           : absl::InvalidArgumentError(absl::StrCat(
+                                                 option, " is ", value, "; it must be from ", least, " to ", most));
   };
   absl::Status status = check("the event rate", options.event_rate, 1, kMostEventRate);
   status.Update(check("the group of events out of order", options.disorder_group, 1, kMostDisorderGroup));

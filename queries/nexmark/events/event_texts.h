@@ -32,9 +32,7 @@ class EventTexts {
   const std::string& draft() const { return draft_; }
   /// The text of what the string has; empty if the text is not wanted.
   Text End(std::uint32_t which) { return Own(draft_, which); }
-  Text Own(std::string_view bytes, std::uint32_t which) {
-    return Wants(which) ? arena_.Own(Text(bytes)) : Text();
-  }
+  Text Own(std::string_view bytes, std::uint32_t which) { return Wants(which) ? arena_.Own(Text(bytes)) : Text(); }
 
   /// The events that were made are not read any more.
   void Clear() { arena_.Clear(); }

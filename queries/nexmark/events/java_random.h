@@ -33,7 +33,8 @@ class JavaRandom {
       return Below(static_cast<std::uint32_t>(bound));
     }
     const std::uint64_t high = Bits(32);
-    const std::int64_t drawn = static_cast<std::int64_t>((high << 32) + static_cast<std::uint64_t>(std::int64_t{Int()}));
+    const std::int64_t drawn =
+        static_cast<std::int64_t>((high << 32) + static_cast<std::uint64_t>(std::int64_t{Int()}));
     const std::int64_t rest = drawn % static_cast<std::int64_t>(bound);
     return static_cast<std::uint64_t>(rest < 0 ? -rest : rest);
   }

@@ -10,9 +10,8 @@ inline constexpr std::array<std::string_view, 11> kFirstNames = {"Peter", "Paul"
                                                                  "Kate",  "Julie", "Sarah", "Deiter", "Walter"};
 inline constexpr std::array<std::string_view, 9> kLastNames = {"Shultz", "Abrams", "Spencer", "White", "Bartels",
                                                                "Walton", "Smith",  "Jones",   "Noris"};
-inline constexpr std::array<std::string_view, 10> kCities = {"Phoenix", "Los Angeles", "San Francisco", "Boise",
-                                                             "Portland", "Bend", "Redmond", "Seattle", "Kent",
-                                                             "Cheyenne"};
+inline constexpr std::array<std::string_view, 10> kCities = {
+    "Phoenix", "Los Angeles", "San Francisco", "Boise", "Portland", "Bend", "Redmond", "Seattle", "Kent", "Cheyenne"};
 inline constexpr std::array<std::string_view, 6> kStates = {"AZ", "CA", "ID", "OR", "WA", "WY"};
 
 }  // namespace glaive::queries::nexmark::events

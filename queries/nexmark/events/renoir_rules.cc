@@ -110,8 +110,8 @@ Auction RenoirRules::MakeAuction(std::uint64_t number, SmallRng& random, EventTe
   auction.initial_bid = DrawFloatPrice(random);
   auction.reserve = auction.initial_bid + DrawFloatPrice(random);
   const std::uint64_t horizon_ms = HorizonMs(options_, number);
-  auction.expires = auction.date_time + 1 +
-                    static_cast<std::int64_t>(random.Below64(std::max<std::uint64_t>(2 * horizon_ms, 1)));
+  auction.expires =
+      auction.date_time + 1 + static_cast<std::int64_t>(random.Below64(std::max<std::uint64_t>(2 * horizon_ms, 1)));
   const bool is_of_hot_seller = random.Below64(options_.hot_seller_ratio) > 0;
   auction.seller = kFirstId + (is_of_hot_seller ? LastPerson(number) / kHotOf * kHotOf : DrawPerson(number, random));
   auction.category = kFirstCategory + random.Below64(kCategories);

@@ -1,5 +1,5 @@
-// What a sequential program emits for the queries that turn each bid into a row or none: strings in standard containers,
-// texts taken apart by code of its own.
+// What a sequential program emits for the queries that turn each bid into a row or none: strings in standard
+// containers, texts taken apart by code of its own.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -126,16 +126,15 @@ absl::Status RecomputeQ14(const EventFlows& flows, const EmitLine& emit) {
 }
 
 absl::Status RecomputeQ21(const EventFlows& flows, const EmitLine& emit) {
-  const std::map<std::string, std::string> known = {
-      {"Apple", "0"}, {"Google", "1"}, {"Facebook", "2"}, {"Baidu", "3"}};
+  const std::map<std::string, std::string> known = {{"Apple", "0"}, {"Google", "1"}, {"Facebook", "2"}, {"Baidu", "3"}};
   return ForEachBid(flows, [&](const PlainBid& bid) {
     const auto of_name = known.find(bid.channel);
     std::string in_url;
     const std::string* const id =
         of_name != known.end() ? &of_name->second : FindChannelId(Split(bid.url, '&'), in_url);
     if (id != nullptr) {
-      emit(LineOf({std::to_string(bid.auction), std::to_string(bid.bidder), std::to_string(bid.price), bid.channel,
-                   *id}));
+      emit(LineOf(
+          {std::to_string(bid.auction), std::to_string(bid.bidder), std::to_string(bid.price), bid.channel, *id}));
     }
   });
 }

@@ -23,8 +23,8 @@ struct EventFlows {
 
   /// The flow of one executor alone.
   EventFlows Of(std::uint32_t executor) const;
-  /// Calls `use` with every event, an executor's after another's, in the order in which they were read. An event's texts
-  /// are valid during the call.
+  /// Calls `use` with every event, an executor's after another's, in the order in which they were read. An event's
+  /// texts are valid during the call.
   absl::Status ForEach(const std::function<void(const events::Event& event)>& use) const;
 };
 

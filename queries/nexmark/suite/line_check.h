@@ -1,5 +1,5 @@
-// CompareLines: compares emitted rows with the true ones, both as lines of CSV and in any order: each has to be there as
-// many times as it is true.
+// CompareLines: compares emitted rows with the true ones, both as lines of CSV and in any order: each has to be there
+// as many times as it is true.
 //
 //   absl::Status status = CompareLines("q1", emitted, expected);
 #pragma once
