@@ -342,7 +342,8 @@ class PartitionedStore {
         "the texts of a key and of what is stored with it take ", TextBytes(entry), " bytes, and messages of ",
         message_bytes_, " bytes carry ", MostTextBytes(message_bytes_),
         " bytes of them: ", longest.member.empty() ? "the text" : absl::StrCat("its member ", longest.member), " has ",
-        longest.bytes, " bytes; raise --slot-bytes, or shorten the texts"));
+        longest.bytes, " bytes; raise --slot-bytes, or --ring-budget if that has made the slots smaller, or "
+        "shorten the texts"));
   }
 
   template <typename E>

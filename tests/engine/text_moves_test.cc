@@ -309,7 +309,10 @@ TEST_P(LongTexts, FitARecordUpToAMessage) {
     EXPECT_TRUE(status.ok()) << status;
   } else {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(status.message()), HasSubstr("its member name has 4090 bytes; raise --slot-bytes"));
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr("its member name has 4090 bytes; raise --slot-bytes, or --ring-budget if that has made the slots "
+                  "smaller"));
   }
 }
 
@@ -322,7 +325,7 @@ TEST_P(LongTexts, FitAKeyUpToAPartOfAMessage) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("messages of 4096 bytes carry 256 bytes of them: its member key.site has 257 bytes; raise "
-                          "--slot-bytes"));
+                          "--slot-bytes, or --ring-budget if that has made the slots smaller, or shorten the texts"));
   }
 }
 
