@@ -1,11 +1,11 @@
-// Joins in the query API: two streams become one, of the pairs of their records that have the same key and window.
+// Joins in the query API: two streams become one, which has the pairs of their records with the same key and window.
 //
 //   Join(a, b)                          also LeftJoin, FullJoin: records without a partner have a result, too
 //     .On(key_of_a, key_of_b)           callables or member pointers; both keys have the same type
 //     .Window(Tumbling{...})            Tumbling, Sliding, Session, or Unbounded{} for none
 //     .AllowedLateness(d)               optional
-//     .LateTo(sink_of_a, sink_of_b)     optional: where records go that are late for all their windows
-//     .Keep(part_of_a, part_of_b)       optional: what is kept of the records, and shipped; else all of them
+//     .LateTo(sink_of_a, sink_of_b)     optional: sinks for the records that are late for all their windows
+//     .Keep(part_of_a, part_of_b)       optional: the parts of the records that are kept and shipped; else all of them
 //     .To(sink), or .Map(...) and so on: the results are a stream again, as those of an aggregation (api/stream.h)
 //
 // A result is a WindowResult<Key, std::tuple<A, B>>; where A or B may be missing, it is a std::optional. A session

@@ -1,4 +1,4 @@
-// KeyedStream: a stream behind KeyBy: it can be grouped by windows, aggregated as a whole, or go through steps with a
+// KeyedStream: a stream behind KeyBy. It can be grouped by windows, aggregated as a whole, or go through steps with a
 // state for each key. See stream.h.
 #pragma once
 

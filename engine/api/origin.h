@@ -1,5 +1,5 @@
-// Where a stream comes from: a source, the results of a stage, or an operator that gives each record its event time.
-// With it goes where a record has its event time, which is compiled into the pipeline.
+// Origins: the vertex that a stream comes from: a source, a stage, or an operator that gives each record its event
+// time. An origin also has the function of a record's event time, which is compiled into the consumer of the stream.
 #pragma once
 
 #include <cstdint>

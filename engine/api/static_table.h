@@ -1,4 +1,4 @@
-// StaticTable: a table that every executor has, for joins of a stream with what does not change: `.JoinTable(...)`.
+// StaticTable: a table that every executor has, for joins of a stream with constant data: `.JoinTable(...)`.
 //
 // Immutable after construction, and shared by the executors of a process. Every node makes it from the same data. It
 // owns the texts of its keys and values.

@@ -22,7 +22,8 @@
 //       .Aggregate(Count{})
 //       .To(Csv{"views.csv"});
 //
-// Functions passed in are shared by the executors of a process: pure ones, or lookups in constant tables.
+// The executors of a process share the functions of a query. So these must be pure, or look things up in constant
+// tables.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Streams of what an operator makes, each record with its event time beside it.
+// StreamOf: the streams behind operators that make records, each with its event time beside it.
 #pragma once
 
 #include <cstddef>

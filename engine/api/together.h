@@ -2,8 +2,8 @@
 //
 // Sources, flat maps and stages of a stream run once for all its copies, and for both streams of a Split. The steps
 // between them run once for each. A program has one run and one report; each sink has its own files. A slow sink holds
-// up the sources of its stream, what is made of them, and sources that are joined or united with these: an executor
-// reads such sources in the order of event time.
+// up the sources of its stream, all streams that are made of them, and sources that are joined or united with these,
+// because an executor reads such sources in the order of event time.
 //
 //   auto clicks = From(source).Filter(&IsClick);
 //   auto counts = Stream(clicks).KeyBy(&Click::page).Window(Tumbling{absl::Minutes(1)}).Aggregate(Count{});

@@ -2,7 +2,7 @@
 //
 // A record of each stream is in the union once, with its event time; no record moves to another executor. Records of
 // one stream stay in their order, and those of two streams are in any order. The union has event times if all of its
-// streams have them. Its watermark is the least of theirs, and a stream that is idle does not hold it up.
+// streams have them. Its watermark is the least of theirs, and an idle stream does not hold it up.
 //
 //   Union(From(clicks).Map(&ToVisit), From(views).Map(&ToVisit)).KeyBy(&Visit::page).Window(...)
 #pragma once

@@ -1,8 +1,8 @@
-// WrongOrder: what makes a query whose steps are out of order fail to compile with one readable line.
+// WrongOrder: the type with which a query whose steps are out of order fails to compile with one readable line.
 //
-// Each step of a query returns a type that has the steps that may come next. For the steps that may not, that type has
-// functions whose static_assert says what is missing. They return a WrongOrder, which takes any further step, so that
-// the compiler stops at the first mistake instead of listing its consequences.
+// Each step of a query returns a type that has the steps that may come next. For all other steps, that type has
+// functions whose static_assert says which step is missing. They return a WrongOrder, which takes any further step, so
+// that the compiler stops at the first mistake instead of listing its consequences.
 #pragma once
 
 #include <cstddef>
