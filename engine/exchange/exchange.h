@@ -1,4 +1,4 @@
-// ExchangeOperator: moves the records of a stream to the executors that a route names on one executor.
+// ExchangeOperator: one executor's end of an exchange. A route chooses the receivers of each record.
 //
 //    producer ──► chain ──► route ──► ExchangeSender ──► ring of B ──► inbox of B
 //                                           └─► own inbox

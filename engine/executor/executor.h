@@ -5,7 +5,8 @@
 // have ended (ExecutorRunner::Run), the main thread uses it. Several executors can share a thread and take turns, which
 // is how tests drive a whole cluster under one random order.
 //
-//   1. Nothing below RunRound waits in the kernel; files have threads of their own (engine/files/file_writer.h).
+//   1. Nothing below RunRound waits for a peer. Reading an input file may wait for the disk, for 64 KiB at most. Result
+//      files have threads of their own (engine/files/file_writer.h).
 //   2. After an error every fiber is unwound; status() tells the error, and done() holds.
 //
 //   auto executor = Executor::Create(config, query);

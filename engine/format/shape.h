@@ -104,7 +104,7 @@ inline constexpr bool kHasShape = [] {
   }
 }();
 
-/// Whether the optional ones of a T's members, at any depth, are scalars. Only such a T has one row in a table.
+/// Whether the optional ones of a T's members, at any depth, are scalars. Only such a T fits one CSV row.
 template <typename T>
 inline constexpr bool kIsFlat = [] {
   if constexpr (Described<T>) {

@@ -1,7 +1,8 @@
-// DeltaTarget: the input of a stage as the receiving fiber sees it: where the deltas of other executors go.
+// DeltaTarget: the input of a stage as a target of messages. The receiving fiber hands it the deltas of other
+// executors.
 //
-// It has a reader for each of them, which checks what comes before anything of it is used. Used by its executor's
-// thread alone.
+// It has a DeltaReader for each of them, which checks a delta before any of it is used. Used by its executor's thread
+// alone.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// DescribedState: what an operator says of its state when that does not fit.
+// DescribedState: an operator's description of its state, for the error when the state exceeds its budget.
 #pragma once
 
 #include <string>

@@ -7,10 +7,10 @@
 // A watermark follows each batch that has moved it. Records may be out of order by the bound; a record that is later
 // than that may be late for its window. The stream has no watermark of its own while the chain drops all records, or
 // while an exchange brings none. So it falls idle after --idle-timeout without a record, and others do not wait for it.
-// Time in which the producer is held up does not count.
+// Time in which a consumer holds up the producer does not count.
 //
 // A source in front of it waits for flows that are behind in the new event times (invariant I7), unless an exchange is
-// between them: the flow that is behind may lack the very records that the source would read.
+// between them: the flow that is behind may wait for the very records that the source would read next.
 //
 // Owned by the executor's task, used by its thread alone. EventTimeVertex is its part of the query's graph.
 #pragma once

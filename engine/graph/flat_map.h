@@ -4,8 +4,7 @@
 //             ── controls ───────────────────────────────────── the same ─────────────►
 //
 // A fused loop has room for one result a record. So a chain ends in front of a FlatMap, and another one begins behind
-// it. A flat map passes on to its producer what its consumers answer: whether one wants a turn, whether one leads too
-// far.
+// it. A flat map passes the answers of its consumers on to its producer (LeadsTooFar, WantsTurn, watermark_ms).
 //
 // Where the expansion has a state with texts, their bytes are in the executor's state memory.
 //

@@ -1,7 +1,7 @@
 // GraphQuery: a query as the graph of its vertices, and GraphTask: an executor's part of it, as fibers:
 //
-//   source    reads a source's batches, runs fused pipelines, folds the survivors into stores, ends epochs, or writes
-//             them to a sink: source_reader.h, stage/stage_input.h, sink_writer.h
+//   source    reads a source's batches, runs fused chains, folds the resulting records into stores and ends epochs, or
+//             writes them to a sink: source_reader.h, stage/stage_input.h, sink_writer.h
 //   ship      sends sealed segments to the leaders of their keys: executor/shipper.h
 //   receive   takes in the messages of other executors, each for its input: message_receiver.h
 //   exchange  hands on the records that other executors have sent: exchange/exchange.h
@@ -11,13 +11,13 @@
 // A query has one or more sinks. Their streams may share sources and stages, which run once for all of them. A query
 // without stages and exchanges sends nothing: its executors read and write on their own.
 //
-// Owned by the executor, used by its thread alone. Who may wait for whom:
+// Owned by the executor, used by its thread alone. The waits of the fibers:
 //
 //   1. receive waits for nothing but the next message (invariant I5): it uses primary memory and inboxes only.
 //   2. source, exchange and trigger wait for segments, which come back once others have received (I6). They wait for
 //      sinks, and where their records move on, for the credit of an exchange.
 //   3. source waits for slower flows, too (I7); trigger waits for the clock.
-//   4. trigger fires a window once min_ms() has passed its end; nobody changes such a window any more (I4).
+//   4. trigger fires a window once min_ms() has reached its end. No flow changes such a window any more (I4).
 #pragma once
 
 #include <cstddef>

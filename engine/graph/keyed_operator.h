@@ -1,4 +1,4 @@
-// KeyedOperator: a step with a state (engine/steps/stateful.h), where the state is that of the record's key.
+// KeyedOperator: a step with a state (engine/steps/stateful.h) for each key of the records.
 //
 //    producer ── Batch ──► state of the record's key ──► step ──► buffer ── Batch ──► consumers
 //                             in a table of the executor
@@ -12,7 +12,7 @@
 // I6). A turn is bounded: it ends after StateThresholds::entries_per_turn records or rows, and the table's index grows
 // in steps.
 //
-// A source does not wait because of what is behind a fold: the rows come when the sources have ended.
+// Consumers of a fold never hold up a source: the rows come when the sources have ended.
 //
 // Owned by the executor's task, used by its thread alone. KeyedVertex is its part of the query's graph.
 #pragma once

@@ -1,10 +1,10 @@
-// MessageReceiver: an RDMA fiber that takes the messages of other executors out of the rings, for the inputs that they
-// are for.
+// MessageReceiver: an RDMA fiber that takes the messages of other executors out of the rings, and hands each to its
+// input.
 //
-// Owned by a query task, used by its executor's thread. The fiber takes messages of channels in turn, from those on
-// which some have arrived (ExecutorMesh::NextArrival). So executors that send nothing cost nothing. It sleeps while
-// nothing has arrived, and returns held back credits then. It ends when every other executor has sent its last message
-// of each input. A query without inputs has no such fiber.
+// Owned by a query task, used by its executor's thread. The fiber serves the channels on which messages have arrived,
+// in turn (ExecutorMesh::NextArrival). So executors that send nothing cost nothing. While nothing has arrived, it waits
+// and returns credits that were held back. It ends when every other executor has sent its last message of each input. A
+// query without inputs has no such fiber.
 //
 //   MessageReceiver receiver(context, graph.inputs());
 //   status = receiver.Spawn(scheduler);

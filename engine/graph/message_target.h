@@ -1,7 +1,7 @@
-// MessageTarget: an input of the query as the receiving fiber sees it: where messages of other executors go.
+// MessageTarget: an input of the query as a target of messages. The receiving fiber hands it those of other executors.
 //
-// Every message that executors exchange is for one input: that of a stage, which takes deltas (delta_target.h), or an
-// exchange, which takes records (engine/exchange/exchange_inbox.h). Its tag has the input's number.
+// Every message that executors exchange is for one input. A stage takes deltas (delta_target.h), an exchange takes
+// records (engine/exchange/exchange_inbox.h). Its tag has the input's number.
 #pragma once
 
 #include <cstddef>

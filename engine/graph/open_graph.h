@@ -1,4 +1,4 @@
-// OpenGraph: a query's graph while an executor opens it, and what its operators share then.
+// OpenGraph: a query's graph while an executor opens it, and the objects that its operators share.
 //
 // Owned by the executor's task, used by its thread alone.
 //

@@ -1,32 +1,33 @@
-// Operator and Consumer: the contract of what runs for a vertex of a query's graph on one executor.
+// Operator and Consumer: an operator does the work of a vertex of a query's graph on one executor. This is its
+// contract.
 //
-//    ┌──────────┐   Take(batch)  On(control)  Flush()  Attend()  ┌──────────┐
-//    │ producer │ ─────────────────────────────────────────────► │ consumer │ ─────► the state of a stage,
-//    │ its      │                                                │ no fiber │        or a sink
-//    │ Output   │ ◄───────────────────────────────────────────── │ of its   │
-//    └──────────┘   LeadsTooFar()  WantsTurn()  watermark_ms()   │ own      │
-//     a fiber: "source", "trigger" or "exchange"                 └──────────┘
+//    ┌──────────┐   Take(batch)  On(control)  Flush()  Attend()    ┌──────────┐
+//    │ producer │  ─────────────────────────────────────────────►  │ consumer │ ─────► the state of a stage,
+//    │ its      │   LeadsTooFar()?  WantsTurn()?  watermark_ms()?  │ no fiber │        a sink, or its own Output
+//    │ Output   │  ◄─────────────────────────────────────────────  │ of its   │
+//    └──────────┘   answers                                        │ own      │
+//     in a fiber: "source", "trigger" or "exchange"                └──────────┘
 //
-// A producer is a source's reader, a stage, whose fiber is that of its trigger, or the receiving end of an exchange. A
-// consumer is the input of a stage, the writer of a sink, or the sending end of an exchange. A flat map is both, and
-// has no fiber: it calls its consumers in its producer's. Between producer and consumer is an Output (output.h), which
-// checks rules 1, 2 and 3.
+// A producer has an Output (output.h), which calls its consumers and checks rules 1, 2 and 3. A source's reader, a
+// stage (its trigger) and the receiving end of an exchange have a fiber. Other producers are consumers as well: flat
+// maps, unions, event-time operators and keyed operators. They run in the fiber of the producer before them. Only
+// consumers are the input of a stage, the writer of a sink and the sending end of an exchange.
 //
 //   1. Take, On, Flush and Attend of a consumer come one after the other: none begins while another is suspended.
 //   2. Watermarks ascend. Idle and Active alternate, and no batch and no watermark comes between Idle and Active.
 //   3. EndOfStream comes once, and last. It may come between Idle and Active.
-//   4. Take, On, Flush and Attend may suspend the fiber: for a free segment, for the credit of an exchange, for a sink,
-//   or
-//      to end a long turn.
-//      LeadsTooFar, WantsTurn and watermark_ms change nothing, and any fiber may call them.
+//   4. Take, On, Flush and Attend may suspend the fiber: for a free segment, for the inbox credit of an exchange, for a
+//      sink, or to end a long turn. LeadsTooFar, WantsTurn and watermark_ms change nothing, and any fiber may call
+//      them.
 //   5. A batch belongs to the producer and is valid until Take returns.
-//   6. A watermark comes behind all records that it covers. The consumer tells others of it only when those records are
-//      in the state, or on their way to it (invariant I3).
+//   6. A watermark comes behind all records that it covers. The consumer passes it on only when those records are in
+//      the state, or on their way to it (invariant I3).
 //   7. At the end of a turn, and while it waits, a producer calls Attend of each consumer that wants a turn.
 //   8. A consumer that waits for credit, or for a sink, lets the producer's other consumers have the turns that they
-//      want meanwhile (other_consumers.h). Segments come back whatever these do.
-//   9. A producer that is about to wait for slower flows calls Flush first. Else flows could wait for each other's
-//      stale clocks (invariant I7).
+//      want meanwhile (other_consumers.h). A wait for a segment needs no such turns: leaders return segments without
+//      waiting for markers.
+//   9. A producer that is about to wait for slower flows calls Flush first. Else flows could wait for each other's old
+//      watermarks (invariant I7).
 //  10. A failure ends the run: TaskContext::Fail, which does not return.
 //
 // Owned by the executor's task, used by its thread alone.
@@ -85,9 +86,9 @@ class Consumer {
   /// Ends an epoch that is due, and follows other flows if the stream is idle.
   virtual void Attend(Fiber& /*fiber*/, const Turn& /*turn*/) {}
 
-  /// Whether a source has to wait that is ahead of the stream's watermark by `ahead_ms`, since it is so far ahead of
-  /// other streams (invariant I7). A source is ahead of its stream where a union waits for another source. It is
-  /// behind, by a negative `ahead_ms`, where a union has gone on without it.
+  /// Whether a source has to wait because it is too far ahead of other streams (invariant I7). `ahead_ms` is the
+  /// source's event time minus the stream's: positive where a union holds the stream back for another source, and
+  /// negative where the stream went on without this source.
   virtual bool LeadsTooFar(std::int64_t /*ahead_ms*/) const { return false; }
   /// How far the stream has come for the consumer's stage, which may be further than its producer has come: an idle
   /// flow follows others. None of a consumer that compares no streams.

@@ -1,9 +1,10 @@
-// OtherConsumers: the consumers of a producer, as one of them sees the others while it holds up the producer.
+// OtherConsumers: the other consumers of a producer that one of its consumers holds up.
 //
-// A consumer may wait in a call for something that only other executors can bring about, such as the credit of an
-// exchange, or for a slow sink. The producer's fiber is suspended meanwhile, and no other fiber calls the producer's
-// other consumers. So the one that waits gives them the turns that they want (rule 8 of operator.h): other executors
-// may wait for the epochs that they end.
+// A consumer may wait in a call, for a slow sink or for other executors, such as for the inbox credit of an exchange.
+// The producer's fiber is suspended meanwhile, and no other fiber calls the producer's other consumers. So the one that
+// waits gives them the turns that they want (rule 8 of operator.h), because other executors may wait for the epochs
+// that they end. The waiting consumer itself gets no turn: a stage that waits for its sink of late records ends no
+// epoch meanwhile.
 //
 //   source ──► output ─┬─► exchange   waits for credit, and attends
 //                      └─► stage      ends its epoch, so that the receiver of the exchange can go on

@@ -1,8 +1,8 @@
-// Output: where a producer puts its records and controls: all consumers of its stream, in the order in which they were
+// Output: hands a producer's records and controls to all consumers of its stream, in the order in which they were
 // added. Producer: an operator that has one.
 //
-// It checks what consumers rely on: rules 1, 2 and 3 of operator.h. A consumer that holds up the producer finds the
-// others here (other_consumers.h). Used by its executor's thread alone.
+// It checks rules 1, 2 and 3 of operator.h, on which consumers rely. A consumer that holds up the producer gives the
+// others their turns through it (other_consumers.h). Used by its executor's thread alone.
 //
 //   output.Emit(fiber, Batch<Row>{.records = rows, .read_ns = now_ns});
 //   output.Emit(fiber, Watermark{.time_ms = 70, .read_ns = now_ns});

@@ -1,5 +1,5 @@
-// ReadingOrder: the sources of one executor, read in the order of event time: the source that is furthest behind reads
-// first.
+// ReadingOrder: the order in which one executor reads its sources. The source that is furthest behind in event time
+// reads first.
 //
 // A join keeps the records of one stream until the other stream has come as far. So a source waits while a source that
 // is behind it has something to read. Sources from which no way in the graph leads to a common vertex do not wait for

@@ -1,8 +1,8 @@
 // SinkWriter: the end of a stream on one executor: runs the last chain of steps on the records that it takes in, and
 // writes the resulting rows to the sink.
 //
-// Each executor writes the rows of the records that it has: those of windows that it leads, or of records that it
-// reads. SinkVertex is an end of the query's graph.
+// Each executor writes the rows of windows that it leads, or of records that it reads or receives. SinkVertex is an end
+// of the query's graph.
 #pragma once
 
 #include <algorithm>

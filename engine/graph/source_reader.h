@@ -1,8 +1,8 @@
-// SourceReader: a source on one executor: a fiber that reads batches and hands them to all that take in the stream.
+// SourceReader: a source on one executor: a fiber that reads batches and hands them to all consumers of the stream.
 //
 //   source    polls, hands over, waits for slower flows (I7), for sources that are behind, and for something to read
 //
-// SourceVertex is the source in the query's graph, once a source however many stages take it in.
+// SourceVertex is the source in the query's graph. There is one, however many consumers the source has.
 //
 //   auto vertex = std::make_shared<const SourceVertex<R>>(spec.open, spec.memory_bytes, spec.compared_inputs,
 //                                                         /*has_event_times=*/true);

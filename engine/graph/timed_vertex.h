@@ -1,5 +1,5 @@
-// TimedVertex: the vertex of an operator that takes in one stream, and makes records with their event times beside
-// them (timed_producer.h). It says what most of these have in common.
+// TimedVertex: the vertex of an operator that takes in one stream, and makes records with their event times beside them
+// (timed_producer.h). It has the answers that most of these have in common.
 //
 //   class FlatMapVertex final : public TimedVertex<Origin, Out> {
 //    public:

@@ -1,4 +1,4 @@
-// Turn: what a producer says when it lets a consumer have a turn (rule 7 of operator.h).
+// Turn: the time, and whether the producer is held up, for a consumer that gets a turn (rule 7 of operator.h).
 #pragma once
 
 #include <cstdint>

@@ -13,10 +13,10 @@
 // wait for the end of that call: the output's consumers see one call at a time (rule 1 of operator.h).
 //
 // A source whose port is further ahead of the least watermark than --max-lead has to wait, and so has one that is as
-// far ahead of another executor's flow (invariant I7). An idle one does not wait, since it becomes active by what it
-// brings. When a stream becomes active after all were idle, the others
-// count for a quarter of the idle timeout as if they were active: streams that become active together do so one after
-// the other, and their records would be late else.
+// far ahead of another executor's flow (invariant I7). An idle source does not wait, since its next records make it
+// active. When a stream becomes active after all were idle, the others count as active for a quarter of the idle
+// timeout. Streams that become active together do so one after the other, and their records would be late otherwise. An
+// exchange of results waits for idle ports while one port is active, because they will come as far.
 //
 // Owned by the executor's task, used by its thread alone. UnionVertex is its part of the query's graph.
 #pragma once

@@ -1,9 +1,9 @@
 // Vertex: a query is a graph of vertices; an executor runs an operator for each (operator.h).
 //
-// Vertices are immutable and shared by the executors of a process. They are sources, stages (windowed aggregations and
-// joins), exchanges, flat maps, steps with states of keys and sinks; each knows what it takes in. Every node of a run
-// builds the same graph from the same flags, so that the inputs of its stages and exchanges, in the graph's order, have
-// the same numbers everywhere.
+// Vertices are immutable and shared by the executors of a process. A vertex is a source, flat map, event-time step,
+// union, exchange, step with states of keys, stage (aggregation or join) or sink, and refers to the vertices before it.
+// Every node of a run builds the same graph from the same flags, so that the inputs of its stages and exchanges, in the
+// graph's order, have the same numbers everywhere.
 //
 //   absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph);
 //   (*opened)->Spawn(scheduler);

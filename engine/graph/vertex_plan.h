@@ -1,4 +1,4 @@
-// VertexPlan: what `--explain` says of a vertex: what it is, what it does to records, and what it sends.
+// VertexPlan: the text of `--explain` on a vertex: its kind, its work on records, and its messages.
 //
 //   return {.kind = "flat map", .facts = {ChainFact<Chain>(), ...}};
 #pragma once

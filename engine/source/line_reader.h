@@ -3,8 +3,8 @@
 // A line ends at a newline, with or without a carriage return before it, or at the end of its file. The byte order mark
 // that some editors put at a file's beginning and files without text are passed over, and so are blank lines, unless
 // the rules say otherwise. Reading is apart from finding lines, so that the caller decides how much is read in a turn:
-// Read takes in 64 KiB of text at most. Owned by a source. Holds a little more than a line of the greatest length, of
-// which the system provides what is used.
+// Read takes in 64 KiB of text at most. Owned by a source. It reserves 1 MiB and two blocks; pages are used as lines
+// need them.
 //
 // By the rule `csv` a newline inside a quoted field (csv_quotes.h) ends no line. Then a share's reader goes over the
 // text between its stretches, too: only the text before a newline tells whether it is quoted.
