@@ -1,7 +1,8 @@
 // Batch: some records on their way along an edge of a query's graph.
 //
-// The records belong to the producer, and are valid until Consumer::Take returns (engine/graph/operator.h). Their event
-// times are a function of the record that is compiled into the pipeline of the consumer.
+// The records belong to the producer, and are valid until Consumer::Take returns (engine/graph/operator.h). The
+// consumer computes their event times by a function that is compiled into it (engine/api/origin.h). A batch has about
+// 64 KiB from a source of blocks, and 32 KiB at most from an operator or a pulled source.
 #pragma once
 
 #include <algorithm>

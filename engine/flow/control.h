@@ -1,4 +1,5 @@
-// Control: what flows along an edge of a query's graph besides records, in order with them. Each kind is a type.
+// Control: a watermark, idleness, its end, or the end of the stream. Controls flow along an edge of a query's graph in
+// order with its records. Each kind is a type.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// TimedRecord: a record with its event time beside it, where the record itself need not say it.
+// TimedRecord: a record with its event time beside it, so that the record itself need not have one.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// AggregationPlan: the types and parts of a keyed, windowed aggregation, as the query API collects them.
+// AggregationPlan: the types and functions of an aggregation by key and window, as the query API collects them.
 //
 // Immutable and shared by the executors of a process.
 #pragma once

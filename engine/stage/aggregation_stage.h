@@ -1,4 +1,5 @@
-// AggregationStage: a keyed, windowed aggregation on one executor: its input, and the trigger that fires its windows.
+// AggregationStage: an aggregation by key and window on one executor: its input, and the trigger that fires its
+// windows.
 //
 // AggregationVertex is the aggregation in the query's graph.
 //

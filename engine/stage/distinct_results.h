@@ -1,8 +1,8 @@
-// DistinctResults: where the state has an entry for each element of a key, counts the elements of each key, and merges
-// the values beside them.
+// DistinctResults: counts the elements of each key, and merges the values beside them. The state has an entry for each
+// element of a key.
 //
-// A kind of window (window_kind.h) around another. It has to emit each element of a
-// window once: the totals are made anew for each window, in a table of the state's budget.
+// A kind of window (window_kind.h) around another, which has to emit each element of a window once. The totals are made
+// anew for each window, in a table of the state's budget.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,7 @@
-// FoldLoop: the stateful end of a fused pipeline: folds the records that survive it, or gathers them for the store.
+// FoldLoop: the stateful end of a chain: folds the records that the chain makes, or gathers them for the store.
 //
-// Owned by the input of a stage, used by the fiber of whoever brings the records. It takes a few records at a time, and
-// runs the chain on each once, in one loop. There is a current piece of a slice (window/windows.h), of which most
-// records are:
+// Owned by the input of a stage, used by the fiber of the input's producer. It takes a few records at a time, and runs
+// the chain on each once, in one loop. Most records are of the current piece of a slice (window/windows.h):
 //
 //   record ─► chain ─► of the current piece? ── yes ─► folder takes it? ── yes ─► done
 //                          │                               │ no
@@ -15,11 +14,11 @@
 //
 // Where more records are set aside than not, their piece becomes the current one.
 //
-//   1. After Flush everything that was added is in the store: flush before a watermark is told to anyone (I3).
+//   1. After Flush everything that was added is in the store: flush before a watermark is passed on (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
 //      plan has a sink for late records, the chain's result is handed out.
 //
-// `Host` is what brings records to the store, and may suspend the fiber in all but the first:
+// `Host` brings records to the store. All its functions but the first may suspend the fiber:
 //
 //   UseFolder(piece, use)           PartitionedStore::UseFolder
 //   Enter(piece)                    reads out what the store holds back of other pieces, then PartitionedStore::Enter

@@ -1,7 +1,7 @@
-// JoinPlan: the types and parts of a windowed equi-join of two streams, as the query API collects them.
+// JoinPlan: the types and functions of a windowed equi-join of two streams, as the query API collects them.
 //
-// Immutable and shared by the executors of a process. A side of it is what the input of a stage is made of, as an
-// AggregationPlan is.
+// Immutable and shared by the executors of a process. A StageInput is made of each side of it, as of an
+// AggregationPlan.
 #pragma once
 
 #include <cstddef>

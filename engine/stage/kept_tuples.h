@@ -1,4 +1,4 @@
-// What joins keep, and what they make of it: the counters of kept tuples, and the result of a pair.
+// KeptTuples: the counters of the tuples that joins keep, and the result of a pair of tuples.
 #pragma once
 
 #include <concepts>

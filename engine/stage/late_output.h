@@ -1,6 +1,7 @@
 // LateOutput: the late records of one executor, on their way to the sink that `.LateTo()` has named.
 //
-// Owned by the input of a stage. The fiber of the input's producer uses it, and waits here for a slow sink. Without
+// Owned by the input of a stage. The fiber of the input's producer uses it, and waits here for a slow sink. Meanwhile
+// the input ends no epoch, so no window of its stage fires; the producer's other consumers get their turns. Without
 // LateTo it does nothing, and no record is ever added.
 //
 //   late.Add({.event_time_ms = ..., .watermark_ms = ..., .record = ...});   // some of a batch

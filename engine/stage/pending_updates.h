@@ -1,4 +1,5 @@
-// PendingUpdates: what a pipeline has made of records and the store does not have yet, in the order of the records.
+// PendingUpdates: the updates that a chain has made of records and that the store has not taken yet, in the order of
+// the records.
 //
 //   │ refused │ tried │ waiting │ room │
 //

@@ -2,7 +2,7 @@
 //
 // Reading records that no cache has yet takes longer than all work on them. The processor's own prefetchers only help
 // while it reads one after the other. So a stage that filters a batch first and folds the selected records afterwards
-// would let memory rest meanwhile.
+// would leave the memory unused while it folds.
 //
 // Owned and used by one fiber, on its stack.
 //

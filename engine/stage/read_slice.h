@@ -1,4 +1,4 @@
-// ReadSlice: goes through the keys of a slice that is complete, some a turn.
+// ReadSlice: reads the keys of a slice that is complete, some in each turn.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,10 +1,9 @@
-// SessionJoinResults: the join of sessions: a session of a key spans the records of both sides, and its result is every
-// pair of a left and a right tuple of it.
+// SessionJoinResults: the join of sessions. A session of a key spans the records of both sides. Its results are the
+// pairs of a left and a right tuple of it.
 //
 // When a session has ended (session_tuples.h), its pairs are emitted.
 //
-// A kind of window (window_kind.h). What is called a window there is a slice
-// here.
+// A kind of window (window_kind.h), whose windows are slices here.
 #pragma once
 
 #include <cstdint>

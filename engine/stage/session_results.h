@@ -1,16 +1,15 @@
-// SessionResults: sessions are joined from one slice to the next.
+// SessionResults: the results of sessions, which are put together from one slice to the next.
 //
-// A slice is as long as the gap. So what it has of a key is of one session; a session that is still open has records in
-// the slice that fired last; and one that the next slice does not continue is complete, since its last record is a gap
-// or more behind the end of that. When a slice fires, what it has of each key goes on with the key's open session or,
-// if a gap or more lies between them, takes its place; then those that have nothing of the slice are closed. One lookup
-// and at most one merge for each key and slice.
+// A slice is as long as the gap. So its records of a key are of one session, and a session that is still open has
+// records in the slice that fired last. When a slice fires, its part of each key's session continues the key's open
+// session. If a gap or more lies between them, it takes the place of the open session. Then the sessions without
+// records in the slice are closed: their last record is a gap or more before the slice's end. Each key of a slice costs
+// one lookup and at most one merge.
 //
-// A key's entry stays when its session is closed, since most keys come again. Entries without a session go once they
-// are more than the others.
+// A key's entry stays when its session is closed, since most keys come again. Entries without a session are removed
+// once they are more than the others.
 //
-// A kind of window (window_kind.h). What is called a window there is a slice
-// here.
+// A kind of window (window_kind.h), whose windows are slices here.
 #pragma once
 
 #include <algorithm>

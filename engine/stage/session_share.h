@@ -1,10 +1,10 @@
 // SessionShare: the open sessions of some keys, with their tuples: of one stream, or of both sides of a join.
 //
-// A slice is read in whole: its tuples are put together by key, and what it then has of a key goes on with the session
-// that is open, if less than the gap lies between them. A session that the slice does not continue has ended. A slice
-// costs a visit to its tuples and to the sessions of the slice before; the tuples of a session that goes on are only
-// linked. A share of a table that is split (state/store/append_table.h) fits the cache with the slice's tuples, so
-// its lookups and lists cost no cache misses of their own.
+// A slice is read in whole. Its tuples are put together by key, and a key's tuples continue the open session if less
+// than the gap lies between them. A session that the slice does not continue has ended. A slice costs a visit to its
+// tuples and to the sessions of the slice before; the tuples of a session that goes on are only linked. A share of a
+// table that is split (state/store/append_table.h) fits the cache with the slice's tuples, so its lookups and lists
+// cost no cache misses of their own.
 //
 // Owned by a SessionTuples, used by its fiber. Of one stream there are no right tuples.
 //

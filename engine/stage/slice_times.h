@@ -1,4 +1,5 @@
-// A session's times as peers send them: what is outside the slice it came with is no record's time, and is refused.
+// Checks the times of a session that a peer has sent. They must lie in the slice that the peer names; others are
+// refused.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SlidingResults: pieces of slices go to TwoStacks when the first of their windows fires, and the results of a window
-// are what that holds then.
+// SlidingResults: the results of sliding windows. Pieces of slices go to TwoStacks when the first of their windows
+// fires. The results of a window are the values that TwoStacks holds then.
 //
 // A kind of window (window_kind.h).
 #pragma once

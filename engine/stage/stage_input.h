@@ -1,11 +1,12 @@
-// StageInput: one of the streams that a stage takes in, on one executor: its fused pipeline, its state and its epochs.
+// StageInput: one of the streams that a stage takes in, on one executor: its chain, its state and its epochs.
 //
 // As a consumer it runs the chain on batches, folds the resulting records into the store, and ends epochs, in the
 // producer's fiber. As a target of deltas it merges the entries that other executors have sent, in the receiving fiber.
 // Owned by its stage, used by its executor's thread alone.
 //
-//   1. A watermark is told to others only behind everything it covers (invariant I3).
-//   2. Take waits for segments and for the sink of late records; Merge waits for nothing (I5).
+//   1. A watermark is passed on only behind all records that it covers (invariant I3).
+//   2. Take waits for segments and for the sink of late records, and no epoch ends meanwhile. Merge waits for nothing
+//      (I5).
 //
 //   auto input = StageInput<Plan>::Open(plan, windows, progress, /*stage_input=*/0, stage, graph);
 #pragma once

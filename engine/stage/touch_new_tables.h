@@ -1,4 +1,5 @@
-// TouchNewTables: gives large tables that were just made their memory, some a turn, before they are used at random.
+// TouchNewTables: takes the pages of large new tables from the system, some in each turn, before they are used at
+// random.
 #pragma once
 
 #include "engine/fiber/fiber.h"

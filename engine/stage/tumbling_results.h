@@ -1,4 +1,4 @@
-// TumblingResults: the results of a tumbling window are those of the keys in the table of its one slice.
+// TumblingResults: the results of tumbling windows, each from the table of its one slice.
 //
 // A kind of window (window_kind.h).
 #pragma once

@@ -1,6 +1,6 @@
-// UnboundedResults: without windows, the slice that is due is merged into one table of all keys, and the results are
-// those of the slice's keys. Where results are due at the end only, there is one slice: its keys have the results, and
-// nothing is merged.
+// UnboundedResults: the results of an aggregation without windows. The slice that is due is merged into one table of
+// all keys. The keys of the slice then have new results. Where results are due at the end only, there is one slice:
+// its keys have the results, and nothing is merged.
 //
 // A kind of window (window_kind.h).
 #pragma once

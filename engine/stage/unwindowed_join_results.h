@@ -1,9 +1,9 @@
-// UnwindowedJoinResults: the join without windows: a pair has a result once, when the second of its tuples has reached
-// the leader; nothing is ever dropped.
+// UnwindowedJoinResults: the join without windows. A pair has a result when the second of its tuples has reached the
+// leader. Nothing is ever dropped.
 //
-// Tuples that have come since the last turn are taken from the stores, one by one: each meets those of the other side
-// that are in the lists already, and joins its own (a symmetric hash join: Wilschut and Apers, 1991). At the end of the
-// stream come the tuples that never met a partner, where those are kept.
+// Tuples that have come since the last turn are taken from the stores, one by one. Each is paired with those of the
+// other side that are in the lists already, and is added to the list of its own side (a symmetric hash join: Wilschut
+// and Apers, 1991). At the end of the stream, an outer join emits the tuples without a partner.
 //
 // A kind of window (window_kind.h).
 #pragma once

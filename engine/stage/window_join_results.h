@@ -1,9 +1,10 @@
-// WindowJoinResults: the join of a tumbling or sliding window: the pairs of its left and right tuples with the same
-// key.
+// WindowJoinResults: the results of a join by tumbling or sliding windows: the pairs of left and right tuples with the
+// same key.
 //
-// The tuples lie in the pieces of the window (windows.h), as they came. When the window fires they are joined a log at
-// a time: the smaller side goes into an index, the larger one is looked up. Where the tables are split, each log and
-// its index fit the cache (state/store/append_table.h). A piece is dropped when its last window has fired.
+// The tuples lie in the pieces of the window (windows.h), in the order of their arrival. When the window fires, they
+// are joined a log at a time: the smaller side goes into an index, in which the larger one is looked up. Where the
+// tables are split, each log and its index fit the cache (state/store/append_table.h). A piece is dropped when its last
+// window has fired.
 //
 // A kind of window (window_kind.h).
 #pragma once

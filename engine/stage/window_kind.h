@@ -1,4 +1,5 @@
-// WindowKind: what a kind of window provides for its results. A WindowTrigger (window_trigger.h) is made of one.
+// WindowKind: the concept of a kind of window, which makes the results. A WindowTrigger (window_trigger.h) is made of
+// one.
 //
 //   TumblingResults, SlidingResults, SessionResults, UnboundedResults                  of an aggregation
 //   WindowJoinResults, SessionJoinResults, UnwindowedJoinResults                       of a join

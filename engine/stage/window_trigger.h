@@ -1,5 +1,5 @@
-// WindowTrigger: fires the windows that every flow of a stage has passed, in order, each once (invariant I4), and hands
-// the results to the stage's output.
+// WindowTrigger: fires the windows whose end every flow of a stage has reached, in order, each once (invariant I4), and
+// hands the results to the stage's output.
 //
 // Owned by a stage, used by its trigger fiber. The kind of window makes the results (window_kind.h).
 //
