@@ -1,11 +1,11 @@
-// EpochPolicy: when an executor ends its epoch, and so ships what it knows (paper section 7.2.2).
+// EpochPolicy: decides when an executor ends its epoch, and so ships its changes (paper section 7.2.2).
 //
 // A pure decision over numbers. An epoch ends
 //
 //   - after epoch_bytes were read: late merging pays when an epoch folds many records of a key into one delta;
-//   - when the watermark has passed a window's end, once epoch_min_bytes were read or epoch_interval has gone by:
-//     the leaders wait for it, but fine-grained windows must not make a storm of epochs;
-//   - after epoch_interval alone, if there is anything new to tell: slow streams keep a low latency.
+//   - when the watermark has passed a window's end, once epoch_min_bytes were read or epoch_interval has gone by;
+//     leaders wait for this epoch, but short windows must not end an epoch each;
+//   - after epoch_interval alone, if there are new records or a new watermark, so that slow streams have a low latency.
 //
 // Where results are due at the end of the stream only, no window waits for a marker. Epochs are longer there, so that
 // more records of a key become one delta.

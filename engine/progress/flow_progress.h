@@ -1,5 +1,5 @@
-// FlowProgress: one executor's progress through one of its flows: epochs, watermarks, and whether it has to wait for
-// the other flows of the stage (stage_progress.h).
+// FlowProgress: the epochs and watermarks of one flow on its executor. It decides whether a source has to wait for the
+// other flows of the stage (stage_progress.h).
 //
 // A pure value: time comes in as numbers. Owned by one executor, used by its thread alone.
 //
@@ -8,14 +8,15 @@
 //   2. The slowest flow waits only while its executor has windows to fire, and a trigger waits for no source. So flows
 //      never all wait for each other (invariant I7).
 //   3. An idle flow follows: its watermark is that of the slowest flow which is neither idle nor at its end. Without
-//      such a flow, time stands still. The watermark never goes back: records that come later are judged by it. A
-//      source waits by how far its own producer has come, not by how far the flow has followed others. A flow that
-//      is behind may lack the records that this source reads next: behind an exchange it does.
-//   4. When time goes on after it stood still, an idle flow waits for `patience_ns` before it follows. Other flows may
-//      become active at nearly the same time. Had they followed already, their next records would be late. A flow of
-//      results also waits when the flows of its stage have become idle, since some results may be under way.
-//   5. A flow of results follows the flows of the stage's other inputs alone. The results of one stage have the same
-//      watermark on all executors, so none of them is late because of another.
+//      such a flow, time stands still. The watermark never goes back, so records that come later may be late. A
+//      source's lead is measured by the watermark of its own producer, because the flow may have followed others.
+//   4. When time goes on after it stood still, an idle flow waits for `patience_ns` before it follows. Several flows
+//      may become active at nearly the same time. If one followed another at once, its own next records would be late.
+//      A flow of results also waits when the flows of the stage that makes them have become idle, since the last
+//      results may be under way.
+//   5. A flow of results follows the flows of the stage's other inputs alone. Every leader fires the same windows in
+//      the same order and passes on its own watermark. A result belongs to the flow of its own leader, so it is not
+//      late because of another's.
 //
 //   progress.OnBatch(records, bytes, watermark_ms, now_ns);
 //   if (progress.ShouldEndEpoch(now_ns)) Ship(progress.EndEpoch(now_ns));

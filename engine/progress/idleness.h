@@ -1,8 +1,8 @@
-// Idleness: whether a source has had nothing to read for so long that its flows count as idle.
+// Idleness: decides whether a source has had nothing to read for so long that its flows count as idle.
 //
 // A pure value: time comes in as numbers. Owned by the source's reader, or by an operator that makes event times.
-// flow_progress.h says what an idle flow does. Silence is counted from the first time the source was asked in vain: an
-// executor that is held up by others, and doesn't ask, is not idle.
+// flow_progress.h says what an idle flow does. Silence begins when the source is polled and has nothing. An executor
+// that is held up by others does not poll its source, so this time does not count.
 //
 //   Idleness idleness(timeout_ns);
 //   if (idleness.OnSilence(now_ns)) TellTheOthers();

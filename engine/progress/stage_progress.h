@@ -1,9 +1,9 @@
-// StageProgress: how far all flows of a stage have come, as one leader knows it, and which windows that completes.
+// StageProgress: the watermarks of all flows of a stage on one leader, and the windows that they complete.
 //
 // A stage takes in one stream or, a join, two; each is an input of the query, and has a flow for each executor. A pure
 // value: time comes in as numbers. Owned by one executor, used by its thread alone.
 //
-//   1. What is remembered of passed windows is bounded by how many passed that were not fired.
+//   1. The memory of passed windows is bounded by the number of those that have not fired.
 //
 //   StageProgress progress(windows, executor_count, {.inputs = 2});
 //   progress.Advance(progress.FlowOf(input, executor), watermark_ms, read_ns);

@@ -1,4 +1,4 @@
-// VectorClock: one leader's view of how far every flow of a stage has come (paper section 5.1, "Progress Tracking").
+// VectorClock: the watermarks of all flows of a stage on one leader (paper section 5.1, "Progress Tracking").
 //
 // A stage that takes in one stream has a flow for each executor; a join has two. Entry f is a watermark: flow f will
 // send no further change to a window that ends at or before it. So a window may fire once Min() has reached its end

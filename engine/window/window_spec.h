@@ -1,7 +1,8 @@
-// What a query writes to group records by event time: `.Window(Tumbling{absl::Minutes(10)})`.
+// Tumbling, Sliding, Session and Unbounded: how a query groups records by event time:
+// `.Window(Tumbling{absl::Minutes(10)})`.
 //
-// Tumbling and sliding windows start at multiples of their slide, counted from 1970; a record belongs to those that
-// cover its event time. Lengths are whole milliseconds, at least 1. Anything else is a defect of the query.
+// Tumbling and sliding windows start at multiples of their slide, counted from 1970. A record belongs to the windows
+// that cover its event time. Lengths are whole milliseconds, at least 1. Other lengths are a defect of the query.
 #pragma once
 
 #include <cstdint>

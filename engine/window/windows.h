@@ -1,26 +1,27 @@
 // Windows: the arithmetic of regular event-time windows, and of the slices that they are made of.
 //
 // Window w covers [w * slide, w * slide + size) ms; window 0 starts in 1970. Event time is cut wherever a window starts
-// or ends: a slice lies between two cuts, so a record updates one slice however far windows overlap. Where the slide
+// or ends. A slice lies between two cuts, so a record updates one slice, however many windows cover it. Where the slide
 // divides the size there is one slice a slide, else there are two (paired windows: Krishnamurthy et al., SIGMOD 2006,
 // section 3.2). A tumbling window is one slice.
 //
-// A record that is out of order may come when some of the windows of its slice are closed and others are not. What is
-// late for a window must not show in it, so it goes to a piece of the slice of its own. A piece is named by the slice
-// and by the first window that it counts for:
+// A record that is out of order may come when some of the windows of its slice are closed and others are not. It must
+// not show in the closed ones, so it goes to another piece of the slice. A SliceId is the number of a piece. It says
+// which slice, and which is the first window that the piece counts for:
 //
 //   SliceId = first window * slices of a window + place of the slice in that window
 //
-// Sessions are put together from slices of one gap's length: two records of a slice are less than a gap apart, so what
-// a slice holds of a key is of one session (stage/session_results.h). A session whose last record is a gap behind
-// everybody's watermark is complete, since a record behind its own flow's watermark is late, whatever its slice.
+// Sessions are put together from slices of one gap's length. Two records of a slice are less than a gap apart, so all
+// records of a key in a slice are of one session (stage/session_results.h). A session whose last record is a gap behind
+// the watermarks of all flows is complete, since a record behind its own flow's watermark is late, whatever its slice.
 //
-// Without windows (Unbounded) event time is cut, too, where results are due, and window w is everything before
-// (w + 1) * slide. A piece counts for its first window and all that follow, so nothing else names it: a record that is
-// behind goes where those go that are in time for the first open window.
+// Without windows (Unbounded) event time is cut, too, where results are due, and window w is everything before (w + 1)
+// * slide. A piece counts for its first window and all that follow, so its first window alone names it. A record behind
+// the watermark joins the piece of the first open window.
 //
 //   1. A piece is complete when its first window is, and counts up to the last window of its slice.
-//   2. Pieces are ordered by their first window. All that are in time are the slices that are new in that window.
+//   2. Pieces are ordered by their first window. The new pieces of a window are the slices that no earlier window
+//      covers, and the late pieces that count from this window on.
 //   3. For tumbling windows a piece's number is its window's.
 //
 //   Windows windows(Sliding{absl::Minutes(1), absl::Seconds(1)});
@@ -83,8 +84,8 @@ class Windows {
   /// The end of the first window that ends after a time; the first and the last window stand for times beside them.
   std::int64_t NextEndMs(std::int64_t event_time_ms) const;
 
-  /// How far results have come once all windows that end at or before `watermark_ms` have fired: none that is still to
-  /// come has an event time, its window's end - 1, before this.
+  /// How far results have come once all windows that end at or before `watermark_ms` have fired: the event time of
+  /// every later result, its window's end - 1, is this or more.
   std::int64_t ResultsUntil(std::int64_t watermark_ms) const;
   /// By how much the watermark of results stays behind that of the records, at most: a window, and for sessions the gap
   /// behind them; results are told of from window to window.
