@@ -1,8 +1,8 @@
-// Appended: a tuple of an append set (paper section 5.2: what joins keep).
+// Appended: a tuple of an append set, as joins keep them (paper section 5.2).
 //
 // A set that only grows merges by union, and the union of the executors' sets is their tuples side by side. So the
-// state never puts a set together: an entry is one tuple, a key may have any number of entries, and nothing is looked
-// up to add one (append_table.h, fragment.h). A set may then be far larger than a message.
+// state never puts a set together. An entry is one tuple, a key may have any number of entries, and adding one needs no
+// lookup (append_table.h, fragment.h). A set may then be far larger than a message.
 #pragma once
 
 #include <tuple>

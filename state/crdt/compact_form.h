@@ -1,13 +1,13 @@
-// CompactForm: what a cell stores for a key in place of its CRDT value: the value itself, or something smaller that
-// holds what most values are.
+// CompactForm: a smaller encoding of a CRDT value, which most values fit. A cell stores it in place of the value. The
+// form of a small value is the value itself.
 //
 // An exact sum of floats takes 48 bytes, of which 40 are hardly ever needed. Keys that recur are stored in arrays of
-// cells (store/cell_table.h). These are cleared and read whole for each window, and should fit the cache: a cell has
-// the 8 bytes.
+// cells (store/cell_table.h). These are cleared and read whole for each window, and should fit the cache. So a cell has
+// only the other 8 bytes.
 //
-// A specialization stands beside its value and has the same members. When a form does not take something, it begins
-// anew with that, once what it had is merged into a value elsewhere; or that value takes it, if no form does. The key's
-// value is both, merged.
+// A specialization stands beside its value and has the same members. An update that does not fit the form is refused
+// (TryUpdate). Then the form's value is merged into a whole value elsewhere, and the form begins anew with the update.
+// If the update does not fit an empty form, the whole value takes it. The key's value is both, merged.
 //
 //   CompactForm<V> form;
 //   if (!form.TryUpdate(input)) {

@@ -1,4 +1,4 @@
-// CountValue: how many records.
+// CountValue: the number of records.
 #pragma once
 
 #include <cstdint>

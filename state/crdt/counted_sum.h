@@ -1,7 +1,7 @@
-// CountedSum: a sum of floats and how many they are, in the 64 bits of a double, as long as both fit.
+// CountedSum: a sum of floats and their number, in the 64 bits of a double, as long as both fit.
 //
 // The sum's lowest bits, which the sum of some hundred floats hardly ever needs, hold the count. That makes a cell of a
-// mean half as large, and a table of cells costs as much as it has lines.
+// mean half as large. A smaller table has fewer cache lines to clear, update and read.
 //
 //   if (!sum.TryAdd(cpu)) { value.Merge({.count = sum.count(), .sum = ExactSum<float>(sum.sum())}); sum = {}; }
 #pragma once

@@ -1,7 +1,7 @@
 // The concept of a CRDT value: the partial aggregate that executors update on their own and merge later.
 //
-// Executors fold records into their own copy with Update; leaders fold copies into one with Merge. The
-// result is the one a sequential run would produce if, for all values a, b, c (paper section 5.1, "Consistency"):
+// Executors fold records into their own copy with Update; leaders fold copies into one with Merge. The result is the
+// one a sequential run would produce if, for all values a, b, c (paper section 5.1, "Consistency"):
 //
 //   1. a.Merge(b) == b.Merge(a)                              (commutative)
 //   2. a.Merge(b).Merge(c) == a.Merge(b.Merge(c))            (associative)

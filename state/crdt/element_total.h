@@ -1,7 +1,7 @@
-// ElementTotal: what the entries of a group's elements come to, where a set is stored as an entry an element: elements
-// are counted, other values that stand beside them are merged.
+// ElementTotal: the total of a group whose set of elements is stored as one entry for each element. Elements are
+// counted, and the other values beside them are merged.
 //
-// An entry's value is of the records with one element. So
+// An entry's value covers the records with one element. So
 //
 //   SeveralValue<CountValue, PresenceValue, MaxValue<std::int64_t>> of_an_element;
 //   using Total = ElementTotal<decltype(of_an_element)>;

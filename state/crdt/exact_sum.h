@@ -1,10 +1,10 @@
 // ExactSum: the sum of floating-point numbers without any rounding, so that it does not depend on their order.
 //
-// In fixed point whose unit is the least number of the type and which holds 2^40 of the greatest. Infinities and NaN
-// are remembered beside it: their sum is what IEEE 754 makes of them in any order.
+// The sum is in fixed point, whose unit is the least number of the type, and which holds 2^40 of the greatest.
+// Infinities and NaN are stored beside it: by IEEE 754 their sum is the same in any order.
 //
 // A sum of floats mostly fits a double without rounding, so it is stored in one (the head, short_sum.h) as long as it
-// does. Only when a float would not fit is the head moved to the fixed point.
+// does. The head is moved to the fixed point only when a float would not fit.
 #pragma once
 
 #include <bit>

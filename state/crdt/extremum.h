@@ -1,5 +1,5 @@
-// ExtremumValue: the least or the greatest value of a field. Of no records it is the neutral value, which takes no
-// other's place: the type's greatest or least, an infinity if it has one.
+// ExtremumValue: the least or the greatest value of a field. Without records it is the neutral value: the type's
+// greatest or least, or an infinity if the type has one.
 //
 // Texts compare by their bytes. No text is the greatest, so the value of texts says whether there was one.
 //

@@ -1,7 +1,7 @@
 // FixedPoint: a signed integer of W words, for sums that must not round.
 //
-// Two's complement, the least significant word first; it lies on 8-byte boundaries and its bytes are its value. What a
-// unit is worth (a power of two) is the user's business. It wraps around at 2^(64 W - 1).
+// Two's complement, the least significant word first; it lies on 8-byte boundaries and its bytes are its value. The
+// user chooses the unit (a power of two). It wraps around at 2^(64 W - 1).
 //
 //   FixedPoint<5> sum;
 //   sum.AddShifted(mantissa, position, negative);              // sum += +-mantissa * 2^position

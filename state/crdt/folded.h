@@ -1,7 +1,7 @@
 // Folded and Reduced: values whose Update and Merge are functions of the query.
 //
-// The functions keep the laws of crdt.h, or results depend on which executor reads which records. They have no state:
-// lambdas without captures, whose types are all that the value needs.
+// The functions must have the laws of crdt.h: otherwise results depend on which executor reads which records. They are
+// lambdas without captures, so their types are all that the value needs.
 #pragma once
 
 #include <concepts>

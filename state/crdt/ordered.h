@@ -1,7 +1,8 @@
-// Ordered: a value with what it is chosen by, and the values that choose: the first, the last, the greatest K.
+// Ordered: a value beside the order by which it is chosen. The values that choose are the first, the last and the
+// greatest K.
 //
-// Whatever the order of merging, the same one is chosen: ties of `order` are broken by the value itself, and two that
-// are equal in both cannot be told apart.
+// The choice does not depend on the order of merging: the value itself breaks ties of `order`, and two that are equal
+// in both cannot be told apart.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// PresenceValue: that there was a record, which the entry itself says.
+// PresenceValue: an empty value, for entries whose being there says that there was a record.
 #pragma once
 
 #include "state/crdt/crdt.h"

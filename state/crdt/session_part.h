@@ -1,4 +1,4 @@
-// SessionPart: what is known of one session of a key: from when to when its records are, and their aggregate.
+// SessionPart: a part of one session of a key: its first and its last event time, and the aggregate of its records.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // ShortSum: a sum of floats in a double, as long as nothing is rounded.
 //
-// What is left of a rounded sum without the larger number is exact (Knuth, The Art of Computer Programming 2, section
-// 4.2.2, theorem C): if that is the smaller number, nothing was rounded. Either may be the larger, so both are tried.
+// A rounded sum minus the larger number is exact (Knuth, The Art of Computer Programming 2, section 4.2.2, theorem C).
+// If the difference is the smaller number, nothing was rounded. Either number may be the larger, so both are tried.
 //
 //   if (!sum.TryAdd(cpu)) exact_sum.Add(cpu);
 #pragma once

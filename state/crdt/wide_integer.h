@@ -1,7 +1,7 @@
 // WideInteger: a 128-bit signed integer that lies on 8-byte boundaries.
 //
-// absl::int128 wants 16-byte alignment, which would pad every log entry that holds one; two halves don't.
-// It wraps around at 2^127, which no sum of fewer than 2^63 64-bit values can reach.
+// absl::int128 needs 16-byte alignment, which would pad every log entry that holds one; two halves do not. It wraps
+// around at 2^127, which no sum of fewer than 2^63 64-bit values can reach.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The messages of the epoch protocol (paper section 7.2.2): chunks of delta entries, the last of an epoch
-// with a marker behind them.
+// Chunks: the messages of the epoch protocol (paper section 7.2.2). A chunk has delta entries, and the last one of an
+// epoch has a marker behind them.
 //
 // A chunk is one segment of a fragment. Its payload holds runs of entries and, in an epoch's last chunk for this
 // leader, the marker. Delta and marker travel in one ring and one order (invariant I3), and an epoch costs a leader at
@@ -24,12 +24,12 @@
 // The entries of a run are of one slice and of one kind, so an entry is no more than a key and what changes its value
 // (state/store/delta_entry.h). The long texts of the entries lie behind all else (state/record/text_wire.h).
 //
-// A query has as many inputs as streams that its stages and exchanges take in: one an aggregation or an exchange, two a
-// join. Each input of a stage has epochs and watermarks of its own; all inputs travel over the same channels.
+// A query has an input for each stream that its stages and exchanges take in: one for an aggregation or an exchange,
+// two for a join. Each input of a stage has epochs and watermarks of its own; all inputs travel over the same channels.
 //
 // idle says that the sender's source has nothing to read, and that its watermark only follows those of the others.
-// boundary_read_ns is when the sender read the batch that first moved its watermark past a window's end in
-// this epoch (its host's monotonic clock; 0 if none did): what window latency is measured from.
+// Window latency is measured from boundary_read_ns: the time when the sender read the batch that first moved its
+// watermark past a window's end in this epoch (its host's monotonic clock; 0 if none did).
 #pragma once
 
 #include <cstddef>

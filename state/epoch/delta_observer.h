@@ -1,5 +1,5 @@
-// DeltaObserver: watches as chunks of deltas are queued by helpers and merged by leaders; for tests of invariants I2
-// and I3.
+// DeltaObserver: called when a sender queues a chunk of a delta, and when a leader has merged one; for tests of
+// invariants I2 and I3.
 //
 // Injected into an executor, called on its thread. It must not call the executor, nor refer to a chunk's runs and texts
 // later on.

@@ -1,16 +1,16 @@
-// DeltaReader: checks what one helper sends to its leader before anything of it is used (paper section 7.2.2,
-// "Properties").
+// DeltaReader: checks the chunks of one sender (the paper's "helper") before any of their bytes are used (section
+// 7.2.2, "Properties").
 //
-// One for each sender and input of the query, owned by the leader, used by its thread alone. The channel has already
-// proven that a message is whole and in its place in the ring; this proves that it is the right thing to merge:
+// One for each sender and input of the query, owned by the leader, used by its thread alone. The channel has checked
+// that a message is whole and in its place in the ring. The reader checks that its content may be merged:
 //
 //   1. Epochs follow each other without gap, and chunks belong to the current one (invariant I2).
 //   2. A sender's watermark never goes back (invariant I3).
 //   3. A run's entries lie in the chunk, and are of a kind that the input has.
 //   4. Only an input whose entries have texts gets texts. TextUnpacker checks each of them.
 //
-// Everything that arrives is a peer's word, so a violation is an error that names the sender and the epoch, and the
-// reader stays failed: after it, nothing from that sender can be trusted.
+// All input is a peer's, so a violation is an error that names the sender and the epoch. Afterwards the reader stays
+// failed.
 //
 //   absl::StatusOr<DeltaChunk> chunk = reader.Read(message);
 //   for (auto rest = chunk->runs; !rest.empty();) {

@@ -1,8 +1,8 @@
-// Outbox: messages on their way to each of the other executors, in order: segments that are full or sealed.
+// Outbox: queues of messages to each of the other executors: segments that are full or sealed.
 //
-// Owned by one executor, used by its thread alone. Receivers are served independently of each other: a receiver that is
-// slow holds up its own queue alone. A segment waits here until its channel has a credit. Then it is the channel's
-// until the transport has completed the write, and returns to the pool.
+// Owned by one executor, used by its thread alone. Receivers are served independently of each other, so a slow receiver
+// holds up its own queue alone. A segment waits here until its channel has a credit. Then it is the channel's until the
+// transport has completed the write, and returns to the pool.
 //
 //   1. A receiver gets its messages in the order in which they were pushed (invariant I2).
 //

@@ -1,4 +1,5 @@
-// SliceId: the number of a window slice. The state layer only compares them; the engine gives them meaning.
+// SliceId: the number of a piece of a window slice (engine/window/windows.h). The state layer has a table for each
+// number and only compares numbers; in its comments, "slice" means a piece.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Bucket: one cache line of the hash index, in the shape of FASTER's (its buckets hold tagged log addresses
-// and a link to an overflow bucket), with the tags side by side so that one SIMD compare tests them all.
+// Bucket: one cache line of the hash index, in the shape of FASTER's (its buckets hold tagged log addresses and a link
+// to an overflow bucket), with the tags side by side so that one SIMD compare tests them all.
 //
 //   offset  size  field
 //        0    12  tag       8 bits of the hash of each entry's key, 1 .. 255; 0 where the bucket has no entry
@@ -8,8 +8,8 @@
 //
 // Tags fill from the left and are never freed one by one: an index is cleared whole.
 //
-// The bits of a hash are shared out so that no two users depend on each other: the bucket number takes the
-// low 32, the leader of the key bits 24 .. 55 (of which the highest decide), the tag the highest 8.
+// Each user of a hash takes other bits of it, so that they do not depend on each other: the bucket number takes the low
+// 32, the leader of the key bits 24 .. 55 (of which the highest decide), the tag the highest 8.
 #pragma once
 
 #include <bit>

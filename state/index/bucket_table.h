@@ -1,13 +1,13 @@
 // BucketTable: a hash index of fixed size: buckets of tagged entry numbers with chained overflow buckets.
 //
-// It knows no keys: it maps a hash to the numbers of the log entries that may hold the key, and the caller
-// compares. Owned by one executor, used by its thread alone.
+// It has no keys. It maps a hash to the numbers of the log entries that may hold the key, and the caller compares the
+// keys. Owned by one executor, used by its thread alone.
 //
 //   1. An entry number is in the table at most once.
 //   2. No entry is removed on its own: Clear empties the whole table.
 //
-// Costs: a lookup touches one cache line, and one more for every overflow bucket of its chain. At the load
-// that Create plans for (8 of 12 tags) about one bucket in fifteen has one.
+// Costs: a lookup touches one cache line, and one more for every overflow bucket of its chain. At the load that Create
+// plans for (8 of 12 tags) about one bucket in fifteen has an overflow bucket.
 //
 //   std::uint32_t found = table.Find(hash, [&](std::uint32_t entry) { return log[entry].key == key; });
 #pragma once

@@ -1,7 +1,7 @@
 // ElementKey: a group and one of its elements as the key of an entry: a set of elements stored as entries, for each
 // group.
 //
-// All elements of a group have one leader, that of the group's own key, so that it can count them.
+// The leader of a group's own key leads all elements of the group, so that it can count them.
 //
 //   ElementKey<std::uint64_t, std::uint64_t> key(auction, bidder);
 #pragma once

@@ -1,8 +1,8 @@
-// GroupIndex: finds the entries of a key among entries that lie anywhere: built in one go, probed, thrown away.
+// GroupIndex: finds the entries of a key among entries that lie anywhere. It is built once, probed, and released.
 //
 // A chained hash table over pointers: each bucket links the first entries of its keys, and each of them links the
-// others of its key. So a key with a million entries costs no other key anything. Made for the logs of one part of a
-// split table, which fit the cache (store/append_table.h).
+// others of its key. So a key with a million entries costs no other key anything. It is made for one log of a split
+// table, which fits the cache (store/append_table.h).
 //
 // Owned by one executor, used by its thread alone. Entries are told apart by `.key`.
 //

@@ -1,12 +1,13 @@
 // HashIndex: a hash index that grows in steps.
 //
 // When the entries outgrow the table, a larger one is taken, and the buckets of the old one move over a few at a time,
-// in their order, along with the updates that go on meanwhile. A hash is looked up in one of the two: in the old one
-// while its bucket there has not moved.
+// in their order, along with the updates that go on meanwhile. A hash is looked up in the old table while its bucket
+// there has not moved, and then in the new one.
 //
 // Owned by one executor, used by its thread alone. Entries are numbered 0, 1, 2 … as they are inserted.
 //
-//   1. What is in a bucket of the old table from moved_buckets_ on is there alone; all else is in the new one.
+//   1. Entries of the old table's buckets from moved_buckets_ on are in the old table alone. All others are in the new
+//      one.
 //   2. A growth ends before either table is full, if GrowSome moves kMovesPerUpdate entries for each that may come in.
 //
 // Costs: those of BucketTable.

@@ -1,7 +1,8 @@
-// KeyHash and LeaderOf: the hash every index uses, drawn for each run, and the executor that leads a hash.
+// KeyHash and LeaderOf: the hash that every index uses, drawn for each run, and the executor that leads a key of that
+// hash.
 //
 // All nodes must agree on both, or a delta would reach an executor that does not lead its keys: the seed is the run's
-// token. See state/index/bucket.h for which bits of the hash serve whom.
+// token. state/index/bucket.h lists the users of the hash's bits.
 //
 // Keys that were chosen without the seed, by accident or on purpose, spread like random ones. Keys that were chosen
 // after observing how this run takes them do not: nothing here is cryptographic.

@@ -1,15 +1,15 @@
 // PlacedTable: a BucketTable whose entries have their places in a larger table beside their numbers.
 //
-// An entry's word has its number and the bits of its hash that come next to those of the bucket's number, as many as
-// find room. A larger table takes a bucket over by them: it needs neither the keys nor the hashes, and from one bucket
-// to the next both tables are read and written in sequence. Of a table of 2^k buckets:
+// An entry's word has its number and as many bits of its hash as find room, those next to the bits of the bucket's
+// number. A larger table takes a bucket over by these bits. It needs neither the keys nor the hashes, and both tables
+// are read and written in sequence. The word of a table of 2^k buckets:
 //
 //   bits        what
 //   0 .. k+4    the entry's number; an index never has 2^(k+5) entries before it has grown out of such a table
 //   k+5 .. 31   bits k .. 26 of its hash
 //
 // A table of fewer than 2^7 buckets has numbers of 12 bits and less of the hash, and one of 2^27 and more has none of
-// it. What is taken over has its hash computed again where the smaller table lacks bits that the larger one needs.
+// it. Where the smaller table lacks bits that the larger one needs, the hashes of its entries are computed again.
 //
 // Owned by one executor, used by its thread alone. Costs: those of BucketTable.
 //

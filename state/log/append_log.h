@@ -1,7 +1,8 @@
-// AppendLog: entries in the order they were appended, to be read in that order: what EntryLog is without numbers.
+// AppendLog: a log of entries, read in the order in which they were appended. Unlike those of an EntryLog, entries have
+// no numbers.
 //
-// Blocks grow from 4 to 256 KiB, so that many short logs take little and long ones no more than some; nothing is ever
-// moved. Owned by one executor, used by its thread alone.
+// Blocks grow from 4 to 256 KiB, so that many short logs take little memory and long ones have few blocks. Entries are
+// never moved. Owned by one executor, used by its thread alone.
 //
 // Costs: an append is a comparison and a store.
 //

@@ -1,11 +1,10 @@
 // EntryLog: a dense log of fixed-size entries, numbered 0, 1, 2 … in the order they were appended.
 //
-// Entries are updated in place. Where they lie may change with MakeRoom, not otherwise. Owned by one executor, used by
-// its thread alone.
+// Entries are updated in place. Only MakeRoom may move them. Owned by one executor, used by its thread alone.
 //
-// Costs: At is a shift, a load from a short table of blocks and an add. Blocks are 256 to 512 KiB, so that
-// the table of 10 million 16-byte entries is 5 KiB and stays in the first-level cache. The first one starts with 4 KiB,
-// since there may be thousands of logs with some entries each, and is copied to one four times as large while it grows.
+// Costs: At is a shift, a load from a short table of blocks and an add. Blocks are 256 to 512 KiB, so that the table of
+// 10 million 16-byte entries is 5 KiB and stays in the first-level cache. The first block starts with 4 KiB, since
+// there may be thousands of logs with some entries each. When it is full, it is copied to one four times as large.
 //
 //   EntryLog<Entry> log;
 //   if (absl::Status status = log.MakeRoom(memory); !status.ok()) return status;

@@ -1,8 +1,8 @@
-// FreeExtents: the free pieces of a StateMemory, whatever blocks they were: neighbours are merged, and a request takes
-// the smallest piece that it fits, and leaves the rest of it.
+// FreeExtents: the free pieces of a StateMemory. Neighbours are merged, whatever blocks they were. A request takes the
+// smallest piece that it fits, and leaves the rest of it.
 //
-// Pieces differ in what they hold. Neighbours that hold different things stay apart, so that what was cleaned stays
-// clean, until only both together are large enough.
+// Pieces differ in their content (Holds). Neighbours of different content stay apart, so that zeroed memory stays
+// zeroed, until only both together are large enough.
 //
 // Costs: a few steps in balanced trees for each operation; TakeAcross walks all pieces.
 //

@@ -1,12 +1,12 @@
-// StateMemory: what the tables of one executor's state share: the memory budget, the blocks that windows and stages
-// return, the hash of keys, and the thresholds of the tables.
+// StateMemory: the objects that the tables of one executor's state share: the memory budget, the blocks that windows
+// and stages return, the hash of keys, and the thresholds of the tables.
 //
 // Owned by one executor and used by its thread alone. Blocks are cut from page regions. A block that comes back is
-// merged with its neighbours, so that blocks of any size can be cut from it: the windows of a steady stream live on
-// each other's blocks, and stages that work in turn on the same memory. Regions stay mapped until the end, but where
+// merged with its neighbours, so that blocks of any size can be cut from it. So the windows of a steady stream use each
+// other's blocks, and stages that are large in turn use the same memory. Regions stay mapped until the end, but where
 // the budget is used up, regions that are wholly free make room for a larger one.
 //
-//   1. mapped_bytes() <= limit_bytes(): what goes past the budget is an error that names it (invariant I6).
+//   1. mapped_bytes() <= limit_bytes(): a request past the budget is an error that names the budget (invariant I6).
 //   2. A block acquired as kZeroed is all zeros. Index blocks come back dirty and are cleaned in steps
 //      (CleanSome), so that dropping a window of many keys does not stall the executor.
 //   3. A large block acquired as kZeroed may have no pages yet. It gets them in steps (TouchSome), so that the first

@@ -1,7 +1,7 @@
 // StateThresholds: the sizes at which tables and the loops over them change how they work.
 //
 // The defaults fit usual caches and inputs of many records. A test or a simulation lowers them so that small inputs
-// reach the same code. A threshold never changes a result. All executors of a run have the same.
+// reach the same code. A threshold never changes a result. All executors of a run have the same thresholds.
 //
 //   StateMemory memory(1 << 30, run_token, {.updates_between_reviews = 16, .split_bytes = 256});
 #pragma once

@@ -2,8 +2,8 @@
 // the executor's state memory. For types without texts it is empty, and does nothing. Values that change have
 // ValueTexts (value_texts.h).
 //
-// Room is made for the keys of many updates at once, though most of them may be known. It is a spare block, which is
-// used once the last block is full.
+// MakeRoom makes room for the keys of many updates at once, though the table may have most of them. The room is a spare
+// block, which is used once the last block is full.
 //
 //   table   | key: Text ─┐ | value | key: Text ─┐ | value |
 //                        ▼                      ▼

@@ -1,6 +1,7 @@
-// AppendTable: an executor's primary state for one window slice of an append set: its tuples, in the order they came.
+// AppendTable: an executor's primary state for one window slice of an append set: its tuples, in the order of their
+// arrival.
 //
-// Adding a tuple looks nothing up, so it costs a sequential write. A table that has outgrown the cache is split by some
+// Adding a tuple needs no lookup, so it costs a sequential write. A table that has outgrown the cache is split by some
 // bits of the keys' hashes into as many logs (StateThresholds). When a window fires, a join puts equal keys together a
 // log at a time, in the cache (a radix join: Manegold, Boncz and Kersten, VLDB 2000).
 //

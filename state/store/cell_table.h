@@ -1,9 +1,8 @@
 // CellTable: keys beside their values in one array, by open addressing with linear probing.
 //
-// Updating a key takes one cache line, where a log with an index over it takes two, of which the second is known only
-// once the first has come. In turn it does not grow, and takes more room: a cell is used or not, and has the key's size
-// and the value's, rounded up to a power of two. So it is for slices whose number of keys is known, and whose
-// keys come again.
+// Updating a key takes one cache line. A log with an index takes two, and the address of the second is in the first. In
+// turn a cell table does not grow, and takes more room: some cells are free, and a cell has the key's size and the
+// value's, rounded up to a power of two. So it is for slices whose number of keys is known, and whose keys come again.
 //
 // Owned by one executor, used by its thread alone.
 //

@@ -1,17 +1,17 @@
-// Combiner: where an executor folds the records of a slice before it hands them to their leaders: keys and compact
-// forms in an array of bounded size, whichever executor leads the keys.
+// Combiner: an array in which an executor folds the records of a slice before it hands them to their leaders. It has
+// keys beside compact forms, is of bounded size, and takes keys whichever executor leads them.
 //
-// A combiner never evicts a key that it has, and never chains: a new key that finds no cell is handed over as it came,
-// and so is what a form has to give up to take more (compact_form.h). It starts small, and takes eight times as many
-// keys when it is full, up to a limit: few keys are then read out as quickly as they are.
+// A combiner never evicts a key, and never chains. A record whose new key finds no cell is handed over as it is. If a
+// form refuses an update, the form is handed over, too (compact_form.h). A combiner starts small, and takes eight times
+// as many keys when it is full, up to a limit. So few keys are read out quickly.
 //
 // Owned by one executor, used by its thread alone.
 //
 //   1. All keys are of one slice.
-//   2. What it has is not in the state of any leader: read it out before a watermark is told to anyone (I3).
+//   2. Its records are not in the state of any leader: read it out before a watermark is passed on (I3).
 //
-// Costs: an update of a known key is one probe of an array; reading out scans the array. An array that exceeds the
-// cache is prefetched from, as that of a window (folders.h).
+// Costs: an update of a known key is one probe of an array; reading out scans the array. Cells of an array
+// that exceeds the cache are prefetched, as those of a window (folders.h).
 //
 //   auto combiner = Combiner<std::uint64_t, CountValue>::Create(memory, 1 << 20);
 //   CompactForm<CountValue>* form = combiner->FindOrInsert(key);

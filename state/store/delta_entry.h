@@ -1,6 +1,6 @@
-// DeltaEntry: one key's change, as a pipeline makes it, as it lies in a segment, and on the wire.
+// DeltaEntry: one key's change. It has the same bytes behind the chain that makes it, in a segment, and on the wire.
 //
-//   DeltaUpdate   offset 0: the key's bytes, then what the aggregate reads of one record
+//   DeltaUpdate   offset 0: the key's bytes, then the input of the aggregate from one record
 //   DeltaForm     offset 0: the key's bytes, then the compact form of a value that some records were folded into
 //
 // (The second member lies at the next multiple of its alignment.) The slice of an entry stands in the header of its run

@@ -1,10 +1,11 @@
-// FoldPolicy: whether an executor folds records before it hands them to their leaders, or hands over each by itself.
+// FoldPolicy: decides whether an executor folds records before it hands them to their leaders, or hands over each by
+// itself.
 //
 // Folding pays where keys recur: if the combiner has a record's key, the record causes no work at the leader. Where
 // keys hardly recur, probing for them costs more than it saves. In a trial of 65,536 records, the policy counts the
 // records that became part of an entry that was there already. If their share is too small, records are appended
-// without a lookup for a while. Then there is another trial, as inputs change. Counts decide and never times, so that a
-// run can be replayed.
+// without a lookup for a while. Then there is another trial, as inputs change. Only counts decide and no times, so that
+// a run can be replayed.
 //
 // A pure value. Owned by one executor, used by its thread alone.
 //

@@ -1,4 +1,4 @@
-// Folders: how records are folded into the cells of a slice in the loop of a pipeline, before any call of the store.
+// Folders: fold records into the cells of a slice in the loop of a chain, before any call of the store.
 //
 // PartitionedStore::UseFolder chooses one; the loop (engine/stage/fold_loop.h) is compiled for each:
 //

@@ -1,11 +1,11 @@
-// Fragment: what an executor sends to the leaders of other partitions (paper section 7.1.2, "helper"): entries, built
-// in registered segments of slot size that leave as they lie, without a copy.
+// Fragment: the entries that an executor has for the leaders of other partitions (paper section 7.1.2, "helper"). They
+// are built in registered segments of slot size, which leave without a copy.
 //
 // A leader has one open segment at a time. The segment holds runs (state/epoch/delta_layout.h): Begin names the slice
 // and kind of the entries that follow, and each leader's segment gets a run header with its first entry of them. A full
-// segment goes to the outbox at once; at the epoch's end TrySeal sends what is open, with the marker behind it. Entries
-// that the executor leads itself take the same way as far as a buffer, from which its store merges them: telling them
-// apart would be a branch that is mispredicted every other time.
+// segment goes to the outbox at once. At the epoch's end TrySeal sends the open segment, with the marker behind it.
+// Entries that the executor leads itself go to a buffer in the same way, from which its store merges them. A branch
+// that told them apart would be mispredicted every other time.
 //
 // Owned by one executor, used by its thread alone.
 //

@@ -1,4 +1,5 @@
-// FragmentGeometry: how many segments the pool must have for a fragment, so that waiting for segments always ends.
+// FragmentGeometry: the number of segments that the pool must have for a fragment, so that waiting for segments always
+// ends.
 //
 // Worst case of some entries: each leader's open segment has no room left for its first one. Sizes are chosen so that
 // with a segment open for every leader twice MostEntriesAtOnce still fit, and others are on their way meanwhile. Twice,

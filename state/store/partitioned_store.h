@@ -1,5 +1,5 @@
-// PartitionedStore: the state backend of one executor (paper section 7), for one of the query's inputs: the partition
-// that the executor leads, and the way of its records to all leaders.
+// PartitionedStore: the state backend of one executor (paper section 7) for one of the query's inputs. It has the
+// partition that the executor leads, and brings the executor's records to all leaders.
 //
 //                     one executor                          several executors
 //   record ──► folder: the slice's cells,         ──► folder: the combiner,
@@ -8,14 +8,16 @@
 //      ▼                                                ▼                    ▼
 //   own partition                                 updates ──► leaders ◄── forms      (own partition, or fragment)
 //
-// A folder takes records in the loop of the pipeline, whoever leads their keys; Take takes the rest, many at a time.
+// A folder takes records in the loop of the chain, whichever executor leads their keys. Take takes the rest, many at a
+// time.
 //
 // Values with texts have neither cells nor a combiner: each record is an update, which goes to its key's leader.
 //
 // Owned by one executor, used by its thread alone; nothing in it waits. Deltas of others are merged into the own
 // partition only, so merging needs neither credit nor segment (invariant I5).
 //
-//   1. Every record is part of exactly one entry, and every entry goes where LeaderOf(hash) says (I2 counts on it).
+//   1. Every record is part of exactly one entry, and every entry goes to the executor LeaderOf(hash) (I2 relies on
+//      it).
 //   2. Records in the combiner are in no leader's state: ReadOut comes before any watermark that covers them (I3).
 //
 //   store.Enter(slice);                                    // not holds_back(), or all of the slice
@@ -120,8 +122,7 @@ class PartitionedStore {
     return store;
   }
 
-  // ---- the way of records
-  // --------------------------------------------------------------------------------------------
+  // ---- the way of records ------------------------------------------------------------------------------------------
 
   /// Most records that follow are of `slice`. The store holds back records of no other slice.
   void Enter(SliceId slice) {
@@ -215,8 +216,7 @@ class PartitionedStore {
   Fragment* fragment() { return fragment_ ? &*fragment_ : nullptr; }
   const Fragment* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
 
-  // ---- deltas of others
-  // ----------------------------------------------------------------------------------------------
+  // ---- deltas of others --------------------------------------------------------------------------------------------
 
   /// Whether the entries of a run that `reader` has checked may be merged: `open` are the slices that the sender may
   /// still change. DataLoss if not.

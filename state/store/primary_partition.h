@@ -1,7 +1,7 @@
-// PrimaryPartition: the slices, still open, of the keys that an executor leads.
+// PrimaryPartition: the tables of the open slices of the keys that an executor leads.
 //
-// Owned by one executor, used by its thread alone. Slices open when their first key arrives, from the executor's
-// own records or from a delta, and are dropped whole once their window has fired.
+// Owned by one executor, used by its thread alone. Slices open when their first key arrives, from the executor's own
+// records or from a delta, and are dropped whole once their window has fired.
 //
 //   1. No slice below first_open() exists or is opened again: its window has fired (invariant I4).
 //

@@ -1,5 +1,5 @@
-// RunGroups: the entries of a run in groups, as tables take them (slice_table.h): hashed, and with what each will need
-// on its way into the cache while the group before is applied.
+// RunGroups: the entries of a run in groups, as tables take them (slice_table.h). The entries of a group are hashed,
+// and the cache lines that they need are prefetched while the group before is applied.
 //
 //   status = ForEachGroup(memory.key_hash(), run, [&](std::uint64_t hash) { index.Prefetch(hash); },
 //                         [&](std::span<const RunItem<E>> group) { return table.Apply(memory, group, ApplyRunItem{});

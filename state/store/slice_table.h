@@ -1,9 +1,9 @@
-// SliceTable: an executor's primary state for one window slice: a dense log of {key, value} entries and a
-// growing hash index over it (paper section 7.2.1).
+// SliceTable: an executor's primary state for one window slice: a dense log of {key, value} entries and a growing hash
+// index over it (paper section 7.2.1).
 //
 // Owned by one executor, used by its thread alone. Keys are found in groups: hash all, prefetch the index buckets,
-// prefetch the entries the tags point to, then update; the cache misses of a group overlap, where a loop over single
-// keys waits for each. State that fits the cache skips the prefetching, which would only cost.
+// prefetch the entries that the tags point to, then update. So the cache misses of a group overlap, where a loop over
+// single keys waits for each. State that fits the cache skips the prefetching, which would only cost.
 //
 //   1. A key has one entry.
 //   2. Apply either applies its function to every item of the group, or returns an error that ends the run.

@@ -1,5 +1,5 @@
-// StateKind: how values of a type are stored: one for each key, which updates change, or, of an append set, an entry
-// for each update.
+// StateKind: chooses the tables for values of a type: one value for each key, which updates change, or, for an append
+// set, an entry for each update.
 #pragma once
 
 #include "state/crdt/appended.h"

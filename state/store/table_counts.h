@@ -1,4 +1,5 @@
-// TableCounts: how often the tables of slices have changed how they work. The thresholds are in log/state_thresholds.h.
+// TableCounts: how often tables of slices have grown, moved to cells, prefetched and so on. The thresholds are in
+// log/state_thresholds.h.
 //
 //   TableCounts total;
 //   total += table.counts();

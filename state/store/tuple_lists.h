@@ -1,11 +1,10 @@
-// TupleLists: lists of tuples of any number of keys, in one log: what a key's tuples are stored in once they have been
-// put together.
+// TupleLists: lists of tuples of any number of keys, in one log. A key's tuples are in a list once they have been put
+// together.
 //
 // A list is closed to a ring, so that adding to it and joining two of them take constant time. Tuples are appended to
-// the log in the order they come, and what is dropped leaves its place empty: places that were filled again would be
-// linked through each other, and each would have to come from memory before the next one is known. Who drops lists
-// moves those that are left to another TupleLists once most places are empty. Owned by one executor, used by its thread
-// alone.
+// the log in the order of their arrival, and dropped tuples leave their places empty. A list of free places would cost
+// a cache miss each. Once most places are empty, the owner moves the remaining lists to another TupleLists. Owned by
+// one executor, used by its thread alone.
 //
 // The texts of tuples are in memory of the lists' own. Dropped ones stay there as the tuples do.
 //

@@ -1,20 +1,21 @@
-// TwoStacks: for each key, the aggregate of those pieces of a stream that still count, as pieces come and go.
+// TwoStacks: for each key, the aggregate of the pieces of a stream that still count, as pieces come and go.
 //
 // Each piece is a table of {key, value} that counts until a given time. Pieces come in the order in which they leave,
-// apart from rare ones. A value need not be invertible: what is gone is never subtracted. It is the two-stacks
-// algorithm (Tangwongsan et al., VLDB 2015, section 2.2) over tables instead of values:
+// apart from rare ones. A value need not be invertible: pieces that have left are never subtracted. It is the
+// two-stacks algorithm (Tangwongsan et al., VLDB 2015, section 2.2) over tables instead of values:
 //
 //   back   pieces that came since the last flip; one table has the aggregate of all of them for each key
-//   front  older pieces; the same table has their aggregate, too, and each of their entries what that will be once the
+//   front  older pieces; the same table has their aggregate, too. Each of their entries has the aggregate once the
 //          piece has left
 //
 // When a back piece leaves and the front is empty, all move to the front, the newest first (a flip). So for each of its
 // keys a piece is merged once when it comes and once when it flips, and each key of the result once: at most three
-// merges a key and step, however many pieces count. A piece that leaves costs copies.
+// merges a key and step, however many pieces count. A piece that leaves costs a copy for each of its keys.
 //
-// A piece that comes out of turn, to leave before one that is there, is merged into the piece that leaves with it, or
-// is put in its place if there is none: so there are never more pieces than times to leave at, twice over. That costs a
-// lookup for each of its keys, and in the front one in each piece that leaves earlier, and as many merges at most.
+// A piece may come out of turn, to leave before one that is there. It is merged into the piece that leaves with it, or
+// is put in its place if there is none. So there are never more pieces than times to leave at, twice over. A piece out
+// of turn costs a lookup for each of its keys, and in the front one in each piece that leaves earlier, and as many
+// merges at most.
 //
 // Owned by one executor, used by its thread alone. Work is done in steps, so that the executor can turn to other
 // things:

@@ -1,12 +1,12 @@
-// WindowTable: an executor's primary state for one slice of tumbling windows or of sessions: a log of {key, value}
-// entries and an index over it, or cells, where this slice or the one before has shown that keys come again and again.
+// WindowTable: an executor's primary state for one slice of tumbling windows or of sessions. It is a log of {key,
+// value} entries with an index, or cells if keys have recurred in this slice or in the one before.
 //
-// Such slices only ever fold records in and are then read once, whole: nothing has to find an entry by its number.
+// Such slices fold records and are then read once, as a whole. So no entry has to be found by its number.
 //
 // Owned by one executor, used by its thread alone.
 //
-//   1. A key has a cell or an entry in the log: one that found no cell never finds one (cell_table.h). It has both only
-//      where its cell could not take something (compact_form.h); ForEach brings them together.
+//   1. A key has a cell or an entry in the log. A key that found no cell never finds one (cell_table.h). It has both
+//      only if its cell has refused an update (compact_form.h); ForEach merges them.
 //   2. While the log's entries move to cells, some with each ApplyRun, a key may have a cell and an entry that has not
 //      been moved yet. All have to be moved before ForEach.
 //
