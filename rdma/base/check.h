@@ -1,7 +1,7 @@
 // GLAIVE_CHECK: a broken invariant ends the process with the values that broke it.
 //
-// For programming errors and protocol invariants only. What the environment can get wrong (a flag, a
-// device, a peer, a file) is an absl::Status instead; "not now" is a `bool Try...` or an empty optional.
+// For programming errors and protocol invariants only. Failures of the environment (a flag, a device, a peer, a file)
+// are an absl::Status instead; "not now" is a `bool Try...` or an empty optional.
 //
 // Cost: one predicted branch; the message is built only when the check fails. Any thread may call it.
 //

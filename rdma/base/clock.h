@@ -1,5 +1,5 @@
-// Clock: where time comes from. Nothing below a `main` reads a clock by itself, so that a whole cluster
-// can run in virtual time.
+// Clock: the interface of all clocks. Nothing below a `main` reads a clock by itself, so that a whole cluster can run
+// in virtual time.
 //
 // A Clock is shared by the executors of a process: implementations are safe to call from any thread.
 //

@@ -1,4 +1,4 @@
-// EndingSignals: the signals that ask a process to end, and that it answers by ending in order.
+// EndingSignals: the signals on which a process ends in order.
 #pragma once
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-// Every: tells each n-th of many steps from the others, without a division.
+// Every: counts steps and says which of them is the n-th each time, without a division.
 //
 //   Every turn(4096);
 //   for (...) { if (turn.Step()) fiber.Yield(); ... }

@@ -1,5 +1,5 @@
-// Exhaustion: memory, a thread or a descriptor that the system does not give, and the remedy. For memory and threads
-// the standard library throws, which nothing else does here; CatchExhaustion turns that into an error.
+// Exhaustion: the errors of a system that has no more memory, threads or descriptors, with the remedy. For memory and
+// threads the standard library throws; CatchExhaustion turns these exceptions into errors.
 //
 //   absl::Status status = CatchExhaustion([&] { return executor.Open(); });
 //   int main(int argc, char** argv) { return RunMain([&] { return Main(argc, argv); }); }

@@ -1,7 +1,7 @@
 // Strong types for the things that are counted: nodes, executors and epochs.
 //
-// A node is one process; it runs T executors, each one pinned thread. Executors are numbered across the
-// whole run, node by node: executor id = node * T + index on the node.
+// A node is one process; it runs T executors, each one pinned thread. Executors are numbered across the whole run, node
+// by node: executor id = node * T + index on the node.
 //
 //   auto next = ExecutorId{Value(id) + 1};
 #pragma once

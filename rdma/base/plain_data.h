@@ -1,4 +1,5 @@
-// PlainData: types whose values mean the same in another process, since their bytes are all there is to them.
+// PlainData: the concept of types whose values mean the same in another process, because they consist of their bytes
+// alone.
 //
 // Pointers are found where the compiler shows them: in the type itself, in the members of aggregates, arrays and nested
 // ones included, and in the types that an optional or a variant may have. Members of a union, and of another class with

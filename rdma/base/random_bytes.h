@@ -1,5 +1,5 @@
-// RandomBytes: where secrets and nonces come from. Only a program's `main` may make one from the system's generator; a
-// test gives bytes that it knows.
+// RandomBytes: the generator of secrets and nonces. Only a program's `main` may make one from the system's generator; a
+// test makes one that returns given bytes.
 //
 //   const RandomBytes random = [](std::span<std::uint8_t> out) { ... };
 //   random(nonce);

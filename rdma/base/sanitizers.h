@@ -1,4 +1,5 @@
-// Which sanitizer the program is compiled with. GCC says so by macros, clang by __has_feature.
+// kAddressSanitizer, kThreadSanitizer: the sanitizer with which the program is compiled. GCC tells it by macros, clang
+// by __has_feature.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,8 +1,8 @@
-// SteadyClock: the operating system's monotonic clock. Only a `main` (or a test's body) makes one and
-// hands it down as a Clock. Thread-safe; a call costs about 25 ns.
+// SteadyClock: the operating system's monotonic clock. Only a `main` (or a test's body) makes one and hands it down as
+// a Clock. Thread-safe; a call costs about 25 ns.
 //
 // The time of day is read once, when the clock is made, and goes on with the monotonic clock: it never jumps. The
-// system keeps both at one rate, but a correction by a step that comes later is not seen.
+// system runs both at one rate, but a later correction of the time of day by a step has no effect here.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// Watch: how work that may take long finds out that it has to end early: Ctrl-C, a lost node.
+// Watch: a function by which long work finds out that it has to end early, because of Ctrl-C or a lost node.
 //
-// Handed down from `main`. The work asks some times a second, on its own thread, and returns what it is told, if that
-// is not OK.
+// Handed down from `main`. The work calls it some times a second, on its own thread, and returns its status if that is
+// not OK.
 //
 //   for (...) {
 //     if (absl::Status status = watch(); !status.ok()) return status;

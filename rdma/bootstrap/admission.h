@@ -1,12 +1,12 @@
-// Admission: the coordinator's door. Accepts connections until every rank has come, and turns away what does not
-// belong: strangers, who cannot prove to know the secret (handshake.h), without a word and after a pause; nodes that do
-// not match with the reason. When the start has failed, it stays for a moment
-// to tell those that are still on their way, who would otherwise call a coordinator until their join time-out.
+// Admission: accepts connections for the coordinator until every rank has come, and turns others away. A stranger,
+// which cannot prove to know the secret (handshake.h), is turned away without a word and after a pause. A node that
+// does not match is told the reason. When the start has failed, Admission stays for a moment to tell the nodes that
+// have not come yet, which would otherwise call a coordinator until their join time-out.
 //
 // Used by ControlPlane::Coordinate; single-threaded. A stranger costs a descriptor for at most 6 s, of which at most
-// 256 are open at a time, and less than 4 KiB of buffer. A crowd of strangers delays a member by seconds, but none that
-// has begun its handshake is sent away for another: connections that find no room wait in the kernel's queue. So more
-// than 256 silent ones each second can keep members out until their join time-out.
+// 256 are open at a time, and less than 4 KiB of buffer. Many strangers delay a member by seconds. But no connection
+// that has begun its handshake is closed for another: connections that find no room wait in the kernel's queue. More
+// than 256 silent strangers each second can shut out members until their join time-out.
 //
 //   Admission admission(listener, hello, options, waiter);
 //   absl::StatusOr<std::vector<MemberLink>> links = admission.AwaitAll();

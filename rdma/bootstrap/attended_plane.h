@@ -1,13 +1,13 @@
-// AttendedPlane: a control plane with a thread of its own that polls the connections while the owner is busy
-// with something else: reads what has come, lets the others hear from this node, and notices who has fallen silent. So
-// a node that generates its input, or writes a file, for a minute is not taken for dead. The thread also polls the
-// interrupt descriptor: a node whose owner waits for a disk ends all the same.
+// AttendedPlane: a control plane with a thread of its own that polls the connections while the owner is busy. The
+// thread reads messages, sends signs of life, and notices nodes that have fallen silent. So a node that generates its
+// input, or writes a file, for a minute does not count as lost. The thread also polls the interrupt descriptor, so that
+// a node ends while its owner waits for a disk.
 //
 // Made by ControlPlane::Coordinate, Join and Alone. The owner's calls and the thread's exclude each other by a lock;
-// while the owner is in a call that waits, the call itself does what the thread would do.
+// while the owner is in a call that waits, the call itself does the thread's work.
 //
-//   1. When a failure or an interrupt is known and the plane still exists kFailureGrace later,
-//      BootstrapOptions::overdue is called: for each of the two until it returns true.
+//   1. If the plane still exists kFailureGrace after a failure or an interrupt, BootstrapOptions::overdue is called:
+//      for each of the two until it returns true.
 //   2. The thread has ended when the destructor returns.
 //
 //   absl::StatusOr<std::unique_ptr<ControlPlane>> plane = AttendedPlane::Create(std::move(coordinator), options,

@@ -1,28 +1,29 @@
-// ControlPlane: the TCP connections that bring a run's nodes together, let them exchange set-up data, and tell them
-// of each other's end. A star: rank 0 coordinates, every other rank has one connection to it.
+// ControlPlane: the TCP connections by which a run's nodes meet, exchange set-up data, and notice each other's end. It
+// is a star: rank 0 coordinates, and every other rank has one connection to it.
 //
 // Owned by the node's main thread, from set-up to the end of the run; executors never touch it. It is the one part of
 // rdma/ that may block: Coordinate, Join, AllGather, AllAgree, Abort and Leave wait in poll(2), each with a deadline or
 // until a failure ends it. PollFailure never blocks and costs one system call. A thread of its own (attended_plane.h)
-// lets the others hear from this node while its main thread does something else.
+// sends signs of life while the main thread is busy.
 //
-//   1. Nobody leaves Coordinate or Join before every rank has been accepted.
+//   1. No node returns from Coordinate or Join before every rank has been accepted.
 //   2. AllGather and AllAgree are collective: every rank calls them with the same phases in the same order.
-//   3. A failure is final: once PollFailure or AllGather has reported one, every later call reports the same.
-//      But a member's AllGather whose parts have all come succeeds, whatever comes behind them: that is for the next
-//      call.
-//   4. The first failure the coordinator learns of (a lost node, an Abort) goes to every other node.
+//   3. A failure is final: once PollFailure or AllGather has reported one, every later call reports the same. But a
+//      member's AllGather whose parts have all come succeeds, even if a failure comes behind them: the next call
+//      reports it.
+//   4. The coordinator passes the first failure that it receives or notices (a lost node, an Abort) on to every other
+//      node.
 //   5. A closed connection is the death of its node unless that node called Leave before.
 //
 // Failures by code: kUnavailable a node was lost, or left early; kUnauthenticated the coordinator did not let this node
-// in; kFailedPrecondition the nodes do not match; kDeadlineExceeded somebody did not come in time; kCancelled the
+// in; kFailedPrecondition the nodes do not match; kDeadlineExceeded a node did not come in time; kCancelled the
 // interrupt descriptor became readable (Ctrl-C); kInvalidArgument an address that cannot be used; an Abort keeps the
 // code it was given.
 //
-// A node that is stopped but not dead (SIGSTOP), or whose host has gone, keeps its connection open and falls silent:
-// it is lost after BootstrapOptions::peer_timeout. A node that is merely busy is heard all the time.
+// A node that is stopped (SIGSTOP), or whose host has failed, falls silent with its connection open. It is lost after
+// BootstrapOptions::peer_timeout. A node that is merely busy goes on sending signs of life.
 //
-// A connection gets nothing before it has proved to know the run's secret (handshake.h).
+// Nothing is sent to a peer before it has proved to know the run's secret (handshake.h).
 //
 //   auto listener = Listener::Bind("127.0.0.1", 0);
 //   BootstrapOptions options{.secret = secret, .random = random};

@@ -1,8 +1,8 @@
 // Coordinator: rank 0's side of the control plane, the centre of the star.
 //
-// Made by ControlPlane::Coordinate and ControlPlane::Alone; owned by one thread at a time like its base. Holds one
-// connection a member; passes the first failure it learns of on to all the others. At most one AllGather contribution
-// of a member is stored ahead of this node's own call, so memory stays bounded.
+// Made by ControlPlane::Coordinate and ControlPlane::Alone; owned by one thread at a time like its base. It holds one
+// connection to each member, and passes the first failure on to all the others. At most one AllGather contribution of a
+// member is stored ahead of this node's own call, so memory is bounded.
 //
 //   Coordinator coordinator(run_token, run_key, std::move(links), std::move(waiter));
 #pragma once

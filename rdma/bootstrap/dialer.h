@@ -1,4 +1,4 @@
-// Dial: a member's way to the coordinator, which may be started later than the member.
+// Dial: connects a member to the coordinator, which may be started later than the member.
 //
 // Used by ControlPlane::Join; blocks, single-threaded.
 //

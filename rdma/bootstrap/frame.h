@@ -1,4 +1,4 @@
-// Frame: the unit of the bootstrap connections. A short JSON header says what it is; a payload of any bytes follows.
+// Frame: the unit of the bootstrap connections. A short JSON header names its kind; a payload of any bytes follows.
 //
 //   offset  size  field
 //        0     4  magic, "GLV3"
@@ -8,9 +8,9 @@
 //
 // On an authenticated connection the bytes of the frames travel in encrypted records (frame_seal.h).
 //
-// What arrives is hostile until proven otherwise: the decoder checks magic and sizes as soon as it has them. Of bytes
-// that nothing vouches for, it holds no more than the longest frame allowed, or than a record and what was appended
-// last. Plain value types, owned by one thread.
+// Input may be hostile, so the decoder checks magic and sizes as soon as it has them. Of unauthenticated bytes it holds
+// no more than the longest frame allowed, or than a record and the bytes that were appended last. Plain value types,
+// owned by one thread.
 //
 //   FrameDecoder decoder({.max_header_bytes = 1 << 16, .max_payload_bytes = 0});
 //   decoder.Append(bytes);   // no more than decoder.room()

@@ -1,6 +1,6 @@
 // FrameSeal: one direction of an authenticated connection. The bytes of its frames travel in records, which AES-256-GCM
-// encrypts and authenticates (NIST SP 800-38D; OpenSSL's implementation). Nobody else can read them. A record that was
-// changed, cut, left out, said twice or put in by somebody else is found before any of it is read.
+// encrypts and authenticates (NIST SP 800-38D; OpenSSL's implementation). A record that a third party has changed, cut,
+// left out, repeated or inserted is found before any of it is read.
 //
 //   offset  size  field
 //        0     4  bytes of the ciphertext, 1 .. kMaxRecordBytes, little endian; authenticated, not encrypted
@@ -8,11 +8,11 @@
 //        -    16  tag
 //
 // A key is good for one direction of one connection. The nonce is the record's number, from 0, which both ends count
-// and which does not travel: 8 bytes, little endian, and 4 of zero. Numbers are never used twice; a billion records a
+// and which is not sent: 8 bytes, little endian, and 4 of zero. Numbers are never used twice. A billion records a
 // second would use them up after 584 years, and are refused then.
 //
-// Records are small, so that a long frame shows that its sender is alive while it arrives, and so that a wrong length
-// makes nobody wait for more than kMaxRecordBytes.
+// Records are small, so that a long frame shows that its sender is alive while it arrives, and so that a receiver of a
+// wrong length waits for no more than kMaxRecordBytes.
 //
 // Owned by the connection whose direction it is. About 1 us and 0.3 ns a byte.
 //

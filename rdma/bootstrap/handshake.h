@@ -1,5 +1,5 @@
-// The handshake of a bootstrap connection: each end proves that it knows the run's secret, without showing it, before
-// either says anything else.
+// The handshake of a bootstrap connection: each end proves that it has the run's secret, without showing it, before
+// either sends anything else.
 //
 //   coordinator -> member       challenge: its nonce
 //   member      -> coordinator  answer: a nonce of its own, and MemberProof
@@ -7,9 +7,9 @@
 //   from here on everything that both send is encrypted (frame_seal.h), beginning with the member's Hello
 //
 // Proofs and keys are HMAC-SHA256 under the secret of a label and both nonces. The label tells the member's proof from
-// the coordinator's, so what one end said is no answer from the other (reflection), and the nonces are fresh for every
-// connection, so what was said on one is no answer on another (replay). Someone who passes messages on between two
-// honest ends learns no key: it can neither read a frame nor add one.
+// the coordinator's, so the proof of one end is no answer of the other (reflection). The nonces are fresh for every
+// connection, so a proof on one is no answer on another (replay). A third party that passes messages on between two
+// honest ends learns no key, so it can neither read a frame nor add one.
 //
 // Pure functions of plain values.
 #pragma once

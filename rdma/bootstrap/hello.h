@@ -1,8 +1,9 @@
-// Hello: how a node introduces itself to the run, and the comparison that decides whether it may take part.
+// Hello: the first message of a node to the coordinator, and the comparison that decides whether the node may take
+// part.
 //
-// Every node of a run has to be the same program, built from the same commit and started with the same shared
-// flags: queries are graphs that each node builds for itself, so ids are never negotiated. The coordinator
-// compares each Hello with its own and refuses what differs, naming the flag and both values.
+// Every node of a run has to be the same program, built from the same commit and started with the same shared flags:
+// queries are graphs that each node builds for itself, so ids are never negotiated. The coordinator compares each Hello
+// with its own and refuses a node that differs, naming the flag and both values.
 //
 // Plain values; no thread owns them. CheckHello is a pure function.
 //

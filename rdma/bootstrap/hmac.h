@@ -1,4 +1,4 @@
-// HmacSha256: the proof that whoever wrote some bytes knows a key (RFC 2104 with SHA-256), by OpenSSL.
+// HmacSha256: a proof that the writer of some bytes has a key (RFC 2104 with SHA-256), by OpenSSL.
 //
 // Pure functions.
 //

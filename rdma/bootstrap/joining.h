@@ -1,4 +1,5 @@
-// JoinRun: a member's way into a run: the handshake with the coordinator, its Hello, and the wait for the others.
+// JoinRun: lets a member join a run: the handshake with the coordinator, the member's Hello, and the wait for the
+// others.
 //
 // Used by MemberPlane::Join; blocks, single-threaded.
 //

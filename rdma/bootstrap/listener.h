@@ -1,7 +1,7 @@
 // Listener: the TCP socket where the coordinator (rank 0) waits for the other nodes.
 //
-// Made in `main` before the other nodes are started, so that its port is known to them. Owned by one thread;
-// handed over to ControlPlane::Coordinate, which closes it once everyone has come.
+// Made in `main` before the other nodes are started, so that they can be given its port. Owned by one thread; handed
+// over to ControlPlane::Coordinate, which closes it once all nodes have come.
 //
 //   absl::StatusOr<Listener> listener = Listener::Bind("127.0.0.1", 0);
 //   std::string where = listener->address();   // "127.0.0.1:41237"

@@ -1,4 +1,4 @@
-// ControlMessage: what the nodes of a run say to each other over the bootstrap connections, one message a frame.
+// ControlMessage: a message between nodes of a run over a bootstrap connection, one in each frame.
 //
 //   message  from         header fields besides "type"                          payload
 //   challenge coordinator nonce                                                 -

@@ -1,10 +1,10 @@
-// Pulse: whether the node at the other end of a connection is still alive, told by the records that come from it, and
-// when it is to hear from this one. Bytes that nothing vouches for are no sign of life (frame_seal.h). A process that
-// is stopped keeps its connections open and answers nothing.
+// Pulse: decides by the records of a connection whether the node at its other end is lost, and when to send it a sign
+// of life. Unauthenticated bytes are no sign of life (frame_seal.h). A process that is stopped has its connections open
+// and answers nothing.
 //
-// One for each connection, used by its owner. Only time in which this node polled counts as silence: each poll adds at
-// most a quarter of the time-out, after what has arrived was read. A node that did not run for a while, or that was
-// stopped, reads before it judges. The others may have lost it meanwhile: see absence().
+// One for each connection, used by its owner. Only time in which this node polled counts as silence: each poll first
+// reads the bytes that have arrived, then adds at most a quarter of the time-out. A node that did not run for a while,
+// or that was stopped, reads before it decides. The other nodes may have lost it meanwhile: see absence().
 //
 //   Pulse pulse(absl::Seconds(5), now_ns);
 //   Receive();

@@ -1,4 +1,4 @@
-// Reminder: when people are told of a wait: after 2 s, and again whenever it has lasted twice as long.
+// Reminder: decides when the user is told of a wait: after 2 s, and again whenever it has lasted twice as long.
 //
 //   Reminder reminder(clock.NowNanos());
 //   while (...) if (reminder.Due(clock.NowNanos())) Tell("waits for rank 1");

@@ -1,9 +1,10 @@
-// RunKey: 256 bits that the nodes of a run share, and the tokens that follow from them: the proof that a queue pair, or
-// a message in a ring, belongs to the run.
+// RunKey: 256 bits that the nodes of a run share, and the tokens that follow from them. A token proves that a queue
+// pair, or a message in a ring, belongs to the run.
 //
-// HMAC-SHA256 under the run's secret of a label and the run's token gives the key. The key never travels: every node
+// HMAC-SHA256 under the run's secret of a label and the run's token gives the key. The key is never sent: every node
 // derives it. HMAC-SHA256 under the key of a label and both executors gives a token, cut to the bits that its place
-// has. A token travels in clear text. It tells nothing of the key, nor of another use's, pair's or direction's token.
+// has. A token is sent in clear text. It reveals nothing of the key, nor of the token of another use, pair or
+// direction.
 //
 // Pure functions of plain values; a token takes about a microsecond.
 //

@@ -1,4 +1,4 @@
-// Secret: what the nodes of a run know and nobody else. Whoever cannot prove to know it gets nothing from a node.
+// Secret: the bytes that only the nodes of a run have. A node sends nothing to a peer that cannot prove to have them.
 //
 // A plain value; no thread owns it. Never print it, and never put it on a command line, which every user of the host
 // can read.

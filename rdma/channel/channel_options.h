@@ -1,4 +1,4 @@
-// ChannelOptions: the shape of a ring. Both ends must have the same.
+// ChannelOptions: the slots of a ring: their size, their number and their checksums. Both ends have the same options.
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,13 @@
 // ChannelReceiver: the reading end of a ring of c slots in this executor's exposed memory.
 //
-// It hands out messages where they lie, in the order they were sent. Several messages may be held at a time; they are
-// released oldest first, and the count of released messages is returned to the sender as credit, at most c/2 messages
-// late. Owned by one executor and used by its thread alone; never blocks.
+// It hands out messages in the ring, without a copy, in the order in which they were sent. Several messages may be held
+// at a time. They are released oldest first, and the count of released messages is returned to the sender as credit, at
+// most c/2 messages late. Owned by one executor and used by its thread alone; never blocks.
 //
 // How it notices a message depends on the transport (rdma/transport/arrival.h):
 //
 //   kImmediate  The mesh calls OnArrival for each immediate value of this channel.
-//   kChecksum   It polls the last byte of the next slot (paper section 6.2). That byte may be there before the rest.
+//   kChecksum   It polls the last byte of the next slot (paper section 6.2). That byte may arrive before the rest.
 //               Then footer and payload are read again until their checksums are right, for at most
 //               kPlacementPatience: a message that stays wrong is damaged, or the fabric has lost a part of it.
 //
@@ -16,9 +16,9 @@
 //
 //   I1 A message beyond the credits that were given out is refused.
 //   I2 Every message is handed out exactly once and in order: its number must be the next one.
-//   A footer is copied before it is checked; what was checked cannot change any more. Whatever does not fit (number,
-//   token, length, checksum, lap, reserved bytes) is refused with DataLoss that names the source, what was found and
-//   what was expected, and the channel stays failed: after a lost message nothing later can be trusted.
+//   A footer is copied before it is checked, so that it cannot change any more. A wrong number, token, length,
+//   checksum, lap or reserved byte is refused with DataLoss, which names the source, the found and the expected value.
+//   Then the channel stays failed, because messages behind a lost one cannot be trusted.
 //
 // Cost: an empty poll is one load of a byte that stays in cache, or of a member with kImmediate; a message costs one
 // footer copied and hashed, and a hash of its payload with kChecksum.

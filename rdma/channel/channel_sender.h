@@ -1,13 +1,13 @@
 // ChannelSender: the writing end of a ring of c slots in another executor's memory.
 //
-// The caller fills a segment of the executor's pool in place and hands it over; the footer is written right behind the
-// payload and one write carries both to the slot's end (paper sections 6.2 and 6.3). Each message takes one credit. The
+// The caller fills a segment of the executor's pool and hands it over. The footer is written right behind the payload,
+// and one write carries both to the slot's end (paper sections 6.2 and 6.3). Each message takes one credit. The
 // receiver returns credits as a count of consumed messages: in a word of the sender's exposed memory, or with
 // kImmediate in an immediate value, for which the mesh calls OnCredit (rdma/transport/arrival.h). Owned by one executor
 // and used by its thread alone; never blocks.
 //
-//   I1 sent - consumed <= c at all times. The count is the peer's to write, so it is checked as hostile input: it never
-//      goes back and never passes what was sent; otherwise Poll fails.
+//   I1 sent - consumed <= c at all times. The peer writes the count, so it is checked as hostile input: Poll fails if
+//      it goes back or passes the number of sent messages.
 //   A segment that was sent returns to its pool when its write is complete, if the transport does not read its memory
 //   any more then (Transport::CompletionFreesMemory), or when its message was consumed (invariant I6). With kChecksum
 //   completion alone returns it, so each write asks for one, and a slot is written again only after the write before it

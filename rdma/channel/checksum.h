@@ -1,7 +1,7 @@
-// Checksums of messages: what tells damaged messages from good ones.
+// Checksums of messages, which tell damaged messages from good ones.
 //
-// They guard against faults (torn writes, stale memory), not against someone who computes them
-// on purpose. Pure functions; a footer costs a few nanoseconds, a payload about 20 GB/s.
+// They guard against faults (torn writes, stale memory), not against an attacker who computes them. Pure functions; a
+// footer costs a few nanoseconds, a payload about 20 GB/s.
 #pragma once
 
 #include <cstddef>

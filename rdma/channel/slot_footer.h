@@ -1,6 +1,6 @@
-// SlotFooter: the last 64 bytes of a slot, what makes a piece of memory a message.
+// SlotFooter: the last 64 bytes of a slot. They describe and check the message before them.
 //
-// A message lies at its slot's end, whatever its length, so the footer always is in the same place:
+// A message of any length lies at its slot's end, so the footer always is in the same place:
 //
 //   | unused (stale)  | payload | padding to 64 | footer |
 //   ^ slot start      ^ slot_end - MessageBytes(payload_bytes)

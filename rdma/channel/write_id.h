@@ -1,5 +1,5 @@
-// WriteId: what a channel puts into a write's wr_id, so that a completion finds its sender although channels share
-// queue pairs and completion queues.
+// WriteId: the wr_id of a channel's write. By it a completion finds its sender, although channels share queue pairs and
+// completion queues.
 //
 //   bits 63..48  channel: the sender's place in its mesh
 //   bits 47..0   message number (2^48 messages of a ring last for years), or 0 for a return of credits

@@ -2,7 +2,7 @@
 //
 // Rings and send segments live in such regions: large pages save the NIC's and the processor's address translation
 // (paper section 6.3). A region says which kind of page it got, because shared memory often has none but base pages.
-// Owned by whoever holds the object; mapping and unmapping may happen on any thread.
+// The object owns the memory; any thread may map and unmap it.
 //
 // Costs: Map and Destroy are system calls; nothing is touched before its first use, so memory that is never used costs
 // address space only (huge pages of the pool are the exception: the system sets them aside at once). Prefault changes

@@ -1,6 +1,6 @@
 // SegmentPool: a fixed number of slot-shaped buffers in one contiguous region, for zero-copy sends.
 //
-// Whoever wants to send acquires a segment, fills it in place and hands it to a ChannelSender; it comes back when the
+// A producer of messages acquires a segment, fills it and hands it to a ChannelSender. The segment comes back when the
 // transfer has completed or the peer has consumed it. Owned by one executor and used by its thread alone.
 //
 //   S1 Data(id) == base() + id * slot_bytes(), 64-byte aligned; ids are 0 .. size()-1.

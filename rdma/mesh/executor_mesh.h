@@ -2,9 +2,9 @@
 //
 // Set-up has two phases. Prepare maps the segment pool and the inbound rings; its descriptor is published to all
 // others. Connect takes the descriptors of all executors and makes the channels (paper section 6.2, setup phase).
-// Set-up runs on any thread, best on the executor's own, on whose socket memory then lies; afterwards the mesh is used
-// by its executor's thread alone, and by main once all executors of the node have ended. There is no state outside the
-// object: several nodes can live in one process.
+// Set-up may run on any thread. The executor's own is best, because memory then lies on its socket. Afterwards the mesh
+// is used by its executor's thread alone, and by main once all executors of the node have ended. There is no state
+// outside the object: several nodes can live in one process.
 //
 //   Executor i of a node has one queue pair per peer node, with executor i there. It uses the queue pair for the
 //   channels to all executors of that node. Over verbs with Arrival::kImmediate the executors of a node hand immediate

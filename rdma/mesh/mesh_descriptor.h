@@ -1,5 +1,5 @@
-// MeshDescriptor: what an executor publishes so that all others can connect to it. Plain integers; the text form goes
-// through the bootstrap connection and is read as hostile input.
+// MeshDescriptor: the addresses and sizes that an executor publishes so that all others can connect to it. Its text
+// form goes through the bootstrap connection and is read as hostile input.
 //
 //   std::string text = mesh->descriptor().Encode();  // "glaive-mesh 3 3 65536 8 1 1 0 4711 - 4711 5 99123 1052672"
 //   absl::StatusOr<MeshDescriptor> there = MeshDescriptor::Decode(text);

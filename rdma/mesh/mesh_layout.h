@@ -1,11 +1,11 @@
-// MeshLayout: where an executor's exposed memory of one transport kind holds what, so that both ends of a channel
-// come to the same offsets without asking.
+// MeshLayout: the offsets in an executor's exposed memory of one transport kind. Both ends of a channel compute the
+// same offsets, so they need not be sent.
 //
 //   offset                       size
 //   0                            64 each      credit words, one per peer in the order of executor ids
 //   RingsOffset(), page aligned  ring_bytes   rings, one per peer in the same order
 //
-// Only peers that are reached by this kind have a place.
+// Only peers of this transport kind have a place.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What the channels of an executor need of memory beside rings and send segments, for the memory plan.
+// ArrivalMemoryBytes: the memory that the channels of an executor need beside rings and send segments, for the memory
+// plan.
 //
 //   std::uint64_t bytes = ArrivalMemoryBytes(options);  // credit words and arrival queues
 //

@@ -1,4 +1,4 @@
-// MeshOptions: what an executor needs to know to build its channels, and how they fit into a budget.
+// MeshOptions: the settings of an executor's channels. PlanChannels makes the channels fit a budget.
 #pragma once
 
 #include <cstddef>

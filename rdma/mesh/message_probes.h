@@ -3,7 +3,8 @@
 // Connections are made with small packets, so a path that drops large ones looks like a good path until the first full
 // message (an MTU black hole). A probe is a slot of zeros, written into the first slot of a ring that is zeroed and not
 // in use yet. So it changes nothing, and a receiver that polls the ring, or waits for immediate values, does not see
-// it. A completion means that the peer's device has acknowledged all packets; over iWARP, that TCP has taken them.
+// it. A completion means that the peer's device has acknowledged all packets. Over iWARP it means only that TCP has
+// taken them.
 //
 //   MessageProbes probes;
 //   probes.Add({.queue_pair = qp, .node = NodeId{1}, .region = region, .offset = ring_offset});

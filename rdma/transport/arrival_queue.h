@@ -1,7 +1,6 @@
-// ArrivalQueue: where the immediate values of writes by executors of this host arrive: a ring in memory that they
-// share.
+// ArrivalQueue: a ring in shared memory for the immediate values of writes by executors of this host.
 //
-// It is what a completion queue is to a device: an idle reader polls one cache line, however many writers there are.
+// It has the role of a device's completion queue: an idle reader polls one cache line, however many writers there are.
 //
 //   offset      size
 //   0           8      tickets that writers have drawn, each for the next value
@@ -9,11 +8,11 @@
 //   128         8 each values: value t mod capacity has the lap of ticket t in its upper half, the immediate in its
 //                      lower half
 //
-// A writer draws a ticket, then stores its value with release. A reader that sees the value with acquire sees all that
-// the writer wrote before. One executor reads; any thread or process writes.
+// A writer draws a ticket, then stores its value with release. A reader that loads the value with acquire sees all
+// earlier writes of the writer. One executor reads; any thread or process writes.
 //
-//   AQ1 At most `capacity` values wait. The credits of channels see to that: each channel has at most c messages and c
-//       returns of credits that were not read.
+//   AQ1 At most `capacity` values wait, because each channel has at most c messages and c returns of credits that were
+//       not read.
 //
 // Costs: a push is an atomic addition to a shared line and a store; an empty poll is a load.
 //

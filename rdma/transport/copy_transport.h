@@ -1,9 +1,9 @@
-// CopyTransport: what `local` and `shm` have in common. A write is a copy by this thread, done when posting returns.
+// CopyTransport: the common base of `local` and `shm`. A write is a copy by this thread, done when posting returns.
 //
-// A copy is not ordered by itself: 64 bytes at its end were seen stale when only the last byte was polled. So messages
+// A copy alone has no order: a reader that polled only the last byte has found stale bytes before it. So messages
 // arrive by immediate values: each exposed region begins with an ArrivalQueue, to which the writer pushes them (Q2 of
-// QueuePair). Completions wait in a queue of fixed depth until they are polled.
-// Owned by one executor and used by its thread alone.
+// QueuePair). Completions wait in a queue of fixed depth until they are polled. Owned by one executor and used by its
+// thread alone.
 #pragma once
 
 #include <algorithm>

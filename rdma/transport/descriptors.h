@@ -1,5 +1,5 @@
-// What an executor tells its peers about itself before they can write into its memory: plain integers, carried by the
-// bootstrap connection. What they mean is the transport's business alone.
+// Descriptors: the address and memory of an executor, which its peers need to write into its memory. They are integers
+// and travel over the bootstrap connection. Each transport gives them a meaning of its own:
 //
 //                     | local           | shm                                                | verbs
 //   endpoint.owner    | process id      | process id                                         | 0

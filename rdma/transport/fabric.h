@@ -1,8 +1,8 @@
-// Fabric: what an executor's channels are made of: the transports to others, and the memory that messages leave from.
+// Fabric: makes the parts of an executor's channels: the transports to others, and the memory from which messages
+// leave.
 //
 // One for a run, shared by the executors of a process; used while they are set up, by their own threads at the same
-// time. SystemFabric is what every program has. A test may bring its own, and with it a network of its own making
-// (tests/sim).
+// time. Every program uses SystemFabric. A test may use its own, with a simulated network (tests/sim).
 //
 //   absl::StatusOr<std::unique_ptr<Transport>> transport = fabric.MakeTransport(TransportKind::kShm, options);
 #pragma once

@@ -1,4 +1,4 @@
-// NodeArrivals: how immediate values reach the executors of a node that share queue pairs.
+// NodeArrivals: queues by which immediate values reach the executors of a node that share queue pairs.
 //
 // A device hands an immediate value to the executor at its end of the queue pair. Executor i of a node has one queue
 // pair with executor i of each other node, and writes through it into the memory of any executor there. So executor i
@@ -13,8 +13,8 @@
 // All values of one writer take the same way, so they stay in order. An executor that has ended goes on handing on
 // until all executors of its node have ended (Executor::PollChannels).
 //
-// On the wire an immediate value names the executor that it is for. The queue pair tells who wrote it, so no node can
-// write in another one's name.
+// On the wire an immediate value names the executor that it is for. The queue pair tells the sender, so no node can
+// write in the name of another.
 //
 //   1. Open is called for each executor during set-up. Afterwards each executor polls its own queue, and any executor
 //      of the node pushes to it.

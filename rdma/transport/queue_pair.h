@@ -3,12 +3,12 @@
 // The channels of an executor to all executors of a node share one queue pair, so a completion is routed by its wr_id.
 // Owned by its Transport; used by the executor's thread alone.
 //
-//   Q1 Bytes of writes take their places in any order, those of different writes too.
+//   Q1 Bytes of writes are placed in any order, those of different writes too.
 //   Q2 Immediate values arrive in the order in which they were posted, each when all bytes of its write and of all
 //      writes before it are in place (Transport::PollArrivals).
 //   Q3 Over verbs, an 8-byte write to an 8-byte aligned place is seen whole or not at all.
-//   Q4 The memory of a write stays untouched until it completed, or until the peer is known to have consumed it;
-//      that of an inline write may be reused at once.
+//   Q4 The memory of a write stays untouched until the write has completed, or until the peer has returned its credit.
+//      That of an inline write may be reused at once.
 //   Q5 A completion stands for all earlier writes of its queue pair; only signaled writes have one.
 //
 // Cost: one virtual call per buffer.

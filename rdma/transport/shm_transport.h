@@ -1,11 +1,11 @@
 // ShmTransport: between processes of one host. A descriptor names a memory file of its owner; a write is a copy.
 //
 // A peer opens the file through /proc/<pid>/fd/<fd>, so nothing has a name that could outlive a killed process. Before
-// it is used, process and file must be this user's, which the kernel does not demand of a process of root's. The file
-// must be the very one that was described (inode), a memory file sealed against shrinking (a peer that cuts it would
-// kill us by SIGBUS), and of the size described. Peers may be in this process too.
-// A peer's death is seen through a pidfd; one system call asks about all peers. Where the kernel offers none, it is
-// left to the bootstrap connection.
+// it is used, process and file must be this user's; for a process of root the kernel does not check that. The file must
+// be the very one that was described (inode), of the size described, and a memory file sealed against shrinking, since
+// a read behind a cut file would end this process by SIGBUS. Peers may be in this process too. The end of a peer is
+// noticed by a pidfd, with one system call for all peers. Where the kernel has none, the bootstrap connection notices
+// it.
 #pragma once
 
 #include <cstddef>

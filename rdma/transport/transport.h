@@ -1,16 +1,15 @@
 // Transport: how an executor exposes memory to its peers and writes into theirs.
 //
 // One instance per executor and kind, used by the executor's thread alone (by another one before, for set-up, and once
-// the executor has ended).
-// Set-up: Expose the memory peers will write, publish the descriptors, Attach theirs, Register what is sent from, and
-// Connect to peers until PollConnecting finds nobody missing. Then post through the queue pairs, Flush, and
-// poll completions. Nothing blocks.
+// the executor has ended). Set-up: Expose the memory that peers will write, publish the descriptors, Attach theirs,
+// Register the memory of send segments, and Connect to peers until PollConnecting finds no peer missing. Then post
+// through the queue pairs, Flush, and poll completions. Nothing blocks.
 //
 //   T1 Memory exposed or attached stays valid until the transport is destroyed. Over `local` a peer must have stopped
 //      writing by then; over `shm` it keeps its own mapping.
 //   T2 PollCompletions reports signaled writes of all queue pairs, each once, those of one queue pair in order; writes
 //      that failed also if they were not signaled.
-//   T3 What was posted may stay here until Flush.
+//   T3 Posted writes may stay here until Flush.
 //   T4 PollArrivals reports the immediate values of all peers, each once, those of one queue pair in order (Q2).
 //
 //   auto transport = MakeTransport(TransportKind::kShm, options);

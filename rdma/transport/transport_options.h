@@ -1,4 +1,4 @@
-// TransportOptions: what a transport of one executor needs to know. Plain values, filled by the mesh or a test.
+// TransportOptions: the settings of a transport of one executor. Plain values, filled by the mesh or a test.
 #pragma once
 
 #include <cstdint>

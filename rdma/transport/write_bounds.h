@@ -1,4 +1,4 @@
-// CheckWriteBounds: that a write stays inside its region. What a write goes past would be somebody else's memory.
+// CheckWriteBounds: checks that a write stays inside its region, so that it changes no other memory of the peer.
 #pragma once
 
 #include "rdma/base/check.h"

@@ -1,4 +1,4 @@
-// Why the address of a peer cannot be resolved by rdma_cm, and whether trying again can help.
+// ResolveFailure: the error when rdma_cm cannot resolve the address of a peer, and whether another attempt can help.
 #pragma once
 
 #include <string>

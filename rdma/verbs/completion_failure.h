@@ -1,5 +1,5 @@
-// What a completion with an error, or a write that was not taken, says: how the write ended for its channel, and what
-// went wrong for people.
+// CompletionFailure, RefusedWrite: the errors of a write that has failed or was not taken: the outcome for its channel,
+// and a message for the user.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// ConnectFailures: why each node could not be connected to when that was last tried, for people who wait.
+// ConnectFailures: the error of the last attempt to connect to each node, for the messages to a user who waits.
 //
 // The connectors of all executors of a node share one, which their VerbsDevice owns. Any thread may use it.
 //

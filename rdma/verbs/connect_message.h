@@ -1,11 +1,12 @@
-// ConnectMessage: what two ends of a connection tell each other as rdma_cm's private data, before any write.
+// ConnectMessage: the message that both ends of a connection send each other as rdma_cm's private data, before any
+// write.
 //
 //   offset size  field
 //        0    4  magic     "GLVC"
 //        4    2  version   2
 //        6    2  reserved  zero
-//        8    4  from      the executor that speaks
-//       12    4  to        the executor that it speaks to
+//        8    4  from      the executor that sends it
+//       12    4  to        the executor that it is for
 //       16    8  token     good for one connection of one run; see ConnectToken (run_key.h)
 //
 // rdma_cm carries at most 56 bytes; memory addresses and keys go over the bootstrap connection. Little-endian.

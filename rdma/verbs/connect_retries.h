@@ -1,8 +1,8 @@
-// ConnectRetries: when a connection that could not be made is tried again, and what is said when time is up.
+// ConnectRetries: decides when a failed connection is tried again, and makes the error when the time is up.
 //
 // The pause grows from kFirstPause by a factor of two up to kLongestPause. An attempt whose request is not answered is
-// given up after kFirstPatience; the next one after twice that, up to kLongestPatience, since a peer that is busy may
-// only be slow. The kernel would repeat the same request for about a minute. Plain state without a clock; one for each
+// given up after kFirstPatience; the next one after twice that, up to kLongestPatience, since a busy peer may only be
+// slow. The kernel would repeat the same request for about a minute. Plain state without a clock; one for each
 // connection, used by its connector.
 //
 //   ConnectRetries retries(now_ns, absl::Seconds(60));

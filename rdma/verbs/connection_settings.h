@@ -1,4 +1,4 @@
-// ConnectionSettings: how the connections of a node are made and how long they last without an answer.
+// ConnectionSettings: the time-outs and the traffic class of a node's connections.
 //
 // Plain values, the same for all queue pairs of a device; filled from --join-timeout, --peer-timeout and --rdma-tos.
 //

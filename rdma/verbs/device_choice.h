@@ -1,5 +1,5 @@
-// DeviceChoice: which of a host's RDMA devices a node uses, in which order they are tried, and what is said when none
-// will do.
+// DeviceChoice: chooses which of a host's RDMA devices a node uses, orders the addresses to be tried, and makes the
+// error if no device can be used.
 //
 // Free functions of plain values, so that hosts with other devices than the present one can be tested.
 //

@@ -1,9 +1,9 @@
-// DeviceHealth: what a device's asynchronous events say about its port and queue pairs (ibv_get_async_event(3)).
+// DeviceHealth: the state of a device's port and queue pairs, by its asynchronous events (ibv_get_async_event(3)).
 //
-// In a run, a port that is down counts as a failure once that has lasted for kPortPatienceNanos, since a link that
-// trains again in that time costs some retries; or at once when writes have failed. While connections are made it is no
-// failure: they are tried until the join timeout. Plain state without a device, so that it can be tested. Owned and
-// locked by a VerbsDevice.
+// In a run, a port that is down counts as a failure after kPortPatienceNanos, since a link that trains again in that
+// time costs only some retries. If writes have failed, it counts at once. While connections are made it is no failure,
+// since they are tried until the join timeout. Plain state without a device, so that it can be tested. Owned and locked
+// by a VerbsDevice.
 //
 //   health.OnPortDown(1, now_ns);
 //   if (absl::Status failure = health.Failure(later_ns, writes_have_failed); !failure.ok()) return failure;

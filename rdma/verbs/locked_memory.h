@@ -1,4 +1,4 @@
-// LockedMemoryHint: what to do when a device refuses for want of memory that it may lock.
+// LockedMemoryHint: the remedy when a device refuses because it may not lock enough memory.
 #pragma once
 
 #include <string>

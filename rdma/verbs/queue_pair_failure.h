@@ -1,4 +1,5 @@
-// What an asynchronous event of a queue pair says (ibv_get_async_event(3)): what went wrong, and on whose side.
+// QueuePairFailure: the error that an asynchronous event of a queue pair reports (ibv_get_async_event(3)), and at which
+// end it happened.
 #pragma once
 
 #include "absl/status/status.h"

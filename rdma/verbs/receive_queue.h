@@ -1,10 +1,10 @@
-// ReceiveQueue: where the immediate values arrive that an executor's queue pairs receive: a shared receive queue (SRQ)
-// and its completion queue.
+// ReceiveQueue: receives the immediate values of an executor's queue pairs: a shared receive queue (SRQ) and its
+// completion queue.
 //
-// A WRITE with an immediate value takes one receive. Receives have no buffer: the data goes where the WRITE says. Poll
-// posts a receive for each one that was taken. When all are taken, the device makes the peers wait (RNR NAK) until some
-// are posted, so a queue that is too short costs time and no message.
-// Owned by a VerbsTransport and used by its executor's thread alone.
+// A WRITE with an immediate value takes one receive. Receives have no buffer, since a WRITE names the place of its
+// data. Poll posts a receive for each one that was taken. When all are taken, the device makes the peers wait (RNR NAK)
+// until some are posted, so a queue that is too short costs time and no message. Owned by a VerbsTransport and used by
+// its executor's thread alone.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Why a peer has rejected the request for a connection.
+// RejectionFailure: the reason why a peer has rejected the request for a connection.
 #pragma once
 
 #include "absl/status/status.h"

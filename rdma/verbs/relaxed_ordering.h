@@ -1,4 +1,4 @@
-// RelaxedOrderingPays: whether this host's processor needs PCIe relaxed ordering for the full speed of a device.
+// RelaxedOrderingPays: tells whether this host's processor needs PCIe relaxed ordering for the full speed of a device.
 //
 // With it a device's writes may pass each other on their way to memory. AMD EPYC and Intel Emerald Rapids take writes
 // in strict order at a part of the speed: 150 of 200 Gb/s, 16 of more than 40 GB/s (openucx/ucx, pull requests 8062 and

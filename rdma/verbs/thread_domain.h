@@ -3,9 +3,9 @@
 //
 // Queue pairs, shared receive queues and completion queues that are made with it are used by one thread at a time. A
 // device with thread domains gives the queue pairs a doorbell of their own and takes no lock to post (mlx5). On other
-// devices (Soft-RoCE, soft-iWARP) all are made with the node's protection domain.
-// Memory is registered with the protection domain, whose keys hold for all queue pairs of the node.
-// Owned by a VerbsTransport; goes after all that was made with it.
+// devices (Soft-RoCE, soft-iWARP) all are made with the node's protection domain. Memory is registered with the
+// protection domain, whose keys hold for all queue pairs of the node. Owned by a VerbsTransport; destroyed after all
+// objects that were made with it.
 //
 //   ThreadDomain domain(device.context(), device.protection_domain());
 //   ibv_cq* completions = domain.CreateCompletionQueue(256);

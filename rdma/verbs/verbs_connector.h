@@ -1,15 +1,14 @@
 // VerbsConnector: makes and watches the connections of one executor to others, by rdma_cm.
 //
-// Of two executors the one with the lower number listens and the other connects (rdma_cm knows no third way); an
-// executor can also connect to itself, for runs of one node that are to exercise the device. Each end shows the other a
-// ConnectMessage. A stranger who cannot show the token of this very pair is turned away and learns nothing. Nothing
-// blocks: Poll handles the events that have come. Owned by a VerbsTransport, which also owns the completion queue and
-// outlives the connector by it.
+// Of two executors the one with the lower number listens and the other connects, as rdma_cm requires. An executor can
+// also connect to itself, for runs of one node that are to exercise the device. Each end sends the other a
+// ConnectMessage. A stranger without the token of this very pair is rejected and learns nothing. Nothing blocks: Poll
+// handles the events that have come. Owned by a VerbsTransport, which also owns the completion queue. The queue
+// outlives the connector.
 //
-// A connection that cannot be made is tried again by the connecting end, with growing pauses, until the device's
-// join_timeout is over; one that is not answered is given up before (connect_retries.h). While the device's port is
-// down no attempt is begun. The listening end drops what it has of a failed attempt. After StopListening nobody else
-// can connect.
+// The connecting end tries a failed connection again, with growing pauses, until the device's join_timeout is over. An
+// attempt that is not answered is given up before (connect_retries.h). While the device's port is down no attempt is
+// begun. The listening end drops its state of a failed attempt. After StopListening no executor can connect any more.
 //
 // Over iWARP the listening end stands before the connecting one, whose attempt may still fail. So PollConnecting lets a
 // listening end that is disconnected wait for the next attempt. Call it until the peers' ends stand, too, and Poll

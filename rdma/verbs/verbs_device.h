@@ -1,9 +1,9 @@
 // VerbsDevice: an RDMA device as a node uses it, opened at one of its addresses, with one protection domain.
 //
 // The executors of a node share it, and its protection domain: a queue pair of one may write into the memory of all.
-// Made before the executors start; afterwards any thread may use it. It outlives all that was made on it (transports
-// hold it by shared_ptr). All objects for one device in a process share its asynchronous events, so there should be
-// one.
+// Made before the executors start; afterwards any thread may use it. It outlives all objects that were made on it
+// (transports hold it by shared_ptr). All objects for one device in a process share its asynchronous events, so there
+// should be one.
 //
 // Addresses are those of rdma_cm: a RoCE or iWARP device has those of its network interface, an InfiniBand port those
 // of its IPoIB interface.

@@ -2,9 +2,9 @@
 // immediate value or without.
 //
 // Writes are gathered in a batch and handed to the device together, by Flush or when the batch is full. A full queue is
-// known without asking the device: a write counts as outstanding until a completion after it was polled, and at least
-// every quarter of the queue one write asks for a completion, whether its owner did or not.
-// Until it is activated and after it failed, it takes no writes. Owned by a VerbsTransport.
+// noticed without asking the device: a write counts as outstanding until a completion behind it was polled, and one
+// write in each quarter of the queue asks for a completion, even if its owner did not. It takes no writes before it is
+// activated and after it has failed. Owned by a VerbsTransport.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // VerbsTransport: over an RDMA device, by reliable connections (InfiniBand, RoCE, Soft-RoCE, iWARP).
 //
 // A descriptor is a virtual address and a remote key of the exposed memory; a write is an RDMA WRITE. Peers may write
-// what Expose gave out and nothing else: memory that is sent from is registered without remote access.
-// One completion queue for the writes of all queue pairs, and with Arrival::kImmediate one for their receives; the
+// only into memory that Expose returned: the memory of send segments is registered without remote access. One
+// completion queue for the writes of all queue pairs, and with Arrival::kImmediate one for their receives; the
 // executor's own fibers poll them.
 #pragma once
 
