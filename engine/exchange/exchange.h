@@ -9,8 +9,8 @@
 // The records of a sender arrive at each receiver in their order; those of two senders are in any order. To a receiver
 // the stream is a union of what each executor sends it (graph/union.h): its watermark is the least of theirs. The ports
 // also tell a sender how far the other senders have come: the source in front of it waits if it leads the slowest of
-// them by more than --max-lead (invariant I7). What has been sent never waits for slower flows. A sender waits for the
-// credit of a receiver whose consumers are slow, so memory is bounded (I6).
+// them by more than --max-lead (invariant I7). What has been sent never waits for slower flows. A sender waits for
+// inbox credit of a receiver whose consumers are slow, so memory is bounded (I6).
 //
 // Owned by the executor's task, used by its thread alone. ExchangeVertex is its part of the query's graph. A run of one
 // executor has no exchange: records pass through.

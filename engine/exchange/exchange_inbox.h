@@ -5,9 +5,9 @@
 //    ring of B ──► Receive ──► queue of B ─┼─► Front, Pop ──► the exchange's fiber
 //    own records ─► PushOwn ─► own queue ──┘        └─► grants, to A and B
 //
-// A sender may have as many messages in its queue, or on their way to it, as the exchange has credits, so Receive
-// always finds room (invariant I5). Pop gives a place free; after half of the credits the sender is told. So a slow
-// operator holds up those that send to it.
+// Each message in a queue, or on its way to it, has taken one of the sender's inbox credits, so Receive always finds
+// room (invariant I5). Pop frees a place. When half of the places of a sender are free again, a grant returns the inbox
+// credits. So a slow operator holds up the producers that send to it.
 //
 // Used by its executor's thread alone. What peers send is checked as hostile input.
 //

@@ -1,17 +1,19 @@
 // ExchangeSender: the sending end of an exchange on one executor: for each executor a message that fills up with
-// records, and the credits for more.
+// records, and the inbox credits for more.
 //
 //   records ──► message for A  ── full, or due ──► outbox ──► ring of A
 //           ──► message for B  ── full, or due ──► outbox ──► ring of B
 //           ──► own message    ── full, or due ──► own inbox
 //
 // A full message leaves when the next record comes for its receiver. A message that is not full leaves after
-// --epoch-interval, when its stream falls idle or ends, and while the producer waits (batching that adapts, as in
-// Renoir). Both kinds wait for credit. Each message says how far the stream has come. A message that is due goes to
-// each executor, with records or without. So a watermark arrives behind the records that it covers (invariant I3).
+// --epoch-interval, when its stream becomes idle, becomes active or ends, and while the producer waits (batching that
+// adapts, as in Renoir). Both kinds need an inbox credit of the receiver. Each message says how far the stream has
+// come. A message that is due goes to each executor, with records or without. So a watermark arrives behind the records
+// that it covers (invariant I3).
 //
-// While the sender waits for credit of one executor, it goes on to send messages to the other executors. The
-// producer's other consumers get the turns that they want meanwhile: other executors may wait for their watermarks.
+// While the sender waits for one executor, it sends the others the messages that it has for them, but takes in no
+// records. The producer's other consumers get the turns that they want meanwhile: other executors may wait for their
+// watermarks.
 //
 // Used by its executor's thread alone.
 //
@@ -51,7 +53,7 @@ class ExchangeSender {
   /// `own` takes the records that stay on this executor. All outlive it. A message has room for a record at least.
   ExchangeSender(TaskContext& context, Shipper& shipper, ExchangeInbox& own, const ExchangeInbox::Options& options);
 
-  /// Adds a record to the receiver's message. May wait for credit or for a segment, when that message is full.
+  /// Adds a record to the receiver's message. When that message is full, may wait for inbox credit, or for a segment.
   template <typename R>
   void Append(Fiber& fiber, ExecutorId receiver, const TimedRecord<R>& record) {
     Open& open = open_[Value(receiver)];

@@ -15,7 +15,7 @@
 //
 //   1. receive waits for nothing but the next message (invariant I5): it uses primary memory and inboxes only.
 //   2. source, exchange and trigger wait for segments, which come back once others have received (I6). They wait for
-//      sinks, and where their records move on, for the credit of an exchange.
+//      sinks, and where their records move on, for the inbox credit of an exchange.
 //   3. source waits for slower flows, too (I7); trigger waits for the clock.
 //   4. trigger fires a window once min_ms() has reached its end. No flow changes such a window any more (I4).
 #pragma once

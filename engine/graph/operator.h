@@ -23,9 +23,9 @@
 //   6. A watermark comes behind all records that it covers. The consumer passes it on only when those records are in
 //      the state, or on their way to it (invariant I3).
 //   7. At the end of a turn, and while it waits, a producer calls Attend of each consumer that wants a turn.
-//   8. A consumer that waits for credit, or for a sink, lets the producer's other consumers have the turns that they
-//      want meanwhile (other_consumers.h). A wait for a segment needs no such turns: leaders return segments without
-//      waiting for markers.
+//   8. A consumer that waits for inbox credit, or for a sink, lets the producer's other consumers have the turns that
+//      they want meanwhile (other_consumers.h). A wait for a segment needs no such turns: leaders return segments
+//      without waiting for markers.
 //   9. A producer that is about to wait for slower flows calls Flush first. Else flows could wait for each other's old
 //      watermarks (invariant I7).
 //  10. A failure ends the run: TaskContext::Fail, which does not return.

@@ -6,7 +6,7 @@
 // that they end. The waiting consumer itself gets no turn: a stage that waits for its sink of late records ends no
 // epoch meanwhile.
 //
-//   source ──► output ─┬─► exchange   waits for credit, and attends
+//   source ──► output ─┬─► exchange   waits for inbox credit, and attends
 //                      └─► stage      ends its epoch, so that the receiver of the exchange can go on
 //
 // Output (output.h) implements it. Used by its executor's thread alone.

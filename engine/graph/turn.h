@@ -7,8 +7,8 @@ namespace glaive::engine {
 
 struct Turn {
   std::int64_t now_ns = 0;
-  /// The producer waits for other flows, for credit or for a sink. Else it goes on, or waits for something to read, so
-  /// that a consumer without records may call its stream idle.
+  /// The producer waits for other flows, for inbox credit or for a sink. Else it goes on, or waits for something to
+  /// read, so that a consumer without records may call its stream idle.
   bool held_up = false;
 };
 
