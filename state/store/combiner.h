@@ -10,8 +10,8 @@
 //   1. All keys are of one slice.
 //   2. Its records are not in the state of any leader: read it out before a watermark is passed on (I3).
 //
-// Costs: an update of a known key is one probe of an array; reading out scans the array. Cells of an array
-// that exceeds the cache are prefetched, as those of a window (folders.h).
+// Costs: an update of a known key is one probe of an array; reading out scans the array. Cells of an array that exceeds
+// the cache are prefetched, as those of a window (folders.h).
 //
 //   auto combiner = Combiner<std::uint64_t, CountValue>::Create(memory, 1 << 20);
 //   CompactForm<CountValue>* form = combiner->FindOrInsert(key);
