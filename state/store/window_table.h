@@ -1,5 +1,5 @@
-// WindowTable: an executor's primary state for one slice of tumbling windows or of sessions. It is a log of {key,
-// value} entries with an index, or cells if keys have recurred in this slice or in the one before.
+// WindowTable: an executor's primary state for one slice of windows that do not slide. It is a log of {key, value}
+// entries with an index, or cells if keys have recurred in this slice or in the one before.
 //
 // Such slices fold records and are then read once, as a whole. So no entry has to be found by its number.
 //
