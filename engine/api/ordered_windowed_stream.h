@@ -46,12 +46,21 @@ class OrderedWindowedStream {
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;
-    constexpr bool kHasTexts = kReadsText<A, R>;
+    constexpr bool kHasTexts = [] {
+      if constexpr (!kDistinct && AggregateOf<A, R>) {
+        return kHasText<typename A::template Value<R>>;
+      } else {
+        return false;
+      }
+    }();
     constexpr bool kIsRefused = std::is_same_v<A, RefusedAggregate>;
     static_assert(!kDistinct,
                   "glaive: Distinct{} is not for CountWindow or Transaction, only for windows that all keys share; "
                   "Process() sees all records of a window");
-    static_assert(!kHasTexts, "glaive: an aggregate reads no Text; texts can be keys, and Process() reads them");
+    static_assert(
+        !kHasTexts,
+        "glaive: an aggregate in a CountWindow or a Transaction reads no Text; texts can be keys, and Process() reads "
+        "them");
     constexpr bool kIsAggregate = [] {
       if constexpr (kDistinct || kHasTexts) {
         return false;

@@ -340,9 +340,9 @@ class PartitionedStore {
     const LongestText longest = LongestTextOf(entry);
     return absl::InvalidArgumentError(absl::StrCat(
         "the texts of a key and of what is stored with it take ", TextBytes(entry), " bytes, and messages of ",
-        message_bytes_, " bytes carry ", MostTextBytes(message_bytes_),
-        " bytes of them: ", longest.member.empty() ? "the text" : absl::StrCat("its member ", longest.member), " has ",
-        longest.bytes, " bytes; raise --slot-bytes, or --ring-budget if that has made the slots smaller, or "
+        message_bytes_, " bytes carry ", MostTextBytes(message_bytes_), " bytes of them: ",
+        longest.member.empty() ? "the text" : absl::StrCat("its member ", longest.member), " has ", longest.bytes,
+        " bytes; raise --slot-bytes, or --ring-budget if that has made the slots smaller, or "
         "shorten the texts"));
   }
 

@@ -24,7 +24,7 @@ using Value = SeveralValue<CountValue, MaxValue<std::int64_t>>;
 using Stacks = TwoStacks<std::uint64_t, Value>;
 using Content = std::map<std::uint64_t, Value>;
 
-struct Update {
+struct CountedUpdate {
   std::uint64_t hash;
   std::uint64_t key;
   std::int64_t value;
@@ -38,8 +38,9 @@ class TwoStacksTest : public ::testing::Test {
     Content content;
     for (int i = 0; i < records; ++i) {
       const std::uint64_t key = random_() % keys;
-      const Update update{.hash = kTestHash(key), .key = key, .value = static_cast<std::int64_t>(random_() % 1000)};
-      const auto apply = [](Value& value, const Update& item) { value.Update({{}, {item.value}}); };
+      const CountedUpdate update{
+          .hash = kTestHash(key), .key = key, .value = static_cast<std::int64_t>(random_() % 1000)};
+      const auto apply = [](Value& value, const CountedUpdate& item) { value.Update({{}, {item.value}}); };
       ASSERT_TRUE(table.Apply(memory_, std::span(&update, 1), apply).ok());
       apply(content[key], update);
     }

@@ -25,7 +25,7 @@ namespace {
 using Value = SeveralValue<MinValue<Text>, TopKValue<2, Text>>;
 using Stacks = TwoStacks<Text, Value>;
 
-struct Update {
+struct TextUpdate {
   std::uint64_t hash;
   Text key;
   Text text;
@@ -41,10 +41,10 @@ class TwoStacksTexts : public ::testing::Test {
       std::string key = "the key of number " + std::to_string(random_() % 30);
       std::string text = std::string(random_() % 40, 't') + std::to_string(random_() % 100);
       piece.texts[key].push_back(text);
-      const Update update{.hash = memory_.key_hash()(Text(std::string_view(key))),
-                          .key = Text(std::string_view(key)),
-                          .text = Text(std::string_view(text))};
-      const auto apply = [](Value& value, const Update& item) { value.Update({{item.text}, {{item.text}}}); };
+      const TextUpdate update{.hash = memory_.key_hash()(Text(std::string_view(key))),
+                              .key = Text(std::string_view(key)),
+                              .text = Text(std::string_view(text))};
+      const auto apply = [](Value& value, const TextUpdate& item) { value.Update({{item.text}, {{item.text}}}); };
       ASSERT_TRUE(table.Apply(memory_, std::span(&update, 1), apply).ok());
       std::ranges::fill(key, '?');
       std::ranges::fill(text, '?');
