@@ -5,12 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include <absl/time/time.h>
 
 using namespace glaive::engine;
 
-struct Step {
+struct Action {
   std::uint64_t user;
   std::int64_t time_ms;
 };
@@ -19,17 +20,17 @@ struct Step {
 auto Steps(std::uint64_t share, std::int64_t delay_ms) {
   return FromRange(0, 60 / share)
       .Map([=](std::uint64_t n) {
-        return Step{.user = n * share, .time_ms = static_cast<std::int64_t>(n * share) * 60'000 + delay_ms};
+        return Action{.user = n * share, .time_ms = static_cast<std::int64_t>(n * share) * 60'000 + delay_ms};
       })
-      .WithEventTime(&Step::time_ms);
+      .WithEventTime(&Action::time_ms);
 }
 
 std::unique_ptr<Query> Purchases(const Results& results) {
   const Tumbling minute{absl::Minutes(1)};
-  auto clicked = Join(Steps(1, 0), Steps(2, 10'000)).On(&Step::user, &Step::user).Window(minute);
+  auto clicked = Join(Steps(1, 0), Steps(2, 10'000)).On(&Action::user, &Action::user).Window(minute);
   auto key = [](const auto& pair) { return pair.key; };
   auto joined =
-      Join(std::move(clicked).Map(key), Steps(3, 20'000)).On([](std::uint64_t user) { return user; }, &Step::user);
+      Join(std::move(clicked).Map(key), Steps(3, 20'000)).On([](std::uint64_t user) { return user; }, &Action::user);
   return std::move(joined).Window(minute).Map([](const auto& pair) { return pair.key; }).To(results);
 }
 

@@ -45,6 +45,7 @@ class TutorialTest(unittest.TestCase):
             for old, new in (replacements or {}).items():
                 command = command.replace(old, new)
             with self.subTest(page.name, command=command):
-                done = subprocess.run(["bash", "-c", command], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                      capture_output=True, text=True, timeout=120, check=False)
+                done = subprocess.run(["bash", "-c", command], cwd=self.folder, env={**os.environ, "LC_ALL": "C"},
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+                                      check=False)
                 self.assertEqual((done.returncode, done.stdout), (0, expected), done.stderr)
