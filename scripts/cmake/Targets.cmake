@@ -33,13 +33,15 @@ function(glaive_add_precompiled_headers)
   # Only targets that reuse a precompiled header have it made: a preset may lack tests.
   add_library(glaive_precompiled OBJECT EXCLUDE_FROM_ALL "${source}")
   target_precompile_headers(glaive_precompiled PRIVATE ${headers})
-  add_library(glaive_precompiled_tests OBJECT EXCLUDE_FROM_ALL "${source}")
-  target_precompile_headers(glaive_precompiled_tests PRIVATE
-    <gmock/gmock.h> <gtest/gtest.h> ${headers} <filesystem> <random> <sstream>)
-  target_compile_options(glaive_precompiled_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
   # What they are compiled with has to be that of their users, macros too.
   target_link_libraries(glaive_precompiled PRIVATE glaive_options absl::statusor absl::strings)
-  target_link_libraries(glaive_precompiled_tests PRIVATE glaive_options absl::statusor absl::strings GTest::gmock)
+  if(TARGET GTest::gmock)  # else nothing is built that needs them
+    add_library(glaive_precompiled_tests OBJECT EXCLUDE_FROM_ALL "${source}")
+    target_precompile_headers(glaive_precompiled_tests PRIVATE
+      <gmock/gmock.h> <gtest/gtest.h> ${headers} <filesystem> <random> <sstream>)
+    target_compile_options(glaive_precompiled_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
+    target_link_libraries(glaive_precompiled_tests PRIVATE glaive_options absl::statusor absl::strings GTest::gmock)
+  endif()
 endfunction()
 
 # glaive_precompile(<target> [tests]): has the target use what is precompiled, for sources or for tests.

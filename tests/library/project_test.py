@@ -98,6 +98,11 @@ class ProjectTest(unittest.TestCase):
         _, err = self.run_command(self.folder / "squares", "--verify", code=2)
         self.assertIn("--verify: unknown flag", err, "it has no check")
 
+    def test_a_build_to_install_needs_no_library_of_tests_and_benchmarks(self):
+        self.run_command("cmake", "-S", SOURCE_DIR, "-B", self.folder / "package", "--preset", "package",
+                         "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON")
+        self.assertTrue((self.folder / "package" / "CPackConfig.cmake").exists())
+
     def test_headers_include_each_other_below_glaive(self):
         headers = list((self.prefix / "include").rglob("*.h"))
         self.assertGreater(len(headers), 200)
