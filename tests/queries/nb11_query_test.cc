@@ -63,9 +63,7 @@ class Nb11Cluster : public ::testing::TestWithParam<ClusterShape<>> {};
 TEST_P(Nb11Cluster, JoinsSessionsThatBothSidesMake) {
   const auto [nodes, executors] = GetParam();
   const Nb11Run run = RunNb11({.nodes = nodes, .executors = executors, .seed = 11}, InOrder());
-  ASSERT_TRUE(run.status.ok()) << run.status;
-  EXPECT_EQ(VerifyNb11(run), absl::OkStatus());
-  EXPECT_EQ(run.Total(&engine::ExecutorMetrics::late_records), 0U);
+  ExpectRight(run, VerifyNb11, 0);
 }
 
 TEST_P(Nb11Cluster, RecordsOutOfOrderCountUnlessTheyAreLateInTheirOwnFlow) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -115,6 +116,22 @@ absl::Status Verify(const QueryRun<R>& run, const CheckedWindows& windows, const
   return VerifyNodes(run.cluster, run.rows, [&](const std::vector<ResultRow>& rows, const RowCheck::Leads& leads) {
     return oracle.template Check<Account>(key_of, rows, leads);
   });
+}
+
+/// What holds of a run whose rows `verify(run)` finds right, and of whose records so many were late.
+template <typename Run, typename Verify>
+void ExpectRight(const Run& run, const Verify& verify, std::uint64_t late) {
+  ASSERT_TRUE(run.status.ok()) << run.status;
+  EXPECT_EQ(verify(run), absl::OkStatus());
+  EXPECT_EQ(run.Total(&engine::ExecutorMetrics::late_records), late);
+}
+/// Likewise; some were late, and `late(run)` counts them.
+template <typename Run, typename Verify, typename CountLate>
+  requires std::invocable<const CountLate&, const Run&>
+void ExpectRight(const Run& run, const Verify& verify, const CountLate& count_late) {
+  const std::uint64_t late = count_late(run);
+  EXPECT_GT(late, 0U);
+  ExpectRight(run, verify, late);
 }
 
 /// How many records had a key, and came when all of their windows had closed. Windows overlap or follow each other.
