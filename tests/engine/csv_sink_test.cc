@@ -47,14 +47,7 @@ class CsvTest : public ::testing::Test {
     text << std::ifstream(path).rdbuf();
     return text.str();
   }
-  std::vector<std::string> Files() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
-      names.push_back(entry.path().filename());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-  }
+  std::vector<std::string> Files() const { return folder_.Files(); }
   std::unique_ptr<Sink<Row>> Open(std::uint32_t executor, std::uint32_t count) const {
     auto sink = Csv{path_}.Factory<Row>()({.executor = ExecutorId{executor}, .executor_count = count});
     EXPECT_TRUE(sink.ok()) << sink.status();

@@ -241,6 +241,14 @@ TEST_P(KeysOf, HaveExactSumsInLogs) {
   }
 }
 
+/// Slots so large that keys with long texts would come 64 at a time.
+TEST_P(KeysOf, HaveExactSumsWhereGroupsOfRecordsAreSmall) {
+  Workload workload = WorkloadOf(kManyKeys);
+  workload.slot_bytes = 2U << 20;
+  workload.fold = {.records_per_saved = 8};
+  ExpectSums(workload);
+}
+
 TEST_P(KeysOf, HaveExactSumsInCells) {
   for (const std::uint64_t keys : {kFewKeys, kManyKeys}) {
     Workload workload = WorkloadOf(keys);

@@ -65,13 +65,7 @@ class PublishedCsv : public ::testing::Test {
       while (!sink.Ready()) std::this_thread::yield();
     }
   }
-  std::vector<std::string> Files() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
-      names.push_back(entry.path().filename());
-    }
-    return names;
-  }
+  std::vector<std::string> Files() const { return folder_.Files(); }
   static std::string Read(const std::filesystem::path& path) {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();

@@ -16,6 +16,7 @@
 #include "state/crdt/appended.h"
 #include "state/store/append_table.h"
 #include "tests/state/test_hash.h"
+#include "tests/state/tuples_of.h"
 
 namespace glaive::engine {
 namespace {
@@ -80,18 +81,6 @@ std::vector<std::pair<std::uint64_t, Found>> Sorted(const FoundSessions& session
   return sorted;
 }
 
-std::vector<std::uint64_t> TuplesOf(const state::TupleLists<std::uint64_t>& lists, const state::TupleList& list) {
-  std::vector<std::uint64_t> tuples;
-  EXPECT_TRUE(lists
-                  .ForEach(list,
-                           [&](std::uint64_t tuple) {
-                             tuples.push_back(tuple);
-                             return absl::OkStatus();
-                           })
-                  .ok());
-  return tuples;
-}
-
 /// The slice's entries that belong to a share.
 void ReadSlice(state::StateMemory& memory, Share& share, const std::vector<Entry>& left,
                const std::vector<Entry>& right, FoundSessions& found) {
@@ -101,8 +90,8 @@ void ReadSlice(state::StateMemory& memory, Share& share, const std::vector<Entry
   const auto ended = [&](const Share::Session& session) {
     found.emplace(session.key, Found{.first_ms = session.first_ms,
                                      .last_ms = session.last_ms,
-                                     .left = TuplesOf(share.left(), session.left),
-                                     .right = TuplesOf(share.right(), session.right)});
+                                     .left = state::TuplesOf(share.left(), session.left),
+                                     .right = state::TuplesOf(share.right(), session.right)});
     return absl::OkStatus();
   };
   ASSERT_TRUE(share.EndSlice(memory, kGapMs, [] {}, ended).ok());

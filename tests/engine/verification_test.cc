@@ -154,14 +154,7 @@ class VerificationTest : public ::testing::Test {
     return codes;
   }
 
-  std::vector<std::string> Files() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
-      names.push_back(entry.path().filename());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-  }
+  std::vector<std::string> Files() const { return folder_.Files(); }
   std::string Report() const {
     std::ifstream file(folder_.path() / "report.json");
     return {std::istreambuf_iterator<char>(file), {}};

@@ -8,20 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/state/tuples_of.h"
+
 namespace glaive::state {
 namespace {
-
-std::vector<std::uint64_t> TuplesOf(const TupleLists<std::uint64_t>& lists, const TupleList& list) {
-  std::vector<std::uint64_t> tuples;
-  EXPECT_TRUE(lists
-                  .ForEach(list,
-                           [&](std::uint64_t tuple) {
-                             tuples.push_back(tuple);
-                             return absl::OkStatus();
-                           })
-                  .ok());
-  return tuples;
-}
 
 using ListAndTuples = std::pair<TupleList, std::vector<std::uint64_t>>;
 
