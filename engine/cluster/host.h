@@ -1,4 +1,4 @@
-// Host: what a node's process has of the machine it runs on. A simulated node has another than a real one.
+// Host: the machine that a node's process runs on, as the node uses it. A simulated node has a simulated host.
 //
 // One for a run, used by the node's main thread; outlives the session. ProcessHost is what every program has.
 //
@@ -32,7 +32,7 @@ class Host {
 
   /// Lets time go by.
   virtual void Sleep(absl::Duration time) = 0;
-  /// What people are told of the run.
+  /// The stream of the texts that people read: plans at the start, the table of the report.
   virtual std::ostream& out() = 0;
   /// Tells people that a wait takes long, and of whom it is for.
   virtual void Tell(const std::string& message) = 0;
@@ -57,7 +57,7 @@ class Host {
   virtual void Equip(ExecutorConfig& config) = 0;
   /// Takes a part of the results back, if it lies at `path`, its name; for any thread. Takes no memory.
   virtual void RemovePart(const ResultPart& part, const std::string& path) = 0;
-  /// What runs the executors, which outlive it and are made in its first step; `cpus` as for ExecutorThreads.
+  /// The runner of the executors, which outlive it and are made in its first step; `cpus` as for ExecutorThreads.
   virtual std::unique_ptr<ExecutorRunner> MakeRunner(std::span<const std::unique_ptr<Executor>> executors,
                                                      const std::vector<int>& cpus) = 0;
 };

@@ -1,4 +1,4 @@
-// MemoryPlan: what a node will use, held against what there is, before anything is allocated.
+// MemoryPlan: the memory that a node needs, compared with the memory of its machine before anything is allocated.
 //
 // A run that cannot fit should say so at its start, in terms of its flags, and not be killed by the kernel later
 // (invariant I6). What is fixed (sources, segments, rings, arrivals) is counted first; what remains, with a reserve for

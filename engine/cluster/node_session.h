@@ -47,7 +47,7 @@
 
 namespace glaive::engine {
 
-/// What the command line has given, as far as a session needs it by name.
+/// The flags of the command line, as far as a session needs them by name.
 struct GivenFlags {
   std::map<std::string, std::string> settings = {};  ///< all flags, as they will be reported
   std::vector<NamedFile> files = {};                 ///< the files that flags name
@@ -89,13 +89,13 @@ class NodeSession {
 
   /// Whether all nodes have given their results their names.
   bool results_are_final() const { return results_ == Results::kFinal; }
-  /// What --verify found; for any thread.
+  /// The verdict of --verify; for any thread.
   Verification verification() const { return verification_; }
 
  private:
   absl::Status Execute(const Watch& watch);
   absl::Status Conclude(const Watch& watch, const Watch& interrupted);
-  /// What the control plane says of a lost node, waiting a moment for it.
+  /// The control plane's reason for the loss of a node. Waits a moment for it.
   std::optional<absl::Status> AwaitReason();
   /// Adds to that what this node was doing.
   absl::Status AddPosition(const absl::Status& status) const;
@@ -104,7 +104,7 @@ class NodeSession {
   absl::Status Verify(const Watch& watch);
   absl::Status CommitResults(const Watch& interrupted);
   /// After a failure: gives the results up, unless they are final, tells the others why, and removes what has its name.
-  /// What the control plane says of a lost node, if the failure may come from that.
+  /// Returns the control plane's reason for the loss of a node, if the failure may come from that.
   std::optional<absl::Status> EndFailed(const absl::Status& failure);
   std::vector<ResultPart> AllParts() const;
   absl::Status Report(std::vector<FileReport> files);

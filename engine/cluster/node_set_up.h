@@ -29,8 +29,8 @@
 
 namespace glaive::engine {
 
-/// What a node runs a query with, as far as it has been made. Peers that use its rings are told of a failure before
-/// it goes.
+/// The query and the executors of a node, as far as they have been made. Peers write to the executors' rings, so a
+/// failed node tells them of its failure before it destroys its parts.
 struct NodeParts {
   std::unique_ptr<Query> query;
   std::unique_ptr<NodeRun> run;
@@ -62,7 +62,7 @@ class NodeSetUp {
   ExecutorConfig ConfigureExecutors(const rdma::MeshOptions& mesh, const MemoryPlan& plan) const;
   absl::Status ExchangeChannels(const Watch& watch);
 
-  /// What this node waits for, for messages, and until when.
+  /// The words for a wait in messages, and its deadline.
   struct PeerWait {
     std::string what;  // "queue pair to"
     std::string time;  // "1m (--join-timeout)"

@@ -15,7 +15,7 @@
 
 namespace glaive::engine {
 
-/// What a terminal is sent to clear the line that its cursor is in, and go to its beginning.
+/// The bytes that clear the line of a terminal's cursor and move the cursor to the line's beginning.
 inline constexpr char kClearLine[] = "\r\033[K";
 
 /// Whether it is wanted: by --progress, or because standard error is a terminal.

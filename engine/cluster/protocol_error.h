@@ -1,4 +1,4 @@
-// ProtocolError: what a node told the others makes no sense.
+// ProtocolError: the error of a message of another node that makes no sense.
 //
 //   return ProtocolError(rank, "its counters are those of another node");
 #pragma once

@@ -15,7 +15,7 @@
 
 namespace glaive::engine {
 
-/// What only `main` can give.
+/// The clock, random device and token of a run. Only `main` makes them, so tests can replace them.
 struct RunEnvironment {
   const Clock* clock = nullptr;
   std::uint64_t run_token = 0;  // random; tells this run's messages from others'

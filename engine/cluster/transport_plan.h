@@ -41,8 +41,7 @@ struct TransportPlan {
 /// InvalidArgument when `choice` cannot join these nodes; the message names another.
 absl::StatusOr<TransportPlan> PlanTransports(TransportChoice choice, const std::vector<rdma::Member>& members);
 
-/// What rank 0 prints of the nodes' devices, given in words and by node: a line for each that differs, "  nodes 0, 1:
-/// rxe0 port 1 ...".
+/// The nodes' devices as rank 0 prints them: a line for each that differs, "  nodes 0, 1: rxe0 port 1 ...".
 std::string DescribeDevices(const std::vector<std::string>& device_of_node);
 
 /// How messages arrive over `device`, which may be simulated (null). kAuto: by immediate values where the device has
@@ -52,7 +51,7 @@ rdma::Arrival PlanArrival(ArrivalChoice choice, const rdma::VerbsDevice* device)
 /// Whether this node's exposed memory has PCIe relaxed ordering.
 bool PlanRelaxedOrdering(RelaxedOrderingChoice choice);
 
-/// What --device, --bind, --coordinator, --rdma-tos and the time-outs say of the device.
+/// The device and connection settings that --device, --bind, --coordinator, --rdma-tos and the time-outs ask for.
 absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options);
 
 /// Opens that device.

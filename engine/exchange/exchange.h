@@ -129,7 +129,7 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
   }
 
  private:
-  /// What the exchange's fiber has handed on of one executor's records.
+  /// The position of the exchange's fiber in the stream of one executor's records.
   struct Flow {
     std::int64_t watermark_ms = kMinEventTimeMs;
     FlowState state = FlowState::kActive;

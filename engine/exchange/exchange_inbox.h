@@ -81,7 +81,7 @@ class ExchangeInbox {
   void Pop(Fiber& fiber, ExecutorId sender);
 
  private:
-  /// What is there of one sender: a ring of as many buffers as there are credits.
+  /// The messages of one sender: a ring of as many buffers as there are credits.
   struct Queue {
     std::vector<std::unique_ptr<std::byte[], void (*)(std::byte*)>> buffers;
     std::vector<std::uint32_t> record_counts;

@@ -15,7 +15,7 @@
 //       20     4  reserved       zero                 32     4  state              see FlowState
 //                                                     36    28  reserved           zero
 //
-// What the header says holds behind the message's records.
+// Watermark and idleness in the header take effect behind the message's records.
 #pragma once
 
 #include <cstddef>

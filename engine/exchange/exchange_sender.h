@@ -109,7 +109,7 @@ class ExchangeSender {
   std::uint64_t waits() const { return waits_; }
 
  private:
-  /// What the next message for a receiver is to say.
+  /// The message for a receiver that is being filled.
   struct Open {
     std::byte* next = nullptr;
     std::byte* end = nullptr;    // of the room: where texts begin

@@ -37,7 +37,7 @@
 
 namespace glaive::engine {
 
-/// What an executor is made of; the same on all executors of a run but for `mesh.self`, `scheduler` and
+/// The settings of an executor; the same on all executors of a run but for `mesh.self`, `scheduler` and
 /// `delta_observer`.
 struct ExecutorConfig {
   rdma::MeshOptions mesh;
@@ -64,7 +64,7 @@ class Executor {
   /// Suspended fibers are unwound before the task, the task goes before the channels it uses.
   ~Executor() = default;
 
-  /// What the other executors need to connect.
+  /// The description of this executor's rings, with which the other executors connect.
   rdma::MeshDescriptor descriptor() const { return mesh_->descriptor(); }
   /// Connects to all executors of the run.
   absl::Status Connect(std::span<const rdma::MeshDescriptor> all) { return mesh_->Connect(all); }

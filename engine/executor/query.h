@@ -1,6 +1,6 @@
 // Query: a finished query, ready to be run by any number of executors.
 //
-// What `.To(sink)` returns. It is immutable and shared by the executors of a process: each opens a QueryTask of its
+// `.To(sink)` returns it. It is immutable and shared by the executors of a process: each opens a QueryTask of its
 // own. Every node of a run builds the same query from the same flags, so nothing about it is negotiated.
 //
 //   std::unique_ptr<Query> query = From(source).KeyBy(...).Window(...).Aggregate(...).To(sink);
@@ -38,7 +38,7 @@ class QueryTask {
   virtual absl::Status Commit() = 0;
 };
 
-/// What executors send each other for an input of a query: entries of a stage's deltas, or records of an exchange.
+/// The sizes of the messages for an input of a query: of entries of a stage's deltas, or records of an exchange.
 struct InputShape {
   std::size_t entry_bytes = 0;   ///< of the largest of them, without what its texts refer to
   std::size_t header_bytes = 0;  ///< of an exchange's messages, whose records follow it; 0 for a stage
@@ -53,7 +53,7 @@ class Query {
 
   /// The inputs that executors send each other messages for, by their numbers.
   virtual std::vector<InputShape> inputs() const = 0;
-  /// What its sources read at each node for itself, such as files. A name comes again where two sources read one file.
+  /// The inputs that each node reads for itself, such as files. A name comes again where two sources read one file.
   virtual std::vector<ComparedInput> compared_inputs() const { return {}; }
   /// Bytes of memory that an executor's sources hold.
   virtual std::uint64_t source_memory_bytes() const = 0;

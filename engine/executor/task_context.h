@@ -1,4 +1,4 @@
-// TaskContext: what an executor gives the query task it runs.
+// TaskContext: the parts of an executor that its query task uses.
 //
 // Owned by the Executor, used by its thread alone.
 //

@@ -32,13 +32,13 @@
 
 namespace glaive::engine {
 
-/// What a fiber mostly does. The default pick policy runs RDMA fibers first (paper section 5.3).
+/// The main work of a fiber. The default pick policy runs RDMA fibers first (paper section 5.3).
 enum class FiberKind : std::uint8_t {
   kRdma,     // polls rings, merges what arrived, sends
   kCompute,  // reads sources, triggers windows, feeds sinks
 };
 
-/// What a fiber did so far.
+/// Counters of a fiber's turns.
 struct FiberStats {
   std::uint64_t switches = 0;       // turns: times it was given the processor
   std::int64_t longest_run_ns = 0;  // longest turn; 0 unless the scheduler was given a clock

@@ -1,4 +1,4 @@
-// IdleStrategy: what an executor does with a round in which no fiber ran.
+// IdleStrategy: how an executor spends a round in which no fiber ran: it spins, yields or sleeps.
 //
 // Owned by one executor, called by its thread, outside any fiber: this is the one place where an executor lets the
 // kernel have the processor.

@@ -25,7 +25,7 @@ namespace glaive::engine {
 
 class FileWriter {
  public:
-  /// What follows when bytes have been written.
+  /// The steps that follow the writing of a buffer.
   struct Behind {
     std::optional<Completeness> publish = std::nullopt;  ///< the file is published so far
     bool is_last = false;                                ///< it is synced, and the thread ends

@@ -24,7 +24,7 @@ struct ResultPart {
   friend bool operator==(const ResultPart&, const ResultPart&) = default;
 };
 
-/// What the names of all parts of `output` begin with: "o.csv.part-".
+/// The prefix of the names of all parts of `output`: "o.csv.part-".
 std::string PartPrefix(const std::string& output);
 
 /// The name of an executor's part of `output`: "o.csv.part-002-of-004"; of a run with one executor "o.csv".

@@ -13,7 +13,7 @@
 
 namespace glaive::engine {
 
-/// What the parser needs to know of a flag.
+/// The properties of a flag that the parser uses.
 struct FlagShape {
   std::string name;
   bool is_switch = false;  ///< may stand alone, and has a --no- form

@@ -25,7 +25,7 @@ enum class FlagScope {
   kPerRank,  ///< each rank's own business
 };
 
-/// What a run does with the file that a flag names.
+/// The use of the file that a flag names.
 enum class FileUse {
   kNone,        ///< the flag names none
   kRead,        ///< a file, a folder or a pattern

@@ -1,5 +1,5 @@
-// CheckNamedFiles: whether the files that a command line names go together: none is written by two flags, nor written
-// by one and read by another. Whichever came last would win, and the other's content would be lost.
+// CheckNamedFiles: refuses a command line of which two flags write one file, or one writes a file that another reads.
+// The flag that wrote last would win, and the other's content would be lost.
 //
 // Lists the folders; used by the check of the engine's flags, before a run.
 //

@@ -84,7 +84,7 @@ void AppendCsv(std::string& line, const std::vector<T>& values);
 template <typename... Ts>
 void AppendCsv(std::string& line, const std::tuple<Ts...>& fields);
 
-/// What has a description, or an AppendCsv, above or beside its type.
+/// A type with a description, or with an AppendCsv above or beside it.
 template <typename T>
 concept CsvWritable =
     (Described<T> && kHasShape<T>) || requires(std::string& line, const T& value) { AppendCsv(line, value); };

@@ -31,7 +31,7 @@ class JsonReader {
   static constexpr std::size_t kPaddingBytes = 64;
   /// Arrays and objects inside each other, at most.
   static constexpr int kMostNested = 64;
-  /// What a reader of lines of `longest` bytes holds.
+  /// The memory that a reader of lines of `longest` bytes holds.
   static constexpr std::size_t MemoryBytes(std::size_t longest) { return 7 * longest; }
 
   explicit JsonReader(Shape shape);

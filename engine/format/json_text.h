@@ -71,7 +71,7 @@ void AppendJson(std::string& line, const std::vector<T>& values);
 template <typename... Ts>
 void AppendJson(std::string& line, const std::tuple<Ts...>& values);
 
-/// What has an AppendJson, above or beside its type.
+/// A type with an AppendJson above or beside it.
 template <typename T>
 concept JsonWritable = requires(std::string& line, const T& value) { AppendJson(line, value); };
 

@@ -1,4 +1,4 @@
-// LineParser: what turns a line of text into a record, for a LineSource.
+// LineParser: the function object that turns a line of text into a record, for a LineSource.
 //
 // A parser is a small object that is called once a line; each source has one of its own, so it may count. It never
 // fails on any bytes: what it cannot read is kBad.

@@ -17,7 +17,7 @@ namespace glaive::engine {
 /// around it and no plus sign before it.
 bool ReadScalar(ValueKind kind, std::string_view text, void* into);
 
-/// What ReadScalar takes, in words: "an integer of 16 bits".
+/// The values that ReadScalar accepts, in words: "an integer of 16 bits".
 std::string_view ExpectedOf(ValueKind kind);
 
 /// The words of an error: "'qty' has 'x': an integer of 16 bits is expected".

@@ -1,4 +1,4 @@
-// Shape: what a described record looks like in memory, for code that is compiled once and not for each type.
+// Shape: the layout of a described record in memory, for code that is compiled once and not for each type.
 //
 //   struct Visit { std::int64_t time_ms; Text url; std::optional<std::uint32_t> user; };
 //   GLAIVE_RECORD(Visit, time_ms, url, user)

@@ -12,7 +12,7 @@ class DescribedState {
  public:
   virtual ~DescribedState() = default;
 
-  /// What the operator is and what its state holds, with sizes: "the tumbling join keeps ...".
+  /// The operator's kind and the contents of its state, with sizes: "the tumbling join keeps ...".
   virtual std::string Describe() const = 0;
 
   /// The status, and where memory has run out, what for.

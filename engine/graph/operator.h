@@ -55,7 +55,7 @@
 
 namespace glaive::engine {
 
-/// What a vertex is on one executor. Commit is called by the thread that ends the run.
+/// The work of a vertex on one executor. The thread that ends the run calls Commit.
 class Operator {
  public:
   virtual ~Operator() = default;

@@ -18,7 +18,7 @@
 
 namespace glaive::engine {
 
-/// What a source's reader says of itself.
+/// A source's reader, as the order of reading sees it.
 class OrderedReader {
  public:
   virtual ~OrderedReader() = default;

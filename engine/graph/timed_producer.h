@@ -38,7 +38,7 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
       kMostMadeAtOnce<TimedRecord<Out>> * sizeof(TimedRecord<Out>) + (kHasText<Out> ? 2 * kMostTextBytes : 0);
 
  protected:
-  /// What the records that are made of one batch have in common.
+  /// The properties that all records made of one batch share.
   struct Stretch {
     bool in_order = false;     // whether their event times ascend
     std::int64_t read_ns = 0;  // when the batch was read

@@ -46,7 +46,7 @@ namespace glaive::engine {
 template <typename R>
 class UnionOperator : public Producer<R> {
  public:
-  /// What is fixed when it is opened.
+  /// The settings of an opened union.
   struct Options {
     std::size_t ports = 0;
     bool has_event_times = true;        // whether all of its streams have them; else none waits for another

@@ -40,7 +40,7 @@ class Vertex {
   virtual std::vector<InputShape> inputs() const { return {}; }
   /// Bytes of memory that a source or the buffer of an operator takes on an executor.
   virtual std::uint64_t source_memory_bytes() const { return 0; }
-  /// What a source reads at each node for itself.
+  /// The inputs of a source that each node reads for itself.
   virtual std::vector<ComparedInput> compared_inputs() const { return {}; }
   /// The static tables that it joins its records with.
   virtual TableBytes tables() const { return {}; }
@@ -58,7 +58,7 @@ class Vertex {
   /// Whether its records may come through an exchange, behind the last stage if there is any.
   virtual bool is_behind_exchange() const { return false; }
 
-  /// What --explain says of it in a run of `executors`.
+  /// The text of --explain for this vertex in a run of `executors`.
   virtual VertexPlan Explain(std::uint32_t executors) const = 0;
   /// Bytes of a record that it makes; none of a sink.
   virtual std::optional<std::size_t> record_bytes() const { return std::nullopt; }

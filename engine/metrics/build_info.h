@@ -1,4 +1,4 @@
-// What this binary was built from, for --version and for the JSON line of a run.
+// The version, commit and build type of this binary, for --version and for the JSON line of a run.
 //
 // Implemented by a source file that the build generates (scripts/cmake/BuildInfo.cmake). All functions return
 // constants, may be called from any thread, and never fail.

@@ -40,10 +40,10 @@ struct WindowLatency {
   std::uint64_t windows = 0;  ///< samples behind the figures, one a leader and window
 };
 
-/// What --verify found.
+/// The verdict of --verify.
 enum class Verification { kNotRun, kPassed, kFailed };
 
-/// What the binary was built from; see build_info.h.
+/// The origin of the binary; see build_info.h.
 struct BuildReport {
   std::string version;
   std::string commit;

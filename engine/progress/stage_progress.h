@@ -34,8 +34,8 @@ class StageProgress {
   void Advance(std::size_t flow, std::int64_t watermark_ms, std::int64_t read_ns);
   /// Notes whether a flow is idle; see VectorClock.
   void SetIdle(std::size_t flow, bool idle) { clock_.SetIdle(flow, idle); }
-  /// What an idle flow follows: the slowest active flow beside itself, or beside all flows of its input; see
-  /// VectorClock.
+  /// The watermark that an idle flow follows: that of the slowest active flow beside itself, or beside all flows of its
+  /// input; see VectorClock.
   std::int64_t MinOfActiveBesideFlow(std::size_t flow) const { return clock_.MinOfActiveBeside(flow, 1); }
   std::int64_t MinOfActiveBesideInput(std::size_t input) const {
     return clock_.MinOfActiveBeside(input * executor_count_, executor_count_);

@@ -51,7 +51,7 @@ class CollectSink final : public Sink<Row> {
   std::uint64_t max_rows_;
 };
 
-/// What the texts of collected rows refer to, an arena a leader.
+/// The memory of the texts of collected rows, an arena a leader.
 using CollectedTexts = std::vector<state::TextArena>;
 
 template <typename Row>

@@ -1,4 +1,4 @@
-// FileShare: what one executor reads of a file: all of it, or some of its stretches.
+// FileShare: the part of a file that one executor reads: all of it, or some of its stretches.
 //
 //   | 0 | 1 | 2 | 0 | 1 | 2 | 0 |      three executors share a file, in stretches of up to 4 MiB
 //

@@ -34,7 +34,8 @@ namespace glaive::engine {
 /// FailedPrecondition where something cannot be read; the message names it and says what to do.
 absl::StatusOr<std::vector<ListedFile>> FindInputFiles(const std::string& specification);
 
-/// What an executor reads of `files`, in its order. Unless `shares_files`, each file is read by one executor.
+/// The shares of `files` that an executor reads, in its order. Unless `shares_files`, each file is read by one
+/// executor.
 std::vector<FileShare> FilesOf(std::span<const ListedFile> files, ExecutorId executor, std::uint32_t executor_count,
                                bool shares_files = true);
 

@@ -43,7 +43,7 @@ enum class LineEvent : std::uint8_t {
   kEnd,     // no further file
 };
 
-/// What a line is.
+/// The rules by which text is cut into lines.
 struct LineRules {
   /// Newlines inside quoted fields end no line, and each file begins with a header, which belongs to all of its shares.
   bool csv = false;
@@ -57,7 +57,7 @@ class LineReader {
   static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
   /// Behind a line there are so many bytes that may be read, as some parsers do.
   static constexpr std::size_t kPaddingBytes = 64;
-  /// What a reader holds, in bytes.
+  /// The memory that a reader holds, in bytes.
   static constexpr std::size_t kMemoryBytes = kMaxLineBytes + 2 * InputFile::kBlockBytes + kPaddingBytes;
 
   explicit LineReader(std::vector<FileShare> files, LineRules rules = {});

@@ -62,7 +62,7 @@ struct LineSourceOptions {
 /// The most records of a batch.
 inline constexpr std::uint64_t kMaxLineBatch = 4096;
 
-/// What became of input that is no record.
+/// The count of bad records, the first of them, and the policy for them.
 class BadRecords {
  public:
   explicit BadRecords(OnBadRecord policy) : policy_(policy) {}

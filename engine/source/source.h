@@ -46,7 +46,7 @@ struct SourceBatch {
   bool in_order = false;
 };
 
-/// What a source has met in its input besides records. What was skipped is in no batch.
+/// Counts of the input that a source has skipped. Skipped records are in no batch.
 struct SourceFindings {
   std::uint64_t bad_records = 0;      // skipped: they could not be read
   std::string first_bad_record;       // where the first of them is, and why; empty without
@@ -73,7 +73,7 @@ class Source {
   virtual SourceFindings findings() const { return {}; }
 };
 
-/// What an executor's source may know when it is opened.
+/// The executor that opens a source, and the run's clock and watch.
 struct SourceContext {
   ExecutorId executor{};
   std::uint32_t executor_count = 1;

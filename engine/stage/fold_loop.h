@@ -59,7 +59,7 @@ class FoldLoop {
   /// The most records of one Add.
   static constexpr std::size_t kMaxRecords = 128;
 
-  /// What a step's records have in common.
+  /// The properties that all records of a step share.
   struct Stretch {
     std::int64_t event_time_shift_ms = 0;  // to be added to their event times
     bool in_order = false;                 // whether none's event time is below that of the one before it

@@ -24,7 +24,7 @@
 
 namespace glaive::engine {
 
-/// What a step is: of records of type In it makes records of type Out.
+/// A step makes records of type Out of records of type In.
 ///
 ///   kName           what --explain calls it; the start of a chain has none
 ///   kSelects        whether there are filters at the chain's start
