@@ -1,5 +1,6 @@
 #include "queries/nexmark/nexmark_program.h"
 
+#include <algorithm>
 #include <iostream>
 #include <utility>
 #include <vector>
@@ -17,10 +18,12 @@ using events::Rules;
 
 constexpr std::uint32_t kTextsOfChannels = events::kChannel | events::kUrl;
 
-/// A line of a bid: its numbers, and the longest texts that it has.
-std::uint64_t MostLineBytes(const EventInput& input) {
-  constexpr std::uint64_t kNumbersAndUrl = 200;
-  return RetainedLines::kBytesOfLine + kNumbersAndUrl + std::uint64_t{input.events.bid_bytes} * 6 / 5;
+/// The lines of some executors, each of a bid: its numbers, and the longest texts that it has.
+std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t executor_count) {
+  constexpr double kMost = 0x1p60;  // beyond any memory
+  constexpr double kNumbersAndUrl = 200;
+  const double line = double{RetainedLines::kBytesOfLine} + kNumbersAndUrl + 1.2 * input.events.bid_bytes;
+  return static_cast<std::uint64_t>(std::min(kMost, executor_count * static_cast<double>(input.records) * line));
 }
 
 }  // namespace
@@ -95,8 +98,7 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
 }
 
 std::uint64_t NexmarkProgram::most_line_bytes(std::uint32_t executor_count) const {
-  return input_.seconds != absl::ZeroDuration() ? kMostVerifyRowBytes
-                                                : executor_count * input_.records * MostLineBytes(input_);
+  return input_.seconds != absl::ZeroDuration() ? kMostVerifyRowBytes : MostLineBytes(input_, executor_count);
 }
 
 std::uint64_t NexmarkProgram::verify_memory_bytes(std::uint32_t executor_count) const {

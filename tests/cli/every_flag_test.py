@@ -97,6 +97,29 @@ INPUT = {
     "export-input": Effect("input.csv", lambda before, after: after.files["input.csv"].count("\n") > 3000),
 }
 
+# Those of nexmark, whose events have other flags than the records of the other queries.
+EVENTS = {
+    **{flag: INPUT[flag] for flag in ["records", "seed", "event-rate", "rate", "export-input"]},
+    "seconds": Effect("100ms", lambda before, after: after.records > before.records, ["--generate=live"]),
+    "generate": Effect("live", lambda before, after: "made while the run reads them" in after.out),
+    "disorder-group": Effect("70", "rows", ["--event-rate=100"]),
+    "bid-bytes": Effect("300", "rows"),
+    **{flag: Effect("70", lambda before, after: before.files["input.csv"] != after.files["input.csv"],
+                    ["--export-input=input.csv"])
+       for flag in ["person-bytes", "auction-bytes", "hot-auction-ratio", "hot-seller-ratio", "hot-bidder-ratio",
+                    "in-flight-auctions"]},
+    "active-people": Effect("7", "rows"),
+}
+
+
+def input_of(query):
+    return EVENTS if query == "nexmark" else INPUT
+
+
+def generated_of(query):
+    return ["--records=2000"] if query == "nexmark" else GENERATED
+
+
 # The rows of swa show keys only if they are asked for, and those of wordcount times.
 INPUT_CONTEXT = {"swa": ["--group-by=ad"], "wordcount": ["--form=windowed"]}
 # Flags that change nothing of a query's rows: its ads are fixed, or no window reads its times.
@@ -163,6 +186,8 @@ OWN = {
            "input": Effect("tasks", "rows", ["--input=bad-tasks", "--on-bad-record=skip"], start=[]),
            "on-bad-record": Effect("skip", "code", ["--input=bad-tasks"], start=[])},
     "ro": {},
+    "nexmark": {"query": Effect("q2", "rows"), "profile": Effect("beam", "rows"),
+                "format": Effect("lean", lambda before, after: "without texts that the query does not read" in after.out)},
     "wordcount": {"form": Effect("windowed", "rows"), "window": Effect("7s", "rows", ["--form=windowed"]),
                   "input": Effect("text", "rows", ["--input=bad-text", "--on-bad-record=skip"], start=[]),
                   "on-bad-record": Effect("skip", "code", ["--input=bad-text"], start=[])},
@@ -175,7 +200,8 @@ def flags_of(query):
 
 def fault_of(query, flag, effect):
     """Runs without the flag and with it; what is wrong, if anything is."""
-    start = [*ALWAYS, *effect.start, *effect.context]
+    generated = generated_of(query) if effect.start == GENERATED else effect.start
+    start = [*ALWAYS, *generated, *effect.context]
     before, after = Run(query, start), Run(query, [*start, f"--{flag}={effect.value}"])
     if after.code != effect.code:
         return f"exit code {after.code}, not {effect.code}: {after.shown}"
@@ -199,7 +225,7 @@ class EveryFlagTest(unittest.TestCase):
     def test_every_flag_has_an_entry_and_every_entry_a_flag(self):
         for query in QUERIES:
             with self.subTest(query):
-                self.assertEqual(flags_of(query), {*INPUT, *ENGINE, *ELSEWHERE, *BY_HAND, *OWN[query]})
+                self.assertEqual(flags_of(query), {*input_of(query), *ENGINE, *ELSEWHERE, *BY_HAND, *OWN[query]})
 
     def test_what_is_shown_elsewhere_is_there(self):
         for flag, (test, _) in ELSEWHERE.items():
@@ -208,7 +234,7 @@ class EveryFlagTest(unittest.TestCase):
     def test_the_flags_of_the_input_do_something_in_every_query(self):
         cases = []
         for query in QUERIES:
-            for flag, effect in INPUT.items():
+            for flag, effect in input_of(query).items():
                 shown_by = (lambda before, after: before.rows == after.rows) if (query, flag) in WITHOUT else effect.shown_by
                 context = [*effect.context, *INPUT_CONTEXT.get(query, [])]
                 cases.append((query, flag, effect._replace(shown_by=shown_by, context=context)))
@@ -226,7 +252,7 @@ class EveryFlagTest(unittest.TestCase):
         values |= {"nodes": "1", "executors": "2", "idle-timeout": "1m"}
         for query in QUERIES:
             with self.subTest(query):
-                run = Run(query, [*ALWAYS, *GENERATED, *(f"--{flag}={value}" for flag, value in values.items())])
+                run = Run(query, [*ALWAYS, *generated_of(query), *(f"--{flag}={value}" for flag, value in values.items())])
                 self.assertEqual(run.code, 0, run.shown)
                 self.assertEqual({flag: run.report["settings"][flag] for flag in values}, values)
 

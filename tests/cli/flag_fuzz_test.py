@@ -20,6 +20,7 @@ PATIENCE_SECONDS = 120 if SANITIZED else 20
 # So little that a run takes some hundredths of a second.
 TINY = ["--join-timeout=200ms", "--records=200", "--keys=20", "--idle-for=10ms"]
 TINY_OF_FILES = TINY[:1]
+TINY_OF_NEXMARK = TINY[:2]  # its events have no keys
 
 TEXTS = ["", " ", "abc", "-", "é", b"\xff\xfe", "x" * 5000, "%s%n", "--help=1", "\n"]
 NUMBERS = ["0", "1", "2", "3", "7", "4294967295", "4294967296", "9223372036854775807", "9223372036854775808",
@@ -122,6 +123,8 @@ def base_of(program, arguments):
     if program in TOOLS:
         given = {argument.partition(b"=")[0] for argument in arguments}
         return [flag for flag in TOOLS[program][0] if flag.partition("=")[0].encode() not in given]
+    if program == "nexmark":
+        return TINY_OF_NEXMARK
     return TINY_OF_FILES if any(argument.startswith(b"--input") for argument in arguments) else TINY
 
 

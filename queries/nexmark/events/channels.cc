@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "queries/common/random.h"
 #include "queries/nexmark/events/java_random.h"
 #include "queries/nexmark/events/small_rng.h"
 
@@ -13,16 +14,23 @@ namespace {
 
 constexpr std::array<std::string_view, Channels::kHot> kHotNames = {"Google", "Facebook", "Baidu", "Apple"};
 
-/// How a program draws what URLs are made of.
+/// How a program draws what URLs are made of, and from which seed those of a channel.
 struct JavaDraws {
   explicit JavaDraws(std::uint64_t seed) : random(seed) {}
+  static std::uint64_t SeedOf(std::uint64_t seed, std::uint32_t place) {
+    return Mix(seed + (place + 1) * kCounterStep);
+  }
+  static constexpr std::uint32_t kFirstOther = Channels::kHot;
   std::uint32_t Below(std::uint32_t bound) { return random.Below(bound); }
   std::uint32_t Length() { return Below(2); }
   char Letter() { return static_cast<char>('a' + Below(26)); }
   JavaRandom random;
 };
+/// The crate draws hot channels as it draws the first of the others.
 struct RustDraws {
   explicit RustDraws(std::uint64_t seed) : random(seed) {}
+  static std::uint64_t SeedOf(std::uint64_t seed, std::uint32_t place) { return seed + place; }
+  static constexpr std::uint32_t kFirstOther = 0;
   std::uint32_t Below(std::uint32_t bound) { return random.Below32(bound); }
   std::uint32_t Length() { return static_cast<std::uint32_t>(random.Below64(2)); }
   char Letter() { return random.Letter(); }
@@ -56,18 +64,17 @@ std::string IdOf(std::uint32_t channel, Rules rules) {
   return absl::StrCat(rules == Rules::kFlink && reversed == INT32_MIN ? reversed : std::abs(reversed));
 }
 
-/// Both kinds of channels; `draws_of(number)` for the URL, and then for whether it ends in an id.
-template <typename Draws, typename SeedOf>
-void Draw(Rules rules, const SeedOf& seed_of, std::array<Channel, Channels::kHot>& hot, std::vector<Channel>& others) {
+template <typename Draws>
+void DrawAll(Rules rules, std::uint64_t seed, std::array<Channel, Channels::kHot>& hot, std::vector<Channel>& others) {
   for (std::uint32_t i = 0; i < Channels::kHot; ++i) {
-    Draws draws(seed_of(i));
+    Draws draws(Draws::SeedOf(seed, i));
     hot[i] = {.name = std::string(kHotNames[i]), .url = DrawUrl(draws)};
   }
   for (std::uint32_t i = 0; i < Channels::kOthers; ++i) {
-    Draws draws(seed_of(i));
+    Draws draws(Draws::SeedOf(seed, Draws::kFirstOther + i));
+    Draws draws_of_id = draws;
     others.push_back({.name = absl::StrCat("channel-", i), .url = DrawUrl(draws)});
-    Draws of_id(seed_of(i));
-    if (of_id.Below(10) > 0) {
+    if (draws_of_id.Below(10) > 0) {
       absl::StrAppend(&others.back().url, "&channel_id=", IdOf(i, rules));
     }
   }
@@ -76,11 +83,10 @@ void Draw(Rules rules, const SeedOf& seed_of, std::array<Channel, Channels::kHot
 }  // namespace
 
 Channels::Channels(Rules rules, std::uint64_t seed) {
-  const auto seed_of = [seed](std::uint32_t channel) { return seed + channel; };
   if (rules == Rules::kFlink) {
-    Draw<JavaDraws>(rules, seed_of, hot_, others_);
+    DrawAll<JavaDraws>(rules, seed, hot_, others_);
   } else if (rules == Rules::kRenoir) {
-    Draw<RustDraws>(rules, seed_of, hot_, others_);
+    DrawAll<RustDraws>(rules, seed, hot_, others_);
   }
 }
 

@@ -28,20 +28,20 @@ absl::Status Validate(const EventOptions& options) {
 std::uint64_t AverageTextBytes(const EventOptions& options) {
   // What a person, an auction or a bid has besides its extra text: numbers, and texts. Short texts take no more bytes.
   constexpr std::uint64_t kPersonNumbers = 8;
-  constexpr std::uint64_t kPersonTextBytes = 60;
+  constexpr std::uint64_t kPersonTextBytes = 56;
   constexpr std::uint64_t kAuctionNumbers = 48;
-  constexpr std::uint64_t kAuctionTextBytes = 120;
+  constexpr std::uint64_t kAuctionTextBytes = 64;
   constexpr std::uint64_t kBidNumbers = 32;
-  constexpr std::uint64_t kUrlBytes = 84;
-  const auto sum = [&](std::uint64_t bytes, std::uint64_t numbers, std::uint32_t extra, std::uint64_t texts_bytes,
-                       std::uint32_t texts) {
-    return ((options.texts & extra) != 0 ? bytes - std::min(bytes, numbers) : 0) +
-           ((options.texts & texts) != 0 ? texts_bytes : 0);
+  constexpr std::uint64_t kUrlBytes = 64;
+  const auto extra = [&](std::uint64_t bytes, std::uint64_t others, std::uint32_t which) {
+    return (options.texts & which) != 0 ? bytes - std::min(bytes, others) : 0;
   };
-  const std::uint64_t person = sum(options.person_bytes, kPersonNumbers, kOtherExtra, kPersonTextBytes, kPersonTexts);
-  const std::uint64_t auction =
-      sum(options.auction_bytes, kAuctionNumbers, kOtherExtra, kAuctionTextBytes, kAuctionTexts);
-  const std::uint64_t bid = sum(options.bid_bytes, kBidNumbers, kBidExtra, kUrlBytes, kUrl);
+  const auto texts = [&](std::uint64_t bytes, std::uint32_t which) { return (options.texts & which) != 0 ? bytes : 0; };
+  const std::uint64_t person = extra(options.person_bytes, kPersonNumbers + kPersonTextBytes, kOtherExtra) +
+                               texts(kPersonTextBytes, kPersonTexts);
+  const std::uint64_t auction = extra(options.auction_bytes, kAuctionNumbers + kAuctionTextBytes, kOtherExtra) +
+                                texts(kAuctionTextBytes, kAuctionTexts);
+  const std::uint64_t bid = extra(options.bid_bytes, kBidNumbers, kBidExtra) + texts(kUrlBytes, kUrl);
   return (person + 3 * auction + 46 * bid) * 105 / (50 * 100) + 1;
 }
 

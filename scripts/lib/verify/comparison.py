@@ -17,8 +17,9 @@ class Comparison:
             self.database.execute(f"SET VARIABLE {name} = {value}")
         for table, paths in files.items():
             as_text = "true" if table == "result" else "false"
-            self.database.execute(f"CREATE TABLE {table} AS FROM read_csv(?, header = true, all_varchar = {as_text})",
-                                  [[str(path) for path in paths]])
+            # Texts may have any byte: without these DuckDB guesses what quotes and escapes them.
+            self.database.execute(f"""CREATE TABLE {table} AS FROM read_csv(?, header = true, all_varchar = {as_text},
+                                      delim = ',', quote = '"', escape = '"')""", [[str(path) for path in paths]])
         self.types = {}
         self.columns = [row[0] for row in self.database.execute("DESCRIBE result").fetchall()]
         self.input_rows = self.count("input")

@@ -60,6 +60,16 @@ def both_joined(statement, *flags, **others):
     return both(statement, *flags, records=20_000, tables=("sellers",), **others)
 
 
+def nexmark(query, *flags):
+    """A query of NEXMark's suite in order of event time, and with events out of order, made while the run reads them."""
+    common = [f"--query={query}", "--records=5000", *flags]
+    parameters = {"watermark_every": 1024, "allowed_lateness_ms": 0}
+    disorder = ["--disorder-group=1000", "--seed=2", "--generate=live", "--format=lean"]
+    return [Scenario("nexmark", f"nexmark/{query}", ["--nodes=2", *common], parameters, late=False),
+            Scenario("nexmark", f"nexmark/{query}", ["--nodes=3", "--executors=2", *common, *disorder], parameters,
+                     late=False)]
+
+
 ALL = [
     *both("swa/all", window_ms=10_000),
     *both("swa/all", "--windows=sliding", "--window=10s", "--slide=3s", window_ms=10_000, slide_ms=3_000),
@@ -91,6 +101,12 @@ ALL = [
          flags_over_files=("--allowed-lateness=500ms", f"--watermark-every={WATERMARK_EVERY}"))[1],
     *both("cm/machines", "--profile=machines", window_ms=2_000),
     *both("cm/all", "--profile=all", window_ms=2_000),
+    *nexmark("q0"),
+    *nexmark("q1", "--profile=beam"),
+    *nexmark("q2", "--records=20000"),
+    *nexmark("q14", "--profile=renoir", "--records=20000", "--event-rate=1"),  # half a day, and more
+    *nexmark("q21"),
+    *nexmark("q22", "--profile=renoir"),
     *both("ro", window_ms=60_000),
     *both("wordcount/all", records=10_000, window_ms=10_000),
     *both("wordcount/all", "--form=plain", "--key-distribution=zipf:1.3", records=10_000, window_ms=10_000),
