@@ -32,6 +32,15 @@ ResultRow ToResultRow(const Row& row) {
           .value = ValueBits(row.value)};
 }
 
+/// Of a window by the order of records: its number and how many records it has stand for its times.
+template <typename K, typename T>
+ResultRow ToResultRow(const engine::NumberedResult<K, T>& row) {
+  return {.window_start_ms = static_cast<std::int64_t>(row.window),
+          .window_end_ms = static_cast<std::int64_t>(row.records),
+          .key = ValueBits(row.key),
+          .value = ValueBits(row.value)};
+}
+
 /// The rows of a process's leaders: each has a vector of its own, and all together a limit.
 struct RetainedRows {
   RetainedRows(std::uint32_t executor_count, std::uint64_t max_rows)
@@ -73,13 +82,14 @@ class AddRows final : public engine::Sink<Row> {
 
   absl::Status Write(std::span<const Row> rows) override {
     Totals totals;  // in registers
-    for (const Row& row : rows) {
+    for (const Row& each : rows) {
+      const ResultRow row = ToResultRow(each);
       if (row.window_start_ms != start_ms_ || row.window_end_ms != end_ms_) {
         start_ms_ = row.window_start_ms;
         end_ms_ = row.window_end_ms;
         window_hash_ = Totals::HashOfWindow(start_ms_, end_ms_);
       }
-      totals.AddOf(window_hash_, ValueBits(row.key), ValueBits(row.value));
+      totals.AddOf(window_hash_, row.key, row.value);
     }
     totals_->Merge(totals);
     return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -105,6 +106,36 @@ class LineCounter {
   bool is_first_ = true;
 };
 
+/// What has to be emitted, and the words by what rows have of them.
+class TrueRows {
+ public:
+  /// `word` outlives the rows.
+  void Add(const std::string& word, const ResultRow& row) {
+    words_.emplace(row.key, &word);
+    rows_.push_back(row);
+  }
+
+  Verdict Check(const std::string& query, std::span<const ResultRow> emitted,
+                const std::function<bool(const std::string& word)>& leads) {
+    const auto leads_key = [&](std::uint64_t key) {
+      const auto word = words_.find(key);
+      return word == words_.end() || leads(*word->second);
+    };
+    const auto name_of = [&](std::uint64_t key) {
+      const auto word = words_.find(key);
+      return word == words_.end() ? absl::StrCat("of no word, with the hash ", key)
+                                  : absl::StrCat("\"", *word->second, "\"");
+    };
+    RowCheck check(query, ValueKind::kInteger, emitted, leads_key, name_of);
+    check.Windows(std::move(rows_));
+    return check.Finish();
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, const std::string*> words_;
+  std::vector<ResultRow> rows_;
+};
+
 }  // namespace
 
 absl::StatusOr<WordCounts> CountGeneratedWords(const CheckedInput<TextLine>& input, std::int64_t window_ms,
@@ -143,29 +174,37 @@ absl::StatusOr<WordCounts> CountWordsOfFiles(const std::vector<std::string>& pat
 
 Verdict CheckWords(const std::string& query, const WordCounts& counts, std::int64_t window_ms,
                    std::span<const ResultRow> emitted, const std::function<bool(const std::string& word)>& leads) {
-  std::unordered_map<std::uint64_t, const std::string*> words;  // by what rows have of them
-  std::vector<ResultRow> expected;
+  TrueRows rows;
   for (const auto& [start_ms, of_window] : counts) {
     for (const auto& [word, count] : of_window) {
-      words.emplace(TextBits(word), &word);
-      expected.push_back({.window_start_ms = start_ms,
-                          .window_end_ms = window_ms == 0 ? kMax : start_ms + window_ms,
-                          .key = TextBits(word),
-                          .value = count});
+      rows.Add(word, {.window_start_ms = start_ms,
+                      .window_end_ms = window_ms == 0 ? kMax : start_ms + window_ms,
+                      .key = TextBits(word),
+                      .value = count});
     }
   }
-  const auto leads_key = [&](std::uint64_t key) {
-    const auto word = words.find(key);
-    return word == words.end() || leads(*word->second);
-  };
-  const auto name_of = [&](std::uint64_t key) {
-    const auto word = words.find(key);
-    return word == words.end() ? absl::StrCat("of no word, with the hash ", key)
-                               : absl::StrCat("\"", *word->second, "\"");
-  };
-  RowCheck check(query, ValueKind::kInteger, emitted, leads_key, name_of);
-  check.Windows(std::move(expected));
-  return check.Finish();
+  return rows.Check(query, emitted, leads);
+}
+
+Verdict CheckCountWindows(const std::string& query, const WordCounts& counts, std::uint64_t size, std::uint64_t slide,
+                          std::span<const ResultRow> emitted,
+                          const std::function<bool(const std::string& word)>& leads) {
+  TrueRows rows;
+  for (const auto& [start_ms, of_window] : counts) {
+    for (const auto& [word, count] : of_window) {
+      bool is_full = true;
+      for (std::uint64_t number = 0; is_full && number * slide < count; ++number) {
+        const std::uint64_t left = count - number * slide;
+        is_full = left >= size;
+        const std::uint64_t of_row = is_full ? size : left;
+        rows.Add(word, {.window_start_ms = static_cast<std::int64_t>(number),
+                        .window_end_ms = static_cast<std::int64_t>(of_row),
+                        .key = TextBits(word),
+                        .value = of_row});
+      }
+    }
+  }
+  return rows.Check(query, emitted, leads);
 }
 
 }  // namespace glaive::queries::wordcount

@@ -39,4 +39,10 @@ absl::StatusOr<WordCounts> CountWordsOfFiles(const std::vector<std::string>& pat
 Verdict CheckWords(const std::string& query, const WordCounts& counts, std::int64_t window_ms,
                    std::span<const ResultRow> emitted, const std::function<bool(const std::string& word)>& leads);
 
+/// The same of windows of `size` occurrences of each word, one each `slide`; the first one that is not full is a word's
+/// last. What is in them follows from how often a word comes, whatever the order of words is. Counts without windows.
+Verdict CheckCountWindows(const std::string& query, const WordCounts& counts, std::uint64_t size, std::uint64_t slide,
+                          std::span<const ResultRow> emitted,
+                          const std::function<bool(const std::string& word)>& leads);
+
 }  // namespace glaive::queries::wordcount

@@ -20,13 +20,21 @@ namespace {
 constexpr std::uint64_t kBytesOfWord = 128;
 /// Distinct words of a byte of a file: compressed numbers in a row have that many.
 constexpr double kMostRowsOfByte = 0.5;
+/// Bytes of text of a byte of a compressed file, at most: deflate has no shorter code.
+constexpr double kMostExpansion = 1032;
+
+/// Count windows have more rows than there are distinct words: as many as words, at most.
+double ExpansionOf(Form form, const engine::ListedFile& file) {
+  return form == Form::kCountWindow && file.path.ends_with(".gz") ? kMostExpansion : 1;
+}
 
 }  // namespace
 
 std::string WordcountProgram::summary() const {
   return "How often each word comes in lines of text, generated or read from files.\n"
          "  --form=associative: executors count the words that they read, and the counts are merged\n"
-         "  --form=plain: each word moves to the executor that counts it   --form=windowed: counts of 10 s";
+         "  --form=plain: each word moves to the executor that counts it   --form=windowed: counts of 10 s\n"
+         "  --form=count-window: likewise, counts of ten times of each word, a new one every five times";
 }
 
 void WordcountProgram::RegisterFlags(engine::FlagSet& flags) {
@@ -37,8 +45,14 @@ void WordcountProgram::RegisterFlags(engine::FlagSet& flags) {
   flags.AddChoice(
       {.name = "form",
        .group = group,
-       .help = "what moves: counts, words, or counts of windows of event time, which lines of files do not have"},
-      options_.form, {{"associative", Form::kAssociative}, {"plain", Form::kPlain}, {"windowed", Form::kWindowed}});
+       .help =
+           "what moves, and what is counted: all of a word, windows of event time, which lines of files do not have, "
+           "or windows of ten times of a word"},
+      options_.form,
+      {{"associative", Form::kAssociative},
+       {"plain", Form::kPlain},
+       {"windowed", Form::kWindowed},
+       {"count-window", Form::kCountWindow}});
   AddWindowFlag(flags, {.name = "window", .group = group, .help = "length of a window of --form=windowed"},
                 options_.window);
   RegisterInputFlags(flags, input_);
@@ -110,7 +124,7 @@ double WordcountProgram::most_rows(std::uint32_t executor_count) const {
   if (!files_.input.empty()) {
     double bytes = 0;
     for (const engine::ListedFile& file : listed_) {
-      bytes += static_cast<double>(file.bytes);
+      bytes += ExpansionOf(options_.form, file) * static_cast<double>(file.bytes);
     }
     return kMostRowsOfByte * bytes + 1000;
   }
@@ -122,6 +136,9 @@ double WordcountProgram::most_rows(std::uint32_t executor_count) const {
   const double disorder_ms = absl::ToDoubleMilliseconds(input_.disorder);
   const double span_ms = static_cast<double>(MakeBlock(input_, window_ms()).span_ms) + disorder_ms;
   const double windows = options_.form == Form::kWindowed ? span_ms / static_cast<double>(window_ms()) + 2 : 1;
+  if (options_.form == Form::kCountWindow) {
+    return words / double{kCountWindowSlide} + static_cast<double>(input_.keys) + 1000;
+  }
   return std::min(words, windows * static_cast<double>(input_.keys)) + 1000;
 }
 
@@ -164,7 +181,10 @@ absl::StatusOr<std::string> WordcountProgram::CheckNode(const engine::RunFacts& 
   const auto leads = [&](const std::string& word) {
     return std::ranges::count(facts.leaders, state::LeaderOf(facts.key_hash(Text(word)), executors)) > 0;
   };
-  const Verdict verdict = CheckWords(name(), *counts, checked_window_ms(), rows->rows, leads);
+  const Verdict verdict =
+      options_.form == Form::kCountWindow
+          ? CheckCountWindows(name(), *counts, kCountWindowSize, kCountWindowSlide, rows->rows, leads)
+          : CheckWords(name(), *counts, checked_window_ms(), rows->rows, leads);
   if (!verdict.status.ok()) {
     return verdict.status;
   }

@@ -12,10 +12,16 @@ namespace {
 /// The words as a key.
 constexpr auto kItself = [](const Text& word) { return word; };
 
-/// The forms without windows. `words` is a stream of texts.
+/// The forms without windows of event time. `words` is a stream of texts.
 template <typename Words>
 std::unique_ptr<engine::Query> CountAll(Form form, Words words, const ResultSinks& sinks) {
   auto by_word = std::move(words).KeyBy(kItself);
+  if (form == Form::kCountWindow) {
+    return std::move(by_word)
+        .Window(engine::CountWindow{.size = kCountWindowSize, .slide = kCountWindowSlide})
+        .Aggregate(engine::Count{})
+        .To(sinks);
+  }
   return form == Form::kPlain ? std::move(by_word).Partition().Aggregate(engine::Count{}).To(sinks)
                               : std::move(by_word).Aggregate(engine::Count{}).To(sinks);
 }

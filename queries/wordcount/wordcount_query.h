@@ -1,10 +1,12 @@
-// How often each word comes in lines of text, in three forms:
+// How often each word comes in lines of text, in four forms:
 //
 //   associative  SELECT word, COUNT(*) FROM words GROUP BY word. Each executor counts the words that it reads, and the
 //                counts are merged: what moves is a count for a word.
 //   plain        the same; each word moves to the executor that leads it, and is counted there. A textbook's way, for
 //                comparison: the more often words recur, the more of its moves are in vain.
 //   windowed     SELECT word, COUNT(*) FROM words GROUP BY word, TUMBLE(event_time, 10 s)
+//   count-window the same in windows of ten words, one each five, of each word: ten in each, but for a word's last
+//                window. Each word moves to the executor that leads it. RStream's and Noir's benchmark of windows.
 //
 // words.h says what a word is.
 #pragma once
@@ -23,7 +25,11 @@
 
 namespace glaive::queries::wordcount {
 
-enum class Form : std::uint8_t { kAssociative, kPlain, kWindowed };
+enum class Form : std::uint8_t { kAssociative, kPlain, kWindowed, kCountWindow };
+
+/// Of the form count-window.
+inline constexpr std::uint64_t kCountWindowSize = 10;
+inline constexpr std::uint64_t kCountWindowSlide = 5;
 
 struct WordcountOptions {
   Form form = Form::kAssociative;
@@ -31,7 +37,7 @@ struct WordcountOptions {
   absl::Duration allowed_lateness = absl::ZeroDuration();
 };
 
-/// Rows of {window, word, count}.
+/// Rows of {window, word, count}; of the form count-window {number of the word's window, count, word, count}.
 std::unique_ptr<engine::Query> BuildWordcount(const WordcountOptions& options,
                                               const engine::SourceSpec<TextLine, TextLineTime>& lines,
                                               const ResultSinks& sinks);

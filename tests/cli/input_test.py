@@ -126,9 +126,9 @@ class TextTest(FilesTest):
     def wordcount(self, *flags):
         return self.run_query("wordcount", *flags)
 
-    def rows(self):
+    def rows(self, header="window_start_ms,window_end_ms,key,value"):
         lines = (self.folder / "counts.csv").read_text(encoding="utf-8").splitlines()
-        self.assertEqual(lines[0], "window_start_ms,window_end_ms,key,value")
+        self.assertEqual(lines[0], header)
         return sorted(lines[1:])
 
     def test_words_of_plain_and_compressed_files_are_counted_whoever_reads_them(self):
@@ -143,6 +143,22 @@ class TextTest(FilesTest):
                         self.assertEqual(self.rows(), sorted(f",,{word},{times * count}"
                                                              for word, count in self.counts.items()))
                         (self.folder / "counts.csv").unlink()
+
+    def test_count_windows_have_ten_occurrences_of_a_word(self):
+        expected = []
+        for word, count in self.counts.items():
+            for number in range(1 if count < 10 else (count - 10) // 5 + 2):
+                records = min(10, count - 5 * number)
+                expected.append(f"{number},{records},{word},{records}")
+        for path in ("texts/plain.txt", "texts/packed.gz"):
+            for nodes, executors in [(1, 1), (2, 2)]:
+                with self.subTest(path, nodes=nodes, executors=executors):
+                    done = self.wordcount(f"--input={path}", "--form=count-window", f"--nodes={nodes}",
+                                          f"--executors={executors}", "--verify", "--output=counts.csv", "--join-output")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertRegex(done.stdout, r"verification +passed")
+                    self.assertEqual(self.rows("window,records,key,value"), sorted(expected))
+                    (self.folder / "counts.csv").unlink()
 
     def test_what_files_cannot_have_is_refused(self):
         for flags, message in [(["--form=windowed"], "lines of files do not have"), (["--export-input=a.csv"], "--export-input"),

@@ -27,14 +27,18 @@ def blocks(kind):
 
 FILES = dict(re.findall(r"^```cpp (\S+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
 
-# Instantiates the document's query with states.
+# Instantiates the document's queries with states, and with windows by the order of records.
 RECORD_RIDES = """
 #include "engine/sink/discard.h"
 #include "engine/source/pulled_source.h"
 #include "queries/rides/record_rides.h"
+#include "queries/rides/tours.h"
 
 namespace glaive::queries::rides {
 
+const auto tours = BuildTours(
+    engine::Pulled<Ride>([](const engine::SourceContext&) { return [] { return std::optional<Ride>(); }; }),
+    engine::Discard{});
 const auto query = BuildRecordRides(
     engine::Pulled<Ride>([](const engine::SourceContext&) { return [] { return std::optional<Ride>(); }; }),
     engine::Discard{});
@@ -114,7 +118,7 @@ class WritingQueriesTest(unittest.TestCase):
         wrong.write_text(FILES[test].replace("SpreadValue>(", "SpreadValues>("), encoding="utf-8")
         self.assertIn("error:", self.errors(wrong))
 
-    def test_its_query_with_states_compiles(self):
+    def test_its_queries_with_states_and_windows_by_order_compile(self):
         source = self.tree / "queries" / "rides" / "record_rides_check.cc"
         self.addCleanup(source.unlink)
         source.write_text(RECORD_RIDES, encoding="utf-8")

@@ -44,7 +44,7 @@ QueryRun<TextLine> RunWordcount(Form form, const engine::Workload& cluster, cons
 
 /// What --verify does with rows and the true counts.
 absl::Status VerifyCounts(const engine::Workload& cluster, const std::vector<std::vector<ResultRow>>& rows_by_leader,
-                          const WordCounts& counts, std::int64_t window_ms) {
+                          const WordCounts& counts, Form form) {
   const state::KeyHash hash(engine::RunTokenOf(cluster));
   std::vector<std::string> nodes;
   for (std::uint32_t node = 0; node < cluster.nodes; ++node) {
@@ -55,7 +55,9 @@ absl::Status VerifyCounts(const engine::Workload& cluster, const std::vector<std
     const auto leads = [&](const std::string& word) {
       return Value(state::LeaderOf(hash(Text(word)), cluster.executor_count())) / cluster.executors == node;
     };
-    const Verdict verdict = CheckWords("wordcount", counts, window_ms, rows, leads);
+    const Verdict verdict = form == Form::kCountWindow ? CheckCountWindows("wordcount", counts, kCountWindowSize,
+                                                                           kCountWindowSlide, rows, leads)
+                                                       : CheckWords("wordcount", counts, WindowOf(form), rows, leads);
     if (!verdict.status.ok()) {
       return verdict.status;
     }
@@ -66,11 +68,14 @@ absl::Status VerifyCounts(const engine::Workload& cluster, const std::vector<std
 
 absl::Status VerifyForm(Form form, const QueryRun<TextLine>& run) {
   const absl::StatusOr<WordCounts> counts = CountGeneratedWords(run.input, WindowOf(form), GoOn);
-  return counts.ok() ? VerifyCounts(run.cluster, run.rows, *counts, WindowOf(form)) : counts.status();
+  return counts.ok() ? VerifyCounts(run.cluster, run.rows, *counts, form) : counts.status();
 }
 
 std::string NameOf(Form form) {
-  return form == Form::kAssociative ? "Associative" : form == Form::kPlain ? "Plain" : "Windowed";
+  return form == Form::kAssociative ? "Associative"
+         : form == Form::kPlain     ? "Plain"
+         : form == Form::kWindowed  ? "Windowed"
+                                    : "CountWindow";
 }
 
 class WordcountCluster : public ::testing::TestWithParam<ClusterShape<Form>> {};
@@ -108,7 +113,8 @@ TEST_P(WordcountCluster, AllWordsInOrderCount) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, WordcountCluster,
                          ::testing::Combine(::testing::Values(1U, 2U, 3U), ::testing::Values(1U, 2U),
-                                            ::testing::Values(Form::kAssociative, Form::kPlain, Form::kWindowed)),
+                                            ::testing::Values(Form::kAssociative, Form::kPlain, Form::kWindowed,
+                                                              Form::kCountWindow)),
                          [](const auto& shape) { return NameOfShape(shape.param, NameOf(std::get<2>(shape.param))); });
 
 class WordcountWrongResult : public ::testing::TestWithParam<Form> {};
@@ -120,7 +126,7 @@ TEST_P(WordcountWrongResult, IsCaught) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, WordcountWrongResult,
-                         ::testing::Values(Form::kAssociative, Form::kPlain, Form::kWindowed),
+                         ::testing::Values(Form::kAssociative, Form::kPlain, Form::kWindowed, Form::kCountWindow),
                          [](const auto& form) { return NameOf(form.param); });
 
 TEST(WordcountVerdict, NamesTheWord) {
@@ -140,22 +146,44 @@ TEST(WordcountVerdict, NamesTheWord) {
               testing::HasSubstr("key of no word, with the hash "));
 }
 
+/// The windows of words that come so often, written out.
+TEST(WordcountVerdict, NamesTheCountWindow) {
+  const WordCounts counts = {{INT64_MIN, {{"nine", 9}, {"ten", 10}, {"mice", 16}}}};
+  const auto row = [](const char* word, std::int64_t window, std::uint64_t count) {
+    return ResultRow{.window_start_ms = window,
+                     .window_end_ms = static_cast<std::int64_t>(count),
+                     .key = TextBits(word),
+                     .value = count};
+  };
+  const auto complaint = [&](const std::vector<ResultRow>& rows) {
+    return std::string(
+        CheckCountWindows("wordcount", counts, 10, 5, rows, [](const std::string&) { return true; }).status.message());
+  };
+  std::vector<ResultRow> rows = {row("nine", 0, 9),  row("ten", 0, 10),  row("ten", 1, 5),
+                                 row("mice", 0, 10), row("mice", 1, 10), row("mice", 2, 6)};
+  EXPECT_EQ(complaint(rows), "");
+  rows.back() = row("mice", 2, 5);
+  EXPECT_THAT(complaint(rows), testing::HasSubstr("key \"mice\""));
+  rows.pop_back();
+  EXPECT_THAT(complaint(rows), testing::HasSubstr("key \"mice\" value 6: missing"));
+}
+
 /// Texts of words, and of what is between them.
 class WordcountFiles : public ::testing::TestWithParam<ClusterShape<>> {
  protected:
   engine::Workload cluster() const { return {.nodes = std::get<0>(GetParam()), .executors = std::get<1>(GetParam())}; }
 
-  /// Counts by the query in both forms and by the oracle; returns what the oracle has.
-  WordCounts CountBoth(const std::vector<std::string>& paths) const {
+  /// Counts by the query in all forms that take files, and by the oracle; returns what the oracle has.
+  WordCounts CountAll(const std::vector<std::string>& paths) const {
     const absl::StatusOr<WordCounts> counts = CountWordsOfFiles(paths, GoOn);
     EXPECT_TRUE(counts.ok()) << counts.status();
-    for (const Form form : {Form::kAssociative, Form::kPlain}) {
+    for (const Form form : {Form::kAssociative, Form::kPlain, Form::kCountWindow}) {
       const ResultSinks sinks({.output = "", .retain = true, .max_rows = UINT64_MAX}, cluster().executor_count());
       std::vector<engine::ExecutorMetrics> metrics;
       const absl::Status status =
           engine::RunNodes(cluster(), *BuildWordcountOfFiles(form, engine::Listed(paths), {}, sinks), metrics);
       EXPECT_TRUE(status.ok()) << status;
-      EXPECT_EQ(VerifyCounts(cluster(), sinks.retained(), *counts, 0), absl::OkStatus()) << NameOf(form);
+      EXPECT_EQ(VerifyCounts(cluster(), sinks.retained(), *counts, form), absl::OkStatus()) << NameOf(form);
     }
     return *counts;
   }
@@ -172,9 +200,9 @@ TEST_P(WordcountFiles, OnePlainFileIsSharedAndCompressedOnesAreNot) {
   }
   const std::string plain = engine::WriteText(folder_.path() / "plain.txt", text);
   const std::string compressed = engine::WriteText(folder_.path() / "compressed.gz", engine::Gzip(text));
-  const WordCounts once = CountBoth({plain});
-  EXPECT_EQ(CountBoth({compressed}), once);
-  const WordCounts twice = CountBoth({compressed, plain});
+  const WordCounts once = CountAll({plain});
+  EXPECT_EQ(CountAll({compressed}), once);
+  const WordCounts twice = CountAll({compressed, plain});
   ASSERT_EQ(twice.at(INT64_MIN).size(), once.at(INT64_MIN).size());
   for (const auto& [word, count] : once.at(INT64_MIN)) {
     ASSERT_EQ(twice.at(INT64_MIN).at(word), 2 * count) << word;
@@ -189,12 +217,12 @@ TEST_P(WordcountFiles, WordsAreRunsOfLettersDigitsAndBytesBeyondAscii) {
   const std::unordered_map<std::string, std::uint64_t> expected = {
       {"Don", 1},          {"t", 2},    {"panic", 1}, {"don", 1}, {"42", 1},
       {"na\xC3\xAFve", 1}, {"mice", 2}, {"a", 1},     {"the", 1}, {"incomprehensibilities", 1}};
-  EXPECT_EQ(CountBoth({path}).at(INT64_MIN), expected);
+  EXPECT_EQ(CountAll({path}).at(INT64_MIN), expected);
 }
 
 TEST_P(WordcountFiles, FilesWithoutAWordHaveNoRows) {
-  EXPECT_TRUE(CountBoth({engine::WriteText(folder_.path() / "empty", ""),
-                         engine::WriteText(folder_.path() / "dots", "...\n . \n")})
+  EXPECT_TRUE(CountAll({engine::WriteText(folder_.path() / "empty", ""),
+                        engine::WriteText(folder_.path() / "dots", "...\n . \n")})
                   .at(INT64_MIN)
                   .empty());
 }
