@@ -62,9 +62,9 @@ template <typename K, typename T>
 struct NumberedResult {
   using Members = std::tuple<std::uint64_t, std::uint64_t, K, T>;
   template <typename Self, typename Visit>
-  static void VisitTexts(Self& self, const Visit& visit) {
-    ForEachText(self.key, visit);
-    ForEachText(self.value, visit);
+  static void VisitMembers(Self& self, const Visit& visit) {
+    visit("key", self.key);
+    visit("value", self.value);
   }
 
   std::uint64_t window = 0;   // of the key's windows, from 0
