@@ -110,7 +110,7 @@ class ContentVertex final : public ProducerVertex<typename Plan::Row> {
     return {.kind = "process",
             .facts = {ChainFact<typename Plan::Input::Chain>(),
                       absl::StrCat("a function of all records, ", WindowText(plan_.window)),
-                      LateMergeFact<typename Plan::GroupKey>(executors, Store::kMostEntryBytes)}};
+                      LateMergeFact<typename Plan::GroupKey, Store>(executors)}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
