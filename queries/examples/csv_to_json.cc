@@ -1,13 +1,13 @@
 // From one format to another: orders.csv as lines of JSON, orders.jsonl.
-#include <glaive/engine/api/stream.h>
-#include <glaive/engine/cluster/main.h>
-#include <glaive/engine/sink/json_lines.h>
-#include <glaive/engine/source/csv_file.h>
-
 #include <cstdint>
 #include <memory>
 
 #include <absl/status/statusor.h>
+
+#include <glaive/engine/api/stream.h>
+#include <glaive/engine/cluster/main.h>
+#include <glaive/engine/sink/json_lines.h>
+#include <glaive/engine/source/csv_file.h>
 
 using namespace glaive::engine;
 

@@ -1,10 +1,10 @@
 // Records move to other executors: executor 0 makes all numbers, and all executors test them for primes.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

@@ -1,12 +1,12 @@
 // Reads orders.csv, and writes the large orders to a file: --output=large.csv.
-#include <glaive/engine/api/stream.h>
-#include <glaive/engine/cluster/main.h>
-#include <glaive/engine/source/csv_file.h>
-
 #include <cstdint>
 #include <memory>
 
 #include <absl/status/statusor.h>
+
+#include <glaive/engine/api/stream.h>
+#include <glaive/engine/cluster/main.h>
+#include <glaive/engine/source/csv_file.h>
 
 using namespace glaive::engine;
 

@@ -1,12 +1,12 @@
 // Joins two streams: the clicks of each minute with the views of ads that they belong to.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/api/join.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <memory>
 
 #include <absl/time/time.h>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/api/join.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

@@ -1,12 +1,12 @@
 // Records that come too late for their windows go to a file of their own, late.csv.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-#include <glaive/engine/sink/csv.h>
-
 #include <cstdint>
 #include <memory>
 
 #include <absl/time/time.h>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
+#include <glaive/engine/sink/csv.h>
 
 using namespace glaive::engine;
 

@@ -1,11 +1,11 @@
 // An aggregate of one's own: how far apart the least and the greatest value of a key are.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

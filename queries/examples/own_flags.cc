@@ -1,12 +1,12 @@
 // A program with a flag of its own: --last=N, the last of the numbers that are added up.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include <absl/status/statusor.h>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

@@ -1,13 +1,13 @@
 // A sink of one's own: it adds rows up, and prints the sum once all executors of the run have succeeded.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <iostream>
 #include <memory>
 #include <span>
 
 #include <absl/status/status.h>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

@@ -1,13 +1,13 @@
 // A source of one's own: it says how far event time has come, so windows fire while it goes on.
-#include <glaive/engine/api/stream.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <array>
 #include <cstdint>
 #include <memory>
 
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
+
+#include <glaive/engine/api/stream.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

@@ -1,11 +1,11 @@
 // Sessions: how many pages each user visits before a pause of half a minute or more.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <memory>
 
 #include <absl/time/time.h>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

@@ -1,11 +1,11 @@
 // Sliding windows: every 20 s, the mean of the last minute's temperatures.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <memory>
 
 #include <absl/time/time.h>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

@@ -1,9 +1,9 @@
 // The smallest stream: the squares of the numbers 1 to 10.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <memory>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

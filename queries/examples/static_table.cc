@@ -1,10 +1,10 @@
 // A join with a table that every executor has: each number with the word for its last digit, if the table has it.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <map>
 #include <memory>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 using glaive::Text;

@@ -1,12 +1,12 @@
 // A key with a text: how much each customer has spent on each product of orders.csv.
-#include <glaive/engine/api/stream.h>
-#include <glaive/engine/cluster/main.h>
-#include <glaive/engine/source/csv_file.h>
-
 #include <cstdint>
 #include <memory>
 
 #include <absl/status/statusor.h>
+
+#include <glaive/engine/api/stream.h>
+#include <glaive/engine/cluster/main.h>
+#include <glaive/engine/source/csv_file.h>
 
 using namespace glaive::engine;
 

@@ -1,13 +1,13 @@
 // Joins three streams: a join's results are a stream, which is joined again.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/api/join.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <memory>
 #include <utility>
 
 #include <absl/time/time.h>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/api/join.h>
+#include <glaive/engine/cluster/main.h>
 
 using namespace glaive::engine;
 

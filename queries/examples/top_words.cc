@@ -1,8 +1,4 @@
 // Results are a stream again: the three most frequent words of words.txt, which has one on each line.
-#include <glaive/engine/api/stream.h>
-#include <glaive/engine/cluster/main.h>
-#include <glaive/engine/source/line_source.h>
-
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -10,6 +6,10 @@
 #include <string>
 
 #include <absl/status/statusor.h>
+
+#include <glaive/engine/api/stream.h>
+#include <glaive/engine/cluster/main.h>
+#include <glaive/engine/source/line_source.h>
 
 using namespace glaive::engine;
 

@@ -1,12 +1,12 @@
 // One source, two results: the odd numbers as they are, and how many of all numbers there are for each last digit.
+#include <cstdint>
+#include <memory>
+#include <utility>
+
 #include <glaive/engine/api/generated.h>
 #include <glaive/engine/api/together.h>
 #include <glaive/engine/cluster/main.h>
 #include <glaive/engine/sink/csv.h>
-
-#include <cstdint>
-#include <memory>
-#include <utility>
 
 using namespace glaive::engine;
 

@@ -1,8 +1,4 @@
 // How often each word comes in fable.txt.
-#include <glaive/engine/api/stream.h>
-#include <glaive/engine/cluster/main.h>
-#include <glaive/engine/source/line_source.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -10,6 +6,10 @@
 #include <vector>
 
 #include <absl/status/statusor.h>
+
+#include <glaive/engine/api/stream.h>
+#include <glaive/engine/cluster/main.h>
+#include <glaive/engine/source/line_source.h>
 
 using namespace glaive::engine;
 using glaive::Text;

@@ -1,7 +1,4 @@
 // How often each page is clicked in each minute. A project to begin with: README.md of Glaive, docs/using-glaive.md.
-#include <glaive/engine/api/generated.h>
-#include <glaive/engine/cluster/main.h>
-
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +8,9 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
+
+#include <glaive/engine/api/generated.h>
+#include <glaive/engine/cluster/main.h>
 
 namespace {
 
