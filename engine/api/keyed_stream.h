@@ -175,8 +175,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
   auto DropKey() && { return Stream<Origin, Chain>(std::move(origin_), std::move(chain_)); }
 
   GLAIVE_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
-                           "comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...), or DropKey() or "
-                           "Unkey(), which makes it a stream without a key again")
+                           "comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()")
   GLAIVE_WRONG_ORDER(
       KeyBy,
       "glaive: a stream has one KeyBy(); after it comes Window(...) or Aggregate(...), or DropKey() before "

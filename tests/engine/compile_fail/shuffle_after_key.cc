@@ -1,5 +1,4 @@
-// expect: glaive: Shuffle() comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...), or DropKey() or
-// Unkey(), which makes it a stream without a key again
+// expect: glaive: Shuffle() comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
