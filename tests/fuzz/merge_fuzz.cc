@@ -128,8 +128,8 @@ class HostileHelper {
   }
 
   /// Writes some runs; returns their bytes. `most_entry_bytes` is the size of an update or of a form, whichever is
-  /// larger; that of the other kind is for the input to find. Keys that are texts get texts that are mostly right, and
-  /// `text_bytes` says how many bytes they refer to.
+  /// larger; that of the other kind is for the input to find. Keys and values with texts get texts that are mostly
+  /// right, and `text_bytes` says how many bytes they refer to.
   static std::size_t WriteRuns(FuzzedDataProvider& input, std::span<std::byte> payload, const InputShape& shape,
                                std::uint32_t& text_bytes) {
     const std::size_t most_entry_bytes = shape.entry_bytes;
@@ -154,12 +154,15 @@ class HostileHelper {
       for (std::size_t i = 0; !bytes.empty() && i < entries_bytes; ++i) {
         rest[sizeof(header) + i] = std::byte{bytes[i % bytes.size()]};
       }
-      // A key is a text, or a number and a text.
-      const std::size_t place = input.ConsumeBool() ? 0 : sizeof(std::uint64_t);
-      for (std::size_t entry = 0; shape.has_texts && entry < header.entry_count && place < entry_bytes; ++entry) {
-        const Text text = AnyText(input, text_bytes);
-        std::memcpy(rest.data() + sizeof(header) + entry * entry_bytes + place, &text,
-                    std::min(sizeof(text), entry_bytes - place));
+      // Keys and values have texts behind each other, or with a number before the first one, between two, or both.
+      const std::size_t first = sizeof(std::uint64_t) * input.ConsumeIntegralInRange<std::size_t>(0, 2);
+      const std::size_t step = sizeof(Text) + (input.ConsumeBool() ? sizeof(std::uint64_t) : 0);
+      for (std::size_t entry = 0; shape.has_texts && entry < header.entry_count; ++entry) {
+        for (std::size_t place = first; place < entry_bytes; place += step) {
+          const Text text = AnyText(input, text_bytes);
+          std::memcpy(rest.data() + sizeof(header) + entry * entry_bytes + place, &text,
+                      std::min(sizeof(text), entry_bytes - place));
+        }
       }
       written += state::RunBytes(header.entry_count, entry_bytes);
       if (input.ConsumeProbability<float>() < 0.05F) header.entry_count = input.ConsumeIntegral<std::uint32_t>();

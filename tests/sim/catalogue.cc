@@ -10,7 +10,8 @@ std::vector<CatalogueEntry> Catalogue() {
   std::vector<CatalogueEntry> all;
   for (auto* part : {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StageQueries,
                      &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries, &SinkQueries,
-                     &FlatMapQueries, &ExchangeQueries, &KeyedStateQueries, &OrderedWindowQueries, &GraphQueries}) {
+                     &FlatMapQueries, &ExchangeQueries, &KeyedStateQueries, &OrderedWindowQueries, &GraphQueries,
+                     &TextQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;

@@ -97,5 +97,6 @@ std::vector<CatalogueEntry> ExchangeQueries();
 std::vector<CatalogueEntry> KeyedStateQueries();
 std::vector<CatalogueEntry> OrderedWindowQueries();
 std::vector<CatalogueEntry> GraphQueries();
+std::vector<CatalogueEntry> TextQueries();
 
 }  // namespace glaive::sim

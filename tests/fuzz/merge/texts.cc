@@ -1,4 +1,5 @@
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "engine/api/join.h"
@@ -12,6 +13,9 @@ Text NameOf(const Tick& tick) {
   constexpr std::array<std::string_view, 2> kNames = {"short", "a name that lies elsewhere"};
   return Text(kNames[tick.key]);
 }
+std::optional<Text> MaybeNameOf(const Tick& tick) {
+  return tick.time_ms % 20 == 0 ? std::optional(NameOf(tick)) : std::nullopt;
+}
 
 }  // namespace
 
@@ -23,6 +27,18 @@ void AddTexts(Queries& queries) {
                         .On(&NameOf, &NameOf)
                         .Window(Session{absl::Milliseconds(15)})
                         .Keep(&Tick::time_ms, &Tick::time_ms)
+                        .To(Discard{}));
+  queries.push_back(From(Ticks())
+                        .KeyBy(&Tick::key)
+                        .Window(Sliding{absl::Milliseconds(30), absl::Milliseconds(10)})
+                        .Aggregate(Several{TopK<2>(&NameOf), Last{&Tick::time_ms, &NameOf}})
+                        .To(Discard{}));
+  queries.push_back(
+      From(Ticks()).KeyBy(&NameOf).Window(Session{absl::Milliseconds(15)}).Aggregate(Max{&NameOf}).To(Discard{}));
+  queries.push_back(Join(From(Ticks()), From(Ticks()))
+                        .On(&Tick::key, &Tick::key)
+                        .Window(Unbounded{})
+                        .Keep(&MaybeNameOf, &NameOf)
                         .To(Discard{}));
 }
 
