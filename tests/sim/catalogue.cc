@@ -8,10 +8,10 @@ namespace glaive::sim {
 
 std::vector<CatalogueEntry> Catalogue() {
   std::vector<CatalogueEntry> all;
-  for (auto* part : {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StageQueries,
-                     &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries, &SinkQueries,
-                     &FlatMapQueries, &ExchangeQueries, &KeyedStateQueries, &OrderedWindowQueries, &GraphQueries,
-                     &TextQueries}) {
+  for (auto* part :
+       {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StageQueries,
+        &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries, &SinkQueries, &FlatMapQueries,
+        &ExchangeQueries, &KeyedStateQueries, &OrderedWindowQueries, &GraphQueries, &TextQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;
