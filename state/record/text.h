@@ -32,7 +32,8 @@
 
 namespace glaive {
 
-class Text {
+// Its boundary is 4, so that a key may have a text beside a number of 4 bytes without padding.
+class [[gnu::packed, gnu::aligned(4)]] Text {
  public:
   /// A text of at most so many bytes refers to nothing.
   static constexpr std::size_t kMostInline = 12;

@@ -20,7 +20,6 @@
 namespace glaive::engine {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -214,9 +213,10 @@ TEST_F(LineSourceTest, AFileThatChangesEndsTheStreamEvenWhenSkipping) {
 TEST_F(LineSourceTest, AFileThatCannotBeReadEndsTheStreamEvenWhenSkipping) {
   const std::string whole = Gzip(Numbers(1, 10'000));
   const Outcome cut = Drain({Write("cut", whole.substr(0, whole.size() - 4))}, kSkip);
-  EXPECT_THAT(cut.status.message(), AllOf(HasSubstr(Path("cut") + ": cut off"), HasSubstr("lines before it: ")));
+  EXPECT_THAT(cut.status.message(),
+              ::testing::AllOf(HasSubstr(Path("cut") + ": cut off"), HasSubstr("lines before it: ")));
   EXPECT_THAT(DrainListed({*ListFile(Write("a", "1\n")), {.path = Path("none")}}, kSkip).status.message(),
-              AllOf(HasSubstr("cannot open the input " + Path("none")), HasSubstr("No such file")));
+              ::testing::AllOf(HasSubstr("cannot open the input " + Path("none")), HasSubstr("No such file")));
 }
 
 TEST_F(LineSourceTest, ALineThatIsTooLongIsOneBadRecord) {

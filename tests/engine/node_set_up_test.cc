@@ -57,16 +57,11 @@ class LinesProgram final : public QueryProgram {
   explicit LinesProgram(std::vector<ListedFile> files) : files_(std::move(files)) {}
 
   std::string name() const override { return "test"; }
-  std::string summary() const override { return ""; }
-  void RegisterFlags(FlagSet& /*flags*/) override {}
   absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& /*options*/, std::uint32_t /*executor_count*/,
                                                FileClaims& /*claims*/, const Watch& /*watch*/) override {
     return From(Lines(files_)).To(Discard{});
   }
   std::vector<ComparedInput> inputs() const override { return {{"a table", "3 rows"}}; }
-  std::uint64_t verify_memory_bytes(std::uint32_t /*executor_count*/) const override { return 0; }
-  absl::StatusOr<std::string> CheckNode(const RunFacts& /*facts*/, const Watch& /*watch*/) override { return ""; }
-  absl::Status CheckRun(std::span<const std::string> /*nodes*/) override { return absl::OkStatus(); }
 
  private:
   std::vector<ListedFile> files_;

@@ -24,7 +24,6 @@
 namespace glaive::engine {
 namespace {
 
-using Row = TestRow;                                                                  // {window, key, integer}
 using Result = std::tuple<std::int64_t, std::int64_t, std::uint64_t, std::uint64_t>;  // start, end, key, value
 using Results = std::vector<Result>;
 
@@ -38,10 +37,10 @@ bool IsInTime(std::int64_t window_end_ms, std::int64_t watermark_ms) {
   return window_end_ms > AfterLateness(watermark_ms, kStageLatenessMs);
 }
 
-Results AllResults(const std::vector<std::vector<Row>>& rows) {
+Results AllResults(const std::vector<std::vector<TestRow>>& rows) {
   Results results;
   for (const auto& leader : rows) {
-    for (const Row& row : leader) results.emplace_back(row.window_start_ms, row.window_end_ms, row.key, row.value);
+    for (const TestRow& row : leader) results.emplace_back(row.window_start_ms, row.window_end_ms, row.key, row.value);
   }
   return results;
 }
@@ -51,7 +50,7 @@ template <typename Build, typename Expect>
 void ExpectResults(const Build& build, const Expect& expect) {
   for (const Workload& workload : DisorderedWorkloads(50)) {
     SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
-    std::vector<std::vector<Row>> rows(workload.executor_count());
+    std::vector<std::vector<TestRow>> rows(workload.executor_count());
     const std::unique_ptr<Query> query = build(workload, rows);
     ClusterOutcome outcome;
     outcome.status = RunNodes(workload, *query, outcome.metrics);
@@ -72,7 +71,7 @@ void ExpectResults(const Build& build, const Expect& expect) {
   workload.epochs = {.epoch_bytes = 1000, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
   for (std::uint64_t seed = 1; seed <= kOrders; ++seed) {
     SCOPED_TRACE(absl::StrCat("order ", seed));
-    std::vector<std::vector<Row>> rows(workload.executor_count());
+    std::vector<std::vector<TestRow>> rows(workload.executor_count());
     const std::unique_ptr<Query> query = build(workload, rows);
     ClusterOutcome outcome;
     outcome.status = RunExecutors(workload, *query, seed, outcome.metrics);
@@ -103,15 +102,15 @@ auto CountsOf(S stream, std::int64_t window_ms = 500) {
 
 TEST(Stages, ResultsAreGroupedAgainByAnotherKey) {
   ExpectResults(
-      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+      [](const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
         return CountsOf(From(DisorderedRecords(workload, kStageDisorder)).Filter([](const TestRecord& record) {
                  return record.kind == 0;
                }))
-            .KeyBy([](const Row& row) { return row.key % 7; })
+            .KeyBy([](const TestRow& row) { return row.key % 7; })
             .Window(Tumbling{absl::Seconds(2)})
-            .Aggregate(Sum{&Row::value})
+            .Aggregate(Sum{&TestRow::value})
             .Map([](const auto& row) {
-              return Row{row.window_start_ms, row.window_end_ms, row.key, static_cast<std::uint64_t>(row.value)};
+              return TestRow{row.window_start_ms, row.window_end_ms, row.key, static_cast<std::uint64_t>(row.value)};
             })
             .To(Collect(rows));
       },
@@ -130,16 +129,16 @@ TEST(Stages, ResultsAreGroupedAgainByAnotherKey) {
 
 TEST(Stages, ResultsOfTheSameKeyStayWithTheirLeader) {
   Workload workload{.nodes = 2, .records = 5'000, .keys = 100, .window_ms = 500};
-  std::vector<std::vector<Row>> rows(2);
+  std::vector<std::vector<TestRow>> rows(2);
   const auto query =
       From(TestSource(workload))
           .KeyBy(&TestRecord::key)
           .Window(Tumbling{absl::Milliseconds(500)})
           .Aggregate(Count{})
-          .KeyBy(&Row::key)
+          .KeyBy(&TestRow::key)
           .Window(Tumbling{absl::Seconds(2)})
-          .Aggregate(Max{&Row::value})
-          .Map([](const auto& row) { return Row{row.window_start_ms, row.window_end_ms, row.key, row.value}; })
+          .Aggregate(Max{&TestRow::value})
+          .Map([](const auto& row) { return TestRow{row.window_start_ms, row.window_end_ms, row.key, row.value}; })
           .To(Collect(rows));
   ClusterOutcome outcome;
   outcome.status = RunNodes(workload, *query, outcome.metrics);
@@ -148,7 +147,7 @@ TEST(Stages, ResultsOfTheSameKeyStayWithTheirLeader) {
   const state::KeyHash hash(RunTokenOf(workload));
   for (std::uint32_t leader = 0; leader < 2; ++leader) {
     EXPECT_FALSE(rows[leader].empty());
-    for (const Row& row : rows[leader]) EXPECT_EQ(Value(state::LeaderOf(hash(row.key), 2)), leader);
+    for (const TestRow& row : rows[leader]) EXPECT_EQ(Value(state::LeaderOf(hash(row.key), 2)), leader);
   }
   // All deltas are the first stage's: each of its entries is a key and a window that the other executor leads.
   EXPECT_LE(Total(outcome, &ExecutorMetrics::delta_entries), Total(outcome, &ExecutorMetrics::folded_records));
@@ -157,15 +156,15 @@ TEST(Stages, ResultsOfTheSameKeyStayWithTheirLeader) {
 
 TEST(Stages, ResultsOfSlidingWindowsAndOfAllKeysAreGroupedAgain) {
   ExpectResults(
-      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+      [](const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
         return From(DisorderedRecords(workload, kStageDisorder))
             .KeyBy(&TestRecord::key)
             .Window(Sliding{absl::Milliseconds(900), absl::Milliseconds(300)})
             .AllowedLateness(absl::Milliseconds(kStageLatenessMs))
             .Aggregate(Count{})
             .Window(Tumbling{absl::Milliseconds(300)})
-            .Aggregate(Max{&Row::value})
-            .Map([](const auto& row) { return Row{row.window_start_ms, row.window_end_ms, 0, row.value}; })
+            .Aggregate(Max{&TestRow::value})
+            .Map([](const auto& row) { return TestRow{row.window_start_ms, row.window_end_ms, 0, row.value}; })
             .To(Collect(rows));
       },
       [](const Workload& workload) {
@@ -188,13 +187,13 @@ TEST(Stages, ResultsOfSlidingWindowsAndOfAllKeysAreGroupedAgain) {
 
 TEST(Stages, SessionsAreGroupedAgain) {
   ExpectResults(
-      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+      [](const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
         return From(DisorderedRecords(workload, kStageDisorder))
             .KeyBy(&TestRecord::key)
             .Window(Session{absl::Milliseconds(150)})
             .AllowedLateness(absl::Milliseconds(kStageLatenessMs))
             .Aggregate(Count{})
-            .KeyBy([](const Row& row) { return row.key % 3; })
+            .KeyBy([](const TestRow& row) { return row.key % 3; })
             .Window(Tumbling{absl::Seconds(1)})
             .Aggregate(Count{})
             .To(Collect(rows));
@@ -225,17 +224,17 @@ TEST(Stages, SessionsAreGroupedAgain) {
 
 TEST(Stages, AStreamIsSplitAndItsAggregatesAreJoined) {
   ExpectResults(
-      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+      [](const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
         const auto [zeros, ones] = From(DisorderedRecords(workload, kStageDisorder))
                                        .Split([](const TestRecord& record) { return record.kind == 0; },
                                               [](const TestRecord& record) { return record.kind == 1; });
         return Join(CountsOf(zeros), CountsOf(ones))
-            .On(&Row::key, &Row::key)
+            .On(&TestRow::key, &TestRow::key)
             .Window(Tumbling{absl::Milliseconds(500)})
-            .Keep(&Row::value, &Row::value)
+            .Keep(&TestRow::value, &TestRow::value)
             .Map([](const auto& row) {
               const auto& [zero, one] = row.value;
-              return Row{row.window_start_ms, row.window_end_ms, row.key, zero * 1000 + one};
+              return TestRow{row.window_start_ms, row.window_end_ms, row.key, zero * 1000 + one};
             })
             .To(Collect(rows));
       },
@@ -254,13 +253,13 @@ TEST(Stages, AStreamIsSplitAndItsAggregatesAreJoined) {
 
 TEST(Stages, ASourceIsJoinedWithResultsOfItself) {
   ExpectResults(
-      [](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+      [](const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
         const auto all = From(DisorderedRecords(workload, kStageDisorder));
         return Join(Stream(all), CountsOf(all))
-            .On(&TestRecord::key, &Row::key)
+            .On(&TestRecord::key, &TestRow::key)
             .Window(Tumbling{absl::Milliseconds(500)})
             .AllowedLateness(absl::Milliseconds(kStageLatenessMs))
-            .Keep(&TestRecord::kind, &Row::value)
+            .Keep(&TestRecord::kind, &TestRow::value)
             .KeyBy([](const auto& row) { return row.key; })
             .Window(Tumbling{absl::Milliseconds(500)})
             .Aggregate(Count{})
@@ -297,9 +296,9 @@ TEST(Stages, AnIdleSourceBehindAnAggregationHoldsAJoinUpNoLonger) {
   const auto query =
       LeftJoin(From(TestSource(workload, {.records_per_second = 2'000})),
                CountsOf(From(TestSource(workload, {.silent_after = kSilentAfter, .silent_ns = kSilentNs})), 1000))
-          .On(&TestRecord::key, &Row::key)
+          .On(&TestRecord::key, &TestRow::key)
           .Window(Tumbling{absl::Seconds(1)})
-          .Keep(&TestRecord::kind, &Row::value)
+          .Keep(&TestRecord::kind, &TestRow::value)
           .To(Collect(rows));
   ClusterOutcome outcome;
   outcome.status = RunNodes(workload, *query, outcome.metrics);
@@ -315,14 +314,14 @@ TEST(Stages, ResultsThatAJoinDidNotWaitForGoToLateTo) {
   const Workload workload = MakeIdleWorkload();
   using Joined = WindowResult<std::uint64_t, std::tuple<std::optional<std::uint64_t>, std::optional<std::uint64_t>>>;
   std::vector<std::vector<Joined>> rows(2);
-  std::vector<std::vector<LateRecord<Row>>> late(2);
+  std::vector<std::vector<LateRecord<TestRow>>> late(2);
   const auto query =
       FullJoin(From(TestSource(workload, {.records_per_second = 2'000})),
                CountsOf(From(TestSource(workload, {.silent_after = kSilentAfter, .silent_ns = kSilentNs})), 1000))
-          .On(&TestRecord::key, &Row::key)
+          .On(&TestRecord::key, &TestRow::key)
           .Window(Tumbling{absl::Seconds(1)})
           .LateTo(Discard{}, Collect(late))
-          .Keep(&TestRecord::kind, &Row::value)
+          .Keep(&TestRecord::kind, &TestRow::value)
           .To(Collect(rows));
   ClusterOutcome outcome;
   outcome.status = RunNodes(workload, *query, outcome.metrics);
@@ -360,7 +359,7 @@ TEST(StagesDeathTest, AStreamThatWasMovedAwayIsNamed) {
   const auto use_twice = [] {
     auto stream = From(TestSource(Workload{}));
     auto first = CountsOf(std::move(stream));
-    std::vector<std::vector<Row>> rows(1);
+    std::vector<std::vector<TestRow>> rows(1);
     (void)CountsOf(std::move(stream)).To(Collect(rows));  // NOLINT(bugprone-use-after-move)
   };
   EXPECT_DEATH(use_twice(), "takes in a stream that was moved away");
@@ -371,7 +370,7 @@ TEST(Stages, ATableThatSeveralStreamsJoinCountsOnceAsMemory) {
   for (std::uint64_t key = 0; key < 1000; ++key) names.emplace(key, key);
   const auto table = std::make_shared<const StaticTable<std::uint64_t, std::uint64_t>>(names);
   EXPECT_GE(table->size_bytes(), 1000 * 2 * sizeof(std::uint64_t));
-  std::vector<std::vector<Row>> rows(1);
+  std::vector<std::vector<TestRow>> rows(1);
   const auto joined = [&](auto stream) {
     return CountsOf(std::move(stream).JoinTable(
         table, &TestRecord::key, [](const TestRecord& record, std::uint64_t /*name*/) { return record; }));
@@ -381,10 +380,10 @@ TEST(Stages, ATableThatSeveralStreamsJoinCountsOnceAsMemory) {
           .Split([](const TestRecord&) { return true; }, [](const TestRecord&) { return true; });
   const auto query =
       Join(joined(first), joined(second))
-          .On(&Row::key, &Row::key)
+          .On(&TestRow::key, &TestRow::key)
           .Window(Tumbling{absl::Seconds(1)})
-          .Keep(&Row::value, &Row::value)
-          .Map([](const auto& pair) { return Row{pair.window_start_ms, pair.window_end_ms, pair.key, 0}; })
+          .Keep(&TestRow::value, &TestRow::value)
+          .Map([](const auto& pair) { return TestRow{pair.window_start_ms, pair.window_end_ms, pair.key, 0}; })
           .To(Collect(rows));
   EXPECT_EQ(query->table_bytes(), table->size_bytes());
 }
@@ -395,7 +394,7 @@ TEST(Stages, ATableIsJoinedAndRecordsItDoesNotHaveAreDropped) {
   const auto table = std::make_shared<const StaticTable<std::uint64_t, std::uint64_t>>(names);
   EXPECT_EQ(table->size(), names.size());
   ExpectResults(
-      [&](const Workload& workload, std::vector<std::vector<Row>>& rows) {
+      [&](const Workload& workload, std::vector<std::vector<TestRow>>& rows) {
         return CountsOf(From(DisorderedRecords(workload, kStageDisorder))
                             .JoinTable(table, &TestRecord::key,
                                        [](TestRecord record, std::uint64_t name) {
