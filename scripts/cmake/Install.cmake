@@ -76,4 +76,6 @@ if(NOT GLAIVE_NATIVE)
     "pkg-config, libabsl-dev, libboost-context-dev, libibverbs-dev, librdmacm-dev, libsimdjson-dev, libssl-dev, libxxhash-dev, zlib1g-dev")
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "cmake, g++, ibverbs-providers")
   include(CPack)
+else()
+  file(REMOVE "${PROJECT_BINARY_DIR}/CPackConfig.cmake")  # of a build without GLAIVE_NATIVE in this folder
 endif()

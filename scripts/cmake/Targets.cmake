@@ -104,27 +104,6 @@ function(glaive_add_queries)
   endforeach()
 endfunction()
 
-# glaive_add_examples(): for every queries/examples/<name>.cc the executable examples.<name>, with GLAIVE_EXAMPLES as part
-# of the default build. An example is written as a user's program, so <glaive/...> has to be what it is once installed.
-function(glaive_add_examples)
-  set(include "${PROJECT_BINARY_DIR}/generated/include")
-  file(MAKE_DIRECTORY "${include}/glaive")
-  foreach(layer rdma state engine)
-    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${layer}" "${include}/glaive/${layer}" SYMBOLIC)
-  endforeach()
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/examples/*.cc")
-  foreach(source IN LISTS sources)
-    cmake_path(GET source STEM stem)
-    add_executable(examples.${stem} "${source}")
-    target_include_directories(examples.${stem} PRIVATE "${include}")
-    target_link_libraries(examples.${stem} PRIVATE glaive_engine)
-    glaive_precompile(examples.${stem})
-    if(NOT GLAIVE_EXAMPLES)
-      set_target_properties(examples.${stem} PROPERTIES EXCLUDE_FROM_ALL TRUE)
-    endif()
-  endforeach()
-endfunction()
-
 # glaive_add_bench_library(): the static library glaive_bench of what lies in bench/*/, for benchmarks and tests.
 function(glaive_add_bench_library)
   get_property(query_libraries GLOBAL PROPERTY GLAIVE_QUERY_LIBRARIES)

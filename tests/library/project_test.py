@@ -13,10 +13,13 @@ import subprocess
 import tempfile
 import unittest
 
+from tutorial import PAGES, blocks, commands
+
 SOURCE_DIR = pathlib.Path(os.environ["GLAIVE_SOURCE_DIR"])
 BUILD_DIR = pathlib.Path(os.environ["GLAIVE_BUILD_DIR"])  # its libglaive_*.a
 QUERIES = sorted(main.parent.name for main in SOURCE_DIR.glob("queries/*/main.cc"))
 PATIENCE_SECONDS = 240
+TUTORIAL_CLICKS = "clicks/build/clicks"  # the template's program, as the tutorial builds it
 MOST_COMPILE_SECONDS = 15  # of processor time, for the template with full optimization
 
 
@@ -84,6 +87,13 @@ class ProjectTest(unittest.TestCase):
             self.assertEqual(sum(int(row["value"]) for row in rows), 1_000_000)
         _, err = self.run_command(clicks, "--nodes=none", code=2)
         self.assertIn("clicks: --nodes=none", err)
+
+        in_the_tutorial = [text for page in PAGES for kind, text in blocks(page)
+                           if kind == "console" and TUTORIAL_CLICKS in text]
+        self.assertEqual(len(in_the_tutorial), 1)
+        for command, expected in commands(in_the_tutorial[0]):
+            out, _ = self.run_command("bash", "-c", command.replace(TUTORIAL_CLICKS, str(clicks)))
+            self.assertEqual(out, expected)
 
     def test_a_program_builds_by_pkg_config_alone(self):
         folders = list(self.prefix.rglob("pkgconfig"))

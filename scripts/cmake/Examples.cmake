@@ -1,0 +1,22 @@
+# glaive_add_examples(): for every queries/examples/<name>.cc the executable examples.<name>. With GLAIVE_EXAMPLES they are
+# part of the default build, and compiled as tests are. An example is written as a user's program, so <glaive/...> has to be
+# what it is once installed.
+function(glaive_add_examples)
+  set(include "${PROJECT_BINARY_DIR}/generated/include")
+  file(MAKE_DIRECTORY "${include}/glaive")
+  foreach(layer rdma state engine)
+    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${layer}" "${include}/glaive/${layer}" SYMBOLIC)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/examples/*.cc")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM stem)
+    add_executable(examples.${stem} "${source}")
+    target_include_directories(examples.${stem} PRIVATE "${include}")
+    target_link_libraries(examples.${stem} PRIVATE glaive_engine)
+    if(GLAIVE_EXAMPLES)
+      target_compile_options(examples.${stem} PRIVATE ${GLAIVE_TEST_OPTIONS})
+    else()
+      set_target_properties(examples.${stem} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    endif()
+  endforeach()
+endfunction()
