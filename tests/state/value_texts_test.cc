@@ -18,6 +18,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rdma/base/sanitizers.h"
 #include "state/crdt/ordered.h"
 
 namespace glaive::state {
@@ -99,7 +100,7 @@ class Notes : public ::testing::Test {
 
 TEST_F(Notes, HaveWhatTheyWereChangedTo) {
   for (const std::size_t most_bytes : {std::size_t{40}, std::size_t{300}, std::size_t{5'000}}) {
-    for (int i = 0; i < 30'000; ++i) {
+    for (int i = 0; i < (kSanitized ? 3'000 : 30'000); ++i) {
       ASSERT_NO_FATAL_FAILURE(ChangeSome(most_bytes));
       if (i % 100 == 0) ASSERT_NO_FATAL_FAILURE(ExpectAll());
     }
@@ -119,14 +120,15 @@ TEST(ValueTexts, FollowTheTextsThatThereAre) {
   std::vector<LastValue<std::int64_t, Text>> values(100);
   std::mt19937_64 random(9);
   std::size_t early_bytes = 0;
-  for (std::int64_t i = 0; i < 1'000'000; ++i) {
+  constexpr std::int64_t kUpdates = kSanitized ? 50'000 : 1'000'000;
+  for (std::int64_t i = 0; i < kUpdates; ++i) {
     std::string bytes(13 + random() % 500, static_cast<char>('a' + i % 26));
     auto& value = values[random() % values.size()];
     const Ordered<std::int64_t, Text> input{.order = i, .value = Text(std::string_view(bytes))};
     ASSERT_TRUE(texts.Change(memory, value, Age::kKnown, [&](auto& changed) { changed.Update(input); }).ok());
     bytes.assign(bytes.size(), '?');
     ASSERT_EQ(value.best.value.view()[0], static_cast<char>('a' + i % 26));
-    if (i == 100'000) early_bytes = texts.size_bytes();
+    if (i == kUpdates / 10) early_bytes = texts.size_bytes();
   }
   EXPECT_LT(texts.size_bytes(), 4 * 100 * 512U);
   EXPECT_LE(texts.size_bytes(), early_bytes + 512);
