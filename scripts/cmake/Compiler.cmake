@@ -48,6 +48,9 @@ if(GLAIVE_SANITIZE)
   if(GLAIVE_NO_SANITIZE)
     target_compile_options(glaive_options INTERFACE -fno-sanitize=${GLAIVE_NO_SANITIZE})
   endif()
+  # A target with the property GLAIVE_WITHOUT_UBSAN has the other sanitizers alone.
+  target_compile_options(glaive_options INTERFACE
+    $<$<BOOL:$<TARGET_PROPERTY:GLAIVE_WITHOUT_UBSAN>>:-fno-sanitize=undefined>)
   # As g++ does. Frames on the heap would double the time of tests, as each fiber has its own.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND GLAIVE_SANITIZE MATCHES "address")
     target_compile_options(glaive_options INTERFACE -fsanitize-address-use-after-return=never)
