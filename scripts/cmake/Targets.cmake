@@ -16,10 +16,14 @@ set(GLAIVE_ALONE_TESTS
   append_table_test bucket_table_test cell_table_test combiner_test crdt_law_test delta_reader_test fragment_geometry_test group_index_test
   hash_index_test placed_table_test primary_partition_test rounding_test slice_table_test two_stacks_test)
 
-# Tests of the engine that ThreadSanitizer leaves out, since their threads meet nowhere else than those of other tests:
-# join_test varies kinds of joins (stages_test has some), key_types_test and recurring_keys_test the types of keys and the
-# sizes of tables, which one thread uses alone; turn_length_test has one thread.
-set(GLAIVE_TESTS_WITHOUT_TSAN join_test key_types_test recurring_keys_test turn_length_test)
+# Tests of the engine that ThreadSanitizer leaves out, since their threads meet nowhere else than those of other tests.
+# Executors meet in channels of deltas (exactness_test, session_test, stages_test), in exchanges (exchange_test), and with
+# texts in both and in a queue that a thread of the user's feeds (text_moves_test). The tests here vary what one executor
+# computes with what it got: kinds of windows, joins and aggregates, states of keys, types of keys, and sizes of tables.
+# turn_length_test has one thread.
+set(GLAIVE_TESTS_WITHOUT_TSAN
+  distinct_test join_test key_types_test keyed_state_test ordered_windows_test process_test recurring_keys_test sliding_test
+  text_joins_test text_states_test text_values_test turn_length_test unbounded_test)
 
 # glaive_leave_out_ubsan(<target>...): compiles the targets without UndefinedBehaviorSanitizer, wherever the preset has it
 # (docs/testing.md, "Where each runs", says for which targets and why).
