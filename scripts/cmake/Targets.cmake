@@ -117,20 +117,32 @@ function(glaive_add_queries)
   endforeach()
 endfunction()
 
-# glaive_add_bench_library(): the static library glaive_bench of what lies in bench/*/, for benchmarks and tests.
-function(glaive_add_bench_library)
+# Benchmarks that measure RDMA devices, too. Each has a folder below bench/ with its name.
+set(GLAIVE_RDMA_BENCHMARKS channel write_order)
+
+# glaive_add_bench_libraries(): two static libraries of what lies in bench/*/, for benchmarks and tests: glaive_rdma_bench
+# of bench/common and of the folders of GLAIVE_RDMA_BENCHMARKS, and glaive_bench, which has the rest and links all queries.
+function(glaive_add_bench_libraries)
   get_property(query_libraries GLOBAL PROPERTY GLAIVE_QUERY_LIBRARIES)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*/*.cc")
   list(FILTER sources EXCLUDE REGEX "/bench/[^/]*$")
+  list(JOIN GLAIVE_RDMA_BENCHMARKS "|" folders)
+  set(rdma_sources ${sources})
+  list(FILTER rdma_sources INCLUDE REGEX "/bench/(common|${folders})/")
+  list(REMOVE_ITEM sources ${rdma_sources})
+  add_library(glaive_rdma_bench STATIC EXCLUDE_FROM_ALL ${rdma_sources})
+  target_link_libraries(glaive_rdma_bench PUBLIC glaive_engine)
   add_library(glaive_bench STATIC EXCLUDE_FROM_ALL ${sources})
-  target_link_libraries(glaive_bench PUBLIC ${query_libraries} glaive_engine)
+  target_link_libraries(glaive_bench PUBLIC glaive_rdma_bench ${query_libraries})
+  glaive_precompile(glaive_rdma_bench)
   glaive_precompile(glaive_bench)
-  glaive_leave_out_ubsan(glaive_bench)
+  glaive_leave_out_ubsan(glaive_rdma_bench glaive_bench)
 endfunction()
 
 # glaive_add_benchmarks(): for every bench/<name>.cc the executable <name>, and a ctest with the label bench that runs
 # it as briefly as GLAIVE_SMOKE_FLAGS_<name> says; by default, each case of Google Benchmark about once. What needs an
-# RDMA device has the label rdma-device instead, by GLAIVE_SMOKE_LABEL_<name>.
+# RDMA device has the label rdma-device instead, by GLAIVE_SMOKE_LABEL_<name>. All benchmarks run in the preset release.
+# Other presets' default build has GLAIVE_RDMA_BENCHMARKS alone; the target benchmarks builds all.
 function(glaive_add_benchmarks)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cc")
   foreach(source IN LISTS sources)
@@ -140,7 +152,15 @@ function(glaive_add_benchmarks)
       set(smoke_flags ${GLAIVE_SMOKE_FLAGS_${name}})
     endif()
     add_executable(${name} "${source}")
-    target_link_libraries(${name} PRIVATE glaive_bench benchmark::benchmark)
+    if(name IN_LIST GLAIVE_RDMA_BENCHMARKS)
+      target_link_libraries(${name} PRIVATE glaive_rdma_bench benchmark::benchmark)
+    else()
+      target_link_libraries(${name} PRIVATE glaive_bench benchmark::benchmark)
+      if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+      endif()
+    endif()
+    add_dependencies(benchmarks ${name})
     glaive_precompile(${name})
     add_test(NAME bench.${name} COMMAND ${name} ${smoke_flags})
     set(smoke_label bench)
@@ -319,12 +339,16 @@ endfunction()
 # ends in _timing_test.py never runs beside another test; one that ends in _device_test.py needs an RDMA device,
 # in _lossy_test.py two with a lossy link between them, in _pair_test.py two hosts; these have the labels rdma-device,
 # rdma-lossy and rdma-pair instead. The presets tsan and release do not run flag_fuzz_test. It looks for errors of memory,
-# which AddressSanitizer finds, in code that one thread runs. every_flag_test runs ysb with each flag.
+# which AddressSanitizer finds, in code that one thread runs. every_flag_test runs ysb with each flag. The sanitizers'
+# presets do not run simulate_test: the seeds of `scripts/simulate --sanitized` go through the same code.
 function(glaive_add_test_scripts name folder)
   file(GLOB scripts CONFIGURE_DEPENDS "${folder}/*_test.py")
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
     if(stem STREQUAL "flag_fuzz_test" AND (GLAIVE_SANITIZE STREQUAL "thread" OR CMAKE_BUILD_TYPE STREQUAL "Release"))
+      continue()
+    endif()
+    if(stem STREQUAL "simulate_test" AND GLAIVE_SANITIZE)
       continue()
     endif()
     set(test ${name}.${stem})
