@@ -293,5 +293,14 @@ TEST(Formats, ARowOfNothingButAnEmptyTextIsNoEmptyLine) {
   EXPECT_THAT((CsvLines(std::array<Text, 2>{"", ""})), ElementsAre("record_1,record_2", ","));
 }
 
+TEST(Formats, AResultOfAWindowByOrderHasTheWindowsNumberAndItsRecords) {
+  const NumberedResult<std::uint64_t, std::uint64_t> row{.window = 3, .records = 10, .key = 5, .value = 7};
+  const NumberedResult<AllRecords, std::uint64_t> of_all{.window = 3, .records = 10, .key = {}, .value = 7};
+  EXPECT_THAT(CsvLines(row), ElementsAre("window,records,key,value", "3,10,5,7"));
+  EXPECT_THAT(CsvLines(of_all), ElementsAre("window,records,value", "3,10,7"));
+  EXPECT_EQ(JsonLine(row), R"({"window":3,"records":10,"key":5,"value":7})");
+  EXPECT_EQ(JsonLine(of_all), R"({"window":3,"records":10,"value":7})");
+}
+
 }  // namespace
 }  // namespace glaive::engine

@@ -15,16 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include <gtest/gtest.h>
 
 #include "engine/api/generated.h"
 #include "engine/api/together.h"
 #include "engine/sink/collect.h"
-#include "engine/sink/csv.h"
 #include "engine/sink/discard.h"
-#include "engine/sink/json_lines.h"
 #include "state/record/record.h"
 #include "tests/engine/cluster_shapes.h"
 #include "tests/engine/numbered_records.h"
@@ -432,25 +429,6 @@ TEST(CountWindowSpec, DiesOfAWindowThatMakesNoSense) {
   EXPECT_DEATH(CountWindows({.size = 0}), "a count window of 0 records every 0; both must be at least 1");
   EXPECT_DEATH(CountWindows({.size = 5, .slide = 0}), "5 records every 0");
   EXPECT_DEATH(CountWindows({.size = 5, .slide = 6}), "5 records every 6");
-}
-
-TEST(NumberedResults, AreWrittenWithTheirWindows) {
-  using Row = NumberedResult<std::uint64_t, std::uint64_t>;
-  using OfAll = NumberedResult<AllRecords, std::uint64_t>;
-  std::string csv;
-  std::string json;
-  CsvRow<Row>::Append(csv, {.window = 3, .records = 10, .key = 5, .value = 7});
-  JsonRow<Row>::Append(json, {.window = 3, .records = 10, .key = 5, .value = 7});
-  EXPECT_EQ(CsvRow<Row>::Header(), "window,records,key,value");
-  EXPECT_EQ(csv, "3,10,5,7");
-  EXPECT_EQ(json, R"({"window":3,"records":10,"key":5,"value":7})");
-  csv.clear();
-  json.clear();
-  CsvRow<OfAll>::Append(csv, {.window = 3, .records = 10, .key = {}, .value = 7});
-  JsonRow<OfAll>::Append(json, {.window = 3, .records = 10, .key = {}, .value = 7});
-  EXPECT_EQ(CsvRow<OfAll>::Header(), "window,records,value");
-  EXPECT_EQ(csv, "3,10,7");
-  EXPECT_EQ(json, R"({"window":3,"records":10,"value":7})");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Queries by processing time: a record's windows follow from when it was read, so from the schedule that a seed draws.
+// Queries by processing time: a record's windows follow from when it was read, or taken in, so from the schedule that a
+// seed draws.
 
 #include "engine/source/processing_time.h"
 #include "tests/sim/queries/query_parts.h"
@@ -31,6 +32,52 @@ CatalogueEntry ByProcessingTime(std::string_view name, const WindowKind<W>& kind
               }};
 }
 
+/// Likewise, with the time at which an operator behind the source takes records in, which is when they were read.
+CatalogueEntry ByTimeOfTaking() {
+  CatalogueEntry entry = ByProcessingTime("sliding count by the time at which records are taken in", SlidingOf(4, 2),
+                                          Count{}, {"count"}, CountOf);
+  entry.rows_wait_for = RowsWaitFor::kOwnTimes;
+  entry.build = [](const QueryParts& parts) {
+    return Judged(From(parts.flows.TimedSourceOf(0))
+                      .KeyBy(&Event::key)
+                      .Window(ProcessingTime(Sliding{Millis(4), Millis(2)})),
+                  parts)
+        .Aggregate(Count{})
+        .To(StoreRows{parts.rows});
+  };
+  return entry;
+}
+
+/// Behind an exchange nobody notes the time. The counts of all windows of a key add up to its records.
+CatalogueEntry ByTimeBehindAnExchange() {
+  return {.name = "counts by the time at which records come through an exchange, added up",
+          .window = "tumbling",
+          .aggregates = {"count"},
+          .join = "",
+          .rows_wait_for = RowsWaitFor::kOwnTimes,
+          .compares_flows = false,
+          .counts_records = true,
+          .build =
+              [](const QueryParts& parts) {
+                using Counted = WindowResult<std::uint64_t, std::uint64_t>;
+                return FirstOfAll(parts)
+                    .KeyBy(&Event::key)
+                    .Partition()
+                    .DropKey()
+                    .WithProcessingTime()
+                    .KeyBy(&Event::key)
+                    .Window(Tumbling{Millis(2)})
+                    .Aggregate(Count{})
+                    .KeyBy(&Counted::key)
+                    .Fold(std::uint64_t{0}, [](std::uint64_t sum, const Counted& row) { return sum + row.value; })
+                    .To(StoreRows{parts.rows});
+              },
+          .expect =
+              [](const Input& input) {
+                return Expected{.rows = RowsOf(GroupUnbounded(Read(input, 0), 0, KeyOf), CountOf), .late = {}};
+              }};
+}
+
 std::string SumAndBoundsOf(const std::vector<Event>& events) {
   return SumOf(events) + ", " + LeastOf(events) + ", " + GreatestOf(events);
 }
@@ -42,7 +89,8 @@ std::vector<CatalogueEntry> ProcessingTimeQueries() {
   return {ByProcessingTime("tumbling count by processing time", TumblingOf(2), Count{}, {"count"}, CountOf),
           ByProcessingTime("sessions by processing time, sum and bounds", SessionOf(3),
                            Several{Sum{&Event::amount}, Min{&Event::amount}, Max{&Event::amount}},
-                           {"sum", "min", "max"}, SumAndBoundsOf)};
+                           {"sum", "min", "max"}, SumAndBoundsOf),
+          ByTimeOfTaking(), ByTimeBehindAnExchange()};
 }
 
 }  // namespace glaive::sim
