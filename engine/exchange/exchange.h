@@ -271,7 +271,8 @@ class ExchangeVertex final : public TimedVertex<Origin, typename Chain::Out> {
   VertexPlan Explain(std::uint32_t executors) const override {
     const std::string moves = executors == 1
                                   ? "records stay on the one executor"
-                                  : absl::StrCat("each record moves ", route_.Describe(), ", with its event time");
+                                  : absl::StrCat("each record moves ", route_.Describe(), ", with its event time",
+                                                 kHasText<Out> ? ", and its texts" : "");
     return {.kind = "exchange", .facts = {ChainFact<Chain>(), moves}};
   }
 

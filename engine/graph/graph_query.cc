@@ -89,7 +89,9 @@ GraphQuery::GraphQuery(std::vector<std::shared_ptr<const Vertex>> sinks) : sinks
     AddVerticesUpstream(*sink);
   }
   for (const auto& sink : sinks_) {
-    Add(*sink);
+    if (!Has(*sink)) {
+      vertices_.push_back(sink.get());
+    }
   }
 }
 
@@ -105,16 +107,14 @@ std::unique_ptr<GraphQuery> GraphQuery::Unite(std::span<const GraphQuery* const>
 void GraphQuery::AddVerticesUpstream(const Vertex& vertex) {
   for (const Vertex* upstream : vertex.upstream()) {
     GLAIVE_CHECK(upstream != nullptr, "a query takes in a stream that was moved away: use a copy of it, or Split()");
-    AddVerticesUpstream(*upstream);
-    Add(*upstream);
+    if (!Has(*upstream)) {  // else its stream has several consumers, and all upstream of it is known
+      AddVerticesUpstream(*upstream);
+      vertices_.push_back(upstream);
+    }
   }
 }
 
-void GraphQuery::Add(const Vertex& vertex) {
-  if (std::ranges::find(vertices_, &vertex) == vertices_.end()) {  // else its stream has several consumers
-    vertices_.push_back(&vertex);
-  }
-}
+bool GraphQuery::Has(const Vertex& vertex) const { return std::ranges::find(vertices_, &vertex) != vertices_.end(); }
 
 std::vector<std::size_t> GraphQuery::Parts() const {
   std::vector<std::size_t> parts;

@@ -51,8 +51,9 @@ class GraphQuery final : public Query {
   absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override;
 
  private:
+  /// Adds to vertices_ all vertices upstream of `vertex`, but not itself.
   void AddVerticesUpstream(const Vertex& vertex);
-  void Add(const Vertex& vertex);
+  bool Has(const Vertex& vertex) const;
   /// For each of vertices_, the number of its part of the graph: vertices of two parts are connected by no edges.
   std::vector<std::size_t> Parts() const;
 

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -261,21 +262,9 @@ class UnionVertex final : public ProducerVertex<R> {
     }
     return vertices;
   }
-  std::int64_t delay_ms() const override {
-    std::int64_t delay_ms = 0;
-    for (const auto& stream : streams_) {
-      delay_ms = std::max(delay_ms, stream->delay_ms());
-    }
-    return delay_ms;
-  }
-  bool adds_past_results() const override {
-    return has_results_ ||
-           std::ranges::any_of(streams_, [](const auto& stream) { return stream->adds_past_results(); });
-  }
-
-  bool is_behind_exchange() const override {
-    return std::ranges::any_of(streams_, [](const auto& stream) { return stream->is_behind_exchange(); });
-  }
+  std::int64_t delay_ms() const override { return facts().delay_ms; }
+  bool adds_past_results() const override { return facts().adds_past_results; }
+  bool is_behind_exchange() const override { return facts().is_behind_exchange; }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     return {.kind = "union",
             .facts = {has_event_times_ ? "its watermark is the least of its streams'" : "without event times"}};
@@ -296,9 +285,31 @@ class UnionVertex final : public ProducerVertex<R> {
   }
 
  private:
+  /// Those of Vertex.
+  struct Facts {
+    std::int64_t delay_ms = 0;
+    bool adds_past_results = false;
+    bool is_behind_exchange = false;
+  };
+
+  /// Executors ask at the same time. The first one walks the graph upstream; a union of unions has many paths there.
+  const Facts& facts() const {
+    std::call_once(has_facts_, [this] {
+      facts_.adds_past_results = has_results_;
+      for (const auto& stream : streams_) {
+        facts_.delay_ms = std::max(facts_.delay_ms, stream->delay_ms());
+        facts_.adds_past_results = facts_.adds_past_results || stream->adds_past_results();
+        facts_.is_behind_exchange = facts_.is_behind_exchange || stream->is_behind_exchange();
+      }
+    });
+    return facts_;
+  }
+
   std::vector<std::shared_ptr<const ProducerVertex<R>>> streams_;
   bool has_event_times_;
   bool has_results_;
+  mutable std::once_flag has_facts_;
+  mutable Facts facts_;
 };
 
 }  // namespace glaive::engine

@@ -11,7 +11,7 @@ std::vector<CatalogueEntry> Catalogue() {
   for (auto* part :
        {&TumblingQueries, &SlidingQueries, &SessionQueries, &UnboundedQueries, &JoinQueries, &StageQueries,
         &CountingQueries, &KeyedQueries, &ChainedQueries, &ProcessingTimeQueries, &SinkQueries, &FlatMapQueries,
-        &ExchangeQueries, &KeyedStateQueries, &OrderedWindowQueries, &GraphQueries, &TextQueries}) {
+        &GeneratedQueries, &ExchangeQueries, &KeyedStateQueries, &OrderedWindowQueries, &GraphQueries, &TextQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;

@@ -67,6 +67,8 @@ struct CatalogueEntry {
   bool by_processing_time = false;
   /// Whether it has less than ten rows, however many records there are.
   bool has_few_rows = false;
+  /// The operators that it has, of those that coverage.cc lists.
+  std::vector<std::string_view> operators = {};
   /// Whether the simulation knows which flows rows wait for, and which sources the inputs of stages are.
   bool has_known_flows() const { return rows_wait_for == RowsWaitFor::kInput || rows_wait_for == RowsWaitFor::kStages; }
   bool inputs_are_sources() const {
@@ -93,6 +95,7 @@ std::vector<CatalogueEntry> CountingQueries();
 std::vector<CatalogueEntry> ProcessingTimeQueries();
 std::vector<CatalogueEntry> SinkQueries();
 std::vector<CatalogueEntry> FlatMapQueries();
+std::vector<CatalogueEntry> GeneratedQueries();
 std::vector<CatalogueEntry> ExchangeQueries();
 std::vector<CatalogueEntry> KeyedStateQueries();
 std::vector<CatalogueEntry> OrderedWindowQueries();

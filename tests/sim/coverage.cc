@@ -9,6 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include "engine/api/wrong_order.h"
+#include "tests/sim/line_files.h"
+
 namespace glaive::sim {
 namespace {
 
@@ -19,7 +22,7 @@ void PrintCounts(std::ostream& out, std::string_view title, const std::map<std::
   out << "\n";
 }
 
-/// The windows, aggregates, joins, keys and shapes that a catalogue must have.
+/// The windows, aggregates, joins, keys, shapes and operators that a catalogue must have.
 constexpr std::string_view kWindows[] = {"tumbling", "sliding", "session", "unbounded", "as-of"};
 constexpr std::string_view kAggregates[] = {"count",    "sum",   "exact-sum", "min", "max",     "mean",
                                             "variance", "first", "last",      "top", "distinct"};
@@ -28,6 +31,25 @@ constexpr std::string_view kKeys[] = {
     "1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes", "40 bytes", "a struct", "a text", "a struct with a text"};
 constexpr std::string_view kShapes[] = {"no stage",    "one stage",   "two stages",      "three stages",
                                         "four stages", "five stages", "a join of joins", "a random graph"};
+
+/// Its operators: all steps of streams, those with a state also by key, and the others by hand.
+#define GLAIVE_SIM_NAME(name, unused) #name,
+#define GLAIVE_SIM_NAME_BY_KEY(name, unused) #name " by key",
+constexpr std::string_view kOperators[] = {GLAIVE_STREAM_STEPS(GLAIVE_SIM_NAME, )
+                                               GLAIVE_STEPS_WITH_STATE(GLAIVE_SIM_NAME_BY_KEY, )  // a comma behind each
+                                           "Split",
+                                           "JoinTable",
+                                           "Union",
+                                           "Partition",
+                                           "Unkey",
+                                           "DropKey",
+                                           "ForEach",
+                                           "CollectAll",
+                                           "FromRange",
+                                           "FromParallel",
+                                           "FromQueue"};
+#undef GLAIVE_SIM_NAME_BY_KEY
+#undef GLAIVE_SIM_NAME
 
 /// Distinct counts are neither for sessions nor for results every so often.
 bool GoTogether(std::string_view aggregate, std::string_view window) {
@@ -62,6 +84,7 @@ Coverage::Coverage(std::span<const CatalogueEntry> catalogue) : catalogue_(catal
   joins_["with a table"] = 0;
   for (const std::string_view key : kKeys) keys_[std::string(key)] = 0;
   for (const std::string_view shape : kShapes) shapes_[std::string(shape)] = 0;
+  for (const std::string_view each : kOperators) operators_[std::string(each)] = 0;
 }
 
 void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
@@ -80,7 +103,10 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["a harmless fault and another"] += have_both_struck && harmless == 2 ? 1 : 0;
   const bool has_rows = !outcome.has_failed && outcome.rows > 0;
   if (has_rows) AddQuery(scenario);
-  states_["results in files"] += scenario.file_sinks == 1 && has_rows ? 1 : 0;
+  for (std::size_t i = 0; i < kFileEndings.size(); ++i) {
+    const bool is_first = scenario.file_sinks == 1 && scenario.first_ending == static_cast<std::int64_t>(i);
+    states_[absl::StrCat("results in ", std::string(kFileEndings[i]), " files")] += is_first && has_rows ? 1 : 0;
+  }
   states_["input from files"] += scenario.file_sources == 1 && has_rows ? 1 : 0;
   const bool by_processing_time = EntryOf(scenario).by_processing_time;
   const bool clocks_differ = scenario.nodes > 1 && scenario.one_host == 0 && scenario.skew_ms > 0;
@@ -96,6 +122,8 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["immediate values handed on"] += outcome.handed_on > 0 ? 1 : 0;
   states_["credit stalls"] += outcome.credit_stalls > 0 ? 1 : 0;
   states_["waits of exchanges"] += outcome.exchange_waits > 0 ? 1 : 0;
+  states_["slow sinks"] += outcome.sink_waits > 0 ? 1 : 0;
+  states_["slow sinks behind exchanges that wait"] += outcome.sink_waits > 0 && outcome.exchange_waits > 0 ? 1 : 0;
   states_["waits for segments"] += outcome.segment_waits > 0 ? 1 : 0;
   states_["folded records"] += outcome.folded_records > 0 ? 1 : 0;
   states_["appended records"] += outcome.appended_records > 0 ? 1 : 0;
@@ -121,6 +149,7 @@ void Coverage::AddQuery(const Scenario& scenario) {
   const CatalogueEntry& entry = EntryOf(scenario);
   ++queries_[static_cast<std::size_t>(scenario.query)];
   ++shapes_[std::string(entry.shape)];
+  for (const std::string_view each : entry.operators) ++operators_[std::string(each)];
   if (entry.window.empty()) return;  // no stage
   ++windows_[std::string(entry.window)];
   for (const std::string_view aggregate : std::set(entry.aggregates.begin(), entry.aggregates.end())) {
@@ -146,6 +175,7 @@ void Coverage::Print(std::ostream& out) const {
   PrintCounts(out, "joins", joins_);
   PrintCounts(out, "keys", keys_);
   PrintCounts(out, "shapes", shapes_);
+  PrintCounts(out, "operators", operators_);
   PrintCounts(out, "simulations that met", states_);
 }
 
@@ -167,6 +197,7 @@ std::vector<std::string> Coverage::Missing() const {
   AddMissing(joins_, missing);
   AddMissing(keys_, missing);
   AddMissing(shapes_, missing);
+  AddMissing(operators_, missing);
   AddMissing(states_, missing);
   return missing;
 }

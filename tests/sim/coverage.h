@@ -20,14 +20,14 @@ class Coverage {
 
   void Add(const Scenario& scenario, const Outcome& outcome);
 
-  /// Counts of faults by step, of windows, aggregates, joins, keys and shapes in runs whose rows were compared, and of
-  /// hard states.
+  /// Counts of faults by step, of windows, aggregates, joins, keys, shapes and operators in runs whose rows were
+  /// compared, and of hard states.
   void Print(std::ostream& out) const;
   /// What should have been met and was not.
   std::vector<std::string> Missing() const;
 
  private:
-  /// Counts the query, its window, aggregates, join, key and shape.
+  /// Counts the query, its window, aggregates, join, key, shape and operators.
   void AddQuery(const Scenario& scenario);
 
   const CatalogueEntry& EntryOf(const Scenario& scenario) const {
@@ -44,6 +44,7 @@ class Coverage {
   std::map<std::string, std::uint64_t> joins_;       // likewise
   std::map<std::string, std::uint64_t> keys_;
   std::map<std::string, std::uint64_t> shapes_;
+  std::map<std::string, std::uint64_t> operators_;
   std::map<std::string, std::uint64_t> states_;  // simulations that met them
 };
 

@@ -39,6 +39,7 @@ struct Input {
   std::vector<std::vector<Flow>> sources;
   std::int64_t lateness_ms = 0;  ///< that queries allow
   std::uint64_t graph_seed = 0;  ///< which of its random graphs a query is
+  std::int64_t nodes = 1;        ///< that read it
 };
 
 }  // namespace glaive::sim

@@ -32,6 +32,7 @@ struct Measures : state::TableCounts {
   std::uint64_t handed_on = 0;
   std::uint64_t segment_waits = 0;
   std::uint64_t exchange_waits = 0;
+  std::uint64_t sink_waits = 0;  ///< rounds in which a busy sink was asked for
   std::uint64_t folded_records = 0;
   std::uint64_t appended_records = 0;
   std::uint64_t fold_switches = 0;

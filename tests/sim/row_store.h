@@ -28,9 +28,9 @@
 
 #include "engine/files/file_claims.h"
 #include "engine/files/result_part.h"
-#include "engine/sink/csv.h"
 #include "engine/sink/sink.h"
 #include "tests/engine/full_disk.h"
+#include "tests/sim/line_files.h"
 #include "tests/sim/show.h"
 
 namespace glaive::sim {
@@ -45,6 +45,12 @@ class SinkListener {
   /// A row was written by `executor`; `time_ms` is its window's end, or a late record's event time. An error is the
   /// sink's.
   virtual absl::Status OnRow(ExecutorId executor, std::int64_t time_ms, RowKind kind) = 0;
+  /// Virtual time.
+  virtual std::int64_t NowNs() const = 0;
+  /// Until when a sink of `executor` is busy to which rows are written now.
+  virtual std::int64_t BusyUntilNs(ExecutorId executor) const = 0;
+  /// A sink is asked for while it is busy.
+  virtual void OnWaitForSink() = 0;
   /// A stage hands a result to the next one.
   virtual void OnHandedOn() = 0;
   /// Whether a file that a sink opens is to be refused.
@@ -135,38 +141,26 @@ struct LateRows {
   }
 };
 
-/// A row as a line of a file.
-struct RowLine {
-  std::string_view kind;  ///< kRowLine or kLateLine
-  std::string text;
-};
-inline constexpr std::string_view kRowLine = "row,";
-inline constexpr std::string_view kLateLine = "late,";
-inline constexpr std::string_view kHeaderLine = "kind,text";
-
-}  // namespace glaive::sim
-
-template <>
-struct glaive::engine::CsvRow<glaive::sim::RowLine> {
-  static std::string Header() { return std::string(glaive::sim::kHeaderLine); }
-  static void Append(std::string& line, const glaive::sim::RowLine& row) {
-    line += row.kind;
-    line += row.text;
-  }
-};
-
-namespace glaive::sim {
-
-/// `Show` says what rows are, and adds what is stored of a row.
+/// `Show` says what rows are, and adds what is stored of a row. A sink is busy for a while behind each call of Write.
 template <typename Row, typename Show>
 class RowSink final : public engine::Sink<Row> {
  public:
   /// `file` is null for rows in memory. `publishes`: rows are stored while the run goes on.
-  RowSink(RowStore& store, ExecutorId executor, std::unique_ptr<engine::Sink<RowLine>> file, bool publishes)
-      : store_(&store), sink_(store.Open()), executor_(executor), file_(std::move(file)), publishes_(publishes) {}
+  RowSink(RowStore& store, Show show, ExecutorId executor, std::unique_ptr<LineFile> file, bool publishes)
+      : store_(&store),
+        show_(std::move(show)),
+        sink_(store.Open()),
+        executor_(executor),
+        file_(std::move(file)),
+        publishes_(publishes) {}
 
-  bool Ready() override { return ++asked_ % 3 != 0; }
+  bool Ready() override {
+    const bool is_busy = store_->listener().NowNs() < busy_until_ns_;
+    if (is_busy) store_->listener().OnWaitForSink();
+    return !is_busy;
+  }
   absl::Status Write(std::span<const Row> rows) override {
+    busy_until_ns_ = store_->listener().BusyUntilNs(executor_);
     for (const Row& row : rows) {
       if (store_->rows_wait() && complete_until_ms_.has_value() && TimeOf(row) <= *complete_until_ms_) {
         return absl::InternalError(absl::StrCat("a row of a window that ends at ", TimeOf(row),
@@ -177,7 +171,7 @@ class RowSink final : public engine::Sink<Row> {
       }
     }
     StoredRows shown;
-    for (const Row& row : rows) Show()(row, shown);
+    for (const Row& row : rows) show_(row, shown);
     count_.rows += shown.rows.size();
     count_.late += shown.late.size();
     if (file_ != nullptr) return WriteToFile(std::move(shown));
@@ -262,7 +256,7 @@ class RowSink final : public engine::Sink<Row> {
   /// Waits for the file's thread, also of an earlier buffer: else what follows would depend on its speed.
   absl::Status PublishFile() {
     const auto wait = [this] {
-      while (!static_cast<engine::CsvSink<RowLine>&>(*file_).Idle()) std::this_thread::yield();
+      while (!file_->Idle()) std::this_thread::yield();
     };
     wait();
     publish_ns_ += 1'000'000'000;
@@ -283,6 +277,7 @@ class RowSink final : public engine::Sink<Row> {
   }
 
   RowStore* store_;
+  Show show_;
   std::size_t sink_;
   ExecutorId executor_;
   std::optional<std::int64_t> complete_until_ms_;  // none for late records
@@ -291,26 +286,28 @@ class RowSink final : public engine::Sink<Row> {
   ShownCount complete_;
   ShownCount stored_;
   std::int64_t publish_ns_ = 0;  // of a clock of the file's own
-  std::uint32_t asked_ = 0;
+  std::int64_t busy_until_ns_ = 0;
   std::uint32_t finishing_ = 0;
   StoredRows written_;
-  std::unique_ptr<engine::Sink<RowLine>> file_;
+  std::unique_ptr<LineFile> file_;
   bool publishes_;
 };
 
 template <typename Show>
 struct StoreAs {
   RowStore* store;
+  Show show{};
 
   template <typename Row>
   engine::SinkFactory<Row> Factory() const {
-    return [store = store](const engine::SinkContext& context) -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
+    return [store = store,
+            show = show](const engine::SinkContext& context) -> absl::StatusOr<std::unique_ptr<engine::Sink<Row>>> {
       const bool publishes = context.claims->publication() == engine::Publication::kWhileRunning;
       if (!store->has_files())
-        return std::make_unique<RowSink<Row, Show>>(*store, context.executor, nullptr, publishes);
-      auto file = engine::Csv{store->NextPath(context.executor)}.Factory<RowLine>()(context);
+        return std::make_unique<RowSink<Row, Show>>(*store, show, context.executor, nullptr, publishes);
+      auto file = OpenLineFile(store->NextPath(context.executor), context);
       if (!file.ok()) return file.status();
-      return std::make_unique<RowSink<Row, Show>>(*store, context.executor, *std::move(file), publishes);
+      return std::make_unique<RowSink<Row, Show>>(*store, show, context.executor, *std::move(file), publishes);
     };
   }
 };

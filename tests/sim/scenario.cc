@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 
 #include "tests/sim/catalogue.h"
+#include "tests/sim/line_files.h"
 #include "tests/sim/random.h"
 
 namespace glaive::sim {
@@ -181,6 +182,9 @@ std::vector<Knob> Knobs() {
                              {"file-sources", &Scenario::file_sources, 0, 0, 1},
                              {"file-sinks", &Scenario::file_sinks, 0, 0, 1},
                              {"publishes", &Scenario::publishes, 0, 0, 1},
+                             {"first-ending", &Scenario::first_ending, 0, 0, kFileEndings.size() - 1},
+                             {"sink-busy-us", &Scenario::sink_busy_us, 0, 0, kMost},
+                             {"busy-executor", &Scenario::busy_executor, 0, 0, 256},
                              {"nodes", &Scenario::nodes, 1, 1, 16},
                              {"executors", &Scenario::executors, 1, 1, 16},
                              {"records", &Scenario::records, 1, 0, kMost},
@@ -316,7 +320,7 @@ void Scenario::Fit() {
   }
   // Which records of idle flows are late depends on how long others stand still, and on epochs that are longer than the
   // patience of idle flows.
-  if (has_fault(FaultKind::kShortStall) || has_fault(FaultKind::kShortPartition)) silent = 0;
+  if (has_fault(FaultKind::kShortStall) || has_fault(FaultKind::kShortPartition) || sink_busy_us > 0) silent = 0;
   if (one_host == 1 || nodes == 1) immediates = 0;            // no verbs
   if (late_reads == 1) immediates = any_order = 0;            // iWARP, as soft-iWARP does it
   if (file_sources == 1) silent = silent_source = skips = 0;  // a file is never silent
@@ -407,6 +411,9 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   scenario.any_order = OneOf<2>(random, {0, 1});
   DrawMemory(random, scenario);
   scenario.publishes = random.Chance(0.4) ? 1 : 0;
+  scenario.first_ending = OneOf<3>(random, {0, 1, 2});
+  scenario.sink_busy_us = OneOf<4>(random, {0, 0, 50, 5'000});
+  scenario.busy_executor = random.Between(0, 2 * scenario.executor_count() - 1);  // in half of the scenarios all
   scenario.Fit();
   return scenario;
 }

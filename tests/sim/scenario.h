@@ -97,6 +97,10 @@ struct Scenario {
   std::int64_t file_sources = 0;  ///< 1: flows are files, which the engine's source of lines reads
   std::int64_t file_sinks = 0;    ///< 1: results are files, which the engine's sink writes
   std::int64_t publishes = 0;     ///< 1: results are visible while the run goes on
+  std::int64_t first_ending = 0;  ///< of the first output: see kFileEndings in line_files.h
+
+  std::int64_t sink_busy_us = 0;   ///< that a sink takes for rows
+  std::int64_t busy_executor = 0;  ///< whose sinks do; of no executor's number: all executors' sinks
 
   std::int64_t fault = 0;
   std::int64_t step = 0;        ///< at which it strikes
@@ -113,6 +117,10 @@ struct Scenario {
 
   std::array<Fault, kMostFaults> faults() const;
   bool has_fault(FaultKind kind) const;
+  /// How long the rows of a call keep an executor's sink busy.
+  std::int64_t sink_busy_ns(std::int64_t executor) const {
+    return executor == busy_executor || busy_executor >= executor_count() ? sink_busy_us * 1'000 : 0;
+  }
   std::int64_t idle_timeout_ns() const { return idle_timeout_ms * 1'000'000; }
   std::int64_t executor_count() const { return nodes * executors; }
   state::StateThresholds thresholds() const;

@@ -88,6 +88,7 @@ Input MakeInput(const Scenario& scenario, std::int64_t sources, bool may_be_sile
   Input input;
   input.lateness_ms = scenario.lateness_ms;
   input.graph_seed = scenario.seed;
+  input.nodes = scenario.nodes;
   for (std::int64_t source = 0; source < sources; ++source) {
     std::vector<Flow>& flows = input.sources.emplace_back();
     const std::int64_t records = source == 0 ? scenario.records : (scenario.records + 2) / 3;

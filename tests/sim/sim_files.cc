@@ -14,11 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 
 #include "engine/files/completeness.h"
 #include "engine/files/result_part.h"
 #include "rdma/base/check.h"
+#include "tests/sim/line_files.h"
 
 namespace glaive::sim {
 namespace {
@@ -60,8 +60,9 @@ std::vector<std::string> NamesIn(const std::string& folder) {
 }
 
 bool IsPart(const std::string& name) {
-  return absl::StartsWith(name, absl::string_view(kOutputName.data(), kOutputName.size())) &&
-         absl::StrContains(name, ".csv");
+  return name.starts_with(kOutputName) && std::ranges::any_of(kFileEndings, [&](std::string_view ending) {
+           return name.find(ending) != std::string::npos;
+         });
 }
 
 std::vector<Event> EventsOf(const Flow& flow) {
@@ -72,7 +73,8 @@ std::vector<Event> EventsOf(const Flow& flow) {
 
 }  // namespace
 
-SimFiles::SimFiles(const Input& input, std::uint32_t executors) : executors_(executors), folder_(FolderOf(getpid())) {
+SimFiles::SimFiles(const Input& input, std::uint32_t executors, std::int64_t first_ending)
+    : executors_(executors), first_ending_(static_cast<std::size_t>(first_ending)), folder_(FolderOf(getpid())) {
   fs::remove_all(folder_);
   fs::create_directory(folder_);
   for (std::size_t source = 0; source < input.sources.size(); ++source) {
@@ -100,12 +102,15 @@ std::string SimFiles::InputPath(std::size_t source, std::size_t part) const {
   return absl::StrFormat("%s/%s%d-%03d.txt", folder_, std::string(kInputName), source, part);
 }
 
-std::string SimFiles::OutputPath(std::size_t output) const {
-  return absl::StrCat(folder_, "/", std::string(kOutputName), output, ".csv");
+std::string SimFiles::OutputName(std::size_t output) const {
+  const std::string_view ending = kFileEndings[(first_ending_ + output) % kFileEndings.size()];
+  return absl::StrCat(std::string(kOutputName), output, std::string(ending));
 }
 
+std::string SimFiles::OutputPath(std::size_t output) const { return absl::StrCat(folder_, "/", OutputName(output)); }
+
 std::string SimFiles::RefusedOutputPath(std::size_t output) const {
-  return absl::StrCat(folder_, "/missing/", std::string(kOutputName), output, ".csv");
+  return absl::StrCat(folder_, "/missing/", OutputName(output));
 }
 
 std::string SimFiles::SecondOf(std::size_t source, ExecutorId executor) const {
@@ -140,20 +145,17 @@ bool SimFiles::FitsProgress(const std::string& part, std::size_t rows) const {
 
 PublishedParts SimFiles::PublishedBy(ExecutorId executor) const {
   PublishedParts published;
-  const std::string ending = engine::PartPath(".csv", executor, executors_);
+  const std::string ending = engine::PartPath("", executor, executors_);
   for (const std::string& name : NamesIn(folder_)) {
-    if (!IsPart(name) || !absl::EndsWith(name, ending)) continue;
+    if (!IsPart(name) || !name.ends_with(ending)) continue;
     ++published.parts;
-    std::vector<std::string> lines = absl::StrSplit(ReadFile(absl::StrCat(folder_, "/", name)), '\n');
-    if (lines.size() < 2 || lines.front() != kHeaderLine || !lines.back().empty() ||
-        !FitsProgress(name, lines.size() - 2)) {
+    const auto lines = ParseLines(name, ReadFile(absl::StrCat(folder_, "/", name)));
+    if (!lines.has_value() || !FitsProgress(name, lines->size())) {
       published.rows.rows.push_back(absl::StrCat("damaged: ", name));
       continue;
     }
-    for (const std::string& line : std::span(lines).subspan(1, lines.size() - 2)) {
-      const bool is_late = line.starts_with(kLateLine);
-      const std::string_view text = std::string_view(line).substr(line.find(',') + 1);
-      (is_late ? published.rows.late : published.rows.rows).emplace_back(text);
+    for (const RowLine& line : *lines) {
+      (line.kind == kLateLine ? published.rows.late : published.rows.rows).push_back(line.text);
     }
   }
   return published;
@@ -163,9 +165,8 @@ std::vector<std::string> SimFiles::Leftovers() const {
   std::vector<std::string> names = NamesIn(folder_);
   std::erase_if(names, [](const std::string& name) {
     // A run that fails leaves what says how far its parts are complete.
-    const bool is_progress = absl::EndsWith(name, ".progress");
-    return IsPart(name) || is_progress ||
-           absl::StartsWith(name, absl::string_view(kInputName.data(), kInputName.size()));
+    const bool is_progress = name.ends_with(".progress");
+    return IsPart(name) || is_progress || name.starts_with(kInputName);
   });
   return names;
 }
@@ -175,8 +176,8 @@ std::string SimFiles::WithoutPlace(const std::string& text) const {
 }
 
 Input AsLinesAreRead(const Input& input, std::int64_t batch) {
-  Input read;
-  read.lateness_ms = input.lateness_ms;
+  Input read = input;
+  read.sources.clear();
   for (const std::vector<Flow>& flows : input.sources) {
     std::vector<Flow>& read_flows = read.sources.emplace_back();
     for (const Flow& flow : flows) {

@@ -2,9 +2,9 @@
 // text, and the parts of the results.
 //
 //   in-0-003.txt                  a file of source 0: executor e of n reads 003 if e is 3, or 3 - n
-//   out-1.csv.part-002-of-004     executor 2's part of the second output (RowLine)
+//   out-1.csv.part-002-of-004     executor 2's part of the second output (line_files.h)
 //
-//   SimFiles files(input, executors);
+//   SimFiles files(input, executors, /*first_ending=*/0);
 //   auto listed = engine::FindInputFiles(files.InputPattern(0));
 //   files.Cut(0, ExecutorId{3});
 #pragma once
@@ -35,8 +35,9 @@ struct PublishedParts {
 
 class SimFiles {
  public:
-  /// Each flow is two files, with half of its records each.
-  SimFiles(const Input& input, std::uint32_t executors);
+  /// Each flow is two files, with half of its records each. `first_ending`: that of kFileEndings which the first output
+  /// has; those behind it have the next ones.
+  SimFiles(const Input& input, std::uint32_t executors, std::int64_t first_ending);
   ~SimFiles();
   SimFiles(const SimFiles&) = delete;
   SimFiles& operator=(const SimFiles&) = delete;
@@ -64,11 +65,13 @@ class SimFiles {
 
  private:
   std::string InputPath(std::size_t source, std::size_t part) const;
+  std::string OutputName(std::size_t output) const;
   std::string SecondOf(std::size_t source, ExecutorId executor) const;
   /// Whether what says how far a part is complete, if it is there, says that all of it is.
   bool FitsProgress(const std::string& part, std::size_t rows) const;
 
   std::uint32_t executors_;
+  std::size_t first_ending_;
   std::string folder_;
 };
 

@@ -48,8 +48,8 @@ Input InputOf(const Scenario& scenario, const CatalogueEntry& entry) {
 
 std::unique_ptr<SimFiles> FilesOf(const Scenario& scenario, const Input& input) {
   if (scenario.file_sources == 0 && scenario.file_sinks == 0) return nullptr;
-  return std::make_unique<SimFiles>(scenario.file_sources == 1 ? input : Input{},
-                                    static_cast<std::uint32_t>(scenario.executor_count()));
+  const auto executors = static_cast<std::uint32_t>(scenario.executor_count());
+  return std::make_unique<SimFiles>(scenario.file_sources == 1 ? input : Input{}, executors, scenario.first_ending);
 }
 
 class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListener {
@@ -135,7 +135,6 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   }
 
   void Pass(std::int64_t ns) { time_.Advance(ns); }
-
   void Leap() {
     const std::int64_t due_ns = network_.NextDueNs();
     std::int64_t leap_ns = leap_ns_;
@@ -202,7 +201,6 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   }
 
   void OnViolation(const std::string& what) override { Require(what); }
-
   absl::Status OnBatch(std::size_t source, ExecutorId executor) override {
     Require(invariants_.AtBatch(source, executor));
     ++progress_;
@@ -232,6 +230,11 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
       Require(absl::StrCat("a turn does not end after ", scenario_.rows_per_turn, " rows"));
     }
   }
+  std::int64_t NowNs() const override { return time_.now_ns(); }
+  std::int64_t BusyUntilNs(ExecutorId executor) const override {
+    return time_.now_ns() + scenario_.sink_busy_ns(Value(executor));
+  }
+  void OnWaitForSink() override { ++outcome_.sink_waits; }
   bool RefusesFile(ExecutorId executor) override { return Strikes(FaultKind::kOutputRefused, executor); }
   bool RefusesBytes(ExecutorId executor) override { return Strikes(FaultKind::kOutputFull, executor); }
   absl::Status OnFinish(ExecutorId executor) override { return Injected(FaultKind::kFinishFails, executor); }
@@ -364,8 +367,8 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     }
     // Before the verdict: a violation while sessions come apart counts as well.
     nodes_.clear();
-    if (scenario_.file_sinks == 1) {
-      for (std::size_t node = 0; node < facts_.nodes.size(); ++node) AddPublishedFiles(node, facts_.nodes[node]);
+    for (std::size_t node = 0; scenario_.file_sinks == 1 && node < facts_.nodes.size(); ++node) {
+      AddPublishedFiles(node, facts_.nodes[node]);
     }
     for (std::size_t i = 0; i < kMostFaults; ++i) outcome_.has_struck[i] = facts_.faults[i].has_struck;
     if (files_ != nullptr && !files_->Leftovers().empty()) {
@@ -402,8 +405,8 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   void NoteUsedUpState(NodeId node, const NodeFacts& facts) {
     if (!facts.ended.has_value() || !absl::IsResourceExhausted(*facts.ended)) return;
     for (std::size_t i = 0; i < kMostFaults; ++i) {
-      const bool is_of_state = faults_[i].kind == FaultKind::kNoState && faults_[i].victim == Value(node);
-      if (is_of_state) facts_.faults[i] = {.has_struck = true, .struck_ns = facts.ended_ns};
+      if (faults_[i].kind != FaultKind::kNoState || faults_[i].victim != Value(node)) continue;
+      facts_.faults[i] = {.has_struck = true, .struck_ns = facts.ended_ns};
     }
   }
 

@@ -229,56 +229,62 @@ CatalogueEntry MovedResults() {
 }  // namespace
 
 std::vector<CatalogueEntry> ExchangeQueries() {
-  return {MovedAndCounted("records spread in turn, counted", 1,
-                          [](const QueryParts& parts) { return FirstOfAll(parts).Shuffle(); }),
-          MovedAndCounted("records at one executor, counted", 1,
-                          [](const QueryParts& parts) { return FirstOfAll(parts).OnExecutors(1); }),
+  return {
+      Having({"Shuffle"}, MovedAndCounted("records spread in turn, counted", 1,
+                                          [](const QueryParts& parts) { return FirstOfAll(parts).Shuffle(); })),
+      Having({"OnExecutors"},
+             MovedAndCounted("records at one executor, counted", 1,
+                             [](const QueryParts& parts) { return FirstOfAll(parts).OnExecutors(1); })),
+      Having(
+          {"Union"},
           MovedAndCounted(
               "two sources, one of them spread in turn, united and partitioned, counted", 2,
               [](const QueryParts& parts) {
                 return Union(FirstOfAll(parts).Shuffle(), SecondOfAll(parts)).KeyBy(&Event::key).Partition().DropKey();
-              }),
-          MovedAndCounted(
-              "records of few keys, partitioned, with event times of their own, counted", 1,
-              [](const QueryParts& parts) {
-                return FirstOfAll(parts)
-                    .KeyBy([](const Event& event) { return event.key % 2; })
-                    .Partition()
-                    .DropKey()
-                    .WithEventTime(&Event::time_ms, Millis(150));
-              },
-              RowsWaitFor::kOwnTimes),
-          MovedAndCounted("records through the states of their keys, counted", 1,
-                          [](const QueryParts& parts) {
-                            return FirstOfAll(parts)
-                                .KeyBy(&Event::key)
-                                .RichMap(std::uint64_t{0}, [](std::uint64_t& count, const Event& event) {
-                                  ++count;
-                                  return event;
-                                });
-                          }),
-          MovedRows(
-              "records by key, without a window",
-              [](const QueryParts& parts) { return FirstOfAll(parts).KeyBy(&Event::key).Partition().DropKey(); },
-              [](std::size_t /*executors*/) { return std::size_t{1}; }),
-          MovedRows(
-              "records at all executors", [](const QueryParts& parts) { return FirstOfAll(parts).Broadcast(); },
-              [](std::size_t executors) { return executors; }),
-          MovedResults(),
-          MovedTexts(),
-          LimitedRows(),
-          MovedAndJoined(
-              "a stream joined with its own copy, spread in turn", /*compares_flows=*/true,
-              [](const auto& stream) { return std::pair(std::decay_t<decltype(stream)>(stream).Shuffle(), stream); },
-              &IsAny, &IsAny),
-          MovedAndJoined(
-              "a stream split, partitioned and joined", /*compares_flows=*/false,
-              [](const auto& stream) {
-                auto [even, odd] = stream.Split(&IsEven, &IsOdd);
-                return std::pair(std::move(even).KeyBy(&Event::key).Partition().DropKey(),
-                                 std::move(odd).KeyBy(&Event::key).Partition().DropKey());
-              },
-              &IsEven, &IsOdd)};
+              })),
+      Having({"WithEventTime"}, MovedAndCounted(
+                                    "records of few keys, partitioned, with event times of their own, counted", 1,
+                                    [](const QueryParts& parts) {
+                                      return FirstOfAll(parts)
+                                          .KeyBy([](const Event& event) { return event.key % 2; })
+                                          .Partition()
+                                          .DropKey()
+                                          .WithEventTime(&Event::time_ms, Millis(150));
+                                    },
+                                    RowsWaitFor::kOwnTimes)),
+      MovedAndCounted("records through the states of their keys, counted", 1,
+                      [](const QueryParts& parts) {
+                        return FirstOfAll(parts)
+                            .KeyBy(&Event::key)
+                            .RichMap(std::uint64_t{0}, [](std::uint64_t& count, const Event& event) {
+                              ++count;
+                              return event;
+                            });
+                      }),
+      Having({"Partition", "DropKey"},
+             MovedRows(
+                 "records by key, without a window",
+                 [](const QueryParts& parts) { return FirstOfAll(parts).KeyBy(&Event::key).Partition().DropKey(); },
+                 [](std::size_t /*executors*/) { return std::size_t{1}; })),
+      Having({"Broadcast"},
+             MovedRows(
+                 "records at all executors", [](const QueryParts& parts) { return FirstOfAll(parts).Broadcast(); },
+                 [](std::size_t executors) { return executors; })),
+      MovedResults(),
+      Having({"Shuffle"}, MovedTexts()),
+      Having({"Limit"}, LimitedRows()),
+      MovedAndJoined(
+          "a stream joined with its own copy, spread in turn", /*compares_flows=*/true,
+          [](const auto& stream) { return std::pair(std::decay_t<decltype(stream)>(stream).Shuffle(), stream); },
+          &IsAny, &IsAny),
+      MovedAndJoined(
+          "a stream split, partitioned and joined", /*compares_flows=*/false,
+          [](const auto& stream) {
+            auto [even, odd] = stream.Split(&IsEven, &IsOdd);
+            return std::pair(std::move(even).KeyBy(&Event::key).Partition().DropKey(),
+                             std::move(odd).KeyBy(&Event::key).Partition().DropKey());
+          },
+          &IsEven, &IsOdd)};
 }
 
 }  // namespace glaive::sim

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,13 +26,14 @@ using namespace engine;  // NOLINT(google-build-using-namespace): these queries 
 
 using BuildQuery = std::function<std::unique_ptr<Query>(const QueryParts&)>;
 
-/// A query of the first source without a stage.
-CatalogueEntry WithStates(std::string_view name, BuildQuery build,
+/// A query of the first source without a stage, for an operator.
+CatalogueEntry WithStates(std::string_view name, std::string_view step, BuildQuery build,
                           std::function<std::vector<std::string>(const std::vector<Seen>&)> rows,
                           bool has_few_rows = false) {
   CatalogueEntry entry = WithoutStage(name, std::move(build),
                                       [rows = std::move(rows)](const Input& input) { return rows(Read(input, 0)); });
   entry.has_few_rows = has_few_rows;
+  entry.operators = {step};
   return entry;
 }
 
@@ -157,7 +159,7 @@ CatalogueEntry FoldsSummed() {
 /// Results behind each record.
 std::vector<CatalogueEntry> StatesBehindRecords() {
   return {WithStates(
-              "records numbered by key",
+              "records numbered by key", "RichMap by key",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts)
                     .KeyBy(&Event::key)
@@ -166,7 +168,7 @@ std::vector<CatalogueEntry> StatesBehindRecords() {
               },
               [](const auto& seen) { return NthRows<std::uint64_t>(seen, Once); }),
           WithStates(
-              "records by 40 bytes that become none, one or two",
+              "records by 40 bytes that become none, one or two", "RichFlatMap by key",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts)
                     .KeyBy(&KeyAs<Key40>)
@@ -175,7 +177,7 @@ std::vector<CatalogueEntry> StatesBehindRecords() {
               },
               [](const auto& seen) { return NthRows<Key40>(seen, ModuloThree); }),
           WithStates(
-              "each third record by a struct",
+              "each third record by a struct", "RichFilterMap by key",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts)
                     .KeyBy(&KeyAs<MixedKey>)
@@ -184,7 +186,7 @@ std::vector<CatalogueEntry> StatesBehindRecords() {
               },
               [](const auto& seen) { return NthRows<MixedKey>(seen, IfThird); }),
           WithStates(
-              "running counts by 2 bytes",
+              "running counts by 2 bytes", "Scan by key",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts)
                     .KeyBy(&KeyAs<std::uint16_t>)
@@ -199,7 +201,7 @@ std::vector<CatalogueEntry> StatesBehindRecords() {
 /// Rows at the end of the stream.
 std::vector<CatalogueEntry> FoldsByKey() {
   return {WithStates(
-              "amounts folded by 1 byte",
+              "amounts folded by 1 byte", "Fold by key",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts)
                     .KeyBy(&KeyAs<std::uint8_t>)
@@ -208,7 +210,7 @@ std::vector<CatalogueEntry> FoldsByKey() {
               },
               RowsAtTheEnd<std::uint8_t>(SumOf)),
           WithStates(
-              "records by 16 bytes reduced to the least",
+              "records by 16 bytes reduced to the least", "Reduce by key",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts)
                     .KeyBy(&KeyAs<Key16>)
@@ -218,7 +220,7 @@ std::vector<CatalogueEntry> FoldsByKey() {
               },
               RowsAtTheEnd<Key16>(LeastOf)),
           WithStates(
-              "records numbered by executor, folded by key in their order",
+              "records numbered by executor, folded by key in their order", "RichMap",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts)
                     .RichMap(std::map<std::uint64_t, std::uint64_t>(), &PlaceOf)
@@ -233,7 +235,7 @@ std::vector<CatalogueEntry> FoldsByKey() {
 /// Without a key.
 std::vector<CatalogueEntry> StatesOfAllRecords() {
   return {WithStates(
-              "running count of all records",
+              "running count of all records", "Scan",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts)
                     .Scan(std::uint64_t{0}, &AddOne)
@@ -242,13 +244,13 @@ std::vector<CatalogueEntry> StatesOfAllRecords() {
               },
               [](const auto& seen) { return NthRows<AllRecords>(seen, Once); }),
           WithStates(
-              "amounts of all records folded",
+              "amounts of all records folded", "Fold",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts).Fold(std::int64_t{0}, &AddAmount).To(StoreRows{parts.rows});
               },
               RowsAtTheEnd<AllRecords>(SumOf), /*has_few_rows=*/true),
           WithStates(
-              "all records reduced to the least",
+              "all records reduced to the least", "Reduce",
               [](const QueryParts& parts) {
                 return FirstOfAll(parts).Reduce(&TakeLesser).Map(&AmountRow<AllRecords>).To(StoreRows{parts.rows});
               },

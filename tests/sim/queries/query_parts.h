@@ -125,6 +125,12 @@ inline CatalogueEntry WithoutStage(std::string_view name,
           .expect = [rows = std::move(rows)](const Input& input) { return Expected{.rows = rows(input), .late = {}}; }};
 }
 
+/// An entry with the operators that it has.
+inline CatalogueEntry Having(std::vector<std::string_view> operators, CatalogueEntry entry) {
+  entry.operators = std::move(operators);
+  return entry;
+}
+
 /// A record as a row, of a window of its own, as a query makes it and as the oracle writes it.
 using RecordRow = engine::WindowResult<std::uint64_t, std::int64_t>;
 inline RecordRow RecordRowOf(const Event& event) {
@@ -139,6 +145,14 @@ inline std::string RecordRowText(const Event& event) {
 }
 
 inline bool IsEven(const Event& event) { return event.amount % 2 == 0; }
+
+/// A number as a row, in a window that says nothing.
+inline RecordRow NumberRowOf(std::uint64_t number) {
+  return {.key = number, .value = static_cast<std::int64_t>(number % 1'000)};
+}
+inline std::string NumberRowText(std::uint64_t number) {
+  return RowText({}, PlainText(number), absl::StrCat(number % 1'000));
+}
 
 using ShowEvents = std::string (*)(const std::vector<Event>&);
 

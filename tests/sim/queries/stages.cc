@@ -256,7 +256,7 @@ CatalogueEntry TableJoined() {
 
 std::vector<CatalogueEntry> StageQueries() {
   return {AnotherKey(),     TheSameKey(),       SlidingThenAll(), SessionsCounted(),
-          SplitAndJoined(), JoinedWithItself(), JoinCounted(),    TableJoined()};
+          SplitAndJoined(), JoinedWithItself(), JoinCounted(),    Having({"JoinTable"}, TableJoined())};
 }
 
 }  // namespace glaive::sim
