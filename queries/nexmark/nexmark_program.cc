@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 
+#include "queries/common/input_flags.h"
+#include "queries/common/leader_rows.h"
 #include "queries/common/verify_memory.h"
 #include "queries/nexmark/suite/line_check.h"
 #include "queries/nexmark/suite/queries.h"
@@ -24,6 +27,14 @@ std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t executor_coun
   constexpr double kNumbersAndUrl = 200;
   const double line = double{RetainedLines::kBytesOfLine} + kNumbersAndUrl + 1.2 * input.events.bid_bytes;
   return static_cast<std::uint64_t>(std::min(kMost, executor_count * static_cast<double>(input.records) * line));
+}
+
+absl::StatusOr<std::vector<std::string>> Recompute(const QueryDefinition& query, const EventFlows& flows,
+                                                   const SuiteOptions& options) {
+  std::vector<std::string> lines;
+  absl::Status status =
+      query.recompute(flows, options, [&lines](std::string line) { lines.push_back(std::move(line)); });
+  return status.ok() ? absl::StatusOr<std::vector<std::string>>(std::move(lines)) : status;
 }
 
 }  // namespace
@@ -52,6 +63,12 @@ void NexmarkProgram::RegisterFlags(engine::FlagSet& flags) {
                    .group = group,
                    .help = "whether events have all of their texts, or those alone that the query reads"},
                   format_, {{"full", Format::kFull}, {"lean", Format::kLean}});
+  const auto add_length = [&](const char* name, const char* help, std::optional<absl::Duration>& length) {
+    flags.AddDuration({.name = name, .group = group, .help = help}, length, {.min = absl::Milliseconds(1)});
+  };
+  add_length("window", "length of q5's window, or the pause between q11's sessions, in place of the profile's",
+             window_);
+  add_length("slide", "slide of q5's window, in place of the profile's", slide_);
   RegisterEventInput(flags, input_);
   flags.AddCheck([this] { return CheckFlags(); });
 }
@@ -59,18 +76,49 @@ void NexmarkProgram::RegisterFlags(engine::FlagSet& flags) {
 const QueryDefinition& NexmarkProgram::query() const { return AllQueries()[query_]; }
 
 absl::Status NexmarkProgram::CheckFlags() const {
-  if (input_.events.rules == Rules::kBeam && (query().texts & kTextsOfChannels) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("--query=", std::string(query().name),
+  const std::string name(query().name);
+  if (profile_ == Profile::kBeam && (query().texts & kTextsOfChannels) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--query=", name,
                                                    " reads channels and URLs, which bids of --profile=beam do not "
                                                    "have; take the profile flink or renoir"));
   }
-  return absl::OkStatus();
+  if ((window_ && name != "q5" && name != "q11") || (slide_ && name != "q5")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--window is of q5 and q11, and --slide of q5; leave them out with --query=", name));
+  }
+  const SuiteOptions options = suite_options();
+  const auto is_whole = [](absl::Duration length) { return length == absl::Trunc(length, absl::Milliseconds(1)); };
+  if (!is_whole(options.hot_items_window) || !is_whole(options.hot_items_slide) || !is_whole(options.session_gap)) {
+    return absl::InvalidArgumentError("--window and --slide must be whole milliseconds, e.g. 10s or 250ms");
+  }
+  if (name == "q5" && options.hot_items_window % options.hot_items_slide != absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("--window must be a multiple of --slide");
+  }
+  return CheckSliding(options.hot_items_window, options.hot_items_slide);
 }
 
 EventInput NexmarkProgram::input() const {
   EventInput input = input_;
   input.events.texts = format_ == Format::kLean ? query().texts : std::uint32_t{events::kAllTexts};
+  input.events.rules = profile_ == Profile::kBeam     ? Rules::kBeam
+                       : profile_ == Profile::kRenoir ? Rules::kRenoir
+                                                      : Rules::kFlink;
   return input;
+}
+
+SuiteOptions NexmarkProgram::suite_options() const {
+  SuiteOptions options{.allowed_lateness = input_.lateness()};
+  if (profile_ == Profile::kOriginal) {
+    options.hot_items_window = absl::Hours(1);
+    options.hot_items_slide = absl::Minutes(1);
+  } else if (profile_ == Profile::kBeam) {
+    options.hot_items_slide = absl::Seconds(5);
+  }
+  options.one_hot_item = profile_ == Profile::kRenoir;
+  options.hot_items_window = window_.value_or(options.hot_items_window);
+  options.hot_items_slide = slide_.value_or(options.hot_items_slide);
+  options.session_gap = window_.value_or(options.session_gap);
+  return options;
 }
 
 absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engine::EngineOptions& options,
@@ -94,7 +142,7 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
               << (format_ == Format::kLean ? ", without texts that the query does not read" : ", with all texts")
               << "\n";
   }
-  return query().build(SourceOf(input, generator_), *sinks_);
+  return query().build(SourceOf(input, generator_), suite_options(), *sinks_);
 }
 
 std::uint64_t NexmarkProgram::most_line_bytes(std::uint32_t executor_count) const {
@@ -102,28 +150,51 @@ std::uint64_t NexmarkProgram::most_line_bytes(std::uint32_t executor_count) cons
 }
 
 std::uint64_t NexmarkProgram::verify_memory_bytes(std::uint32_t executor_count) const {
-  // What one executor has to emit is beside what all have emitted.
-  return most_line_bytes(executor_count) + most_line_bytes(1);
+  // The rows that all executors have emitted, and those that they have to emit: an executor's after another's, or all.
+  return most_line_bytes(executor_count) + most_line_bytes(query().emitter == Emitter::kReader ? 1 : executor_count);
 }
 
 absl::StatusOr<std::string> NexmarkProgram::CheckNode(const engine::RunFacts& facts, const Watch& watch) {
-  const EventFlows flows{.generator = generator_.get(), .records_read = facts.records_read, .watch = watch};
+  const EventFlows flows{
+      .generator = generator_.get(),
+      .records_read = facts.records_read,
+      .watermark_every = input_.events.disorder_group == 1 ? 1 : input_.watermark_every,
+      .allowed_lateness_ms = absl::ToInt64Milliseconds(input_.lateness()),
+      .watch = watch,
+  };
+  if (query().emitter == Emitter::kLeader) {
+    return CheckLeaders(facts, flows);
+  }
+  // Each executor's rows follow from its own events.
   for (const ExecutorId executor : facts.leaders) {
-    std::vector<std::string> expected;
-    absl::Status status = query().recompute(flows.Of(Value(executor)),
-                                            [&expected](std::string line) { expected.push_back(std::move(line)); });
+    const absl::StatusOr<std::vector<std::string>> expected =
+        Recompute(query(), flows.Of(Value(executor)), suite_options());
+    absl::Status status = expected.status();
     if (status.ok()) {
-      status = CompareLines(std::string(query().name), sinks_->TakeLines(Value(executor)), std::move(expected));
+      status = CompareLines(std::string(query().name), sinks_->TakeLines(Value(executor)), *expected);
     }
     if (!status.ok()) {
       return status;
     }
   }
-  return "";
+  return EncodeTotals({});
 }
 
-absl::Status NexmarkProgram::CheckRun(std::span<const std::string> /*nodes*/) {
-  return absl::OkStatus();  // each executor's rows follow from its own events
+absl::StatusOr<std::string> NexmarkProgram::CheckLeaders(const engine::RunFacts& facts, const EventFlows& flows) {
+  const absl::StatusOr<std::vector<std::string>> expected = Recompute(query(), flows, suite_options());
+  if (!expected.ok()) {
+    return expected.status();
+  }
+  std::vector<std::string> emitted;
+  for (const ExecutorId executor : facts.leaders) {
+    std::ranges::move(sinks_->TakeLines(Value(executor)), std::back_inserter(emitted));
+  }
+  const Verdict verdict = ComparePartOfLines(std::string(query().name), std::move(emitted), *expected);
+  return verdict.status.ok() ? absl::StatusOr<std::string>(EncodeTotals(verdict)) : verdict.status;
+}
+
+absl::Status NexmarkProgram::CheckRun(std::span<const std::string> nodes) {
+  return CheckAllTotals(std::string(query().name), nodes);
 }
 
 }  // namespace glaive::queries::nexmark::suite

@@ -11,6 +11,7 @@
 
 #include "engine/cluster/query_program.h"
 #include "queries/nexmark/events/event_generator.h"
+#include "queries/nexmark/suite/event_flows.h"
 #include "queries/nexmark/suite/event_input.h"
 #include "queries/nexmark/suite/query_definition.h"
 #include "queries/nexmark/suite/row_sinks.h"
@@ -32,16 +33,23 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
 
  private:
   enum class Format : std::uint8_t { kFull, kLean };
+  enum class Profile : std::uint8_t { kFlink, kBeam, kRenoir, kOriginal };
 
   const QueryDefinition& query() const;
   absl::Status CheckFlags() const;
-  /// The events as the flags describe them, without the texts that a lean format goes without.
+  /// The events as the flags describe them: by the profile's rules, without the texts that a lean format goes without.
   EventInput input() const;
+  /// The windows that the profile has, or the flags.
+  SuiteOptions suite_options() const;
+  absl::StatusOr<std::string> CheckLeaders(const engine::RunFacts& facts, const EventFlows& flows);
   /// The most bytes that a node retains of rows.
   std::uint64_t most_line_bytes(std::uint32_t executor_count) const;
 
   std::size_t query_ = 0;  // of AllQueries()
+  Profile profile_ = Profile::kFlink;
   Format format_ = Format::kFull;
+  std::optional<absl::Duration> window_;
+  std::optional<absl::Duration> slide_;
   EventInput input_;
   std::shared_ptr<const events::EventGenerator> generator_;
   std::optional<RowSinks> sinks_;

@@ -98,11 +98,14 @@ INPUT = {
 }
 
 # Those of nexmark, whose events have other flags than the records of the other queries.
+WINDOWS_OUT_OF_ORDER = ["--query=q11", "--event-rate=10", "--disorder-group=1000"]
 EVENTS = {
     **{flag: INPUT[flag] for flag in ["records", "seed", "event-rate", "rate", "export-input"]},
     "seconds": Effect("100ms", lambda before, after: after.records > before.records, ["--generate=live"]),
     "generate": Effect("live", lambda before, after: "made while the run reads them" in after.out),
     "disorder-group": Effect("70", "rows", ["--event-rate=100"]),
+    "allowed-lateness": Effect("0", "late_records", WINDOWS_OUT_OF_ORDER),
+    "watermark-every": Effect("7", "late_records", [*WINDOWS_OUT_OF_ORDER, "--allowed-lateness=0"]),
     "bid-bytes": Effect("300", "rows"),
     **{flag: Effect("70", lambda before, after: before.files["input.csv"] != after.files["input.csv"],
                     ["--export-input=input.csv"])
@@ -187,6 +190,8 @@ OWN = {
            "on-bad-record": Effect("skip", "code", ["--input=bad-tasks"], start=[])},
     "ro": {},
     "nexmark": {"query": Effect("q2", "rows"), "profile": Effect("beam", "rows"),
+                "window": Effect("7s", "rows", ["--query=q11", "--event-rate=10"]),
+                "slide": Effect("5s", "rows", ["--query=q5", "--event-rate=10"]),
                 "format": Effect("lean", lambda before, after: "without texts that the query does not read" in after.out)},
     "wordcount": {"form": Effect("windowed", "rows"), "window": Effect("7s", "rows", ["--form=windowed"]),
                   "input": Effect("text", "rows", ["--input=bad-text", "--on-bad-record=skip"], start=[]),

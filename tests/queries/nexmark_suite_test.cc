@@ -1,8 +1,10 @@
 // The queries of NEXMark's suite whole, on several cluster shapes, with events out of order, checked by the oracle; and
 // wrong results are caught.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,33 +38,60 @@ EventInput InputOf(const QueryDefinition& query, Generate generate, events::Rule
           .records = query.name == "q2" ? 10'000U : 2'000U};
 }
 
-/// A run's lines by executor, and what they should be.
+/// A run's lines and what they should be: by executor, or of queries with leaders together.
 struct LinesOfRun {
   absl::Status status;
+  std::uint64_t late_records = 0;
   std::vector<Lines> emitted;
   std::vector<Lines> expected;
 };
 
-LinesOfRun RunSuite(const QueryDefinition& query, const EventInput& input, std::uint32_t nodes,
-                    std::uint32_t executors) {
-  const engine::Workload cluster{.nodes = nodes, .executors = executors, .records = input.records};
+LinesOfRun RunSuite(const QueryDefinition& query, const EventInput& input, std::uint32_t nodes, std::uint32_t executors,
+                    bool one_hot_item = false) {
+  const engine::Workload cluster{
+      .nodes = nodes, .executors = executors, .records = input.records, .max_lead_ms = 60'000};
   const auto generator = std::make_shared<const events::EventGenerator>(input.events, cluster.executor_count());
   const RowSinks sinks({.output = "", .retain = true, .most_bytes = 1 << 30}, cluster.executor_count());
+  const SuiteOptions options{.one_hot_item = one_hot_item, .allowed_lateness = input.lateness()};
   LinesOfRun run;
   std::vector<engine::ExecutorMetrics> metrics;
-  run.status = engine::RunNodes(cluster, *query.build(SourceOf(input, generator), sinks), metrics);
-  EventFlows flows{.generator = generator.get(), .records_read = {}};
+  run.status = engine::RunNodes(cluster, *query.build(SourceOf(input, generator), options, sinks), metrics);
+  EventFlows flows{.generator = generator.get(),
+                   .records_read = {},
+                   .watermark_every = input.events.disorder_group == 1 ? 1 : input.watermark_every,
+                   .allowed_lateness_ms = absl::ToInt64Milliseconds(input.lateness())};
   for (const engine::ExecutorMetrics& executor : metrics) {
     flows.records_read.push_back(executor.records);
+    run.late_records += executor.late_records;
+    EXPECT_EQ(executor.records, input.records);
   }
+  const auto recompute = [&](const EventFlows& of, Lines& lines) {
+    run.status.Update(query.recompute(of, options, [&](std::string line) { lines.push_back(std::move(line)); }));
+  };
+  run.emitted.emplace_back();
   for (std::uint32_t executor = 0; executor < cluster.executor_count(); ++executor) {
-    run.emitted.push_back(sinks.TakeLines(executor));
-    EXPECT_EQ(flows.records_read[executor], input.records);
-    run.expected.emplace_back();
-    run.status.Update(
-        query.recompute(flows.Of(executor), [&](std::string line) { run.expected.back().push_back(std::move(line)); }));
+    if (query.emitter == Emitter::kLeader) {
+      std::ranges::move(sinks.TakeLines(executor), std::back_inserter(run.emitted[0]));
+      continue;
+    }
+    run.emitted.resize(executor + 1);
+    run.expected.resize(executor + 1);
+    run.emitted[executor] = sinks.TakeLines(executor);
+    recompute(flows.Of(executor), run.expected[executor]);
+  }
+  if (query.emitter == Emitter::kLeader) {
+    recompute(flows, run.expected.emplace_back());
   }
   return run;
+}
+
+/// The same at an event rate so low that there are many windows, of the length that queries have by default.
+EventInput InputOfWindows(const QueryDefinition& query, Generate generate) {
+  EventInput input = InputOf(query, generate);
+  input.events.event_rate = query.name == "q17" ? 1 : 20;
+  input.records = query.name == "q17" ? 90'000 : 4'000;  // a day and more
+  input.events.disorder_group = query.name == "q17" ? 10'000 : 700;
+  return input;
 }
 
 class NexmarkSuite : public ::testing::TestWithParam<ClusterShape<std::string>> {};
@@ -71,7 +100,10 @@ TEST_P(NexmarkSuite, RowsAreThoseOfASequentialProgram) {
   const auto& [nodes, executors, name] = GetParam();
   const QueryDefinition& query = QueryOf(name);
   for (const Generate generate : {Generate::kMemory, Generate::kLive}) {
-    const LinesOfRun run = RunSuite(query, InputOf(query, generate), nodes, executors);
+    const bool has_windows = query.emitter == Emitter::kLeader;
+    const EventInput input = has_windows ? InputOfWindows(query, generate) : InputOf(query, generate);
+    const LinesOfRun run = RunSuite(query, input, nodes, executors);
+    EXPECT_EQ(run.late_records, 0U);
     ASSERT_EQ(run.status, absl::OkStatus());
     for (std::size_t executor = 0; executor < run.emitted.size(); ++executor) {
       EXPECT_GT(run.emitted[executor].size(), 3U);
@@ -80,32 +112,49 @@ TEST_P(NexmarkSuite, RowsAreThoseOfASequentialProgram) {
   }
 }
 
-std::vector<std::string> NamesOfSuite() {
-  std::vector<std::string> names;
-  for (const QueryDefinition& query : AllQueries()) {
-    names.emplace_back(query.name);
-  }
-  return names;
+class NexmarkWindows : public NexmarkSuite {};
+
+TEST_P(NexmarkWindows, LateEventsDoNotCount) {
+  const auto& [nodes, executors, name] = GetParam();
+  const QueryDefinition& query = QueryOf(name);
+  EventInput input = InputOfWindows(query, Generate::kMemory);
+  input.allowed_lateness = absl::Seconds(1);
+  input.watermark_every = 50;
+  const LinesOfRun run = RunSuite(query, input, nodes, executors);
+  ASSERT_EQ(run.status, absl::OkStatus());
+  EXPECT_GT(run.late_records, 0U);
+  EXPECT_EQ(CompareLines(name, run.emitted[0], run.expected[0]), absl::OkStatus());
 }
 
-/// Every query on all shapes.
-std::vector<ClusterShape<std::string>> ShapesOfSuite() {
+/// Those queries on all shapes.
+std::vector<ClusterShape<std::string>> ShapesOf(const std::function<bool(const QueryDefinition&)>& is_wanted) {
   std::vector<ClusterShape<std::string>> shapes;
-  for (const std::string& name : NamesOfSuite()) {
-    for (const auto& [nodes, executors] :
-         {std::pair(1U, 1U), std::pair(1U, 2U), std::pair(2U, 1U), std::pair(3U, 1U)}) {
-      shapes.emplace_back(nodes, executors, name);
+  for (const QueryDefinition& query : AllQueries()) {
+    if (is_wanted(query)) {
+      for (const auto& [nodes, executors] : {std::pair(1, 1), std::pair(1, 2), std::pair(2, 1), std::pair(3, 1)}) {
+        shapes.emplace_back(nodes, executors, std::string(query.name));
+      }
     }
   }
   return shapes;
 }
 
-INSTANTIATE_TEST_SUITE_P(Queries, NexmarkSuite, ::testing::ValuesIn(ShapesOfSuite()),
-                         [](const auto& shape) { return NameOfShape(shape.param, std::get<2>(shape.param)); });
+std::string NameOfCase(const ::testing::TestParamInfo<ClusterShape<std::string>>& shape) {
+  return NameOfShape(shape.param, std::get<2>(shape.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Queries, NexmarkSuite,
+                         ::testing::ValuesIn(ShapesOf([](const QueryDefinition&) { return true; })), NameOfCase);
+INSTANTIATE_TEST_SUITE_P(Queries, NexmarkWindows, ::testing::ValuesIn(ShapesOf([](const QueryDefinition& query) {
+                           return query.emitter == Emitter::kLeader;
+                         })),
+                         NameOfCase);
 
 TEST(NexmarkSuiteTest, WrongResultsOfEachQueryAreCaught) {
   for (const QueryDefinition& query : AllQueries()) {
-    const LinesOfRun run = RunSuite(query, InputOf(query, Generate::kMemory), 1, 1);
+    const bool has_windows = query.emitter == Emitter::kLeader;
+    const EventInput input = has_windows ? InputOfWindows(query, Generate::kMemory) : InputOf(query, Generate::kMemory);
+    const LinesOfRun run = RunSuite(query, input, 1, 1);
     const Lines& right = run.emitted[0];
     ASSERT_GT(right.size(), 3U);
     const std::vector<std::pair<std::string, std::function<void(Lines&)>>> wrongs = {
@@ -144,6 +193,26 @@ TEST(NexmarkSuiteTest, RowsOfTheFirstBidAreAsByHand) {
   }
 }
 
+TEST(NexmarkSuiteTest, OneHotItemIsTheFirstOfThoseThatTie) {
+  const QueryDefinition& query = QueryOf("q5");
+  const EventInput input = InputOfWindows(query, Generate::kMemory);
+  const LinesOfRun all = RunSuite(query, input, 1, 2);
+  const LinesOfRun one = RunSuite(query, input, 1, 2, /*one_hot_item=*/true);
+  ASSERT_EQ(one.status, absl::OkStatus());
+  EXPECT_EQ(CompareLines("q5", one.emitted[0], one.expected[0]), absl::OkStatus());
+  EXPECT_LT(one.emitted[0].size(), all.emitted[0].size());
+  EXPECT_THAT(all.emitted[0], testing::IsSupersetOf(one.emitted[0]));
+}
+
+TEST(NexmarkSuiteTest, APartOfTheLinesIsCompared) {
+  const Verdict part = ComparePartOfLines("q", {"b"}, {"a", "b"});
+  EXPECT_EQ(part.status, absl::OkStatus());
+  EXPECT_EQ(part.expected.rows, 2U);
+  EXPECT_EQ(part.emitted.rows, 1U);
+  EXPECT_NE(ComparePartOfLines("q", {"a"}, {"a", "b"}).emitted, part.emitted);
+  EXPECT_TRUE(absl::IsDataLoss(ComparePartOfLines("q", {"a", "a"}, {"a", "b"}).status));
+}
+
 TEST(NexmarkSuiteTest, ComparedLinesAreNamed) {
   EXPECT_EQ(CompareLines("q", {"a", "b", "b"}, {"b", "a", "b"}), absl::OkStatus());
   EXPECT_EQ(
@@ -161,7 +230,7 @@ TEST(NexmarkSuiteTest, RowsBeyondWhatWasPlannedEndTheRun) {
   const auto generator = std::make_shared<const events::EventGenerator>(input.events, 1);
   const RowSinks sinks({.output = "", .retain = true, .most_bytes = 10'000}, 1);
   std::vector<engine::ExecutorMetrics> metrics;
-  const absl::Status status = engine::RunNodes(cluster, *query.build(SourceOf(input, generator), sinks), metrics);
+  const absl::Status status = engine::RunNodes(cluster, *query.build(SourceOf(input, generator), {}, sinks), metrics);
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
 }
 

@@ -38,7 +38,7 @@ struct PlainBid {
 /// Calls `use` with each bid.
 template <typename Use>
 absl::Status ForEachBid(const EventFlows& flows, const Use& use) {
-  return flows.ForEach([&](const Event& event) {
+  return flows.ForEach([&](const Event& event, std::int64_t /*watermark_ms*/) {
     if (event.kind == Kind::kBid) {
       use(PlainBid(event));
     }
@@ -87,21 +87,21 @@ const std::string* FindChannelId(const std::vector<std::string>& parts, std::str
 
 }  // namespace
 
-absl::Status RecomputeQ0(const EventFlows& flows, const EmitLine& emit) {
+absl::Status RecomputeQ0(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
   return ForEachBid(flows, [&](const PlainBid& bid) {
     emit(LineOf({std::to_string(bid.auction), std::to_string(bid.bidder), std::to_string(bid.price),
                  std::to_string(bid.time), bid.extra}));
   });
 }
 
-absl::Status RecomputeQ1(const EventFlows& flows, const EmitLine& emit) {
+absl::Status RecomputeQ1(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
   return ForEachBid(flows, [&](const PlainBid& bid) {
     emit(LineOf({std::to_string(bid.auction), std::to_string(bid.bidder), Euros(bid.price), std::to_string(bid.time),
                  bid.extra}));
   });
 }
 
-absl::Status RecomputeQ2(const EventFlows& flows, const EmitLine& emit) {
+absl::Status RecomputeQ2(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
   return ForEachBid(flows, [&](const PlainBid& bid) {
     if (bid.auction / 123 * 123 == bid.auction) {
       emit(LineOf({std::to_string(bid.auction), std::to_string(bid.price)}));
@@ -109,7 +109,7 @@ absl::Status RecomputeQ2(const EventFlows& flows, const EmitLine& emit) {
   });
 }
 
-absl::Status RecomputeQ14(const EventFlows& flows, const EmitLine& emit) {
+absl::Status RecomputeQ14(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
   // By the hour: n for the night, d for the day, o for what is neither.
   static constexpr std::string_view kHours = "nnnnnnnodddddddddddonnnn";
   const std::map<char, std::string> names = {{'n', "nightTime"}, {'d', "dayTime"}, {'o', "otherTime"}};
@@ -125,7 +125,7 @@ absl::Status RecomputeQ14(const EventFlows& flows, const EmitLine& emit) {
   });
 }
 
-absl::Status RecomputeQ21(const EventFlows& flows, const EmitLine& emit) {
+absl::Status RecomputeQ21(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
   const std::map<std::string, std::string> known = {{"Apple", "0"}, {"Google", "1"}, {"Facebook", "2"}, {"Baidu", "3"}};
   return ForEachBid(flows, [&](const PlainBid& bid) {
     const auto of_name = known.find(bid.channel);
@@ -139,7 +139,7 @@ absl::Status RecomputeQ21(const EventFlows& flows, const EmitLine& emit) {
   });
 }
 
-absl::Status RecomputeQ22(const EventFlows& flows, const EmitLine& emit) {
+absl::Status RecomputeQ22(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
   return ForEachBid(flows, [&](const PlainBid& bid) {
     std::vector<std::string> parts = Split(bid.url, '/');
     parts.resize(6);

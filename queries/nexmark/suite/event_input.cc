@@ -23,18 +23,18 @@ using events::EventTexts;
 using events::EventTime;
 using events::Kind;
 
-constexpr std::uint64_t kWatermarkEvery = 1024;  // records of an executor, where they are out of order
 constexpr std::uint64_t kLiveBytes = std::uint64_t{1} << 20;
 
-std::uint64_t WatermarkEvery(const EventGenerator& generator) {
-  return generator.options().disorder_group == 1 ? 0 : kWatermarkEvery;
+/// As the sources have it: 0 where events are in order.
+std::uint64_t WatermarkEvery(const EventInput& input) {
+  return input.events.disorder_group == 1 ? 0 : input.watermark_every;
 }
 
 engine::SourceFactory<Event> OpenInMemory(const EventInput& input, std::shared_ptr<const EventGenerator> generator) {
   const engine::BlockSourceOptions block{.block_records = input.records,
                                          .total_records = input.records,
                                          .records_per_second = input.rate,
-                                         .watermark_every = WatermarkEvery(*generator)};
+                                         .watermark_every = WatermarkEvery(input)};
   return [block, generator = std::move(generator)](const engine::SourceContext& context) {
     EventTexts texts(generator->options().texts);
     const auto generate = [&](std::uint64_t first, std::span<Event> records) {
@@ -46,7 +46,7 @@ engine::SourceFactory<Event> OpenInMemory(const EventInput& input, std::shared_p
 }
 
 engine::SourceFactory<Event> OpenLive(const EventInput& input, std::shared_ptr<const EventGenerator> generator) {
-  events::LiveSourceOptions options{.records_per_second = input.rate, .watermark_every = WatermarkEvery(*generator)};
+  events::LiveSourceOptions options{.records_per_second = input.rate, .watermark_every = WatermarkEvery(input)};
   if (input.seconds == absl::ZeroDuration()) {
     options.total_records = input.records;
   } else {
@@ -96,6 +96,13 @@ void AppendEvent(std::string& line, const Event& event) {
 
 }  // namespace
 
+absl::Duration EventInput::lateness() const {
+  // An event comes before others of its group, whose times differ from its own by less than this, rounded up.
+  const std::uint64_t group_ms =
+      events.disorder_group == 1 ? 0 : (events.disorder_group * 1000 + events.event_rate - 1) / events.event_rate;
+  return allowed_lateness.value_or(absl::Milliseconds(group_ms));
+}
+
 void RegisterEventInput(engine::FlagSet& flags, EventInput& input) {
   const std::string group = "Input";
   const auto add = [&](const char* name, auto& value, const char* help, engine::IntegerRange range) {
@@ -119,6 +126,13 @@ void RegisterEventInput(engine::FlagSet& flags, EventInput& input) {
       {.min = 1, .max = events::kMostEventRate});
   add("disorder-group", events.disorder_group, "so many events come in a scattered order; 1: all in order",
       {.min = 1, .max = events::kMostDisorderGroup});
+  flags.AddDuration({.name = "allowed-lateness",
+                     .group = group,
+                     .help = "how far watermarks stay behind the latest event time; by default the event time of a "
+                             "--disorder-group, so that no event is late"},
+                    input.allowed_lateness);
+  add("watermark-every", input.watermark_every, "events of an executor between two watermarks, with --disorder-group",
+      {.min = 1, .max = 1ULL << 40});
   const engine::IntegerRange bytes{.min = 0, .max = events::kMostEventBytes};
   add("person-bytes", events.person_bytes, "average bytes of a person, filled up by its extra text", bytes);
   add("auction-bytes", events.auction_bytes, "average bytes of an auction, likewise", bytes);
@@ -139,6 +153,9 @@ void RegisterEventInput(engine::FlagSet& flags, EventInput& input) {
     if (input.seconds != absl::ZeroDuration() && input.generate != Generate::kLive) {
       return absl::InvalidArgumentError(
           "--seconds goes with --generate=live: events in memory are read once, since each has a number of its own");
+    }
+    if (input.lateness() != absl::Trunc(input.lateness(), absl::Milliseconds(1))) {
+      return absl::InvalidArgumentError("--allowed-lateness must be whole milliseconds, e.g. 250ms");
     }
     if (input.seconds != absl::ZeroDuration() && !input.export_input.empty()) {
       return absl::InvalidArgumentError("--export-input does not go with --seconds: the input has no end beforehand");

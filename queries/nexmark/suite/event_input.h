@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -27,10 +28,14 @@ enum class Generate : std::uint8_t { kMemory, kLive };
 struct EventInput {
   events::EventOptions events;
   Generate generate = Generate::kMemory;
-  std::uint64_t records = 1'000'000;              // of an executor
-  absl::Duration seconds = absl::ZeroDuration();  // how long to read; 0: until `records` are read
-  double rate = 0;                                // records a second of real time; 0: no limit
-  std::string export_input = {};                  // CSV file, or empty
+  std::uint64_t records = 1'000'000;                    // of an executor
+  absl::Duration seconds = absl::ZeroDuration();        // how long to read; 0: until `records` are read
+  double rate = 0;                                      // records a second of real time; 0: no limit
+  std::optional<absl::Duration> allowed_lateness = {};  // absent: as long as a group of events out of order
+  std::uint64_t watermark_every = 1024;                 // events of an executor between two watermarks, out of order
+  std::string export_input = {};                        // CSV file, or empty
+
+  absl::Duration lateness() const;
 };
 
 /// Adds the flags, with a check that they make sense. `input.events.texts` and the rules are others' to set.

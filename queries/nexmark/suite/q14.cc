@@ -54,7 +54,7 @@ Q14Row ToQ14Row(const Bid& bid) {
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ14(const Events& events, const RowSinks& sinks) {
+std::unique_ptr<engine::Query> BuildQ14(const Events& events, const SuiteOptions& /*options*/, const RowSinks& sinks) {
   return engine::From(events).FilterMap(&events::BidOf).Filter(&IsOfInterest).Map(&ToQ14Row).To(sinks);
 }
 

@@ -18,7 +18,7 @@ GLAIVE_RECORD(Q2Row, auction, price)
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ2(const Events& events, const RowSinks& sinks) {
+std::unique_ptr<engine::Query> BuildQ2(const Events& events, const SuiteOptions& /*options*/, const RowSinks& sinks) {
   return engine::From(events)
       .FilterMap(&events::BidOf)
       .Filter([](const Bid& bid) { return bid.auction % 123 == 0; })

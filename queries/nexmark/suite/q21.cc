@@ -45,7 +45,7 @@ std::optional<Text> KnownId(const Text& channel) {
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ21(const Events& events, const RowSinks& sinks) {
+std::unique_ptr<engine::Query> BuildQ21(const Events& events, const SuiteOptions& /*options*/, const RowSinks& sinks) {
   const auto id_in_url = std::make_shared<const RE2>("(?:&|^)channel_id=([^&]*)");
   return engine::From(events)
       .FilterMap(&events::BidOf)

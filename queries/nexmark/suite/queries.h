@@ -15,19 +15,25 @@
 
 namespace glaive::queries::nexmark::suite {
 
-std::unique_ptr<engine::Query> BuildQ0(const Events& events, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ1(const Events& events, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ2(const Events& events, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ14(const Events& events, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ21(const Events& events, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ22(const Events& events, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ0(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ1(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ2(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ5(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ11(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ14(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ17(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ21(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ22(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
 
-absl::Status RecomputeQ0(const EventFlows& flows, const EmitLine& emit);
-absl::Status RecomputeQ1(const EventFlows& flows, const EmitLine& emit);
-absl::Status RecomputeQ2(const EventFlows& flows, const EmitLine& emit);
-absl::Status RecomputeQ14(const EventFlows& flows, const EmitLine& emit);
-absl::Status RecomputeQ21(const EventFlows& flows, const EmitLine& emit);
-absl::Status RecomputeQ22(const EventFlows& flows, const EmitLine& emit);
+absl::Status RecomputeQ0(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+absl::Status RecomputeQ1(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+absl::Status RecomputeQ2(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+absl::Status RecomputeQ5(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+absl::Status RecomputeQ11(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+absl::Status RecomputeQ14(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+absl::Status RecomputeQ17(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+absl::Status RecomputeQ21(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+absl::Status RecomputeQ22(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
 
 /// In the order of their numbers.
 std::span<const QueryDefinition> AllQueries();

@@ -60,14 +60,24 @@ def both_joined(statement, *flags, **others):
     return both(statement, *flags, records=20_000, tables=("sellers",), **others)
 
 
-def nexmark(query, *flags):
+def nexmark(statement, *flags):
     """A query of NEXMark's suite in order of event time, and with events out of order, made while the run reads them."""
-    common = [f"--query={query}", "--records=5000", *flags]
-    parameters = {"watermark_every": 1024, "allowed_lateness_ms": 0}
+    common = [f"--query={statement.split('-')[0]}", "--records=5000", *flags]
+    parameters = {"watermark_every": WATERMARK_EVERY, "allowed_lateness_ms": 0}
     disorder = ["--disorder-group=1000", "--seed=2", "--generate=live", "--format=lean"]
-    return [Scenario("nexmark", f"nexmark/{query}", ["--nodes=2", *common], parameters, late=False),
-            Scenario("nexmark", f"nexmark/{query}", ["--nodes=3", "--executors=2", *common, *disorder], parameters,
+    return [Scenario("nexmark", f"nexmark/{statement}", ["--nodes=2", *common], parameters, late=False),
+            Scenario("nexmark", f"nexmark/{statement}", ["--nodes=3", "--executors=2", *common, *disorder], parameters,
                      late=False)]
+
+
+def nexmark_windows(statement, *flags, window_ms, slide_ms=None):
+    """The same of a query with windows; of the events out of order some are late."""
+    lateness = ["--allowed-lateness=1s", f"--watermark-every={WATERMARK_EVERY}"]
+    in_order, disordered = nexmark(statement, "--event-rate=100", *flags)
+    windows = {"window_ms": window_ms, "slide_ms": slide_ms or window_ms}
+    return [dataclasses.replace(in_order, parameters=in_order.parameters | windows),
+            dataclasses.replace(disordered, parameters=disordered.parameters | windows | {"allowed_lateness_ms": 1_000},
+                                flags=[*disordered.flags, *lateness], late=True)]
 
 
 ALL = [
@@ -104,6 +114,11 @@ ALL = [
     *nexmark("q0"),
     *nexmark("q1", "--profile=beam"),
     *nexmark("q2", "--records=20000"),
+    *nexmark_windows("q5", window_ms=10_000, slide_ms=2_000),
+    *nexmark_windows("q5", "--profile=beam", window_ms=10_000, slide_ms=5_000),
+    *nexmark_windows("q5-one", "--profile=renoir", window_ms=10_000, slide_ms=2_000),
+    *nexmark_windows("q11", window_ms=10_000),
+    *nexmark_windows("q17", "--event-rate=1", "--records=20000", window_ms=24 * HOUR_MS),
     *nexmark("q14", "--profile=renoir", "--records=20000", "--event-rate=1"),  # half a day, and more
     *nexmark("q21"),
     *nexmark("q22", "--profile=renoir"),
