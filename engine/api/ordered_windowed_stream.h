@@ -46,29 +46,19 @@ class OrderedWindowedStream {
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;
-    constexpr bool kHasTexts = [] {
-      if constexpr (!kDistinct && AggregateOf<A, R>) {
-        return kHasText<typename A::template Value<R>>;
-      } else {
-        return false;
-      }
-    }();
     constexpr bool kIsRefused = std::is_same_v<A, RefusedAggregate>;
+    constexpr bool kReads = ExpectReadableTexts<A, R>();
     static_assert(!kDistinct,
                   "glaive: Distinct{} is not for CountWindow or Transaction, only for windows that all keys share; "
                   "Process() sees all records of a window");
-    static_assert(
-        !kHasTexts,
-        "glaive: an aggregate in a CountWindow or a Transaction reads no Text; texts can be keys, and Process() reads "
-        "them");
     constexpr bool kIsAggregate = [] {
-      if constexpr (kDistinct || kHasTexts) {
+      if constexpr (kDistinct || !kReads) {
         return false;
       } else {
         return AggregateOf<A, R>;
       }
     }();
-    static_assert(kIsAggregate || kIsRefused || kDistinct || kHasTexts,
+    static_assert(kIsAggregate || kIsRefused || kDistinct || !kReads,
                   "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}");
     if constexpr (kIsAggregate) {
       return std::move(*this).With(AggregateOfWindow<A, R>{aggregate});

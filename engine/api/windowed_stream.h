@@ -80,14 +80,9 @@ class WindowedStream {
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;
     constexpr bool kIsRefused = std::is_same_v<A, RefusedAggregate>;
-    constexpr bool kHides = kReadsHiddenText<A, Record>;
-    constexpr bool kAdds = kAddsTexts<A, Record>;
-    static_assert(!kHides,
-                  "glaive: an aggregate reads a struct with a Text that is not described: write GLAIVE_RECORD(Struct, "
-                  "member, member, ...) beside it");
-    static_assert(!kAdds, "glaive: Sum{}, Mean{} and Variance{} read numbers; a Text is none");
+    constexpr bool kReads = ExpectReadableTexts<A, Record>();
     constexpr bool kIsAggregate = [] {
-      if constexpr (kHides || kAdds) {
+      if constexpr (!kReads) {
         return false;
       } else {
         return AggregateOf<A, Record> && kElementsAreKeys<A, Record>;
@@ -95,7 +90,7 @@ class WindowedStream {
     }();
     constexpr bool kHasOneDistinctAtMost = kDistincts<A> <= 1;
     constexpr bool kGoTogether = !kDistinct || !std::is_same_v<W, Session>;
-    static_assert(kIsAggregate || kIsRefused || kHides || kAdds,
+    static_assert(kIsAggregate || kIsRefused || !kReads,
                   "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}; what Distinct{} "
                   "counts could be a key");
     static_assert(kHasOneDistinctAtMost,
@@ -128,19 +123,14 @@ class WindowedStream {
   template <typename Function>
   auto Process(Function function) && {
     constexpr bool kEnds = !std::is_same_v<W, Unbounded>;
-    constexpr bool kHasTexts = kHasText<Record> || kHidesText<Record>;
+    constexpr bool kHides = kHidesText<Record>;
     static_assert(kEnds, "glaive: Process() takes windows that end: Tumbling, Sliding, Session, or CountWindow");
-    static_assert(
-        !kHasTexts,
-        "glaive: Process() of a window of event time reads no Text, whose bytes are gone when the window ends: "
-        "Map() records to what it needs; texts can be keys");
-    if constexpr (!kEnds || kHasTexts) {
+    ExpectDescribedTexts<Record>();
+    if constexpr (!kEnds || kHides) {
       return WrongOrder{};
     } else if constexpr (!ExpectProcessFunction<Function, K, TimeWindow, Record>()) {
       return WrongOrder{};
     } else {
-      constexpr bool kMakesTexts = kHasText<ProcessValue<Function, K, TimeWindow, Record>>;
-      static_assert(!kMakesTexts, "glaive: the function of Process() over a window of event time returns no Text");
       using Input = ContentInput<Origin, Chain, Key, kHasLateSink>;
       using Plan = ContentPlan<Input, W, Function>;
       return ResultsOf<typename Plan::Row, /*kHasTime=*/true>(

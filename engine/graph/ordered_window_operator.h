@@ -193,10 +193,17 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
     };
     if constexpr (Plan::kHasParts) {
       const absl::Status status = plan_->windows.BeginsPart(open.records) ? push(Element()) : absl::OkStatus();
-      if (status.ok()) {
-        plan_->contents.Add(open.elements.back(), record);
+      if (!status.ok()) {
+        return status;
       }
-      return status;
+      if constexpr (kHasText<Element>) {
+        Element changed = open.elements.back();
+        plan_->contents.Add(changed, record);
+        return open.elements.ReplaceBack(*context_->memory, blocks_, changed);
+      } else {
+        plan_->contents.Add(open.elements.back(), record);
+        return absl::OkStatus();
+      }
     } else {
       return push(record);
     }

@@ -285,6 +285,16 @@ inline constexpr bool kAddsTexts = [] {
 template <typename... As, typename R>
 inline constexpr bool kAddsTexts<Several<As...>, R> = (kAddsTexts<As, R> || ...);
 
+/// Refuses what an aggregate reads of texts, with a sentence; whether it may go on.
+template <typename A, typename R>
+constexpr bool ExpectReadableTexts() {
+  static_assert(!kReadsHiddenText<A, R>,
+                "glaive: an aggregate reads a struct with a Text that is not described: write GLAIVE_RECORD(Struct, "
+                "member, member, ...) beside it");
+  static_assert(!kAddsTexts<A, R>, "glaive: Sum{}, Mean{} and Variance{} read numbers; a Text is none");
+  return !kReadsHiddenText<A, R> && !kAddsTexts<A, R>;
+}
+
 /// What --explain calls an aggregate: "count"; of several "count, mean".
 template <typename A>
 std::string AggregateName(const A& aggregate) {

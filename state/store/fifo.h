@@ -44,17 +44,25 @@ class Fifo {
       }
     }
     T copy = element;
-    if constexpr (kHasText<T>) {
-      if (const std::size_t bytes = TextBytes(element); bytes > 0) {
-        const absl::StatusOr<std::byte*> block = blocks.Acquire(memory, bytes);
-        if (!block.ok()) {
-          return block.status();
-        }
-        MoveTexts(copy, reinterpret_cast<char*>(*block));
-      }
+    if (absl::Status status = CopyTexts(memory, blocks, copy); !status.ok()) {
+      return status;
     }
     std::memcpy(static_cast<void*>(data_ + begin_ + size_), &copy, sizeof(T));
     ++size_;
+    return absl::OkStatus();
+  }
+
+  /// Puts a copy of an element with its texts in the place of the newest one. The element may have texts of that one.
+  /// ResourceExhausted past the budget; then nothing has changed.
+  absl::Status ReplaceBack(StateMemory& memory, SmallBlocks& blocks, const T& element)
+    requires kHasText<T>
+  {
+    T copy = element;
+    if (absl::Status status = CopyTexts(memory, blocks, copy); !status.ok()) {
+      return status;
+    }
+    ReleaseTexts(memory, blocks, back());
+    back() = copy;
     return absl::OkStatus();
   }
 
@@ -104,6 +112,19 @@ class Fifo {
     return absl::OkStatus();
   }
 
+  /// Makes the long texts of an element refer to a block of its own.
+  static absl::Status CopyTexts(StateMemory& memory, SmallBlocks& blocks, T& element) {
+    if constexpr (kHasText<T>) {
+      if (const std::size_t bytes = TextBytes(element); bytes > 0) {
+        const absl::StatusOr<std::byte*> block = blocks.Acquire(memory, bytes);
+        if (!block.ok()) {
+          return block.status();
+        }
+        MoveTexts(element, reinterpret_cast<char*>(*block));
+      }
+    }
+    return absl::OkStatus();
+  }
   /// The first long text of an element lies at the start of its block.
   static void ReleaseTexts(StateMemory& memory, SmallBlocks& blocks, const T& element) {
     const char* first = nullptr;

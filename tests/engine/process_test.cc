@@ -280,6 +280,66 @@ TEST_P(ProcessedWindows, KeysMayHaveTexts) {
   EXPECT_TRUE(counts == expected);
 }
 
+/// Of the records' texts, some of which lie elsewhere: the greatest in each window of the keys of one length.
+class ProcessedTexts : public ProcessedWindows {
+ protected:
+  using Greatest = std::map<std::tuple<std::int64_t, std::int64_t, std::uint64_t>, std::string>;
+
+  template <typename W>
+  Greatest Processed(const W& window) {
+    std::vector<std::vector<WindowResult<std::uint64_t, Text>>> rows(executors());
+    CollectedTexts texts(executors());
+    Run(*From(TestSource(workload()))
+             .Map([](const TestRecord& record) { return KeyOf<Text>(record.key); })
+             .KeyBy([](const Text& text) { return std::uint64_t{text.size()} % 3; })
+             .Window(window)
+             .Process([](std::uint64_t, const TimeWindow&, std::span<const Text> all) {
+               return *std::ranges::max_element(all);
+             })
+             .To(Collect(rows, texts)));
+    Greatest greatest;
+    for (const auto& row : Joined(rows)) {
+      greatest[{row.window_start_ms, row.window_end_ms, row.key}] = std::string(row.value.view());
+    }
+    return greatest;
+  }
+  /// The greatest text of the records of a key that are in a window.
+  Greatest Expected(const TimesOfCells& windows) const {
+    Greatest expected;
+    for (const auto& [cell, times] : windows) {
+      std::string& greatest = expected[cell];
+      ForEachTestRecord([&](const TestRecord& record) {
+        const std::string text(KeyOf<Text>(record.key).view());
+        if (text.size() % 3 == std::get<2>(cell) && record.event_time_ms >= std::get<0>(cell) &&
+            record.event_time_ms < std::get<1>(cell)) {
+          greatest = std::max(greatest, text);
+        }
+      });
+    }
+    return expected;
+  }
+  std::map<std::uint64_t, std::vector<JudgedTime>> TimesByKey() const {
+    std::map<std::uint64_t, std::vector<JudgedTime>> times;
+    ForEachTestRecord([&](const TestRecord& record) {
+      times[KeyOf<Text>(record.key).size() % 3].push_back({record.event_time_ms, kMinEventTimeMs});
+    });
+    return times;
+  }
+};
+GLAIVE_ON_EACH_SHAPE(ProcessedTexts);
+
+TEST_P(ProcessedTexts, AreReadAndReturnedInSlidingWindows) {
+  TimesOfCells windows;
+  for (const auto& [key, times] : TimesByKey()) AddToWindows(key, times, 500, 200, windows);
+  EXPECT_EQ(Processed(Sliding{absl::Milliseconds(500), absl::Milliseconds(200)}), Expected(windows));
+}
+
+TEST_P(ProcessedTexts, AreReadAndReturnedInSessions) {
+  TimesOfCells windows;
+  for (const auto& [key, times] : TimesByKey()) AddToSessions(key, times, 5, windows);
+  EXPECT_EQ(Processed(Session{absl::Milliseconds(5)}), Expected(windows));
+}
+
 TEST(ProcessedWindowsMemory, IsTheRunsBudget) {
   Workload workload{.records = 400'000, .max_lead_ms = 200};
   workload.state_limit_bytes = std::uint64_t{6} << 20;

@@ -143,6 +143,28 @@ TEST_P(TextValues, WithoutWindowsNowAndThen) {
   ExpectInWindows(Unbounded{absl::Milliseconds(800)}, WordsAsOf(AllWords(workload()), 800));
 }
 
+/// Each key has one window, of many parts: the order in which executors bring the words does not matter.
+TEST_P(TextValues, InWindowsByOrder) {
+  auto stream =
+      Words(workload()).KeyBy(&Word::key).Window(CountWindow{.size = 100'000, .slide = 10}).Aggregate(AllOfTexts());
+  using NumberedRow = typename decltype(stream)::Record;
+  std::vector<std::vector<NumberedRow>> rows(executors());
+  CollectedTexts texts(executors());
+  Run(*std::move(stream).To(Collect(rows, texts)));
+  std::map<std::uint64_t, std::string> expected;
+  for (const auto& [group, words] : WordsByKey(AllWords(workload()))) {
+    expected[std::get<2>(group)] = absl::StrCat(words.size(), ExpectedJson(words));
+  }
+  std::map<std::uint64_t, std::string> found;
+  for (const auto& share : rows) {
+    for (const NumberedRow& row : share) {
+      absl::StrAppend(&found[row.key], row.records);
+      AppendJson(found[row.key], row.value);
+    }
+  }
+  EXPECT_TRUE(SameElements(found, expected));
+}
+
 /// Beside a Distinct, whose table has a value for each element.
 TEST_P(TextValues, BesideElements) {
   auto stream = Words(workload())

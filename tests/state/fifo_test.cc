@@ -121,6 +121,29 @@ TEST(Fifo, OwnsTheTextsOfItsElements) {
   EXPECT_EQ(memory.used_bytes(), 0U);
 }
 
+/// The new element has a text of the old one, and another in memory that is overwritten.
+TEST(Fifo, ReplacesTheNewestElement) {
+  StateMemory memory(std::uint64_t{1} << 20);
+  SmallBlocks blocks;
+  Fifo<LabelledPair> queue;
+  ASSERT_TRUE(queue.Push(memory, blocks, {.first = Text("the oldest element"), .number = 0, .second = Text()}).ok());
+  ASSERT_TRUE(queue.Push(memory, blocks, {.first = Text("the newest element"), .number = 0, .second = Text()}).ok());
+  for (std::uint64_t step = 1; step < 50'000; ++step) {
+    std::string bytes(13 + step % 90, static_cast<char>('a' + step % 26));
+    const std::string before(queue.back().second.view());
+    const LabelledPair next{.first = queue.back().second, .number = step, .second = Text(bytes)};
+    ASSERT_TRUE(queue.ReplaceBack(memory, blocks, next).ok()) << "in step " << step;
+    std::ranges::fill(bytes, '-');
+    ASSERT_EQ(queue.back().first.view(), before);
+    ASSERT_EQ(queue.back().second.view(), std::string(13 + step % 90, static_cast<char>('a' + step % 26)));
+    ASSERT_EQ(queue.back().number, step);
+  }
+  EXPECT_EQ(queue.elements().front().first.view(), "the oldest element");
+  queue.Clear(memory, blocks);
+  blocks.ReleaseAll(memory);
+  EXPECT_EQ(memory.used_bytes(), 0U);
+}
+
 TEST(Fifo, EndsWithTheBudget) {
   StateMemory memory(std::uint64_t{4} << 20);
   SmallBlocks blocks;
