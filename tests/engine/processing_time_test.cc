@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -12,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "engine/api/stream.h"
+#include "engine/api/together.h"
 #include "engine/sink/collect.h"
-#include "tests/engine/cluster_harness.h"
+#include "tests/engine/cluster_shapes.h"
 #include "tests/state/same_elements.h"
 
 namespace glaive::engine {
@@ -268,6 +269,37 @@ TEST(ProcessingTime, WindowsBehindAnExchangeCloseOnASilentStream) {
   ASSERT_EQ(rows[0].size(), 1U);
   EXPECT_EQ(rows[0][0].window_end_ms - rows[0][0].window_start_ms, 2'000);
   EXPECT_EQ(metrics[0].windows_fired_early, 1U) << "the window waited for the end of the stream";
+}
+
+using ProcessingTimes = OnEachShape;
+GLAIVE_ON_EACH_SHAPE(ProcessingTimes);
+
+/// By the clocks of all executors, behind a source and behind an exchange.
+TEST_P(ProcessingTimes, EachRecordIsInOneWindowWhoeverTakesItIn) {
+  std::vector<std::vector<TestRow>> behind_source(executors());
+  std::vector<std::vector<TestRow>> behind_exchange(executors());
+  const auto records = From(TestSource(workload()));
+  const auto counted = [](auto stream) {
+    return std::move(stream)
+        .KeyBy(&TestRecord::key)
+        .Window(ProcessingTime(Tumbling{absl::Milliseconds(5)}))
+        .Aggregate(Count{});
+  };
+  const ClusterOutcome outcome = Run(*Together(counted(records).To(Collect(behind_source)),
+                                               counted(Stream(records).Shuffle()).To(Collect(behind_exchange))));
+  std::map<std::uint64_t, std::uint64_t> expected;
+  ForEachTestRecord([&](const TestRecord& record) { ++expected[record.key]; });
+  for (const auto* rows : {&behind_source, &behind_exchange}) {
+    std::map<std::uint64_t, std::uint64_t> counts;
+    for (const auto& share : *rows) {
+      for (const TestRow& row : share) {
+        counts[row.key] += row.value;
+        EXPECT_GE(row.window_start_ms, kStartMs) << "a time of the wall clock";
+      }
+    }
+    EXPECT_EQ(counts, expected);
+  }
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
 }
 
 }  // namespace
