@@ -80,7 +80,7 @@ std::vector<std::string> CountedRows(const std::vector<Seen>& seen, std::uint64_
   for (const auto& [window, events] : GroupUnbounded(seen, 0, key.key_of)) {
     for (std::uint64_t number = 0; number * slide < events.size(); ++number) {
       const std::uint64_t records = std::min<std::uint64_t>(size, events.size() - number * slide);
-      rows.push_back(RowText({}, key.text(window.key), absl::StrCat(number, " ", records, " ", value(records))));
+      rows.push_back(RowText({}, key.text(window.key), absl::StrCat(number, "-", records, "-", value(records))));
       if (records < size) break;
     }
   }
@@ -153,7 +153,7 @@ CatalogueEntry Transactions() {
         std::vector<std::string> rows;
         for (const auto& [window, events] : GroupUnbounded(Read(input, 0), 0, KeyOf)) {
           const auto closing = static_cast<std::uint64_t>(std::ranges::count_if(events, IsClosing));
-          rows.push_back(RowText(window, PlainText(window.key), absl::StrCat(events.size(), " ", closing)));
+          rows.push_back(RowText(window, PlainText(window.key), absl::StrCat(events.size(), "-", closing)));
         }
         return rows;
       });
