@@ -123,7 +123,7 @@ TEST(Fifo, OwnsTheTextsOfItsElements) {
 
 /// The new element has a text of the old one, and another in memory that is overwritten.
 TEST(Fifo, ReplacesTheNewestElement) {
-  StateMemory memory(std::uint64_t{1} << 20);
+  StateMemory memory(std::uint64_t{4} << 20);
   SmallBlocks blocks;
   Fifo<LabelledPair> queue;
   ASSERT_TRUE(queue.Push(memory, blocks, {.first = Text("the oldest element"), .number = 0, .second = Text()}).ok());
