@@ -1,0 +1,8 @@
+// expect: glaive: Broadcast() comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = Clicks().KeyBy(&Click::page).Broadcast().Aggregate(Count{}).To(Discard{});
+
+}  // namespace glaive::engine
