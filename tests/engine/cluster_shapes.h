@@ -20,7 +20,7 @@ namespace glaive::engine {
 /// Its parameter: the numbers of nodes, and of executors of each.
 class OnEachShape : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t>> {
  protected:
-  Workload workload() const {
+  virtual Workload workload() const {
     return {.nodes = std::get<0>(GetParam()), .executors = std::get<1>(GetParam()), .records = 20'000};
   }
   std::uint32_t executors() const { return workload().executor_count(); }

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,6 +22,7 @@
 #include "engine/api/together.h"
 #include "engine/api/union.h"
 #include "engine/sink/collect.h"
+#include "engine/sink/for_each.h"
 #include "tests/engine/cluster_shapes.h"
 #include "tests/state/same_elements.h"
 
@@ -30,27 +35,6 @@ struct Moved {
   std::uint64_t reader;
   std::uint64_t number;
 };
-
-class Exchanges : public OnEachShape {
- protected:
-  /// Windows behind an exchange count each record `copies` times, and no record is late: watermarks travel with them.
-  template <typename ExchangeFn>
-  void ExpectTheSameWindows(std::uint64_t copies, const ExchangeFn& exchange) const {
-    std::vector<std::vector<TestRow>> rows(executors());
-    ClusterOutcome outcome = Run(*exchange(From(TestSource(workload())))
-                                      .KeyBy(&TestRecord::key)
-                                      .Window(Tumbling{absl::Milliseconds(300)})
-                                      .Aggregate(Count{})
-                                      .To(Collect(rows)));
-    TestCounts expected;
-    ForEachTestRecord(
-        [&](const TestRecord& record) { expected[{record.event_time_ms / 300 * 300, record.key}] += copies; });
-    CollectOutcome(rows, outcome);
-    EXPECT_TRUE(SameElements(outcome.counts, expected));
-    EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
-  }
-};
-GLAIVE_ON_EACH_SHAPE(Exchanges);
 
 /// Numbers of a range that executors share.
 auto Numbers(std::uint64_t end) {
@@ -74,6 +58,127 @@ std::vector<std::uint64_t> UpTo(std::uint64_t end) {
   return numbers;
 }
 
+/// Closed until a number of rows of another stream have come. A test that would wait for ever opens it in the end.
+class Gate {
+ public:
+  explicit Gate(std::uint64_t rows) : rows_(rows), deadline_ns_(SteadyClock().NowNanos() + 30'000'000'000) {}
+
+  void Count() { ++counted_; }
+  bool IsOpen() {
+    if (counted_ < rows_ && SteadyClock().NowNanos() > deadline_ns_) timed_out_ = true;
+    return counted_ >= rows_ || timed_out_;
+  }
+  bool timed_out() const { return timed_out_; }
+
+ private:
+  const std::uint64_t rows_;
+  const std::int64_t deadline_ns_;
+  std::atomic<std::uint64_t> counted_ = 0;
+  std::atomic<bool> timed_out_ = false;
+};
+
+/// As Collect, but not ready before the gate is open.
+struct CollectBehind {
+  class Behind final : public Sink<Moved> {
+   public:
+    Behind(std::unique_ptr<Sink<Moved>> rows, Gate& gate) : rows_(std::move(rows)), gate_(&gate) {}
+    bool Ready() override { return gate_->IsOpen(); }
+    absl::Status Write(std::span<const Moved> rows) override { return rows_->Write(rows); }
+
+   private:
+    std::unique_ptr<Sink<Moved>> rows_;
+    Gate* gate_;
+  };
+
+  template <typename Row>
+    requires std::same_as<Row, Moved>
+  SinkFactory<Row> Factory() const {
+    return [rows = Collect(*rows).template Factory<Row>(),
+            gate = gate](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Moved>>> {
+      return std::make_unique<Behind>(rows(context).value(), *gate);
+    };
+  }
+
+  std::vector<std::vector<Moved>>* rows;
+  Gate* gate;
+};
+
+class Exchanges : public OnEachShape {
+ protected:
+  /// Windows behind an exchange count each record `copies` times, and no record is late: watermarks travel with them.
+  template <typename ExchangeFn>
+  void ExpectTheSameWindows(std::uint64_t copies, const ExchangeFn& exchange) const {
+    std::vector<std::vector<TestRow>> rows(executors());
+    ClusterOutcome outcome = Run(*exchange(From(TestSource(workload())))
+                                      .KeyBy(&TestRecord::key)
+                                      .Window(Tumbling{absl::Milliseconds(300)})
+                                      .Aggregate(Count{})
+                                      .To(Collect(rows)));
+    TestCounts expected;
+    ForEachTestRecord(
+        [&](const TestRecord& record) { expected[{record.event_time_ms / 300 * 300, record.key}] += copies; });
+    CollectOutcome(rows, outcome);
+    EXPECT_TRUE(SameElements(outcome.counts, expected));
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
+  }
+
+  void ExpectThatShuffleSpreadsEvenly() const {
+    constexpr std::uint64_t kEnd = 40'000;
+    std::vector<std::vector<Moved>> shares(executors());
+    Run(*Numbers(kEnd).Shuffle().To(Collect(shares)));
+    EXPECT_TRUE(NumbersOf(shares) == UpTo(kEnd));
+    for (const auto& share : shares)
+      EXPECT_NEAR(static_cast<double>(share.size()), 1.0 * kEnd / executors(), executors());
+  }
+
+  void ExpectThatBroadcastReachesAll() const {
+    constexpr std::uint64_t kEnd = 20'000;
+    std::vector<std::vector<Moved>> shares(executors());
+    Run(*Numbers(kEnd).Broadcast().To(Collect(shares)));
+    for (const auto& share : shares) EXPECT_TRUE(NumbersOf({share}) == UpTo(kEnd));
+  }
+
+  void ExpectThatOneExecutorGetsAll() const {
+    constexpr std::uint64_t kEnd = 20'000;
+    std::vector<std::vector<Moved>> shares(executors());
+    Run(*Numbers(kEnd).OnExecutors(1).To(Collect(shares)));
+    EXPECT_TRUE(NumbersOf({shares[0]}) == UpTo(kEnd));
+    for (std::uint32_t executor = 1; executor < executors(); ++executor) EXPECT_TRUE(shares[executor].empty());
+  }
+
+  /// The sink of the first stream is not ready before all records of the second stream have come, through an exchange
+  /// that shares the rings and the segments of the first one.
+  void ExpectThatASlowSinkHoldsUpNoOtherStream() const {
+    constexpr std::uint64_t kEnd = 20'000;
+    Workload workload = this->workload();
+    workload.slot_bytes = 512;
+    workload.credits = 2;
+    workload.fragment_bytes = 4'096;
+    Gate gate(kEnd);
+    std::vector<std::vector<Moved>> shares(executors());
+    const auto query = Together(Numbers(kEnd).Shuffle().To(CollectBehind{&shares, &gate}),
+                                Numbers(kEnd).Shuffle().To(ForEach([&gate](const Moved&) { gate.Count(); })));
+    ClusterOutcome outcome;
+    outcome.status = RunNodes(workload, *query, outcome.metrics);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    EXPECT_FALSE(gate.timed_out()) << "the second stream stood while the first one's sink was not ready";
+    EXPECT_TRUE(NumbersOf(shares) == UpTo(kEnd));
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::exchange_waits) > 0, executors() > 1);
+  }
+};
+GLAIVE_ON_EACH_SHAPE(Exchanges);
+
+/// Between nodes, and between the executors of the one node, by an RDMA device.
+class ExchangesOverVerbs : public Exchanges {
+ protected:
+  Workload workload() const override {
+    Workload workload = Exchanges::workload();
+    workload.over_verbs = true;
+    return workload;
+  }
+};
+GLAIVE_ON_EACH_SHAPE(ExchangesOverVerbs);
+
 TEST_P(Exchanges, PartitionBringsAllRecordsOfAKeyToOneExecutor) {
   constexpr std::uint64_t kEnd = 50'000;
   std::vector<std::vector<Moved>> shares(executors());
@@ -87,29 +192,17 @@ TEST_P(Exchanges, PartitionBringsAllRecordsOfAKeyToOneExecutor) {
   for (const auto& [key, its] : executors_of) EXPECT_EQ(its.size(), 1U) << "key " << key;
 }
 
-TEST_P(Exchanges, ShuffleSpreadsRecordsEvenly) {
-  constexpr std::uint64_t kEnd = 40'000;
-  std::vector<std::vector<Moved>> shares(executors());
-  Run(*Numbers(kEnd).Shuffle().To(Collect(shares)));
-  EXPECT_TRUE(NumbersOf(shares) == UpTo(kEnd));
-  for (const auto& share : shares)
-    EXPECT_NEAR(static_cast<double>(share.size()), 1.0 * kEnd / executors(), executors());
-}
+TEST_P(Exchanges, ShuffleSpreadsRecordsEvenly) { ExpectThatShuffleSpreadsEvenly(); }
+TEST_P(ExchangesOverVerbs, ShuffleSpreadsRecordsEvenly) { ExpectThatShuffleSpreadsEvenly(); }
 
-TEST_P(Exchanges, BroadcastGivesEachExecutorAllRecords) {
-  constexpr std::uint64_t kEnd = 20'000;
-  std::vector<std::vector<Moved>> shares(executors());
-  Run(*Numbers(kEnd).Broadcast().To(Collect(shares)));
-  for (const auto& share : shares) EXPECT_TRUE(NumbersOf({share}) == UpTo(kEnd));
-}
+TEST_P(Exchanges, BroadcastGivesEachExecutorAllRecords) { ExpectThatBroadcastReachesAll(); }
+TEST_P(ExchangesOverVerbs, BroadcastGivesEachExecutorAllRecords) { ExpectThatBroadcastReachesAll(); }
 
-TEST_P(Exchanges, OneExecutorGetsAllRecordsAndTheOthersNone) {
-  constexpr std::uint64_t kEnd = 20'000;
-  std::vector<std::vector<Moved>> shares(executors());
-  Run(*Numbers(kEnd).OnExecutors(1).To(Collect(shares)));
-  EXPECT_TRUE(NumbersOf({shares[0]}) == UpTo(kEnd));
-  for (std::uint32_t executor = 1; executor < executors(); ++executor) EXPECT_TRUE(shares[executor].empty());
-}
+TEST_P(Exchanges, OneExecutorGetsAllRecordsAndTheOthersNone) { ExpectThatOneExecutorGetsAll(); }
+TEST_P(ExchangesOverVerbs, OneExecutorGetsAllRecordsAndTheOthersNone) { ExpectThatOneExecutorGetsAll(); }
+
+TEST_P(Exchanges, ASlowSinkHoldsUpNoOtherStream) { ExpectThatASlowSinkHoldsUpNoOtherStream(); }
+TEST_P(ExchangesOverVerbs, ASlowSinkHoldsUpNoOtherStream) { ExpectThatASlowSinkHoldsUpNoOtherStream(); }
 
 /// Of each sender, a receiver has the records in the order in which the sender has read them.
 TEST_P(Exchanges, RecordsOfASenderStayInOrder) {

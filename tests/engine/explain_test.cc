@@ -14,6 +14,7 @@
 #include "engine/api/union.h"
 #include "engine/sink/discard.h"
 #include "tests/engine/cluster_harness.h"
+#include "tests/engine/text_words.h"
 
 namespace glaive::engine {
 namespace {
@@ -125,6 +126,21 @@ TEST(Explain, ShowsWhereStatesOfKeysLieAndThatRecordsMoveOnce) {
    6  sink of 3 (records of 24 bytes)
         no steps before it
    7  sink of 5 (records of 32 bytes)
+        no steps before it
+)");
+}
+
+TEST(Explain, SaysThatTextsMoveWithTheirRecords) {
+  const std::unique_ptr<Query> query = Words({.records = 1}).KeyBy(&Word::key).Partition().DropKey().To(Discard{});
+  EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs
+   1  source
+        with event times
+   2  flat map of 1 (records of 24 bytes)
+        no steps before it
+   3  exchange of 2 (records of 40 bytes)
+        no steps before it
+        each record moves to the leader of its key, with its event time, and its texts
+   4  sink of 3 (records of 40 bytes)
         no steps before it
 )");
 }

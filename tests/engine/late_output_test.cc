@@ -1,6 +1,7 @@
 // Late records and the sink that LateTo() names, against a loop over every record and its reader's watermark.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -121,6 +122,45 @@ TEST(LateOutput, AsCsvHasAFileOfEachReaderWhoseNamesAreFinalWithTheResults) {
   }
   ASSERT_TRUE(SameElements(lines, expected));
   EXPECT_TRUE(lines == expected) << "they are in another order";
+}
+
+// A reader that waits for a segment in the middle of a batch goes on behind the record at which it has stopped: the
+// steps before a window are called once for each record, also for late ones.
+TEST(LateOutput, StepsAreCalledOnceForEachRecordWhileReadersWaitForSegments) {
+  for (Workload workload : DisorderedWorkloads(5'000)) {
+    SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
+    workload.slot_bytes = 512;
+    workload.credits = 2;
+    workload.fragment_bytes = 4'096;
+    std::vector<std::atomic<std::uint64_t>> calls(workload.keys);
+    std::vector<std::vector<LateKey>> late(workload.executor_count());
+    std::vector<std::vector<TestRow>> rows(workload.executor_count());
+    const std::unique_ptr<Query> query = From(DisorderedRecords(workload, kLateDisorder))
+                                             .Inspect([&calls](const TestRecord& record) { ++calls[record.key]; })
+                                             .Map([](const TestRecord& record) { return OnlyKey(record); })
+                                             .KeyBy(&OnlyKey::key)
+                                             .Window(Tumbling{absl::Milliseconds(kSizeMs)})
+                                             .LateTo(Collect(late))
+                                             .Aggregate(Count{})
+                                             .To(Collect(rows));
+    ClusterOutcome outcome;
+    outcome.status = RunNodes(workload, *query, outcome.metrics);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    std::vector<std::uint64_t> expected(workload.keys);
+    ForEachRecord(workload, kLateDisorder,
+                  [&](const TestRecord& record, std::int64_t /*watermark_ms*/) { ++expected[record.key]; });
+    EXPECT_TRUE(std::ranges::equal(calls, expected)) << "a record was seen twice, or not at all";
+    std::vector<std::uint64_t> counted(workload.keys);
+    for (const auto& leader : rows) {
+      for (const TestRow& row : leader) counted[row.key] += row.value;
+    }
+    for (const auto& reader : late) {
+      for (const LateKey& each : reader) ++counted[each.record.key];
+    }
+    EXPECT_TRUE(counted == expected) << "a record was counted twice, or not at all";
+    EXPECT_GT(Total(outcome, &ExecutorMetrics::late_records), 100U);
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::segment_waits) > 0, workload.executor_count() > 1);
+  }
 }
 
 // Takes rows only now and then, and takes a while to finish.

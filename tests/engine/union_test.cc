@@ -63,6 +63,27 @@ TEST_P(Unions, ASinkHasTheRecordsOfAllStreams) {
   }
 }
 
+/// A union of a stream with itself has each record twice. The graph is walked once for each union, not for each way
+/// through it, of which 40 unions have 2^40.
+TEST_P(Unions, OfUnionsOfAStreamWithItself) {
+  const auto doubled = [](std::uint64_t records, int times) {
+    const auto numbers = FromRange(0, records);
+    auto stream = Union(Stream(numbers), Stream(numbers));
+    for (int i = 1; i < times; ++i) stream = Union(stream, stream);
+    return stream;
+  };
+  std::vector<std::vector<std::uint64_t>> rows(executors());
+  Run(*doubled(3, 10).To(Collect(rows)));
+  std::map<std::uint64_t, std::uint64_t> counts;
+  for (const auto& share : rows) {
+    for (const std::uint64_t number : share) ++counts[number];
+  }
+  EXPECT_EQ(counts, (std::map<std::uint64_t, std::uint64_t>{{0, 1'024}, {1, 1'024}, {2, 1'024}}));
+  rows.assign(executors(), {});
+  Run(*doubled(0, 40).To(Collect(rows)));
+  for (const auto& share : rows) EXPECT_TRUE(share.empty());
+}
+
 TEST_P(Unions, WindowsGroupTheRecordsOfAllStreams) {
   const Workload second = Seeded(workload(), 2);
   std::vector<std::vector<TestRow>> rows(executors());

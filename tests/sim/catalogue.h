@@ -65,6 +65,8 @@ struct CatalogueEntry {
   /// Whether its sources are TimedSources. `expect` is given the flows that these have noted. No record is late, so the
   /// first source may fall silent, too.
   bool by_processing_time = false;
+  /// Whether it reads the flows of the input. Else it makes its records itself.
+  bool reads_flows = true;
   /// Whether it has less than ten rows, however many records there are.
   bool has_few_rows = false;
   /// The operators that it has, of those that coverage.cc lists.

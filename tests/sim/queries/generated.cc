@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,12 @@ std::vector<std::string> RowsOfNumbers(std::uint64_t first, std::uint64_t count,
     rows.insert(rows.end(), static_cast<std::size_t>(times), NumberRowText(number));
   }
   return rows;
+}
+
+/// A query that reads nothing.
+CatalogueEntry Generated(std::string_view operator_name, CatalogueEntry entry) {
+  entry.reads_flows = false;
+  return Having({operator_name}, std::move(entry));
 }
 
 CatalogueEntry RangeShared() {
@@ -87,8 +94,8 @@ CatalogueEntry ReadFromQueues() {
 }  // namespace
 
 std::vector<CatalogueEntry> GeneratedQueries() {
-  return {Having({"FromRange"}, RangeShared()), Having({"FromParallel"}, MadeInParallel()),
-          Having({"FromQueue"}, ReadFromQueues())};
+  return {Generated("FromRange", RangeShared()), Generated("FromParallel", MadeInParallel()),
+          Generated("FromQueue", ReadFromQueues())};
 }
 
 }  // namespace glaive::sim
