@@ -16,14 +16,14 @@ METHOD = re.compile(r"^\s*(\w+) \(__main__\.(\w+)")
 
 
 def listed_skips():
-    """(presets, pattern of the test's name) of each line of the list: presets | test | reason."""
+    """(presets, pattern of the test's name, preset that runs it) of each line of the list: these | and a reason."""
     for number, line in enumerate(LIST.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split(" | ")]
-        if len(fields) != 3 or not all(fields):
-            sys.exit(f"{LIST.name}:{number}: a line has presets, a test and a reason, with ' | ' between them")
-        yield fields[0].split(), re.compile(fields[1])
+        if len(fields) != 4 or not all(fields):
+            sys.exit(f"{LIST.name}:{number}: a line has presets, a test, the preset that runs it and a reason, with ' | ' between them")
+        yield fields[0].split(), re.compile(fields[1]), fields[2]
 
 
 def skipped_tests(case):
@@ -42,7 +42,7 @@ def skipped_tests(case):
 
 def main():
     preset, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    allowed = [pattern for presets, pattern in listed_skips() if preset in presets]
+    allowed = [pattern for presets, pattern, _ in listed_skips() if preset in presets]
     unlisted = set()
     for report in sorted(folder.glob("ctest*.xml")):
         for case in xml.etree.ElementTree.parse(report).iter("testcase"):

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from ysb_process import BIN, END_SECONDS, HAS_SIMULATOR, PATIENCE_SECONDS, SANITIZED, free_port
+from ysb_process import BIN, END_SECONDS, PATIENCE_SECONDS, SANITIZED, free_port
 
 
 @unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
@@ -39,10 +39,7 @@ class BenchmarksTest(unittest.TestCase):
                                 ("write_order", "--listen=a"), ("write_order", "--connect=a:0"), ("write_order", "--incast=0"),
                                 ("write_order", "--connect=a:1", "--incast=2", "--sender=3"),
                                 ("write_order", "--self-test", "--connect=a:1"), ("write_order", "--queue-pairs=0"),
-                                ("write_order", "--self-test", "--join-timeout=nan"),
-                                *([("simulate", "--seed=3", f"--no-shrink={beyond}"), ("simulate", "--seeds=0"),
-                                   ("simulate", "--seeds=x"), ("simulate", "--trace"), ("simulate", "--nothing")]
-                                  if HAS_SIMULATOR else [])):
+                                ("write_order", "--self-test", "--join-timeout=nan")):
             with self.subTest(program=program, flags=flags):
                 done = subprocess.run([BIN / program, *flags], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                       timeout=PATIENCE_SECONDS, check=False)
@@ -97,9 +94,7 @@ class BenchmarksTest(unittest.TestCase):
                                       (1, "store", "--benchmark_filter=^BM_SliceUpdate/10000$", brief), (1, "store", "--help"),
                                       (1, "fiber_switch", "--benchmark_filter=^BM_Turn/8$", brief), (1, "fiber_switch", "--help"),
                                       (1, "scaling_bench", "--help"), (1, "scaling_bench", "--version"),
-                                      (3, "write_order", "--self-test", "--seconds=0.1"), (3, "write_order", "--help"),
-                                      *([(1, "simulate", "--list"), (1, "simulate", "--seed=1"), (1, "simulate", "--help")]
-                                        if HAS_SIMULATOR else [])):
+                                      (3, "write_order", "--self-test", "--seconds=0.1"), (3, "write_order", "--help")):
             with self.subTest(program=program, flags=flags), open("/dev/full", "w", encoding="utf-8") as full:
                 done = subprocess.run([BIN / program, *flags], stdin=subprocess.DEVNULL, stdout=full,
                                       stderr=subprocess.PIPE, text=True, timeout=PATIENCE_SECONDS, check=False)

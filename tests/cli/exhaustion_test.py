@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from ysb_process import BIN, HAS_SIMULATOR, SANITIZED, YSB, shared_memory_names
+from ysb_process import BIN, SANITIZED, YSB, shared_memory_names
 
 RUN = ["--records=2000", "--keys=100", "--output=counts.csv", "--publish=end"]
 SHAPES = [["--executors=2"], ["--nodes=2", "--executors=2"]]
@@ -115,15 +115,6 @@ class ExhaustionTest(unittest.TestCase):
         code, error = self.run_limited(BIN / "channel", ["--transport=shm"], {resource.RLIMIT_FSIZE: 0})
         self.assertEqual(code, 1, error)
         self.assertRegex(error, "^channel: .*ulimit -f")
-
-    @unittest.skipUnless(HAS_SIMULATOR, "the preset release has no simulator")
-    def test_simulations_that_cannot_have_their_processes(self):
-        seeds = ["--seeds=4", "--jobs=2"]
-        self.assertEqual(self.run_limited(BIN / "simulate", seeds, {resource.RLIMIT_NOFILE: 4}), (1, (
-            "simulate: cannot make a pipe; raise ulimit -n, or take fewer --jobs: Too many open files\n")))
-        self.assertEqual(self.run_limited(BIN / "simulate", seeds, {resource.RLIMIT_NPROC: 1}, as_user=True), (1, (
-            "simulate: cannot start a process; raise ulimit -u or the cgroup's pids.max, or take fewer --jobs: "
-            "Resource temporarily unavailable\n")))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ YSB = BIN / "ysb"
 SOURCE = pathlib.Path(os.environ.get("GLAIVE_SOURCE_DIR", "."))
 SANITIZER = os.environ.get("GLAIVE_SANITIZE", "")
 SANITIZED = bool(SANITIZER)
-HAS_SIMULATOR = os.environ.get("GLAIVE_SIMULATOR", "ON") == "ON"  # the preset release has none
 # No run may take longer; a hanging run is what many of these tests look for.
 PATIENCE_SECONDS = 240 if SANITIZED else 60
 # Within this time every process of a run has to end once something went wrong.

@@ -1,0 +1,49 @@
+"""Every flag of every benchmark, with values at its limits and beyond, as flag_fuzz_test has them for queries."""
+
+import unittest
+
+from flag_values import BEYOND, FILES, LAWS, fault_of
+from ysb_process import SANITIZED, faults_of
+
+# Those of benchmarks with two ends; none with which one waits for the other.
+ENDS = {"listen": ["x", "localhost:0", "[::1", ":1", "localhost:70000"], "connect": ["x", "localhost:0", "localhost:-1"],
+        "incast": ["0", "2", "65", *BEYOND], "sender": ["0", "65", *BEYOND],
+        "join-timeout": ["0", "-1", "nan", "1e999", "x", ""], "secret-file": ["/nowhere"]}
+GOOGLE_BENCHMARKS = ("channel", "store", "fiber_switch")  # they describe the machine
+# The flags with which the programs run briefly, and values of their flags. These are few, since an accepted run takes
+# long.
+TOOLS = {
+    "channel": (["--transport=local", "--slots=4096", "--credits=8", "--channels=1", "--benchmark_filter=^Throughput",
+                 "--benchmark_min_time=0.001"],
+                {"transport": ["x", ""], "slots": ["0", "1", "63", "4294967295", "4096,", ",", *BEYOND],
+                 "credits": ["0", "1", "4294967295", *BEYOND], "channels": ["0", "17", "4294967295", *BEYOND],
+                 "segments": ["4294967295", *BEYOND], "signal-interval": BEYOND, "no-read": [BEYOND[0], "x"],
+                 **ENDS}),
+    "write_order": (["--self-test", "--seconds=0.001"],
+                    {"seconds": ["0", "-1", "nan", "inf", "1e999", "1e-320", "x", ""],
+                     "self-test": [BEYOND[0], "x"], "queue-pairs": ["0", "2", "65", *BEYOND], **ENDS}),
+    "scaling_bench": (["--workload=nb7", "--records=100", "--windows=1", "--repetitions=1", "--runs=1", "--executors=1"],
+                      {"workload": ["x", ""], "executors": ["0", "2", "257", "1,2", ",", *BEYOND],
+                       "runs": ["0", "1001", *BEYOND], "records": ["1000000001", *BEYOND], "windows": ["0", "1000001", *BEYOND],
+                       "repetitions": ["0", "1000001", *BEYOND], "keys": ["0", "1", "4294967297", *BEYOND],
+                       "key-distribution": ["zipf:0.5", *LAWS[3:]], "json": FILES}),
+    "store": (["--benchmark_filter=^BM_SliceUpdate/10000$", "--benchmark_min_time=0.001"], {"benchmark_format": ["x", ""]}),
+    "fiber_switch": (["--benchmark_filter=^BM_Turn/8$", "--benchmark_min_time=0.001"], {"benchmark_repetitions": ["x"]}),
+}
+
+
+def run(program, argument):
+    base = [flag for flag in TOOLS[program][0] if flag.partition("=")[0].encode() != argument.partition(b"=")[0]]
+    return fault_of(program, base, [argument], may_talk=program in GOOGLE_BENCHMARKS)
+
+
+@unittest.skipIf(SANITIZED, "the sanitizers' presets build no benchmark")
+class ToolFlagsTest(unittest.TestCase):
+    def test_every_value_of_every_flag(self):
+        wrong = faults_of(run, [(program, f"--{name}={value}".encode()) for program, (_, flags) in TOOLS.items()
+                                for name, values in [*flags.items(), ("nothing", ["1"])] for value in values])
+        self.assertEqual(wrong, [], "\n\n".join(wrong[:20]))
+
+
+if __name__ == "__main__":
+    unittest.main()
