@@ -20,6 +20,7 @@
 #include "rdma/bootstrap/reminder.h"
 #include "rdma/mesh/mesh_memory.h"
 #include "rdma/verbs/connect_failures.h"
+#include "rdma/verbs/relaxed_ordering.h"
 
 namespace glaive::engine {
 namespace {
@@ -137,8 +138,8 @@ absl::StatusOr<rdma::MeshOptions> NodeSetUp::PlanMesh() {
   }
   device_node_ = host_->NumaNodeOf(mesh.device.get());
   mesh.arrival = PlanArrival(options_->cluster.arrival, mesh.device.get());
-  mesh.relaxed_ordering = PlanRelaxedOrdering(options_->cluster.relaxed_ordering);
   if (mesh.device != nullptr) {
+    PlanOrdering(mesh);
     if (absl::Status status = AgreeOnArrival(mesh); !status.ok()) {
       return status;
     }
@@ -148,7 +149,7 @@ absl::StatusOr<rdma::MeshOptions> NodeSetUp::PlanMesh() {
           " has at most ", mesh.device->info().max_queue_pairs, "; lower --executors or --nodes"));
     }
   }
-  const absl::StatusOr<std::vector<std::string>> places = ExchangeDevices(mesh.device.get());
+  const absl::StatusOr<std::vector<std::string>> places = ExchangeDevices(mesh);
   if (!places.ok()) {
     return places.status();
   }
@@ -168,14 +169,15 @@ absl::StatusOr<rdma::MeshOptions> NodeSetUp::PlanMesh() {
 }
 
 // The NUMA node of each node's device, as text; empty where a node has none.
-absl::StatusOr<std::vector<std::string>> NodeSetUp::ExchangeDevices(const rdma::VerbsDevice* device) {
+absl::StatusOr<std::vector<std::string>> NodeSetUp::ExchangeDevices(const rdma::MeshOptions& mesh) {
   std::vector<std::string> places(plane_->members().size());
-  if (device == nullptr) {
+  if (mesh.device == nullptr) {
     return places;
   }
+  const std::string own = DescribeDevice(mesh.device->info(), mesh.relaxed_ordering);
   const std::string own_place = device_node_.has_value() ? absl::StrCat(*device_node_) : "";
   const absl::StatusOr<std::vector<std::string>> devices =
-      plane_->AllGather("devices", absl::StrCat(device->info().Describe(), "\n", own_place));
+      plane_->AllGather("devices", absl::StrCat(own, "\n", own_place));
   if (!devices.ok()) {
     return devices.status();
   }
@@ -185,6 +187,15 @@ absl::StatusOr<std::vector<std::string>> NodeSetUp::ExchangeDevices(const rdma::
     places[node] = parts.second;
   }
   return places;
+}
+
+void NodeSetUp::PlanOrdering(rdma::MeshOptions& mesh) const {
+  const RelaxedOrderingChoice choice = options_->cluster.relaxed_ordering;
+  mesh.relaxed_ordering = PlanRelaxedOrdering(choice, mesh.device->info(), rdma::RelaxedOrderingPays());
+  const std::string caveat = RelaxedOrderingCaveat(choice, mesh.device->info());
+  if (!caveat.empty()) {
+    host_->Tell(caveat);
+  }
 }
 
 // Nodes differ by their devices. Left to itself, a run takes the way that all of them can go.

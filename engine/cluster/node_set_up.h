@@ -50,7 +50,9 @@ class NodeSetUp {
  private:
   absl::StatusOr<rdma::MeshOptions> PlanMesh();
   /// Tells all nodes of each other's devices. Returns where these are, by node.
-  absl::StatusOr<std::vector<std::string>> ExchangeDevices(const rdma::VerbsDevice* device);
+  absl::StatusOr<std::vector<std::string>> ExchangeDevices(const rdma::MeshOptions& mesh);
+  /// Decides on PCIe relaxed ordering of this node's device, and says what the user should know of it.
+  void PlanOrdering(rdma::MeshOptions& mesh) const;
   absl::Status AgreeOnArrival(rdma::MeshOptions& mesh);
   /// Says so if messages are polled and this host's device is known to place bytes out of order.
   void WarnOfPlacement(rdma::Arrival arrival) const;

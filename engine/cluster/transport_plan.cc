@@ -8,7 +8,6 @@
 #include "absl/strings/str_join.h"
 
 #include "rdma/base/address.h"
-#include "rdma/verbs/relaxed_ordering.h"
 
 namespace glaive::engine {
 namespace {
@@ -122,9 +121,20 @@ rdma::Arrival PlanArrival(ArrivalChoice choice, const rdma::VerbsDevice* device)
   return choice == ArrivalChoice::kPoll ? rdma::Arrival::kChecksum : rdma::Arrival::kImmediate;
 }
 
-bool PlanRelaxedOrdering(RelaxedOrderingChoice choice) {
-  if (choice == RelaxedOrderingChoice::kAuto) return rdma::RelaxedOrderingPays();
+bool PlanRelaxedOrdering(RelaxedOrderingChoice choice, const rdma::VerbsDeviceInfo& device, bool pays) {
+  if (choice == RelaxedOrderingChoice::kAuto) return pays && !device.is_iwarp;
   return choice == RelaxedOrderingChoice::kOn;
+}
+
+std::string RelaxedOrderingCaveat(RelaxedOrderingChoice choice, const rdma::VerbsDeviceInfo& device) {
+  if (choice != RelaxedOrderingChoice::kOn || !device.is_iwarp) return "";
+  return absl::StrCat("--relaxed-ordering=on lets ", device.device,
+                      " place bytes out of order, and over iWARP a write completes before its bytes are in place: a "
+                      "message may stay damaged, which ends the run; --relaxed-ordering=auto leaves it off there");
+}
+
+std::string DescribeDevice(const rdma::VerbsDeviceInfo& device, bool relaxed_ordering) {
+  return absl::StrCat(device.Describe(), relaxed_ordering ? ", relaxed ordering" : ", strict ordering");
 }
 
 absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options) {

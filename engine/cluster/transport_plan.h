@@ -1,7 +1,7 @@
 // TransportPlan: which transport carries the channels between which executors of a run, and why.
 //
 // Every node comes to the same plan, from the shared flag --transport and from what the nodes know of each other's
-// hosts. Pure functions, but for the device that OpenDevice opens and the processor that PlanRelaxedOrdering looks up.
+// hosts. Pure functions, but for the device that OpenDevice opens.
 //
 //   absl::StatusOr<TransportPlan> plan = PlanTransports(options.cluster.transport, plane.members());
 //   plan->ApplyTo(mesh_options);
@@ -48,8 +48,15 @@ std::string DescribeDevices(const std::vector<std::string>& device_of_node);
 /// them.
 rdma::Arrival PlanArrival(ArrivalChoice choice, const rdma::VerbsDevice* device);
 
-/// Whether this node's exposed memory has PCIe relaxed ordering.
-bool PlanRelaxedOrdering(RelaxedOrderingChoice choice);
+/// Whether this node's exposed memory has PCIe relaxed ordering. kAuto: if it pays on this host's processor
+/// (rdma/verbs/relaxed_ordering.h), but not over iWARP, where a completed write tells nothing of the peer's memory.
+bool PlanRelaxedOrdering(RelaxedOrderingChoice choice, const rdma::VerbsDeviceInfo& device, bool pays);
+
+/// What a user should know who has chosen that for `device`; empty: nothing.
+std::string RelaxedOrderingCaveat(RelaxedOrderingChoice choice, const rdma::VerbsDeviceInfo& device);
+
+/// `device` and the order of its writes to memory, in words: "rxe0 port 1 ..., relaxed ordering", or "strict ordering".
+std::string DescribeDevice(const rdma::VerbsDeviceInfo& device, bool relaxed_ordering);
 
 /// The device and connection settings that --device, --bind, --coordinator, --rdma-tos and the time-outs ask for.
 absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options);

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include <infiniband/verbs.h>
 
 namespace glaive::rdma {
 namespace {
@@ -37,6 +38,11 @@ bool RelaxedOrderingPays() {
   std::ifstream file("/proc/cpuinfo");
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   return RelaxedOrderingPaysOn(text);
+}
+
+unsigned AccessOfRings(bool relaxed_ordering) {
+  const unsigned written = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+  return relaxed_ordering ? written | IBV_ACCESS_RELAXED_ORDERING : written;
 }
 
 }  // namespace glaive::rdma

@@ -15,6 +15,7 @@
 #include "rdma/transport/node_arrivals.h"
 #include "rdma/verbs/completion_failure.h"
 #include "rdma/verbs/locked_memory.h"
+#include "rdma/verbs/relaxed_ordering.h"
 #include "rdma/verbs/verbs_device.h"
 
 namespace glaive::rdma {
@@ -91,10 +92,7 @@ absl::StatusOr<ExposedRegion> VerbsTransport::Expose(std::size_t size_bytes) {
   absl::StatusOr<PageRegion> memory = PageRegion::Map(size_bytes);
   if (!memory.ok()) return memory.status();
   const PageRegion& retained = exposed_.emplace_back(*std::move(memory));
-  // An optional right: devices and kernels without it pass over it.
-  const unsigned relaxed = options_.relaxed_ordering ? IBV_ACCESS_RELAXED_ORDERING : 0U;
-  const absl::StatusOr<ibv_mr*> region =
-      RegisterMemory(retained.bytes(), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | relaxed);
+  const absl::StatusOr<ibv_mr*> region = RegisterMemory(retained.bytes(), AccessOfRings(options_.relaxed_ordering));
   if (!region.ok()) return region.status();
   return ExposedRegion{.memory = retained.bytes(),
                        .descriptor = {.owner = Value(options_.executor),

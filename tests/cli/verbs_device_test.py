@@ -26,13 +26,22 @@ class VerbsTest(CliTest):
         """Runs over the device; what was printed."""
         packets, ip_bytes = sent_packets(DEVICE), sent_ip_bytes()
         out, err = self.succeed(f"--device={DEVICE}", "--json=report.json", *flags)
-        self.assertEqual(WAITS.sub("", err), "")
+        caveat = rf"^\S+ \S+ ysb: rank \d+: --relaxed-ordering=on lets {DEVICE} place bytes out of order.*\n"
+        told = len(re.findall(caveat, err, re.MULTILINE))
+        iwarp = DEVICE.startswith("siw")
+        self.assertEqual(told > 0, iwarp and "--relaxed-ordering=on" in flags, err)
+        self.assertEqual(re.sub(caveat, "", WAITS.sub("", err), flags=re.MULTILINE), "")
         report = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))
         self.assertIn("verbs", report["transport"].split("+"))
         self.assertNotIn("shm", report["transport"])
         self.assertEqual(len(report["devices"]), report["nodes"])
         for device in report["devices"]:
             self.assertTrue(device.startswith(f"{DEVICE} port "), device)
+            self.assertTrue(device.endswith((", relaxed ordering", ", strict ordering")), device)
+            if "--relaxed-ordering=on" in flags:
+                self.assertTrue(device.endswith(", relaxed ordering"), device)
+            if iwarp and "--relaxed-ordering=on" not in flags:
+                self.assertTrue(device.endswith(", strict ordering"), device)
         if packets is not None:
             # A message is a packet or more; those between executors of a node don't go through the device.
             least = report["messages"] if report["transport"] == "verbs" else report["messages"] // 3
@@ -88,7 +97,7 @@ class VerbsTest(CliTest):
             rest += ", no thread domains"
         else:
             rest += r", (no )?thread domains(, NUMA node \d+)?"
-        self.assertRegex(out, rf"\n  nodes 0, 1: {DEVICE} port \d+ \(.*\) at .*, GID \d+ .*, MTU \d+ B{rest}\n")
+        self.assertRegex(out, rf"\n  nodes 0, 1: {DEVICE} port \d+ \(.*\) at .*, GID \d+ .*, MTU \d+ B{rest}, (relaxed|strict) ordering\n")
 
     @unittest.skipIf(DEVICE.startswith("siw"), "iWARP has TCP's time-outs")
     def test_the_ack_timeout_leaves_time_for_all_retries_within_the_peer_timeout(self):

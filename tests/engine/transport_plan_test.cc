@@ -92,6 +92,35 @@ TEST(PlanArrival, AChoiceIsTaken) {
   EXPECT_EQ(PlanArrival(ArrivalChoice::kImmediate, nullptr), rdma::Arrival::kImmediate);
 }
 
+TEST(PlanRelaxedOrdering, AutoTakesItWhereItPaysButNotOverIwarp) {
+  const rdma::VerbsDeviceInfo roce{.device = "mlx5_0"};
+  const rdma::VerbsDeviceInfo iwarp{.device = "siw0", .is_iwarp = true};
+  EXPECT_TRUE(PlanRelaxedOrdering(RelaxedOrderingChoice::kAuto, roce, /*pays=*/true));
+  EXPECT_FALSE(PlanRelaxedOrdering(RelaxedOrderingChoice::kAuto, roce, /*pays=*/false));
+  EXPECT_FALSE(PlanRelaxedOrdering(RelaxedOrderingChoice::kAuto, iwarp, /*pays=*/true));
+}
+
+TEST(PlanRelaxedOrdering, AChoiceIsTakenAndOverIwarpSaidToBeNoGoodOne) {
+  const rdma::VerbsDeviceInfo roce{.device = "mlx5_0"};
+  const rdma::VerbsDeviceInfo iwarp{.device = "siw0", .is_iwarp = true};
+  for (const auto& device : {roce, iwarp}) {
+    EXPECT_TRUE(PlanRelaxedOrdering(RelaxedOrderingChoice::kOn, device, /*pays=*/false));
+    EXPECT_FALSE(PlanRelaxedOrdering(RelaxedOrderingChoice::kOff, device, /*pays=*/true));
+    EXPECT_EQ(RelaxedOrderingCaveat(RelaxedOrderingChoice::kAuto, device), "");
+    EXPECT_EQ(RelaxedOrderingCaveat(RelaxedOrderingChoice::kOff, device), "");
+  }
+  EXPECT_EQ(RelaxedOrderingCaveat(RelaxedOrderingChoice::kOn, roce), "");
+  EXPECT_THAT(RelaxedOrderingCaveat(RelaxedOrderingChoice::kOn, iwarp),
+              testing::AllOf(HasSubstr("--relaxed-ordering=on lets siw0 place bytes out of order"),
+                             HasSubstr("--relaxed-ordering=auto leaves it off")));
+}
+
+TEST(DescribeDevice, EndsWithTheOrderOfItsWritesToMemory) {
+  const rdma::VerbsDeviceInfo device{.device = "mlx5_0", .numa_node = 1};
+  EXPECT_THAT(DescribeDevice(device, /*relaxed_ordering=*/true), testing::EndsWith(", NUMA node 1, relaxed ordering"));
+  EXPECT_THAT(DescribeDevice(device, /*relaxed_ordering=*/false), testing::EndsWith(", NUMA node 1, strict ordering"));
+}
+
 TEST(ChooseDevice, TakesTheFlagsThatConcernIt) {
   ClusterOptions options;
   options.device = "mlx5_1";

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <infiniband/verbs.h>
 
 namespace glaive::rdma {
 namespace {
@@ -28,6 +29,12 @@ TEST(RelaxedOrdering, DoesNotPayElsewhere) {
   EXPECT_FALSE(RelaxedOrderingPaysOn(CpuInfo("GenuineIntel", 19, 207)));
   EXPECT_FALSE(RelaxedOrderingPaysOn("CPU implementer\t: 0x41\n"));
   EXPECT_FALSE(RelaxedOrderingPaysOn(""));
+}
+
+TEST(RelaxedOrdering, IsARightOfRingsIfItIsAskedFor) {
+  constexpr unsigned kWritten = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+  EXPECT_EQ(AccessOfRings(true), kWritten | IBV_ACCESS_RELAXED_ORDERING);
+  EXPECT_EQ(AccessOfRings(false), kWritten);
 }
 
 }  // namespace
