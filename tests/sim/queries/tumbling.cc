@@ -94,7 +94,7 @@ std::string ReducedOf(const std::vector<Event>& events) {
   return absl::StrFormat("(%d %d %d 0 %d)", reduced.key, reduced.time_ms, reduced.amount, reduced.kind);
 }
 
-/// A row at the end of the stream for all records, or for each key.
+/// A row at the end of the stream for all records, or for each key. Its stage allows no lateness, as those behind others.
 template <typename FoldFn>
 CatalogueEntry FoldedAtTheEnd(std::string_view name, std::string_view aggregate, const KeyOracle& key, ShowEvents show,
                               const FoldFn& fold) {
@@ -103,6 +103,7 @@ CatalogueEntry FoldedAtTheEnd(std::string_view name, std::string_view aggregate,
           .aggregates = {aggregate},
           .join = "",
           .key = key.name,
+          .rows_wait_for = RowsWaitFor::kStages,
           .has_few_rows = key.name == "none",
           .build = [fold](const QueryParts& parts) { return fold(FirstOfAll(parts)).To(StoreRows{parts.rows}); },
           .expect =
