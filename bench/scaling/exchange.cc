@@ -21,7 +21,7 @@ using queries::cm::TaskEvent;
 using queries::cm::TaskEventTime;
 using Blocks = RecordBlocks<TaskEvent, TaskEventTime>;
 
-constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::int64_t kMinuteOfMovesMs = 60'000;
 
 std::uint64_t JobOf(const TaskEvent& event) { return static_cast<std::uint64_t>(event.job_id); }
 
@@ -54,8 +54,8 @@ class Meeting {
 
 absl::StatusOr<Workload> MakeExchange(const InputSize& size) {
   const std::uint64_t records = size.RecordsOf(sizeof(TaskEvent));
-  const std::int64_t span_ms = static_cast<std::int64_t>(size.windows) * kMinuteMs;
-  const auto input = InputOf(size, records, span_ms, kMinuteMs);
+  const std::int64_t span_ms = static_cast<std::int64_t>(size.windows) * kMinuteOfMovesMs;
+  const auto input = InputOf(size, records, span_ms, kMinuteOfMovesMs);
   if (!input.ok()) {
     return input.status();
   }

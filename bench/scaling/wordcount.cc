@@ -19,7 +19,7 @@ using queries::wordcount::BuildWordcount;
 using queries::wordcount::Form;
 using Blocks = RecordBlocks<queries::wordcount::TextLine, queries::wordcount::TextLineTime>;
 
-constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::int64_t kMinuteOfWordsMs = 60'000;
 
 /// Over a block.
 template <typename Table>
@@ -36,8 +36,8 @@ absl::StatusOr<Loop> LoopOver(const std::shared_ptr<const Blocks>& blocks, std::
 template <typename Table>
 absl::StatusOr<Workload> MakeBeside(const InputSize& size) {
   const std::uint64_t records = size.RecordsOf(sizeof(queries::wordcount::TextLine));
-  const std::int64_t span_ms = static_cast<std::int64_t>(size.windows) * kMinuteMs;
-  const auto input = InputOf(size, records, span_ms, kMinuteMs);
+  const std::int64_t span_ms = static_cast<std::int64_t>(size.windows) * kMinuteOfWordsMs;
+  const auto input = InputOf(size, records, span_ms, kMinuteOfWordsMs);
   if (!input.ok()) {
     return input.status();
   }

@@ -126,9 +126,14 @@ class WindowedStream {
     constexpr bool kHides = kHidesText<Record>;
     static_assert(kEnds, "glaive: Process() takes windows that end: Tumbling, Sliding, Session, or CountWindow");
     ExpectDescribedTexts<Record>();
-    if constexpr (!kEnds || kHides) {
-      return WrongOrder{};
-    } else if constexpr (!ExpectProcessFunction<Function, K, TimeWindow, Record>()) {
+    constexpr bool kFits = [] {
+      if constexpr (kEnds && !kHides) {
+        return ExpectProcessFunction<Function, K, TimeWindow, Record>();
+      } else {
+        return false;
+      }
+    }();
+    if constexpr (!kFits) {
       return WrongOrder{};
     } else {
       using Input = ContentInput<Origin, Chain, Key, kHasLateSink>;

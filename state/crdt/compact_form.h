@@ -46,7 +46,7 @@ class CompactForm {
 
 /// The value of a log's entry or of a cell.
 template <typename V>
-const V& Whole(const V& value) {
+V Whole(const V& value) {
   return value;
 }
 template <typename V>

@@ -47,7 +47,7 @@ class SmallBlocks {
     std::byte*& first = free_[ClassOf(room)];
     if (first != nullptr) {
       std::byte* const block = first;
-      std::memcpy(&first, block, sizeof(first));
+      std::memcpy(static_cast<void*>(&first), block, sizeof(first));
       return block;
     }
     if (left_ < room) {
@@ -89,7 +89,7 @@ class SmallBlocks {
 
   void AddFree(std::byte* block, std::size_t room) {
     std::byte*& first = free_[ClassOf(room)];
-    std::memcpy(block, &first, sizeof(first));
+    std::memcpy(block, static_cast<const void*>(&first), sizeof(first));
     first = block;
   }
 

@@ -68,15 +68,15 @@ std::vector<std::string> ExpectedPairs(const WordGroups& groups, const Outer& ou
 
 class TextJoins : public OnEachShape {
  protected:
-  Workload workload() const {
-    Workload few = OnEachShape::workload();
+  Workload few_words() const {
+    Workload few = workload();
     few.records = 3'000;
     few.slot_bytes = 4'096;
     return few;
   }
   /// Words that either side has.
   std::vector<Word> Taken() const {
-    std::vector<Word> words = AllWords(workload());
+    std::vector<Word> words = AllWords(few_words());
     std::erase_if(words, [](const Word& word) { return !IsLeft(word) && !IsRight(word); });
     return words;
   }
@@ -92,7 +92,7 @@ class TextJoins : public OnEachShape {
     std::vector<std::vector<Row>> rows(executors());
     CollectedTexts texts(executors());
     std::vector<ExecutorMetrics> metrics;
-    Workload its = workload();
+    Workload its = few_words();
     its.thresholds = thresholds;
     const absl::Status status = RunNodes(its, *std::move(stream).To(Collect(rows, texts)), metrics);
     ASSERT_TRUE(status.ok()) << status;
@@ -105,8 +105,8 @@ class TextJoins : public OnEachShape {
     }
     EXPECT_TRUE(SameElements(found, ExpectedPairs(groups, outer)));
   }
-  auto Left() const { return Words(workload()).Filter(&IsLeft); }
-  auto Right() const { return Words(workload()).Filter(&IsRight); }
+  auto Left() const { return Words(few_words()).Filter(&IsLeft); }
+  auto Right() const { return Words(few_words()).Filter(&IsRight); }
 };
 GLAIVE_ON_EACH_SHAPE(TextJoins);
 
@@ -137,11 +137,11 @@ TEST_P(TextJoins, WithoutWindows) {
 TEST_P(TextJoins, RefuseTextsThatAreTooLongForAMessage) {
   const auto run = [&](std::size_t bytes) {
     const std::string text(bytes, 'l');
-    const auto long_words = Words(workload()).Map([&](const Word& word) {
+    const auto long_words = Words(few_words()).Map([&](const Word& word) {
       return Word{.key = word.key, .time_ms = word.time_ms, .text = Text(std::string_view(text))};
     });
     std::vector<ExecutorMetrics> metrics;
-    return RunNodes(workload(),
+    return RunNodes(few_words(),
                     *Join(Stream(long_words), Right())
                          .On(&Word::key, &Word::key)
                          .Window(Tumbling{absl::Milliseconds(10)})

@@ -59,14 +59,14 @@ void AddLatest(Latest& latest, const Word& word) {
 
 class TextStates : public OnEachShape {
  protected:
-  Workload workload() const {
-    Workload few = OnEachShape::workload();
+  Workload few_words() const {
+    Workload few = workload();
     few.records = 5'000;
     return few;
   }
   absl::Status RunQuery(const Query& query) {
     metrics_.clear();
-    return RunNodes(workload(), query, metrics_);
+    return RunNodes(few_words(), query, metrics_);
   }
 
   std::vector<ExecutorMetrics> metrics_;
@@ -78,10 +78,10 @@ TEST_P(TextStates, OfKeysHaveTheTextOfTheRecordBefore) {
   std::vector<std::vector<Step>> rows(executors());
   CollectedTexts texts(executors());
   ASSERT_TRUE(
-      RunQuery(*Words(workload()).KeyBy(&Word::key).RichMap(Text(kNone), &StepOf).To(Collect(rows, texts))).ok());
+      RunQuery(*Words(few_words()).KeyBy(&Word::key).RichMap(Text(kNone), &StepOf).To(Collect(rows, texts))).ok());
   std::map<std::uint64_t, std::multiset<std::string>> came;
   std::map<std::uint64_t, std::multiset<std::string>> expected;
-  for (const Word& word : AllWords(workload())) expected[word.key].emplace(word.text.view());
+  for (const Word& word : AllWords(few_words())) expected[word.key].emplace(word.text.view());
   for (const auto& share : rows) {
     for (const Step& step : share) came[step.key].emplace(step.text.view());
   }
@@ -100,7 +100,7 @@ TEST_P(TextStates, OfKeysHaveTheTextOfTheRecordBefore) {
 TEST_P(TextStates, OfExecutorsHaveTheTextOfTheRecordBefore) {
   std::vector<std::vector<Step>> rows(executors());
   CollectedTexts texts(executors());
-  ASSERT_TRUE(RunQuery(*Words(workload())
+  ASSERT_TRUE(RunQuery(*Words(few_words())
                             .RichFilterMap(Text(kNone),
                                            [](Text& last, const Word& word) {
                                              const Step step = StepOf(last, word);
@@ -111,8 +111,8 @@ TEST_P(TextStates, OfExecutorsHaveTheTextOfTheRecordBefore) {
   for (std::uint32_t executor = 0; executor < executors(); ++executor) {
     std::string last(kNone);
     std::size_t row = 0;
-    for (std::uint64_t number = 0; number < workload().records; ++number) {
-      const Word word = WordOf(MakeRecord(workload(), executor, number));
+    for (std::uint64_t number = 0; number < few_words().records; ++number) {
+      const Word word = WordOf(MakeRecord(few_words(), executor, number));
       const std::string before = std::exchange(last, std::string(word.text.view()));
       if (word.key % 3 != 0) continue;
       ASSERT_LT(row, rows[executor].size());
@@ -130,7 +130,7 @@ TEST_P(TextStates, AreRowsAtTheEndAndBehindEachRecord) {
   using Row = WindowResult<std::uint64_t, Latest>;
   std::map<std::uint64_t, std::string> parts;
   std::map<std::uint64_t, std::uint64_t> counts;
-  for (const Word& word : AllWords(workload())) {
+  for (const Word& word : AllWords(few_words())) {
     std::string& part = parts[word.key];
     part = std::max(part, std::string(word.text.view().substr(word.text.size() / 3)));
     ++counts[word.key];
@@ -145,7 +145,7 @@ TEST_P(TextStates, AreRowsAtTheEndAndBehindEachRecord) {
   std::vector<std::vector<Row>> folded(executors());
   CollectedTexts texts(executors());
   ASSERT_TRUE(
-      RunQuery(*Words(workload()).KeyBy(&Word::key).Fold(Latest{}, &AddLatest).To(Collect(folded, texts))).ok());
+      RunQuery(*Words(few_words()).KeyBy(&Word::key).Fold(Latest{}, &AddLatest).To(Collect(folded, texts))).ok());
   std::size_t keys = 0;
   for (const auto& share : folded) {
     for (const Row& row : share) expect(row.key, row.value);
@@ -156,7 +156,7 @@ TEST_P(TextStates, AreRowsAtTheEndAndBehindEachRecord) {
   std::vector<std::vector<KeyedState<std::uint64_t, Latest>>> scanned(executors());
   CollectedTexts scanned_texts(executors());
   ASSERT_TRUE(
-      RunQuery(*Words(workload()).KeyBy(&Word::key).Scan(Latest{}, &AddLatest).To(Collect(scanned, scanned_texts)))
+      RunQuery(*Words(few_words()).KeyBy(&Word::key).Scan(Latest{}, &AddLatest).To(Collect(scanned, scanned_texts)))
           .ok());
   std::size_t count = 0;
   for (const auto& share : scanned) {
@@ -172,28 +172,28 @@ TEST_P(TextStates, AreRowsAtTheEndAndBehindEachRecord) {
     for (const auto& [key, latest] : last) expect(key, latest);
     count += share.size();
   }
-  EXPECT_EQ(count, executors() * workload().records);
+  EXPECT_EQ(count, executors() * few_words().records);
 }
 
 TEST_P(TextStates, OfAllRecordsAreAtOneExecutor) {
   using Row = WindowResult<AllRecords, Word>;
   std::vector<std::vector<Row>> reduced(executors());
   CollectedTexts texts(executors());
-  ASSERT_TRUE(RunQuery(*Words(workload())
+  ASSERT_TRUE(RunQuery(*Words(few_words())
                             .Reduce([](Word& most, const Word& word) { most = std::max(most, word); })
                             .To(Collect(reduced, texts)))
                   .ok());
-  const Word most = std::ranges::max(AllWords(workload()));
+  const Word most = std::ranges::max(AllWords(few_words()));
   ASSERT_EQ(reduced[0].size(), 1U);
   EXPECT_EQ(reduced[0][0].value, most);
 
   std::vector<std::vector<Word>> scanned(executors());
   CollectedTexts scanned_texts(executors());
-  ASSERT_TRUE(RunQuery(*Words(workload())
+  ASSERT_TRUE(RunQuery(*Words(few_words())
                             .Scan(Word{}, [](Word& state, const Word& word) { state = std::max(state, word); })
                             .To(Collect(scanned, scanned_texts)))
                   .ok());
-  ASSERT_EQ(scanned[0].size(), executors() * workload().records);
+  ASSERT_EQ(scanned[0].size(), executors() * few_words().records);
   EXPECT_TRUE(std::ranges::is_sorted(scanned[0]));
   EXPECT_EQ(scanned[0].back(), most);
 }

@@ -93,25 +93,25 @@ std::string ExpectedJson(const std::vector<Word>& words) {
 
 class TextValues : public OnEachShape {
  protected:
-  Workload workload() const {
-    Workload few = OnEachShape::workload();
+  Workload few_words() const {
+    Workload few = workload();
     few.records = 4'000;
     return few;
   }
-  ClusterOutcome Run(const Query& query) const {
+  ClusterOutcome RunFew(const Query& query) const {
     ClusterOutcome outcome;
-    outcome.status = RunNodes(workload(), query, outcome.metrics);
+    outcome.status = RunNodes(few_words(), query, outcome.metrics);
     EXPECT_TRUE(outcome.status.ok()) << outcome.status;
     return outcome;
   }
 
   template <typename W>
   void ExpectInWindows(const W& window, const WordGroups& groups) const {
-    auto stream = Words(workload()).KeyBy(&Word::key).Window(window).Aggregate(AllOfTexts());
+    auto stream = Words(few_words()).KeyBy(&Word::key).Window(window).Aggregate(AllOfTexts());
     using Row = typename decltype(stream)::Record;
     std::vector<std::vector<Row>> rows(executors());
     CollectedTexts texts(executors());
-    Run(*std::move(stream).To(Collect(rows, texts)));
+    RunFew(*std::move(stream).To(Collect(rows, texts)));
     std::map<WordGroup, std::string> expected;
     for (const auto& [group, words] : groups) expected[group] = ExpectedJson(words);
     std::map<WordGroup, std::string> found;
@@ -129,30 +129,30 @@ class TextValues : public OnEachShape {
 GLAIVE_ON_EACH_SHAPE(TextValues);
 
 TEST_P(TextValues, InTumblingWindows) {
-  ExpectInWindows(Tumbling{absl::Milliseconds(700)}, TumblingWords(AllWords(workload()), 700));
+  ExpectInWindows(Tumbling{absl::Milliseconds(700)}, TumblingWords(AllWords(few_words()), 700));
 }
 TEST_P(TextValues, InSlidingWindows) {
   ExpectInWindows(Sliding{absl::Milliseconds(900), absl::Milliseconds(300)},
-                  SlidingWords(AllWords(workload()), 900, 300));
+                  SlidingWords(AllWords(few_words()), 900, 300));
 }
 TEST_P(TextValues, InSessions) {
-  ExpectInWindows(Session{absl::Milliseconds(60)}, SessionsOfWords(AllWords(workload()), 60));
+  ExpectInWindows(Session{absl::Milliseconds(60)}, SessionsOfWords(AllWords(few_words()), 60));
 }
-TEST_P(TextValues, WithoutWindows) { ExpectInWindows(Unbounded{}, WordsByKey(AllWords(workload()))); }
+TEST_P(TextValues, WithoutWindows) { ExpectInWindows(Unbounded{}, WordsByKey(AllWords(few_words()))); }
 TEST_P(TextValues, WithoutWindowsNowAndThen) {
-  ExpectInWindows(Unbounded{absl::Milliseconds(800)}, WordsAsOf(AllWords(workload()), 800));
+  ExpectInWindows(Unbounded{absl::Milliseconds(800)}, WordsAsOf(AllWords(few_words()), 800));
 }
 
 /// Each key has one window, of many parts: the order in which executors bring the words does not matter.
 TEST_P(TextValues, InWindowsByOrder) {
   auto stream =
-      Words(workload()).KeyBy(&Word::key).Window(CountWindow{.size = 100'000, .slide = 10}).Aggregate(AllOfTexts());
+      Words(few_words()).KeyBy(&Word::key).Window(CountWindow{.size = 100'000, .slide = 10}).Aggregate(AllOfTexts());
   using NumberedRow = typename decltype(stream)::Record;
   std::vector<std::vector<NumberedRow>> rows(executors());
   CollectedTexts texts(executors());
-  Run(*std::move(stream).To(Collect(rows, texts)));
+  RunFew(*std::move(stream).To(Collect(rows, texts)));
   std::map<std::uint64_t, std::string> expected;
-  for (const auto& [group, words] : WordsByKey(AllWords(workload()))) {
+  for (const auto& [group, words] : WordsByKey(AllWords(few_words()))) {
     expected[std::get<2>(group)] = absl::StrCat(words.size(), ExpectedJson(words));
   }
   std::map<std::uint64_t, std::string> found;
@@ -167,16 +167,16 @@ TEST_P(TextValues, InWindowsByOrder) {
 
 /// Beside a Distinct, whose table has a value for each element.
 TEST_P(TextValues, BesideElements) {
-  auto stream = Words(workload())
+  auto stream = Words(few_words())
                     .KeyBy(&Word::key)
                     .Window(Sliding{absl::Milliseconds(900), absl::Milliseconds(300)})
                     .Aggregate(Several{Distinct{&Word::text}, Max{&Word::text}, Last{&Word::time_ms, &Word::text}});
   using Row = typename decltype(stream)::Record;
   std::vector<std::vector<Row>> rows(executors());
   CollectedTexts texts(executors());
-  Run(*std::move(stream).To(Collect(rows, texts)));
+  RunFew(*std::move(stream).To(Collect(rows, texts)));
   std::map<WordGroup, std::string> expected;
-  for (const auto& [group, words] : SlidingWords(AllWords(workload()), 900, 300)) {
+  for (const auto& [group, words] : SlidingWords(AllWords(few_words()), 900, 300)) {
     std::map<std::string_view, std::int64_t> last;
     for (const Word& word : words) last[word.text.view()] = word.time_ms;
     const auto latest =
@@ -195,16 +195,16 @@ TEST_P(TextValues, BesideElements) {
 TEST_P(TextValues, FromOneStageToTheNext) {
   std::vector<std::vector<WindowResult<Text, std::uint64_t>>> rows(executors());
   CollectedTexts texts(executors());
-  Run(*Words(workload())
-           .KeyBy(&Word::key)
-           .Window(Tumbling{absl::Milliseconds(300)})
-           .Aggregate(Max{&Word::text})
-           .KeyBy([](const auto& row) { return row.value; })
-           .Window(Tumbling{absl::Seconds(3)})
-           .Aggregate(Count{})
-           .To(Collect(rows, texts)));
+  RunFew(*Words(few_words())
+              .KeyBy(&Word::key)
+              .Window(Tumbling{absl::Milliseconds(300)})
+              .Aggregate(Max{&Word::text})
+              .KeyBy([](const auto& row) { return row.value; })
+              .Window(Tumbling{absl::Seconds(3)})
+              .Aggregate(Count{})
+              .To(Collect(rows, texts)));
   std::map<std::pair<std::int64_t, std::string>, std::uint64_t> expected;
-  for (const auto& [group, words] : TumblingWords(AllWords(workload()), 300)) {
+  for (const auto& [group, words] : TumblingWords(AllWords(few_words()), 300)) {
     const Text most = std::ranges::max(words, {}, &Word::text).text;
     ++expected[{std::get<0>(group) / 3'000 * 3'000, std::string(most.view())}];
   }
@@ -217,7 +217,7 @@ TEST_P(TextValues, FromOneStageToTheNext) {
 
 /// Texts that are replaced all the time take no more memory than those that values have.
 TEST_P(TextValues, TakeTheMemoryOfTheTextsThatThereAre) {
-  Workload many = workload();
+  Workload many = few_words();
   many.keys = 3;
   many.records = 30'000;
   std::vector<ExecutorMetrics> metrics;

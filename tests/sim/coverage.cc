@@ -33,8 +33,8 @@ constexpr std::string_view kShapes[] = {"no stage",    "one stage",   "two stage
                                         "four stages", "five stages", "a join of joins", "a random graph"};
 
 /// Its operators: all steps of streams, those with a state also by key, and the others by hand.
-#define GLAIVE_SIM_NAME(name, unused) #name,
-#define GLAIVE_SIM_NAME_BY_KEY(name, unused) #name " by key",
+#define GLAIVE_SIM_NAME(name, unused) std::string_view(#name),
+#define GLAIVE_SIM_NAME_BY_KEY(name, unused) std::string_view(#name " by key"),
 constexpr std::string_view kOperators[] = {GLAIVE_STREAM_STEPS(GLAIVE_SIM_NAME, )
                                                GLAIVE_STEPS_WITH_STATE(GLAIVE_SIM_NAME_BY_KEY, )  // a comma behind each
                                            "Split",

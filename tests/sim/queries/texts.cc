@@ -121,7 +121,7 @@ constexpr std::int64_t kTextGapMs = 120;
 template <typename J, typename W>
 CatalogueEntry JoinKeepsText(std::string_view name, std::string_view kind, std::string_view window_name,
                              J (*join)(const QueryParts&), const W& window,
-                             std::function<Expected(const Input&)> expect) {
+                             const std::function<Expected(const Input&)>& expect) {
   return {.name = name,
           .window = window_name,
           .aggregates = {},

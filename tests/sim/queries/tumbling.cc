@@ -94,7 +94,8 @@ std::string ReducedOf(const std::vector<Event>& events) {
   return absl::StrFormat("(%d %d %d 0 %d)", reduced.key, reduced.time_ms, reduced.amount, reduced.kind);
 }
 
-/// A row at the end of the stream for all records, or for each key. Its stage allows no lateness, as those behind others.
+/// A row at the end of the stream for all records, or for each key. Its stage allows no lateness, as those behind
+/// others.
 template <typename FoldFn>
 CatalogueEntry FoldedAtTheEnd(std::string_view name, std::string_view aggregate, const KeyOracle& key, ShowEvents show,
                               const FoldFn& fold) {
