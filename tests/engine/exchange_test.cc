@@ -77,30 +77,31 @@ class Gate {
   std::atomic<bool> timed_out_ = false;
 };
 
+class BehindGate final : public Sink<Moved> {
+ public:
+  BehindGate(std::unique_ptr<Sink<Moved>> sink, Gate& gate) : sink_(std::move(sink)), gate_(&gate) {}
+
+  bool Ready() override { return gate_->IsOpen(); }
+  absl::Status Write(std::span<const Moved> rows) override { return sink_->Write(rows); }
+
+ private:
+  std::unique_ptr<Sink<Moved>> sink_;
+  Gate* gate_;
+};
+
 /// As Collect, but not ready before the gate is open.
 struct CollectBehind {
-  class Behind final : public Sink<Moved> {
-   public:
-    Behind(std::unique_ptr<Sink<Moved>> rows, Gate& gate) : rows_(std::move(rows)), gate_(&gate) {}
-    bool Ready() override { return gate_->IsOpen(); }
-    absl::Status Write(std::span<const Moved> rows) override { return rows_->Write(rows); }
-
-   private:
-    std::unique_ptr<Sink<Moved>> rows_;
-    Gate* gate_;
-  };
+  std::vector<std::vector<Moved>>* shares;
+  Gate* gate;
 
   template <typename Row>
     requires std::same_as<Row, Moved>
   SinkFactory<Row> Factory() const {
-    return [rows = Collect(*rows).template Factory<Row>(),
+    return [collect = Collect(*shares).template Factory<Row>(),
             gate = gate](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Moved>>> {
-      return std::make_unique<Behind>(rows(context).value(), *gate);
+      return std::make_unique<BehindGate>(collect(context).value(), *gate);
     };
   }
-
-  std::vector<std::vector<Moved>>* rows;
-  Gate* gate;
 };
 
 class Exchanges : public OnEachShape {

@@ -149,7 +149,8 @@ TEST(LateOutput, StepsAreCalledOnceForEachRecordWhileReadersWaitForSegments) {
     std::vector<std::uint64_t> expected(workload.keys);
     ForEachRecord(workload, kLateDisorder,
                   [&](const TestRecord& record, std::int64_t /*watermark_ms*/) { ++expected[record.key]; });
-    EXPECT_TRUE(std::ranges::equal(calls, expected)) << "a record was seen twice, or not at all";
+    EXPECT_TRUE(std::vector<std::uint64_t>(calls.begin(), calls.end()) == expected)
+        << "a record was seen twice, or not at all";
     std::vector<std::uint64_t> counted(workload.keys);
     for (const auto& leader : rows) {
       for (const TestRow& row : leader) counted[row.key] += row.value;
