@@ -21,6 +21,9 @@ using events::Rules;
 
 constexpr std::uint32_t kTextsOfChannels = events::kChannel | events::kUrl;
 
+/// Of q5's window: each has a row, and more while the most bids are found.
+constexpr std::int64_t kMostSlides = 3'600;
+
 /// The lines of some executors, each of a bid: its numbers, and the longest texts that it has.
 std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t executor_count) {
   constexpr double kMost = 0x1p60;  // beyond any memory
@@ -102,6 +105,10 @@ absl::Status NexmarkProgram::CheckFlags() const {
   }
   if (options.hot_items_window % options.hot_items_slide != absl::ZeroDuration()) {
     return absl::InvalidArgumentError("the --window of q5 must be a multiple of its --slide");
+  }
+  if (options.hot_items_window / options.hot_items_slide > kMostSlides) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the --window of q5 is too long: it must be at most ", kMostSlides, " times its --slide"));
   }
   return CheckSliding(options.hot_items_window, options.hot_items_slide);
 }
