@@ -20,10 +20,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-using Lines = std::vector<std::string>;
+using CsvLines = std::vector<std::string>;
 
 /// A run of one executor a node, each with its rows; what all nodes come to.
-absl::Status CheckNodes(const Lines& expected, const std::vector<Lines>& nodes) {
+absl::Status CheckNodes(const CsvLines& expected, const std::vector<CsvLines>& nodes) {
   const auto expect = [&](std::uint32_t executor_count) {
     EXPECT_EQ(executor_count, nodes.size());
     return expected;
@@ -44,7 +44,7 @@ absl::Status CheckNodes(const Lines& expected, const std::vector<Lines>& nodes) 
   return check.CheckRun(findings);
 }
 
-std::string Complaint(const Lines& expected, const std::vector<Lines>& nodes) {
+std::string Complaint(const CsvLines& expected, const std::vector<CsvLines>& nodes) {
   const absl::Status status = CheckNodes(expected, nodes);
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   return std::string(status.message());
