@@ -1,5 +1,6 @@
 """What benchmarks print: the library adds unit and prefix, so a counter's name has neither."""
 
+import json
 import os
 import re
 import subprocess
@@ -27,6 +28,15 @@ class BenchmarksTest(unittest.TestCase):
                                 "--channels=1")
         for name in ["channel_B/s", "copy_B/s"]:
             self.assertRegex(channel[name], r"^[\d.]+[MG]$")
+
+    def test_an_idle_round_costs_little_more_with_many_peers(self):
+        command = [BIN / "idle_round", "--benchmark_filter=/peers:(3|255)$", "--benchmark_min_time=0.02",
+                   "--benchmark_repetitions=9", "--benchmark_enable_random_interleaving=true", "--benchmark_format=json"]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+                              check=True)
+        runs = [run for run in json.loads(done.stdout)["benchmarks"] if run["run_type"] == "iteration"]
+        few, many = (min(run["cpu_time"] for run in runs if run["name"].split("/")[1] == f"peers:{peers}") for peers in (3, 255))
+        self.assertLessEqual(many, 1.5 * few)
 
     def test_wrong_flags_are_refused_with_one_line(self):
         beyond = "18446744073709551616"
