@@ -25,17 +25,17 @@ namespace {
 using ::testing::HasSubstr;
 
 /// A text and the one before it.
-struct Step {
+struct WordAt {
   std::uint64_t key;
   Text before;
   Text text;
 };
-GLAIVE_RECORD(Step, key, before, text)
+GLAIVE_RECORD(WordAt, key, before, text)
 
 constexpr std::string_view kNone = "no text has come before";
 
 /// The state is the last text.
-Step StepOf(Text& last, const Word& word) {
+WordAt StepOf(Text& last, const Word& word) {
   return {.key = word.key, .before = std::exchange(last, word.text), .text = word.text};
 }
 
@@ -75,7 +75,7 @@ GLAIVE_ON_EACH_SHAPE(TextStates);
 
 /// In whichever order the records of a key come, each text but the last is once before another.
 TEST_P(TextStates, OfKeysHaveTheTextOfTheRecordBefore) {
-  std::vector<std::vector<Step>> rows(executors());
+  std::vector<std::vector<WordAt>> rows(executors());
   CollectedTexts texts(executors());
   ASSERT_TRUE(
       RunQuery(*Words(few_words()).KeyBy(&Word::key).RichMap(Text(kNone), &StepOf).To(Collect(rows, texts))).ok());
@@ -83,12 +83,12 @@ TEST_P(TextStates, OfKeysHaveTheTextOfTheRecordBefore) {
   std::map<std::uint64_t, std::multiset<std::string>> expected;
   for (const Word& word : AllWords(few_words())) expected[word.key].emplace(word.text.view());
   for (const auto& share : rows) {
-    for (const Step& step : share) came[step.key].emplace(step.text.view());
+    for (const WordAt& step : share) came[step.key].emplace(step.text.view());
   }
   EXPECT_TRUE(came == expected);
   for (const auto& share : rows) {
     std::map<std::uint64_t, std::string> last;  // a key's rows are on one executor, in the order of its records
-    for (const Step& step : share) {
+    for (const WordAt& step : share) {
       const auto found = last.find(step.key);
       ASSERT_EQ(step.before.view(), found == last.end() ? kNone : found->second);
       last[step.key] = step.text.view();
@@ -98,12 +98,12 @@ TEST_P(TextStates, OfKeysHaveTheTextOfTheRecordBefore) {
 }
 
 TEST_P(TextStates, OfExecutorsHaveTheTextOfTheRecordBefore) {
-  std::vector<std::vector<Step>> rows(executors());
+  std::vector<std::vector<WordAt>> rows(executors());
   CollectedTexts texts(executors());
   ASSERT_TRUE(RunQuery(*Words(few_words())
                             .RichFilterMap(Text(kNone),
                                            [](Text& last, const Word& word) {
-                                             const Step step = StepOf(last, word);
+                                             const WordAt step = StepOf(last, word);
                                              return step.key % 3 == 0 ? std::optional(step) : std::nullopt;
                                            })
                             .To(Collect(rows, texts)))

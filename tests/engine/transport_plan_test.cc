@@ -92,17 +92,24 @@ TEST(PlanArrival, AChoiceIsTaken) {
   EXPECT_EQ(PlanArrival(ArrivalChoice::kImmediate, nullptr), rdma::Arrival::kImmediate);
 }
 
+rdma::VerbsDeviceInfo DeviceOf(const std::string& name, bool is_iwarp) {
+  rdma::VerbsDeviceInfo device;
+  device.device = name;
+  device.is_iwarp = is_iwarp;
+  return device;
+}
+
 TEST(PlanRelaxedOrdering, AutoTakesItWhereItPaysButNotOverIwarp) {
-  const rdma::VerbsDeviceInfo roce{.device = "mlx5_0"};
-  const rdma::VerbsDeviceInfo iwarp{.device = "siw0", .is_iwarp = true};
+  const rdma::VerbsDeviceInfo roce = DeviceOf("mlx5_0", /*is_iwarp=*/false);
+  const rdma::VerbsDeviceInfo iwarp = DeviceOf("siw0", /*is_iwarp=*/true);
   EXPECT_TRUE(PlanRelaxedOrdering(RelaxedOrderingChoice::kAuto, roce, /*pays=*/true));
   EXPECT_FALSE(PlanRelaxedOrdering(RelaxedOrderingChoice::kAuto, roce, /*pays=*/false));
   EXPECT_FALSE(PlanRelaxedOrdering(RelaxedOrderingChoice::kAuto, iwarp, /*pays=*/true));
 }
 
 TEST(PlanRelaxedOrdering, AChoiceIsTakenAndOverIwarpSaidToBeNoGoodOne) {
-  const rdma::VerbsDeviceInfo roce{.device = "mlx5_0"};
-  const rdma::VerbsDeviceInfo iwarp{.device = "siw0", .is_iwarp = true};
+  const rdma::VerbsDeviceInfo roce = DeviceOf("mlx5_0", /*is_iwarp=*/false);
+  const rdma::VerbsDeviceInfo iwarp = DeviceOf("siw0", /*is_iwarp=*/true);
   for (const auto& device : {roce, iwarp}) {
     EXPECT_TRUE(PlanRelaxedOrdering(RelaxedOrderingChoice::kOn, device, /*pays=*/false));
     EXPECT_FALSE(PlanRelaxedOrdering(RelaxedOrderingChoice::kOff, device, /*pays=*/true));
@@ -116,7 +123,8 @@ TEST(PlanRelaxedOrdering, AChoiceIsTakenAndOverIwarpSaidToBeNoGoodOne) {
 }
 
 TEST(DescribeDevice, EndsWithTheOrderOfItsWritesToMemory) {
-  const rdma::VerbsDeviceInfo device{.device = "mlx5_0", .numa_node = 1};
+  rdma::VerbsDeviceInfo device = DeviceOf("mlx5_0", /*is_iwarp=*/false);
+  device.numa_node = 1;
   EXPECT_THAT(DescribeDevice(device, /*relaxed_ordering=*/true), testing::EndsWith(", NUMA node 1, relaxed ordering"));
   EXPECT_THAT(DescribeDevice(device, /*relaxed_ordering=*/false), testing::EndsWith(", NUMA node 1, strict ordering"));
 }
