@@ -1,4 +1,4 @@
-// expect: glaive: OnExecutors() comes before KeyBy(); after KeyBy() comes Window(...) or Aggregate(...)
+// expect: glaive: OnExecutors() comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
