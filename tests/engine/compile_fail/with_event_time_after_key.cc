@@ -1,4 +1,4 @@
-// expect: glaive: WithEventTime() comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()
+// expect: glaive: WithEventTime() comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey()
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
