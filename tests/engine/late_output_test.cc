@@ -132,6 +132,7 @@ TEST(LateOutput, StepsAreCalledOnceForEachRecordWhileReadersWaitForSegments) {
     workload.slot_bytes = 512;
     workload.credits = 2;
     workload.fragment_bytes = 4'096;
+    workload.fold.combiner_bytes = 1;  // nearly each record is an entry, so that there are many messages
     std::vector<std::atomic<std::uint64_t>> calls(workload.keys);
     std::vector<std::vector<LateKey>> late(workload.executor_count());
     std::vector<std::vector<TestRow>> rows(workload.executor_count());
