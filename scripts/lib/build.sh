@@ -35,12 +35,16 @@ build_preset() {
 # start_building_ahead COMMAND: runs COMMAND in the background, which builds presets that the script needs later. It ends
 # with the script. The scheduling policy "idle" gives it only the processor time that nothing else uses, so tests that
 # run meanwhile keep their timing. build_preset waits for a build of its preset that is under way, and builds again what
-# failed, so that its errors are seen.
+# failed, so that its errors are seen. At its end, $BUILDER_TIME has the processor time that it took.
 start_building_ahead() {
+  BUILDER_TIME="$PROJECT_ROOT/build/built-ahead"
+  mkdir -p "$PROJECT_ROOT/build"
+  rm -f "$BUILDER_TIME"
   set -m # a process group of its own, which ends as a whole
   {
     chrt --idle --pid 0 "$BASHPID" || exit # a build of normal priority would starve the tests
-    "$@"
+    "$@" || true
+    children_seconds "$BASHPID" >"$BUILDER_TIME"
   } </dev/null &>/dev/null &
   BUILDER=$!
   set +m

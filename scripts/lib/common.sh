@@ -29,6 +29,13 @@ queries() {
   done
 }
 
+# children_seconds PID: the processor time of the process's children that it has waited for (cutime and cstime of proc(5)).
+children_seconds() {
+  local fields
+  read -ra fields < <(sed 's/.*) //' "/proc/$1/stat")
+  printf '%d' $(((fields[13] + fields[14]) / $(getconf CLK_TCK)))
+}
+
 PROGRESS_SECONDS=20
 
 # show_progress LOG: the log's last line now and then, until standard input ends.

@@ -176,12 +176,17 @@ run_cases() {
   return "$failed"
 }
 
-# processor_seconds: the processor time of the script's children that have ended (cutime and cstime of proc(5)). The
-# background build is not among them until the script waits for it.
-processor_seconds() {
-  local fields
-  read -ra fields < <(sed 's/.*) //' "/proc/$$/stat")
-  printf '%d' $(((fields[13] + fields[14]) / $(getconf CLK_TCK)))
+# processor_seconds: the processor time of the script's children that have ended, but for the background build's.
+processor_seconds() { printf '%d' $(($(children_seconds $$) - $(built_ahead_seconds))); }
+
+# built_ahead_seconds: the processor time of the background build, once it has ended and the script has waited for it. Then
+# it counts among the children's.
+built_ahead_seconds() {
+  if [[ -s ${BUILDER_TIME:-} ]] && ! kill -0 "$BUILDER" 2>/dev/null; then
+    cat "$BUILDER_TIME"
+  else
+    printf 0
+  fi
 }
 
 # duration SECONDS: as "1 min 05 s".
@@ -193,14 +198,17 @@ duration() {
   fi
 }
 
-# summary: the end of what failed tests said, one line a section and a last one for everything; fails unless all passed
-# and a test ran.
+# summary: the end of what failed tests said, one line a section, one for the background build, and a last one for
+# everything; fails unless all passed and a test ran.
 summary() {
+  local ahead
+  ahead="$(built_ahead_seconds)"
   printf '%s' "$FAILURES"
   printf '\n=== Summary\n'
   printf '%s\n' "${SUMMARY_LINES[@]}"
+  ((ahead == 0)) || printf '%-36s %12s of processors\n' "built in the background" "$(duration "$ahead")"
   printf '%d sections, %d failed; %d tests, %d failed; total time %s, of processors %s\n' "${#SUMMARY_LINES[@]}" \
-    "$SECTIONS_FAILED" "$TESTS_RUN" "$TESTS_FAILED" "$(duration $SECONDS)" "$(duration "$(processor_seconds)")"
+    "$SECTIONS_FAILED" "$TESTS_RUN" "$TESTS_FAILED" "$(duration $SECONDS)" "$(duration "$(children_seconds $$)")"
   ((TESTS_RUN)) || {
     note "No test ran."
     return 1

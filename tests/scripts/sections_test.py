@@ -108,6 +108,19 @@ class SectionsTest(unittest.TestCase):
                 self.assertRegex(lines[0], "^both +" + ("FAILED" if expected else "passed"))
                 self.assertIn(f"5 tests, {expected} failed", lines[-1])
 
+    def test_the_time_of_the_background_build_is_a_line_of_its_own(self):
+        with tempfile.TemporaryDirectory() as root:
+            # Two seconds of a processor, not with the priority of the background, which a busy machine has no time for.
+            burn = "burn() { bash -c 'ulimit -t 2; while :; do :; done'; }; chrt() { :; }; "
+            code, lines = run(f'source "{SOURCE}/scripts/lib/build.sh"; PROJECT_ROOT={root}; {burn}'
+                              'start_building_ahead burn; section wait bash -c '
+                              f"'until [[ -s {root}/build/built-ahead ]]; do sleep 0.1; done'; "
+                              'until ! kill -0 "$BUILDER" 2>/dev/null; do sleep 0.1; done; section after true')
+        self.assertEqual(code, 0)
+        self.assertRegex(lines[-2], r"^built in the background +[1-9] s of processors$")
+        for line in lines[:2]:
+            self.assertRegex(line, r"^(wait|after) +passed .* [01] s of processors$")
+
     def test_no_test_at_all_is_a_failure(self):
         code, _ = run("TESTS_RUN=0; section one true")
         self.assertEqual(code, 1)
