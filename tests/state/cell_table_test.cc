@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include <gtest/gtest.h>
 
@@ -37,10 +38,10 @@ bool Add(Table& table, std::uint64_t key, std::int64_t input) {
   return sum != nullptr;
 }
 
-std::unordered_map<std::uint64_t, std::int64_t> ContentsOf(const Table& table) {
-  std::unordered_map<std::uint64_t, std::int64_t> contents;
+std::unordered_map<std::uint64_t, absl::int128> ContentsOf(const Table& table) {
+  std::unordered_map<std::uint64_t, absl::int128> contents;
   const absl::Status status = table.ForEach([&](const Table::Entry& entry) {
-    const bool first = contents.emplace(entry.key, static_cast<std::int64_t>(entry.value.Result())).second;
+    const bool first = contents.emplace(entry.key, entry.value.Result()).second;
     EXPECT_TRUE(first) << "key " << entry.key << " twice";
     return absl::OkStatus();
   });
@@ -55,7 +56,7 @@ TEST(CellTable, HoldsWhatAnUnorderedMapHolds) {
       std::mt19937_64 random(keys + stride);
       StateMemory memory(kLimitBytes);
       Table table = Table::Create(memory, keys).value();
-      std::unordered_map<std::uint64_t, std::int64_t> expected;
+      std::unordered_map<std::uint64_t, absl::int128> expected;
       for (std::uint64_t i = 0; i < 4 * keys; ++i) {
         const std::uint64_t key = (1 + random() % keys) * stride;
         const auto input = static_cast<std::int64_t>(random() % 1000) - 500;
@@ -79,7 +80,7 @@ TEST(CellTable, TakesTheKeyOfZerosToo) {
   EXPECT_TRUE(Add(table, 0, 3));
   EXPECT_EQ(table.Find(table.HomeOf(std::uint64_t{0}), 0)->Result(), 5);
   EXPECT_EQ(table.size(), 2U);
-  EXPECT_EQ(ContentsOf(table), (std::unordered_map<std::uint64_t, std::int64_t>{{0, 5}, {1, 1}}));
+  EXPECT_EQ(ContentsOf(table), (std::unordered_map<std::uint64_t, absl::int128>{{0, 5}, {1, 1}}));
 }
 
 TEST(CellTable, FindsOnlyWhatWasInserted) {
@@ -100,7 +101,7 @@ TEST(CellTable, MoreKeysThanCellsAreStoredElsewhereForGood) {
   StateMemory memory(kLimitBytes);
   Table table = Table::Create(memory, 100).value();
   std::vector<std::uint64_t> without;
-  std::unordered_map<std::uint64_t, std::int64_t> expected;
+  std::unordered_map<std::uint64_t, absl::int128> expected;
   for (std::uint64_t key = 1; key <= 1000; ++key) {
     if (Add(table, key, 1)) {
       expected[key] = 1;
@@ -296,12 +297,12 @@ TEST(CellTable, IsEmptyWhenAllCellsAreFreed) {
 }
 
 /// Copies everything, `at_a_time` at most.
-std::unordered_map<std::uint64_t, std::int64_t> CopyOf(const Table& table, std::size_t at_a_time) {
+std::unordered_map<std::uint64_t, absl::int128> CopyOf(const Table& table, std::size_t at_a_time) {
   struct Copied {
     std::uint64_t key;
     Sum sum;
   };
-  std::unordered_map<std::uint64_t, std::int64_t> contents;
+  std::unordered_map<std::uint64_t, absl::int128> contents;
   // The entries of `copied` behind the number that CopyFrom returns may have any contents. Those behind `out` stay.
   constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
   std::vector<Copied> out(at_a_time + 1, {.key = kUntouched, .sum = {}});
@@ -310,8 +311,7 @@ std::unordered_map<std::uint64_t, std::int64_t> CopyOf(const Table& table, std::
     EXPECT_LE(count, at_a_time);
     EXPECT_EQ(out.back().key, kUntouched);
     for (std::size_t i = 0; i < count; ++i) {
-      EXPECT_TRUE(contents.emplace(out[i].key, static_cast<std::int64_t>(out[i].sum.Result())).second)
-          << "key " << out[i].key << " twice";
+      EXPECT_TRUE(contents.emplace(out[i].key, out[i].sum.Result()).second) << "key " << out[i].key << " twice";
     }
   }
   EXPECT_EQ(table.CopyFrom(position, std::span(out).first(at_a_time)), 0U) << "the end stays the end";

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include <gtest/gtest.h>
 
 #include "tests/state/update_runs.h"
@@ -15,7 +16,7 @@ namespace glaive::state {
 namespace {
 
 using SumCombiner = Combiner<std::uint64_t, Sum>;
-using Sums = std::map<std::uint64_t, std::int64_t>;
+using Sums = std::map<std::uint64_t, absl::int128>;
 
 constexpr std::uint64_t kLimitBytes = std::uint64_t{64} << 20;
 
@@ -41,8 +42,7 @@ Sums ReadOut(SumCombiner& combiner, StateMemory& memory, std::size_t at_a_time) 
   while (const std::size_t count = combiner.ReadOut(memory, std::span(forms))) {
     EXPECT_LE(count, at_a_time);
     for (const Form& form : std::span(forms).first(count)) {
-      EXPECT_TRUE(sums.emplace(form.key, static_cast<std::int64_t>(form.form.Result())).second)
-          << "key " << form.key << " twice";
+      EXPECT_TRUE(sums.emplace(form.key, form.form.Result()).second) << "key " << form.key << " twice";
     }
   }
   return sums;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include <gtest/gtest.h>
 
 #include "state/store/delta_entry.h"
@@ -28,7 +29,7 @@ inline constexpr std::size_t kMinRunsBytes = 128;  // of a slot of so many
 inline constexpr std::uint32_t kInput = 3;
 
 using SliceKey = std::pair<std::int64_t, std::uint64_t>;
-using Sums = std::map<SliceKey, std::int64_t>;
+using Sums = std::map<SliceKey, absl::int128>;
 
 inline constexpr DeltaEntryBytes kEntryBytes{.update = sizeof(Update), .form = sizeof(Form)};
 static_assert(sizeof(Update) == 16 && sizeof(Form) == 24);
@@ -37,8 +38,8 @@ inline std::uint32_t LeaderOfKey(std::uint64_t key, std::uint32_t executors) {
   return Value(LeaderOf(kTestHash(key), executors));
 }
 
-inline std::int64_t SumOf(const Update& update) { return update.input; }
-inline std::int64_t SumOf(const Form& form) { return static_cast<std::int64_t>(form.form.Result()); }
+inline absl::int128 SumOf(const Update& update) { return update.input; }
+inline absl::int128 SumOf(const Form& form) { return form.form.Result(); }
 
 /// Updates of so many different keys that `leader` leads, each by 1.
 inline std::vector<Update> UpdatesFor(std::uint32_t leader, std::uint32_t executors, std::size_t count) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include <gtest/gtest.h>
 
 #include "state/crdt/sum.h"
@@ -21,7 +22,7 @@ namespace glaive::state {
 using Sum = SumValue<std::int64_t>;
 using Update = DeltaUpdate<std::uint64_t, std::int64_t>;
 using Form = DeltaForm<std::uint64_t, Sum>;
-using Expected = std::unordered_map<std::uint64_t, std::int64_t>;
+using Expected = std::unordered_map<std::uint64_t, absl::int128>;
 
 inline Update Of(std::uint64_t key, std::int64_t input) { return {.key = key, .input = input}; }
 

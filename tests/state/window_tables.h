@@ -20,7 +20,7 @@ using Table = WindowTable<std::uint64_t, Sum>;
 inline void ExpectHolds(const Table& table, const Expected& expected) {
   Expected met;
   const absl::Status status = table.ForEach([&](const auto& entry) {
-    EXPECT_TRUE(met.emplace(entry.key, static_cast<std::int64_t>(entry.value.Result())).second)
+    EXPECT_TRUE(met.emplace(entry.key, entry.value.Result()).second)
         << "key " << entry.key << " has more than one entry";
     return absl::OkStatus();
   });
