@@ -127,7 +127,7 @@ class Exchanges : public OnEachShape {
     constexpr std::uint64_t kEnd = 40'000;
     std::vector<std::vector<Moved>> shares(executors());
     Run(*Numbers(kEnd).Shuffle().To(Collect(shares)));
-    EXPECT_TRUE(NumbersOf(shares) == UpTo(kEnd));
+    EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
     for (const auto& share : shares)
       EXPECT_NEAR(static_cast<double>(share.size()), 1.0 * kEnd / executors(), executors());
   }
@@ -136,14 +136,14 @@ class Exchanges : public OnEachShape {
     constexpr std::uint64_t kEnd = 20'000;
     std::vector<std::vector<Moved>> shares(executors());
     Run(*Numbers(kEnd).Broadcast().To(Collect(shares)));
-    for (const auto& share : shares) EXPECT_TRUE(NumbersOf({share}) == UpTo(kEnd));
+    for (const auto& share : shares) EXPECT_TRUE(SameSequence(NumbersOf({share}), UpTo(kEnd)));
   }
 
   void ExpectThatOneExecutorGetsAll() const {
     constexpr std::uint64_t kEnd = 20'000;
     std::vector<std::vector<Moved>> shares(executors());
     Run(*Numbers(kEnd).OnExecutors(1).To(Collect(shares)));
-    EXPECT_TRUE(NumbersOf({shares[0]}) == UpTo(kEnd));
+    EXPECT_TRUE(SameSequence(NumbersOf({shares[0]}), UpTo(kEnd)));
     for (std::uint32_t executor = 1; executor < executors(); ++executor) EXPECT_TRUE(shares[executor].empty());
   }
 
@@ -163,7 +163,7 @@ class Exchanges : public OnEachShape {
     outcome.status = RunNodes(workload, *query, outcome.metrics);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_FALSE(gate.timed_out()) << "the second stream stood while the first one's sink was not ready";
-    EXPECT_TRUE(NumbersOf(shares) == UpTo(kEnd));
+    EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::exchange_waits) > 0, executors() > 1);
   }
 };
@@ -184,7 +184,7 @@ TEST_P(Exchanges, PartitionBringsAllRecordsOfAKeyToOneExecutor) {
   constexpr std::uint64_t kEnd = 50'000;
   std::vector<std::vector<Moved>> shares(executors());
   Run(*Numbers(kEnd).KeyBy(&Moved::key).Partition().DropKey().To(Collect(shares)));
-  EXPECT_TRUE(NumbersOf(shares) == UpTo(kEnd));
+  EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
   std::map<std::uint64_t, std::set<std::uint32_t>> executors_of;
   for (std::uint32_t executor = 0; executor < executors(); ++executor) {
     EXPECT_FALSE(shares[executor].empty()) << "executor " << executor;
@@ -246,7 +246,7 @@ TEST_P(Exchanges, CollectAllGivesEachExecutorTheRowsOfAll) {
   constexpr std::uint64_t kEnd = 20'000;
   std::vector<std::vector<Moved>> shares(executors());
   Run(*Numbers(kEnd).To(CollectAll(shares)));
-  for (const auto& share : shares) EXPECT_TRUE(NumbersOf({share}) == UpTo(kEnd));
+  for (const auto& share : shares) EXPECT_TRUE(SameSequence(NumbersOf({share}), UpTo(kEnd)));
 }
 
 TEST_P(Exchanges, WindowsBehindThemHaveTheSameResults) {

@@ -48,7 +48,7 @@ TEST_P(FlatMaps, RecordsReachASinkInTheirOrder) {
       if (!IsSelected(record)) continue;
       for (const Part& part : PartsOf(record)) expected.push_back(part);
     }
-    EXPECT_TRUE(parts[executor] == expected) << "executor " << executor;
+    EXPECT_TRUE(SameSequence(parts[executor], expected)) << "executor " << executor;
   }
 }
 
@@ -126,7 +126,7 @@ TEST_P(FlatMaps, PartsBecomePartsAgain) {
         expected.push_back(part.key + part.number);
       }
     }
-    EXPECT_TRUE(numbers[executor] == expected) << "executor " << executor;
+    EXPECT_TRUE(SameSequence(numbers[executor], expected)) << "executor " << executor;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include <gtest/gtest.h>
 
 #include "engine/api/generated.h"
@@ -32,7 +33,7 @@ TEST_P(Folds, FoldShowsTheStateOfEachKeyAtTheEnd) {
       EXPECT_EQ(row.window_start_ms, kMinEventTimeMs);
       EXPECT_EQ(row.window_end_ms, kMaxEventTimeMs);
     }
-    EXPECT_TRUE(shown == expected);
+    EXPECT_TRUE(SameElements(shown, expected));
   };
   std::vector<std::vector<TestRow>> rows(executors());
   expect(*NumberedRecords().KeyBy(&Numbered::key).Fold(std::uint64_t{7}, &MixIn).To(Collect(rows)), rows);
@@ -57,7 +58,7 @@ TEST_P(Folds, ReduceBeginsAtTheFirstRecord) {
       EXPECT_TRUE(shown.emplace(row.key, row.value.number).second) << "two rows of key " << row.key;
       EXPECT_EQ(row.value.key, row.key);
     }
-    EXPECT_TRUE(shown == expected);
+    EXPECT_TRUE(SameElements(shown, expected));
   };
   std::vector<std::vector<WindowResult<std::uint64_t, Numbered>>> rows(executors());
   expect(*NumberedRecords()
@@ -143,18 +144,18 @@ TEST_P(Folds, RowsOfAFoldAreAggregatedAndFoldedAgain) {
           .Window(Tumbling{absl::Milliseconds(10)})
           .Aggregate(Max{&TestRow::value})
           .To(Collect(timed))));
-  std::map<std::uint64_t, std::uint64_t> expected;
+  std::map<std::uint64_t, absl::int128> expected;
   TestCounts expected_timed;
   ForEachTestRecord([&](const TestRecord& record) {
     ++expected[record.key % 10];
     ++expected_timed[{static_cast<std::int64_t>(record.key / 10 * 10), record.key}];
   });
-  std::map<std::uint64_t, std::uint64_t> shown;
-  for (const auto& row : Joined(sums)) shown[row.key] += static_cast<std::uint64_t>(row.value);
-  EXPECT_TRUE(shown == expected);
-  std::map<std::uint64_t, std::uint64_t> shown_folds;
+  std::map<std::uint64_t, absl::int128> shown;
+  for (const auto& row : Joined(sums)) shown[row.key] += row.value;
+  EXPECT_TRUE(SameElements(shown, expected));
+  std::map<std::uint64_t, absl::int128> shown_folds;
   for (const TestRow& row : Joined(folded)) shown_folds[row.key] += row.value;
-  EXPECT_TRUE(shown_folds == expected);
+  EXPECT_TRUE(SameElements(shown_folds, expected));
   CollectOutcome(timed, outcome);
   EXPECT_TRUE(SameElements(outcome.counts, expected_timed));
 }
@@ -207,8 +208,8 @@ TEST_P(Folds, FoldAssocAndReduceAssocMoveNothing) {
     for (const TestRow& row : Joined(rows)) values[row.key] += row.value;
     return values;
   };
-  EXPECT_TRUE(by_key(counts) == expected);
-  EXPECT_TRUE(by_key(greatest) == expected_greatest);
+  EXPECT_TRUE(SameElements(by_key(counts), expected));
+  EXPECT_TRUE(SameElements(by_key(greatest), expected_greatest));
   ASSERT_EQ(Joined(all).size(), 1U);
   EXPECT_EQ(Joined(all)[0].value, executors() * workload().records);
   ASSERT_EQ(Joined(greatest_of_all).size(), 1U);

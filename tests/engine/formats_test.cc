@@ -62,13 +62,13 @@ TEST(Formats, EachKindOfValueIsTheSameAfterCsvAndJson) {
     const std::string line = InCsv(drawn);
     const Everything from_csv = FromCsv(csv, line, texts);
     ASSERT_EQ(InCsv(from_csv), line);
-    ASSERT_TRUE(from_csv == drawn) << line;
+    ASSERT_EQ(from_csv, drawn) << line;
     std::string object = InJson(from_csv);
     const std::size_t size = object.size();
     object.resize(size + JsonReader::kPaddingBytes, '"');
     Everything from_json{};
     ASSERT_EQ(json.Read({object.data(), size}, &from_json, texts, error), Parsed::kRecord) << error.reason << object;
-    ASSERT_TRUE(from_json == drawn) << line << object;
+    ASSERT_EQ(from_json, drawn) << line << object;
   }
 }
 
@@ -80,7 +80,7 @@ TEST(Formats, CsvHasAnyBytes) {
   DrawEverything draw(/*seed=*/8, texts);
   for (int i = 0; i < kDrawnRecords; ++i) {
     const Everything drawn = draw(i, /*is_utf8=*/false);
-    ASSERT_TRUE(FromCsv(csv, InCsv(drawn), texts) == drawn) << InCsv(drawn);
+    ASSERT_EQ(FromCsv(csv, InCsv(drawn), texts), drawn) << InCsv(drawn);
   }
 }
 

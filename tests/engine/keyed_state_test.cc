@@ -51,18 +51,12 @@ class KeyedStates : public OnEachShape {
 };
 GLAIVE_ON_EACH_SHAPE(KeyedStates);
 
-template <typename T>
-std::vector<T> Sorted(std::vector<T> values) {
-  std::ranges::sort(values);
-  return values;
-}
-
 Nth CountOfKey(std::uint64_t& count, const TestRecord& record) { return {record.key, ++count}; }
 
 TEST_P(KeyedStates, RichMapHasAStateOfEachKey) {
   std::vector<std::vector<Nth>> rows(executors());
   Run(*From(TestSource(workload())).KeyBy(&TestRecord::key).RichMap(std::uint64_t{0}, &CountOfKey).To(Collect(rows)));
-  EXPECT_TRUE(Sorted(Joined(rows)) == Sorted(NthOfAll()));
+  EXPECT_TRUE(SameElements(Joined(rows), NthOfAll()));
   std::map<std::uint64_t, std::set<std::size_t>> executors_of;
   for (std::size_t executor = 0; executor < rows.size(); ++executor) {
     for (const Nth& row : rows[executor]) executors_of[row.key].insert(executor);
@@ -93,7 +87,7 @@ TEST_P(KeyedStates, RichFilterMapDropsAndRichFlatMapMultiplies) {
     sums[nth.key] += nth.n;
     expected.insert(expected.end(), nth.n % 5, {nth.key, sums[nth.key]});
   }
-  EXPECT_TRUE(Sorted(Joined(rows)) == Sorted(expected));
+  EXPECT_TRUE(SameElements(Joined(rows), expected));
 }
 
 TEST_P(KeyedStates, ScanShowsTheStateBehindEachRecord) {
@@ -103,7 +97,7 @@ TEST_P(KeyedStates, ScanShowsTheStateBehindEachRecord) {
   ForEachMixed(executors(), [&](std::uint64_t key, std::uint64_t state) { expected[key].push_back(state); });
   std::map<std::uint64_t, std::vector<std::uint64_t>> shown;
   for (const auto& row : Joined(rows)) shown[row.key].push_back(row.value);
-  EXPECT_TRUE(shown == expected) << "each key's rows are in the order of its records";
+  EXPECT_TRUE(SameElements(shown, expected)) << "each key's rows are in the order of its records";
 }
 
 TEST_P(KeyedStates, APartitionedStreamMovesOnce) {
@@ -163,7 +157,7 @@ TEST_P(KeyedStates, KeysAreOfAnySizeAndShape) {
   const auto expect = [&](std::uint64_t keys, const auto& counts) {
     std::map<std::uint64_t, std::uint64_t> expected;
     ForEachTestRecord([&](const TestRecord& record) { ++expected[record.key % keys]; });
-    EXPECT_TRUE(counts == expected) << keys << " keys";
+    EXPECT_TRUE(SameElements(counts, expected)) << keys << " keys";
   };
   expect(2, CountsOfKeys<bool>(workload(), 2));
   expect(90, CountsOfKeys<Shade>(workload(), 90));

@@ -93,7 +93,7 @@ TEST(LateOutput, HasExactlyTheLateRecordsOfEachReader) {
       const std::vector<Line> expected = SequentialLate(workload, kLatenessMs);
       EXPECT_GT(expected.size(), 100U);
       ASSERT_TRUE(SameElements(lines, expected));
-      EXPECT_TRUE(lines == expected) << "they are in another order";
+      EXPECT_TRUE(SameSequence(lines, expected)) << "they are in another order";
     }
   }
 }
@@ -121,7 +121,7 @@ TEST(LateOutput, AsCsvHasAFileOfEachReaderWhoseNamesAreFinalWithTheResults) {
     expected.push_back(absl::StrCat(event_time_ms, ",", watermark_ms, ",", key));
   }
   ASSERT_TRUE(SameElements(lines, expected));
-  EXPECT_TRUE(lines == expected) << "they are in another order";
+  EXPECT_TRUE(SameSequence(lines, expected)) << "they are in another order";
 }
 
 // A reader that waits for a segment in the middle of a batch goes on behind the record at which it has stopped: the
@@ -150,7 +150,7 @@ TEST(LateOutput, StepsAreCalledOnceForEachRecordWhileReadersWaitForSegments) {
     std::vector<std::uint64_t> expected(workload.keys);
     ForEachRecord(workload, kLateDisorder,
                   [&](const TestRecord& record, std::int64_t /*watermark_ms*/) { ++expected[record.key]; });
-    EXPECT_TRUE(std::vector<std::uint64_t>(calls.begin(), calls.end()) == expected)
+    EXPECT_TRUE(SameSequence(std::vector<std::uint64_t>(calls.begin(), calls.end()), expected))
         << "a record was seen twice, or not at all";
     std::vector<std::uint64_t> counted(workload.keys);
     for (const auto& leader : rows) {
@@ -159,7 +159,7 @@ TEST(LateOutput, StepsAreCalledOnceForEachRecordWhileReadersWaitForSegments) {
     for (const auto& reader : late) {
       for (const LateKey& each : reader) ++counted[each.record.key];
     }
-    EXPECT_TRUE(counted == expected) << "a record was counted twice, or not at all";
+    EXPECT_TRUE(SameSequence(counted, expected)) << "a record was counted twice, or not at all";
     EXPECT_GT(Total(outcome, &ExecutorMetrics::late_records), 100U);
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::segment_waits) > 0, workload.executor_count() > 1);
   }

@@ -51,7 +51,7 @@ TEST_P(Operators, FlattenMakesRecordsOfTheElementsOfRecords) {
       expected.push_back(record.key);
       expected.push_back(record.kind);
     }
-    EXPECT_TRUE(numbers[executor] == expected) << "executor " << executor;
+    EXPECT_TRUE(SameSequence(numbers[executor], expected)) << "executor " << executor;
   }
 }
 
@@ -66,7 +66,7 @@ TEST_P(Operators, RichMapHasAStateOnEachExecutor) {
     std::vector<std::uint64_t> expected;
     std::uint64_t sum = 1'000;
     for (const std::uint64_t key : KeysOf(workload(), executor)) expected.push_back(sum += key);
-    EXPECT_TRUE(sums[executor] == expected) << "executor " << executor;
+    EXPECT_TRUE(SameSequence(sums[executor], expected)) << "executor " << executor;
   }
 }
 
@@ -100,7 +100,7 @@ TEST_P(Operators, RichFilterMapDropsAndRichFlatMapMultiplies) {
       }
       before = key;
     }
-    EXPECT_TRUE(numbers[executor] == expected) << "executor " << executor;
+    EXPECT_TRUE(SameSequence(numbers[executor], expected)) << "executor " << executor;
   }
 }
 
@@ -129,9 +129,9 @@ TEST_P(Operators, RouteSendsARecordToTheFirstBranchThatTakesIt) {
       expected[2].push_back(n);
     }
   }
-  EXPECT_TRUE(joined(numbers) == expected[0]);
-  EXPECT_TRUE(joined(even_numbers) == expected[1]);
-  EXPECT_TRUE(joined(other_numbers) == expected[2]);
+  EXPECT_TRUE(SameElements(joined(numbers), expected[0]));
+  EXPECT_TRUE(SameElements(joined(even_numbers), expected[1]));
+  EXPECT_TRUE(SameElements(joined(other_numbers), expected[2]));
 }
 
 TEST_P(Operators, AKeyCanBeDroppedOrShown) {
@@ -229,7 +229,7 @@ TEST_P(Operators, FunctionsOfTheQueryFoldAndReduce) {
   for (const auto& leader : extents) {
     for (const auto& row : leader) EXPECT_TRUE(found.emplace(row.key, row.value).second);
   }
-  EXPECT_TRUE(found == expected);
+  EXPECT_TRUE(SameSequence(found, expected));
   std::vector<std::uint64_t> found_greatest;
   for (const auto& leader : greatest) {
     for (const auto& row : leader) found_greatest.push_back(row.value);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "gmock/gmock.h"
 #include <gtest/gtest.h>
 
@@ -25,6 +26,7 @@
 #include "state/record/record.h"
 #include "tests/engine/cluster_shapes.h"
 #include "tests/engine/numbered_records.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -37,13 +39,7 @@ struct LabelledNumber {
 GLAIVE_RECORD(LabelledNumber, label, number)
 
 /// A window's number, how many records it has, and a value that depends on their order.
-struct ShownWindow {
-  std::uint64_t window;
-  std::uint64_t records;
-  std::uint64_t value;
-
-  friend bool operator==(const ShownWindow&, const ShownWindow&) = default;
-};
+using ShownWindow = std::tuple<std::uint64_t, std::uint64_t, absl::int128>;
 using ShownByKey = std::map<std::uint64_t, std::vector<ShownWindow>>;
 /// A key's windows, each with the records that it has.
 using CutWindows = std::function<std::vector<std::vector<Numbered>>(const std::vector<Numbered>&)>;
@@ -96,7 +92,7 @@ template <typename T>
 ShownByKey ShownOf(const std::vector<std::vector<NumberedResult<std::uint64_t, T>>>& rows) {
   ShownByKey shown;
   for (const auto& row : Joined(rows)) {
-    shown[row.key].push_back({row.window, row.records, static_cast<std::uint64_t>(row.value)});
+    shown[row.key].emplace_back(row.window, row.records, row.value);
   }
   return shown;
 }
@@ -129,9 +125,9 @@ class OrderedWindows : public OnEachShape {
   }
   void ExpectWindows(const CountWindow& window) {
     const CutWindows cut = ByCount(window.size, window.slide);
-    EXPECT_TRUE(ShownOf(RowsOf(window, Count{})) == ExpectedWindows(executors(), cut, &SizeOf))
+    EXPECT_TRUE(SameElements(ShownOf(RowsOf(window, Count{})), ExpectedWindows(executors(), cut, &SizeOf)))
         << window.size << " every " << window.slide;
-    EXPECT_TRUE(Processed(window) == ExpectedWindows(executors(), cut, &MixedOf))
+    EXPECT_TRUE(SameElements(Processed(window), ExpectedWindows(executors(), cut, &MixedOf)))
         << window.size << " every " << window.slide;
   }
 };
@@ -164,7 +160,7 @@ TEST_P(OrderedWindows, AllAggregatesAreOfTheWindowsRecords) {
     const std::uint64_t first = of_key[row.window * 4].number;
     const std::uint64_t last = of_key[row.window * 4 + row.records - 1].number;
     const auto& [sum, min, max, first_reader, last_number, mean, top] = row.value;
-    ASSERT_EQ(row.records, windows.at(row.key).at(row.window).records);
+    ASSERT_EQ(row.records, std::get<1>(windows.at(row.key).at(row.window)));
     EXPECT_EQ(sum, absl::int128((first + last) * row.records / 2));
     EXPECT_EQ(std::tuple(min, max, last_number), std::tuple(first, last, last));
     EXPECT_EQ(first_reader, row.key % 8);
@@ -241,8 +237,8 @@ TEST_P(OrderedWindows, AFunctionOfAWindowMakesAnyNumberOfRows) {
       }
     }
   }
-  EXPECT_TRUE(ShownOf(some) == expected_some);
-  EXPECT_TRUE(ShownOf(many) == expected_many);
+  EXPECT_TRUE(SameElements(ShownOf(some), expected_some));
+  EXPECT_TRUE(SameElements(ShownOf(many), expected_many));
 }
 
 /// What a numbered record is, by its number alone.
@@ -287,8 +283,8 @@ std::vector<std::vector<Numbered>> CutByKind(const std::vector<Numbered>& record
 
 TEST_P(OrderedWindows, TransactionsOpenAndCloseByTheirRecords) {
   const Transaction window(&KindByNumber);
-  EXPECT_TRUE(ShownOf(RowsOf(window, Count{})) == ExpectedWindows(executors(), &CutByKind, &SizeOf));
-  EXPECT_TRUE(Processed(window) == ExpectedWindows(executors(), &CutByKind, &MixedOf));
+  EXPECT_TRUE(SameElements(ShownOf(RowsOf(window, Count{})), ExpectedWindows(executors(), &CutByKind, &SizeOf)));
+  EXPECT_TRUE(SameElements(Processed(window), ExpectedWindows(executors(), &CutByKind, &MixedOf)));
   std::map<InTransaction, int> met;
   for (const auto& [key, records] : NumberedByKey(executors())) {
     for (const Numbered& record : records) ++met[KindByNumber(record)];
@@ -375,7 +371,7 @@ TEST_P(OrderedWindows, RecordsMayHaveTexts) {
   }
   std::map<std::string, std::vector<std::string>> shown;
   for (const Row& row : Joined(rows)) shown[std::string(row.key.view())].emplace_back(row.value.view());
-  EXPECT_TRUE(shown == expected);
+  EXPECT_TRUE(SameElements(shown, expected));
 }
 
 /// More keys than a record each: windows live on while the index grows.

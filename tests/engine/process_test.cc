@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include <gtest/gtest.h>
@@ -23,6 +24,7 @@
 #include "tests/engine/disordered_source.h"
 #include "tests/engine/numbered_records.h"
 #include "tests/engine/typed_keys.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -30,7 +32,7 @@ namespace {
 /// A window and a key.
 using Cell = std::tuple<std::int64_t, std::int64_t, std::uint64_t>;
 using TimesOfCells = std::map<Cell, std::vector<std::int64_t>>;
-using ValuesOfCells = std::map<Cell, std::vector<std::uint64_t>>;
+using ValuesOfCells = std::map<Cell, std::vector<absl::int128>>;
 
 /// Depends on the order of the times.
 std::uint64_t MixedTimes(const std::vector<std::int64_t>& times) {
@@ -96,7 +98,7 @@ ValuesOfCells ValuesOf(const std::vector<std::vector<WindowResult<K, T>>>& rows)
   for (const auto& row : Joined(rows)) {
     std::uint64_t key = 0;
     if constexpr (std::is_same_v<K, std::uint64_t>) key = row.key;
-    values[{row.window_start_ms, row.window_end_ms, key}].push_back(static_cast<std::uint64_t>(row.value));
+    values[{row.window_start_ms, row.window_end_ms, key}].push_back(row.value);
   }
   return values;
 }
@@ -126,7 +128,7 @@ class ProcessedWindows : public OnEachShape {
                                    .To(Collect(rows)),
                               outcome.metrics);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-    EXPECT_TRUE(ValuesOf(rows) == MixedOfCells(expected));
+    EXPECT_TRUE(SameElements(ValuesOf(rows), MixedOfCells(expected)));
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records) > 0, disorder.range_ms > disorder.bound_ms);
   }
   static Judged JudgedOf(const Workload& workload, const Disorder& disorder) {
@@ -201,7 +203,7 @@ TEST_P(ProcessedWindows, WithoutAKeyWindowsAreOfAllRecords) {
   ForEachTestRecord([&](const TestRecord& record) {
     AddToWindows(0, {{record.event_time_ms, kMinEventTimeMs}}, 500, 500, expected);
   });
-  EXPECT_TRUE(ValuesOf(rows) == MixedOfCells(expected));
+  EXPECT_TRUE(SameElements(ValuesOf(rows), MixedOfCells(expected)));
 }
 
 /// None, one or many rows of a window; results are a stream with event times, late records go to a sink.
@@ -258,8 +260,8 @@ TEST_P(ProcessedWindows, MakeAnyNumberOfRowsWhichAreAStream) {
     auto& value = expected_counts[{start_ms, start_ms + 2'000, 0}];
     value = {(value.empty() ? 0 : value.front()) + count % 4};
   }
-  EXPECT_TRUE(ValuesOf(some) == expected_some);
-  EXPECT_TRUE(ValuesOf(counted) == expected_counts);
+  EXPECT_TRUE(SameElements(ValuesOf(some), expected_some));
+  EXPECT_TRUE(SameElements(ValuesOf(counted), expected_counts));
   EXPECT_EQ(Joined(late).size(), late_count);
   EXPECT_GT(late_count, 0U);
 }
@@ -277,7 +279,7 @@ TEST_P(ProcessedWindows, KeysMayHaveTexts) {
   for (const auto& row : Joined(rows)) counts[numbers.at(BytesOf(row.key))] += row.value;
   std::map<std::uint64_t, std::uint64_t> expected;
   ForEachTestRecord([&](const TestRecord& record) { ++expected[record.key]; });
-  EXPECT_TRUE(counts == expected);
+  EXPECT_TRUE(SameElements(counts, expected));
 }
 
 /// Of the records' texts, some of which lie elsewhere: the greatest in each window of the keys of one length.

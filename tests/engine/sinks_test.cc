@@ -79,7 +79,7 @@ TEST_P(Sinks, AStreamNeedsNoWindow) {
   const std::unique_ptr<Query> query = From(TestSource(workload)).Filter(&IsSelected).Map(&ToLine).To(Collect(lines));
   ClusterOutcome outcome = Run(*query);
   for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
-    EXPECT_TRUE(lines[executor] == LinesOf(workload, executor))
+    EXPECT_TRUE(SameSequence(lines[executor], LinesOf(workload, executor)))
         << "executor " << executor << ": others, or another order";
   }
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), workload.executor_count() * workload.records);
@@ -116,7 +116,7 @@ TEST_P(Sinks, AStreamWithTwoSinksIsReadOnce) {
   CollectOutcome(counts, outcome);
   EXPECT_TRUE(SameElements(outcome.counts, SequentialCounts(workload)));
   for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
-    EXPECT_TRUE(lines[executor] == LinesOf(workload, executor)) << "executor " << executor;
+    EXPECT_TRUE(SameSequence(lines[executor], LinesOf(workload, executor))) << "executor " << executor;
   }
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), workload.executor_count() * workload.records);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::results), outcome.rows + AllLines(workload));

@@ -18,6 +18,7 @@
 #include "engine/sink/discard.h"
 #include "tests/engine/cluster_shapes.h"
 #include "tests/engine/text_words.h"
+#include "tests/state/same_elements.h"
 
 namespace glaive::engine {
 namespace {
@@ -85,7 +86,7 @@ TEST_P(TextStates, OfKeysHaveTheTextOfTheRecordBefore) {
   for (const auto& share : rows) {
     for (const WordAt& step : share) came[step.key].emplace(step.text.view());
   }
-  EXPECT_TRUE(came == expected);
+  EXPECT_TRUE(SameElements(came, expected));
   for (const auto& share : rows) {
     std::map<std::uint64_t, std::string> last;  // a key's rows are on one executor, in the order of its records
     for (const WordAt& step : share) {

@@ -1,5 +1,5 @@
 """Rules on what code below a main does not use: clocks, randomness, thread identity, thread-locals, and, below the
-engine, anything that blocks."""
+engine, anything that blocks. A rule on what tests compare."""
 
 from source_tree import PROGRAM, search_code
 
@@ -25,6 +25,11 @@ BLOCKING = r"\b(?:sleep_for|sleep_until|usleep|nanosleep|clock_nanosleep|sched_y
 # Finding the other nodes is done by a main, before the run, with deadlines.
 BLOCKING_ALLOWED = "rdma/bootstrap/"
 
+# A comparison that stands by itself. Conditions of several parts, and functions, are no comparison of two values.
+SILENT_COMPARISON = r"\b(?:EXPECT|ASSERT)_TRUE\((?![^\n]*(?:\|\||&&|\[[&=]?\]))[^\n;]* == "
+# The laws compare values that have no text.
+SILENT_ALLOWED = "tests/state/crdt_laws.h"
+
 
 def below_main(tree, folders):
     return [path for path in tree.code(folders) if not path.endswith("/main.cc")]
@@ -47,3 +52,9 @@ def check_blocking(tree):
     """Below the engine nothing waits; only the engine yields."""
     paths = [path for path in below_main(tree, ["rdma", "state"]) if not path.startswith(BLOCKING_ALLOWED)]
     return search_code(tree, paths, BLOCKING, "{0}: rdma/ and state/ return at once; only the engine waits")
+
+
+def check_silent_comparisons(tree):
+    """A failed comparison shows what differs."""
+    return search_code(tree, [path for path in tree.code(["tests"]) if path != SILENT_ALLOWED], SILENT_COMPARISON,
+                       "{0}: a failure shows no value; use EXPECT_EQ, or SameElements or SameSequence for collections")

@@ -16,6 +16,9 @@ class CodeRulesTest(unittest.TestCase):
     def test_the_project_waits_in_the_engine_only(self):
         assert_kept(self, code_rules.check_blocking(this_project()))
 
+    def test_the_project_s_comparisons_show_what_differs(self):
+        assert_kept(self, code_rules.check_silent_comparisons(this_project()))
+
     def assert_each_line_is_found(self, rule, path, lines):
         for line in lines:
             with self.subTest(line):
@@ -71,6 +74,17 @@ class CodeRulesTest(unittest.TestCase):
         self.assert_each_line_is_found(code_rules.check_blocking, "state/store/a.cc", lines)
         self.assert_no_line_is_found(code_rules.check_blocking, "rdma/bootstrap/a.cc", lines)
         self.assert_no_line_is_found(code_rules.check_blocking, "engine/executor/a.cc", lines)
+
+    def test_comparisons_that_show_nothing_are_refused(self):
+        lines = ["EXPECT_TRUE(rows == expected);", 'ASSERT_TRUE(Joined({rows}) == expected[0]) << "executor";']
+        self.assert_each_line_is_found(code_rules.check_silent_comparisons, "tests/engine/a_test.cc", lines)
+        self.assert_no_line_is_found(code_rules.check_silent_comparisons, "tests/state/crdt_laws.h", lines)
+        self.assert_no_line_is_found(code_rules.check_silent_comparisons, "tests/engine/a_test.cc", [
+            "EXPECT_EQ(rows, expected);",
+            "EXPECT_TRUE(SameElements(rows, expected));",
+            "EXPECT_TRUE(taken == 0 || taken == 3);",
+            "EXPECT_TRUE(std::ranges::all_of(seen, [](int bits) { return bits == 3; }));",
+        ])
 
     def test_a_finding_names_file_line_and_text(self):
         tree = temporary_tree(self, {"rdma/a.cc": "/* one\n two */\nint f() { return rand(); }\n"})

@@ -135,7 +135,7 @@ TEST(Records, HaveTheHashOfTheirBytesWhereverTheirTextsAre) {
   EXPECT_EQ(hash(Text(std::string_view(bytes))), hash(Text(std::string_view(elsewhere))));
   const Inner key{.name = Text(std::string_view(bytes)), .count = 3};
   const Inner same_key{.name = Text(std::string_view(elsewhere)), .count = 3};
-  EXPECT_TRUE(key == same_key);
+  EXPECT_EQ(key, same_key);
   EXPECT_EQ(hash(key), hash(same_key));
   EXPECT_NE(hash(key), hash(Inner{.name = key.name, .count = 4}));
   elsewhere.back() = '?';  // not in the first bytes
@@ -145,7 +145,7 @@ TEST(Records, HaveTheHashOfTheirBytesWhereverTheirTextsAre) {
   elsewhere = bytes;
   const state::ElementKey<std::uint64_t, Text> same(9, Text(std::string_view(elsewhere)));
   EXPECT_EQ(hash(element), hash(same));
-  EXPECT_TRUE(element == same);
+  EXPECT_EQ(element, same);
   EXPECT_EQ(state::LeaderOf(hash(element), 13), state::LeaderOf(hash(std::uint64_t{9}), 13));
 }
 

@@ -1,4 +1,5 @@
 // SameElements: whether two collections have the same elements, each as often, in any order; if not, which ones differ.
+// SameSequence: whether they have them in the same order, too; if not, where they begin to differ.
 //
 // A failed EXPECT_EQ of two large collections prints the first 32 elements of each, which are mostly alike.
 // GoogleTest's ContainerEq prints all that differ but does not count how often an element occurs, and
@@ -7,6 +8,10 @@
 //   EXPECT_TRUE(SameElements(outcome.counts, SequentialCounts(workload))) << "2 nodes";
 //
 //     400 elements, 401 expected; 1 unexpected: ((1000, 7), 3); 2 missing: ((1000, 7), 4), ((2000, 9), 1)
+//
+//   EXPECT_TRUE(SameSequence(keys, expected)) << "executor 1";
+//
+//     400 elements, 401 expected; they differ from element 17 on: 8, expected 9
 #pragma once
 
 #include <algorithm>
@@ -67,6 +72,25 @@ template <typename Collection, typename Expected>
   return ::testing::AssertionFailure() << found.size() << " elements, " << wanted.size() << " expected"
                                        << NameElements("unexpected", unexpected.size(), names_of(unexpected))
                                        << NameElements("missing", missing.size(), names_of(missing));
+}
+
+/// The element, printed and cut, or "none" behind the last one.
+template <typename Sequence>
+std::string NameElement(const Sequence& sequence, typename Sequence::const_iterator at) {
+  return at == sequence.end() ? "none" : ::testing::PrintToString(*at).substr(0, kMostCharactersOfElement);
+}
+
+/// Compares two collections of a kind that has an order, of elements with `==`.
+template <typename Sequence>
+::testing::AssertionResult SameSequence(const Sequence& found, const Sequence& expected) {
+  const auto [at, wanted] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+  if (at == found.end() && wanted == expected.end()) {
+    return ::testing::AssertionSuccess() << found.size() << " elements";
+  }
+  return ::testing::AssertionFailure() << found.size() << " elements, " << expected.size()
+                                       << " expected; they differ from element " << std::distance(found.begin(), at)
+                                       << " on: " << NameElement(found, at) << ", expected "
+                                       << NameElement(expected, wanted);
 }
 
 }  // namespace glaive

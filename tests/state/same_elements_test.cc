@@ -52,5 +52,25 @@ TEST(SameElements, PrintABeginningOfLongOnes) {
   EXPECT_NE(message.find("xxx..., \"xxx"), std::string::npos) << message;
 }
 
+TEST(SameSequence, IsTheSameElementsInTheSameOrder) {
+  EXPECT_TRUE(SameSequence(std::vector{3, 1, 2}, std::vector{3, 1, 2}));
+  EXPECT_TRUE(SameSequence(std::vector<int>{}, std::vector<int>{}));
+  EXPECT_FALSE(SameSequence(std::vector{3, 1, 2}, std::vector{1, 2, 3}));
+}
+
+TEST(SameSequence, NamesTheFirstElementThatDiffers) {
+  EXPECT_STREQ(SameSequence(std::vector{4, 5, 6}, std::vector{4, 7, 6}).message(),
+               "3 elements, 3 expected; they differ from element 1 on: 5, expected 7");
+  EXPECT_STREQ(SameSequence(std::vector{4}, std::vector{4, 7}).message(),
+               "1 elements, 2 expected; they differ from element 1 on: none, expected 7");
+  EXPECT_STREQ(SameSequence(std::vector{4, 7}, std::vector<int>{}).message(),
+               "2 elements, 0 expected; they differ from element 0 on: 4, expected none");
+}
+
+TEST(SameSequence, PrintsABeginningOfALongElement) {
+  const std::vector<std::string> expected(12, std::string(5'000, 'x'));
+  EXPECT_LT(std::string(SameSequence(std::vector<std::string>{}, expected).message()).size(), 500U);
+}
+
 }  // namespace
 }  // namespace glaive
