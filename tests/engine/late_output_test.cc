@@ -129,10 +129,12 @@ TEST(LateOutput, AsCsvHasAFileOfEachReaderWhoseNamesAreFinalWithTheResults) {
 TEST(LateOutput, StepsAreCalledOnceForEachRecordWhileReadersWaitForSegments) {
   for (Workload workload : DisorderedWorkloads(5'000)) {
     SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
-    workload.slot_bytes = 512;
+    // Readers write entries much faster than two small slots a round carry them: nearly each record is an entry.
+    workload.records = 20'000;
+    workload.slot_bytes = 256;
     workload.credits = 2;
     workload.fragment_bytes = 4'096;
-    workload.fold.combiner_bytes = 1;  // nearly each record is an entry, so that there are many messages
+    workload.fold.combiner_bytes = 1;
     std::vector<std::atomic<std::uint64_t>> calls(workload.keys);
     std::vector<std::vector<LateKey>> late(workload.executor_count());
     std::vector<std::vector<TestRow>> rows(workload.executor_count());
