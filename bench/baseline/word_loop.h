@@ -2,7 +2,7 @@
 // counts them in a table that refers to the lines, and emits each word's count at the end, to a sink that adds up
 // totals.
 //
-//   auto loop = WordLoop<WordViewTable>::Create(/*words=*/100'000);
+//   auto loop = WordLoop<WordView>::Create(/*words=*/100'000);
 //   queries::Totals emitted = loop->Run(lines, /*repetitions=*/3);
 #pragma once
 
@@ -14,19 +14,20 @@
 
 #include "absl/status/statusor.h"
 
+#include "bench/baseline/word_table.h"
 #include "queries/common/result_row.h"
 #include "queries/wordcount/text_line.h"
 #include "queries/wordcount/words.h"
 
 namespace glaive::bench {
 
-/// `Table` is a WordViewTable or a WordTable.
-template <typename Table>
+/// `Cell` is that of a WordTable.
+template <typename Cell>
 class WordLoop {
  public:
   /// For at most so many distinct words.
   static absl::StatusOr<WordLoop> Create(std::uint64_t words) {
-    absl::StatusOr<Table> table = Table::Create(words);
+    absl::StatusOr<WordTable<Cell>> table = WordTable<Cell>::Create(words);
     if (!table.ok()) {
       return table.status();
     }
@@ -51,7 +52,7 @@ class WordLoop {
   }
 
  private:
-  explicit WordLoop(Table counts) : counts_(std::move(counts)) {}
+  explicit WordLoop(WordTable<Cell> counts) : counts_(std::move(counts)) {}
 
   void CountWords(std::string_view line) {
     const auto is_of_word = [](char byte) { return queries::wordcount::kIsOfWord[static_cast<unsigned char>(byte)]; };
@@ -69,7 +70,7 @@ class WordLoop {
     }
   }
 
-  Table counts_;
+  WordTable<Cell> counts_;
 };
 
 }  // namespace glaive::bench

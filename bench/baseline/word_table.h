@@ -1,13 +1,13 @@
-// WordTable: a count per word by open addressing with linear probing, as one would write it by hand.
+// WordTable: a count per word by open addressing with linear probing, as one would write it by hand. It has one of two
+// kinds of cells:
 //
-// A cell has a word of up to 15 bytes itself, in two numbers, so that most words are compared without their bytes
-// elsewhere; of a longer one it has a hash, and compares a view of the word where it came first. word_view_table.h has
-// the table that one would write first.
+//   WordView    a hash of the word, and a view of it where it came first: the table that one would write first
+//   WordInCell  a word of up to 15 bytes itself, so that most words are compared without their bytes elsewhere
 //
 // Cells are on huge pages where the system has them, at most a half full. All memory is mapped and touched at creation.
 // Move-only, used by one thread.
 //
-//   absl::StatusOr<WordTable> counts = WordTable::Create(/*words=*/100'000);
+//   absl::StatusOr<WordTable<WordView>> counts = WordTable<WordView>::Create(/*words=*/100'000);
 //   counts->Count("word");
 //   counts->ForEach([](std::string_view word, std::uint64_t count) { ... });
 #pragma once
@@ -28,68 +28,72 @@
 
 namespace glaive::bench {
 
-class WordTable {
- public:
-  /// Room for `words` distinct words. See CellsFor for the errors.
-  static absl::StatusOr<WordTable> Create(std::uint64_t words) {
-    const absl::StatusOr<std::uint64_t> cells = CellsFor(words);
-    if (!cells.ok()) {
-      return cells.status();
-    }
-    absl::StatusOr<TableMemory> memory = TableMemory::Map(*cells * sizeof(Cell));
-    if (!memory.ok()) {
-      return memory.status();
-    }
-    return WordTable(*std::move(memory), *cells);
-  }
+/// A cell with a hash and a view of its word.
+struct WordView {
+  using Key = std::uint64_t;
 
-  /// Counts a word, which is not empty and stays where it is. More words than the table was made for end the process.
-  void Count(std::string_view word) {
-    const Key key = KeyOf(word);
-    for (std::uint64_t i = HashOf(key) & mask_;; i = (i + 1) & mask_) {
-      Cell& cell = cells_[i];
-      if (cell.key.first == key.first && cell.key.rest == key.rest &&
-          (word.size() <= kMostInCell || std::memcmp(cell.bytes, word.data(), word.size()) == 0)) {
-        ++cell.count;
-        return;
-      }
-      if (cell.count == 0) {
-        cell = {.key = key, .bytes = word.data(), .count = 1};
-        GLAIVE_CHECK(++used_ <= mask_ / 2 + 1, "more than ", mask_ / 2 + 1, " words in the baseline");
-        return;
-      }
-    }
-  }
+  static Key KeyOf(std::string_view word) { return XXH3_64bits(word.data(), word.size()); }
+  static std::uint64_t HashOf(Key key) { return key; }
 
-  /// Calls `visit(word, count)` for every word.
-  template <typename Visit>
-  void ForEach(const Visit& visit) const {
-    for (std::uint64_t i = 0; i <= mask_; ++i) {
-      const Cell& cell = cells_[i];
-      if (cell.count > 0) {
-        const std::uint64_t length = cell.key.rest >> kLengthShift;
-        visit(std::string_view(cell.bytes, length == kIsLong ? cell.key.rest & kMostLong : length), cell.count);
-      }
-    }
-  }
+  static WordView First(Key key, std::string_view word) { return {.key = key, .bytes = word, .count = 1}; }
+  bool Has(Key its_key, std::string_view its_word) const { return key == its_key && bytes == its_word; }
+  std::string_view word() const { return bytes; }
 
- private:
-  static constexpr std::size_t kMostInCell = 15;
-  static constexpr int kLengthShift = 56;
-  static constexpr std::uint64_t kIsLong = 0xFF;
-  static constexpr std::uint64_t kMostLong = 0xFFFFFFFF;
+  Key key;
+  std::string_view bytes;
+  std::uint64_t count;  // 0: empty
+};
 
+/// A cell with its word in two numbers, if that is short. Of a longer one it has a hash, and a view of the word where
+/// it came first.
+struct WordInCell {
   /// The bytes of a word, with its length in the highest byte of `rest`. Of a long one its hash, kIsLong and its
   /// length.
   struct Key {
     std::uint64_t first;
     std::uint64_t rest;
   };
-  struct Cell {
-    Key key;
-    const char* bytes;
-    std::uint64_t count;  // 0: empty
-  };
+
+  static Key KeyOf(std::string_view word) {
+    const std::size_t size = word.size();
+    if (size <= sizeof(std::uint64_t)) {
+      return {.first = Load(word.data(), size), .rest = size << kLengthShift};
+    }
+    if (size <= kMostInCell) {
+      return {.first = Load(word.data(), size),
+              .rest = Load(word.data() + sizeof(std::uint64_t), size - sizeof(std::uint64_t)) | size << kLengthShift};
+    }
+    GLAIVE_CHECK(size <= kMostLong, "a word of ", size, " bytes");
+    return {.first = XXH3_64bits(word.data(), size), .rest = kIsLong << kLengthShift | size};
+  }
+  /// Both halves of a product of 128 bits.
+  static std::uint64_t HashOf(const Key& key) {
+    __extension__ using Uint128 = unsigned __int128;
+    const Uint128 product = Uint128{key.first ^ 0x9e3779b97f4a7c15} * (key.rest ^ 0xbf58476d1ce4e5b9);
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  }
+
+  static WordInCell First(const Key& key, std::string_view word) {
+    return {.key = key, .bytes = word.data(), .count = 1};
+  }
+  bool Has(const Key& its_key, std::string_view its_word) const {
+    return key.first == its_key.first && key.rest == its_key.rest &&
+           (its_word.size() <= kMostInCell || std::memcmp(bytes, its_word.data(), its_word.size()) == 0);
+  }
+  std::string_view word() const {
+    const std::uint64_t length = key.rest >> kLengthShift;
+    return {bytes, length == kIsLong ? key.rest & kMostLong : length};
+  }
+
+  Key key;
+  const char* bytes;
+  std::uint64_t count;  // 0: empty
+
+ private:
+  static constexpr std::size_t kMostInCell = 15;
+  static constexpr int kLengthShift = 56;
+  static constexpr std::uint64_t kIsLong = 0xFF;
+  static constexpr std::uint64_t kMostLong = 0xFFFFFFFF;
 
   /// 0 to 8 bytes, with zeros behind them.
   static std::uint64_t Load(const char* bytes, std::size_t size) {
@@ -108,27 +112,55 @@ class WordTable {
     const auto at = [bytes](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(bytes[i])} << 8 * i; };
     return size == 0 ? 0 : at(0) | at(size / 2) | at(size - 1);
   }
+};
 
-  static Key KeyOf(std::string_view word) {
-    const std::size_t size = word.size();
-    if (size <= sizeof(std::uint64_t)) {
-      return {.first = Load(word.data(), size), .rest = size << kLengthShift};
+/// `Cell` is a WordView or a WordInCell.
+template <typename Cell>
+class WordTable {
+  static_assert(sizeof(Cell) == 32);
+
+ public:
+  /// Room for `words` distinct words. See CellsFor for the errors.
+  static absl::StatusOr<WordTable> Create(std::uint64_t words) {
+    const absl::StatusOr<std::uint64_t> cells = CellsFor(words);
+    if (!cells.ok()) {
+      return cells.status();
     }
-    if (size <= kMostInCell) {
-      return {.first = Load(word.data(), size),
-              .rest = Load(word.data() + sizeof(std::uint64_t), size - sizeof(std::uint64_t)) | size << kLengthShift};
+    absl::StatusOr<TableMemory> memory = TableMemory::Map(*cells * sizeof(Cell));
+    if (!memory.ok()) {
+      return memory.status();
     }
-    GLAIVE_CHECK(size <= kMostLong, "a word of ", size, " bytes");
-    return {.first = XXH3_64bits(word.data(), size), .rest = kIsLong << kLengthShift | size};
+    return WordTable(*std::move(memory), *cells);
   }
 
-  /// Both halves of a product of 128 bits.
-  static std::uint64_t HashOf(const Key& key) {
-    __extension__ using Uint128 = unsigned __int128;
-    const Uint128 product = Uint128{key.first ^ 0x9e3779b97f4a7c15} * (key.rest ^ 0xbf58476d1ce4e5b9);
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  /// Counts a word, which is not empty and stays where it is. More words than the table was made for end the process.
+  void Count(std::string_view word) {
+    const typename Cell::Key key = Cell::KeyOf(word);
+    for (std::uint64_t i = Cell::HashOf(key) & mask_;; i = (i + 1) & mask_) {
+      Cell& cell = cells_[i];
+      if (cell.Has(key, word)) {
+        ++cell.count;
+        return;
+      }
+      if (cell.count == 0) {
+        cell = Cell::First(key, word);
+        GLAIVE_CHECK(++used_ <= mask_ / 2 + 1, "more than ", mask_ / 2 + 1, " words in the baseline");
+        return;
+      }
+    }
   }
 
+  /// Calls `visit(word, count)` for every word.
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    for (std::uint64_t i = 0; i <= mask_; ++i) {
+      if (cells_[i].count > 0) {
+        visit(cells_[i].word(), cells_[i].count);
+      }
+    }
+  }
+
+ private:
   WordTable(TableMemory memory, std::uint64_t cells)
       : memory_(std::move(memory)), cells_(static_cast<Cell*>(memory_.data())), mask_(cells - 1) {}
 

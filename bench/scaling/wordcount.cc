@@ -6,7 +6,6 @@
 
 #include "bench/baseline/word_loop.h"
 #include "bench/baseline/word_table.h"
-#include "bench/baseline/word_view_table.h"
 #include "bench/scaling/record_blocks.h"
 #include "queries/wordcount/generator.h"
 #include "queries/wordcount/wordcount_query.h"
@@ -22,18 +21,18 @@ using Blocks = RecordBlocks<queries::wordcount::TextLine, queries::wordcount::Te
 constexpr std::int64_t kMinuteOfWordsMs = 60'000;
 
 /// Over a block.
-template <typename Table>
+template <typename Cell>
 absl::StatusOr<Loop> LoopOver(const std::shared_ptr<const Blocks>& blocks, std::uint32_t number,
                               const InputSize& size) {
-  absl::StatusOr<WordLoop<Table>> made = WordLoop<Table>::Create(size.keys);
+  absl::StatusOr<WordLoop<Cell>> made = WordLoop<Cell>::Create(size.keys);
   if (!made.ok()) {
     return made.status();
   }
-  const auto loop = std::make_shared<WordLoop<Table>>(*std::move(made));
+  const auto loop = std::make_shared<WordLoop<Cell>>(*std::move(made));
   return [=, repetitions = size.repetitions] { return loop->Run(blocks->of(number), repetitions); };
 }
 
-template <typename Table>
+template <typename Cell>
 absl::StatusOr<Workload> MakeBeside(const InputSize& size) {
   const std::uint64_t records = size.RecordsOf(sizeof(queries::wordcount::TextLine));
   const std::int64_t span_ms = static_cast<std::int64_t>(size.windows) * kMinuteOfWordsMs;
@@ -53,17 +52,17 @@ absl::StatusOr<Workload> MakeBeside(const InputSize& size) {
   workload.records = records * size.repetitions;
   workload.build_query = [build](const ResultSinks& sinks) { return build(Form::kAssociative, sinks); };
   workload.build_moving_query = [build](const ResultSinks& sinks) { return build(Form::kPlain, sinks); };
-  workload.make_loop = [=](std::uint32_t executor) { return LoopOver<Table>(blocks, executor, size); };
+  workload.make_loop = [=](std::uint32_t executor) { return LoopOver<Cell>(blocks, executor, size); };
   workload.make_sequential_loop = [=]() -> absl::StatusOr<Loop> {
     const auto merged = blocks->Merge();
-    return merged.ok() ? LoopOver<Table>(*merged, 0, size) : merged.status();
+    return merged.ok() ? LoopOver<Cell>(*merged, 0, size) : merged.status();
   };
   return workload;
 }
 
 }  // namespace
 
-absl::StatusOr<Workload> MakeWordcount(const InputSize& size) { return MakeBeside<WordViewTable>(size); }
-absl::StatusOr<Workload> MakeWordcountBesideCells(const InputSize& size) { return MakeBeside<WordTable>(size); }
+absl::StatusOr<Workload> MakeWordcount(const InputSize& size) { return MakeBeside<WordView>(size); }
+absl::StatusOr<Workload> MakeWordcountBesideCells(const InputSize& size) { return MakeBeside<WordInCell>(size); }
 
 }  // namespace glaive::bench

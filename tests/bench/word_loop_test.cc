@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "bench/baseline/word_table.h"
-#include "bench/baseline/word_view_table.h"
 #include "queries/wordcount/generator.h"
 #include "queries/wordcount/word_oracle.h"
 
@@ -20,14 +19,14 @@ using queries::wordcount::LineGenerator;
 using queries::wordcount::TextLine;
 using queries::wordcount::TextLineTime;
 
-template <typename Table>
+template <typename Cell>
 class WordTableTest : public testing::Test {};
-using Tables = testing::Types<WordTable, WordViewTable>;
-TYPED_TEST_SUITE(WordTableTest, Tables);
+using Cells = testing::Types<WordView, WordInCell>;
+TYPED_TEST_SUITE(WordTableTest, Cells);
 
 TYPED_TEST(WordTableTest, CountsAsManyWordsAsItWasMadeFor) {
   for (const std::uint64_t words : {1U, 2U, 3U, 1'000U, 1'025U}) {
-    absl::StatusOr<TypeParam> table = TypeParam::Create(words);
+    absl::StatusOr<WordTable<TypeParam>> table = WordTable<TypeParam>::Create(words);
     ASSERT_TRUE(table.ok()) << table.status();
     std::vector<std::string> all;
     for (std::uint64_t i = 0; i < words; ++i) {
@@ -46,7 +45,7 @@ TYPED_TEST(WordTableTest, CountsAsManyWordsAsItWasMadeFor) {
 }
 
 TYPED_TEST(WordTableTest, TellsWordsOfAllLengthsApart) {
-  absl::StatusOr<TypeParam> table = TypeParam::Create(1'000);
+  absl::StatusOr<WordTable<TypeParam>> table = WordTable<TypeParam>::Create(1'000);
   ASSERT_TRUE(table.ok()) << table.status();
   std::map<std::string, std::uint64_t> expected;
   std::vector<std::string> words;
@@ -68,8 +67,8 @@ TYPED_TEST(WordTableTest, TellsWordsOfAllLengthsApart) {
 }
 
 TYPED_TEST(WordTableTest, AnAbsurdNumberOfWordsIsRefused) {
-  EXPECT_EQ(TypeParam::Create(0).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(TypeParam::Create(UINT64_MAX).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(WordTable<TypeParam>::Create(0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(WordTable<TypeParam>::Create(UINT64_MAX).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TYPED_TEST(WordTableTest, ALoopOverItEmitsWhatTheOracleExpects) {

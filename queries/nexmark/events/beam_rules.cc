@@ -128,7 +128,7 @@ Auction BeamRules::MakeAuction(std::uint64_t number, JavaRandom& random, EventTe
   auction.id = LastAuction(number) + kFirstId;
   auction.date_time = TimeMs(options_, number);
   const bool is_of_hot_seller = random.Below(options_.hot_seller_ratio) > 0;
-  auction.seller = kFirstId + (is_of_hot_seller ? LastPerson(number) / kHotOf * kHotOf : DrawPerson(number, random));
+  auction.seller = kFirstId + (is_of_hot_seller ? HotPerson(number) : DrawPerson(number, random));
   auction.category = kFirstCategory + random.Below(kCategories);
   auction.initial_bid = DrawPrice(random);
   const std::uint64_t horizon_ms = HorizonMs(options_, number);
@@ -150,10 +150,10 @@ Bid BeamRules::MakeBid(std::uint64_t number, JavaRandom& random, EventTexts& tex
   Bid bid{};
   bid.date_time = TimeMs(options_, number);
   const bool is_for_hot_auction = random.Below(options_.hot_auction_ratio) > 0;
-  bid.auction = kFirstId + (is_for_hot_auction ? LastAuction(number) / kHotOf * kHotOf : DrawAuction(number, random));
+  bid.auction = kFirstId + (is_for_hot_auction ? HotAuction(number) : DrawAuction(number, random));
   // The hot bidder is no hot seller.
   const bool is_by_hot_bidder = random.Below(options_.hot_bidder_ratio) > 0;
-  bid.bidder = kFirstId + (is_by_hot_bidder ? LastPerson(number) / kHotOf * kHotOf + 1 : DrawPerson(number, random));
+  bid.bidder = kFirstId + (is_by_hot_bidder ? HotPerson(number) + 1 : DrawPerson(number, random));
   bid.price = DrawPrice(random);
   if (options_.rules == Rules::kFlink) {
     const bool is_of_hot_channel = random.Below(2) > 0;
@@ -166,18 +166,14 @@ Bid BeamRules::MakeBid(std::uint64_t number, JavaRandom& random, EventTexts& tex
   return bid;
 }
 
-/// An active person, or one of the next that will register.
 std::uint64_t BeamRules::DrawPerson(std::uint64_t number, JavaRandom& random) const {
-  const std::uint64_t people = LastPerson(number) + 1;
-  const std::uint64_t active = std::min<std::uint64_t>(people, options_.active_people);
-  return people - active + random.BelowLong(active + kLead);
+  const IdRange persons = PersonsToDraw(options_, number);
+  return persons.first + random.BelowLong(persons.count);
 }
 
-/// An auction that is likely to be open, or one of the next that will be opened.
 std::uint64_t BeamRules::DrawAuction(std::uint64_t number, JavaRandom& random) const {
-  const std::uint64_t last = LastAuction(number);
-  const std::uint64_t first = last - std::min<std::uint64_t>(last, options_.in_flight_auctions);
-  return first + random.BelowLong(last - first + 1 + kLead);
+  const IdRange auctions = AuctionsToDraw(options_, number);
+  return auctions.first + random.BelowLong(auctions.count);
 }
 
 }  // namespace glaive::queries::nexmark::events

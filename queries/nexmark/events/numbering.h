@@ -44,6 +44,30 @@ constexpr std::uint64_t LastAuction(std::uint64_t number) {
   return number / kEventsOfRound * kAuctionsOfRound + place;
 }
 
+/// The person that most hot draws are of, and the auction.
+constexpr std::uint64_t HotPerson(std::uint64_t number) { return LastPerson(number) / kHotOf * kHotOf; }
+constexpr std::uint64_t HotAuction(std::uint64_t number) { return LastAuction(number) / kHotOf * kHotOf; }
+
+/// `count` ids from `first` on, of which an event draws one.
+struct IdRange {
+  std::uint64_t first;
+  std::uint64_t count;
+};
+
+/// The active persons, and the next ones that will register.
+inline IdRange PersonsToDraw(const EventOptions& options, std::uint64_t number) {
+  const std::uint64_t persons = LastPerson(number) + 1;
+  const std::uint64_t active = std::min<std::uint64_t>(persons, options.active_people);
+  return {.first = persons - active, .count = active + kLead};
+}
+
+/// The auctions that are likely to be open, and the next ones that will be opened.
+inline IdRange AuctionsToDraw(const EventOptions& options, std::uint64_t number) {
+  const std::uint64_t last = LastAuction(number);
+  const std::uint64_t first = last - std::min<std::uint64_t>(last, options.in_flight_auctions);
+  return {.first = first, .count = last - first + 1 + kLead};
+}
+
 /// Where an event comes in the stream: in groups of `group`, event 953 n modulo the group is n-th.
 constexpr std::uint64_t InDisorder(std::uint64_t number, std::uint64_t group) {
   return group == 1 ? number : number / group * group + number % group * (953 % group) % group;

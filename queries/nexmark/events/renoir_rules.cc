@@ -113,7 +113,7 @@ Auction RenoirRules::MakeAuction(std::uint64_t number, SmallRng& random, EventTe
   auction.expires =
       auction.date_time + 1 + static_cast<std::int64_t>(random.Below64(std::max<std::uint64_t>(2 * horizon_ms, 1)));
   const bool is_of_hot_seller = random.Below64(options_.hot_seller_ratio) > 0;
-  auction.seller = kFirstId + (is_of_hot_seller ? LastPerson(number) / kHotOf * kHotOf : DrawPerson(number, random));
+  auction.seller = kFirstId + (is_of_hot_seller ? HotPerson(number) : DrawPerson(number, random));
   auction.category = kFirstCategory + random.Below64(kCategories);
   auction.extra = DrawExtraLetters(kBytes, options_.auction_bytes, kOtherExtra, random, texts);
   return auction;
@@ -124,10 +124,10 @@ Bid RenoirRules::MakeBid(std::uint64_t number, SmallRng& random, EventTexts& tex
   Bid bid{};
   bid.date_time = TimeMs(options_, number);
   const bool is_for_hot_auction = random.Below64(options_.hot_auction_ratio) > 0;
-  bid.auction = kFirstId + (is_for_hot_auction ? LastAuction(number) / kHotOf * kHotOf : DrawAuction(number, random));
+  bid.auction = kFirstId + (is_for_hot_auction ? HotAuction(number) : DrawAuction(number, random));
   // The hot bidder is no hot seller.
   const bool is_by_hot_bidder = random.Below64(options_.hot_bidder_ratio) > 0;
-  bid.bidder = kFirstId + (is_by_hot_bidder ? LastPerson(number) / kHotOf * kHotOf + 1 : DrawPerson(number, random));
+  bid.bidder = kFirstId + (is_by_hot_bidder ? HotPerson(number) + 1 : DrawPerson(number, random));
   bid.price = DrawFloatPrice(random);
   const bool is_of_hot_channel = random.Below64(2) > 0;
   const Channel& channel = is_of_hot_channel ? channels_.hot(random.Below64(Channels::kHot))
@@ -139,15 +139,13 @@ Bid RenoirRules::MakeBid(std::uint64_t number, SmallRng& random, EventTexts& tex
 }
 
 std::uint64_t RenoirRules::DrawPerson(std::uint64_t number, SmallRng& random) const {
-  const std::uint64_t people = LastPerson(number) + 1;
-  const std::uint64_t active = std::min<std::uint64_t>(people, options_.active_people);
-  return people - active + random.Below64(active + kLead);
+  const IdRange persons = PersonsToDraw(options_, number);
+  return persons.first + random.Below64(persons.count);
 }
 
 std::uint64_t RenoirRules::DrawAuction(std::uint64_t number, SmallRng& random) const {
-  const std::uint64_t last = LastAuction(number);
-  const std::uint64_t first = last - std::min<std::uint64_t>(last, options_.in_flight_auctions);
-  return first + random.Below64(last - first + 1 + kLead);
+  const IdRange auctions = AuctionsToDraw(options_, number);
+  return auctions.first + random.Below64(auctions.count);
 }
 
 }  // namespace glaive::queries::nexmark::events
