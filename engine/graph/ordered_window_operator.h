@@ -192,7 +192,7 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
       return open.elements.Push(*context_->memory, blocks_, element);
     };
     if constexpr (Plan::kHasParts) {
-      const absl::Status status = plan_->windows.BeginsPart(open.records) ? push(Element()) : absl::OkStatus();
+      absl::Status status = plan_->windows.BeginsPart(open.records) ? push(Element()) : absl::OkStatus();
       if (!status.ok()) {
         return status;
       }
