@@ -92,6 +92,14 @@ class Differences {
 
 }  // namespace
 
+absl::Status CompareLines(std::vector<std::string>& expected, std::vector<std::string>& lines, bool all_are_here) {
+  std::ranges::sort(expected);
+  std::ranges::sort(lines);
+  Differences differences(all_are_here);
+  differences.Compare(expected, lines);
+  return differences.ToStatus();
+}
+
 LineCheck::LineCheck(ExpectedLines expected, std::shared_ptr<const RetainedLines> lines)
     : expected_lines_(std::move(expected)), lines_(std::move(lines)) {}
 
@@ -110,14 +118,9 @@ absl::StatusOr<std::string> LineCheck::CheckNode(const RunFacts& facts, const Wa
     const std::vector<std::string>& of_leader = lines_->by_executor[Value(leader)];
     lines.insert(lines.end(), of_leader.begin(), of_leader.end());
   }
-  std::ranges::sort(expected);
-  std::ranges::sort(lines);
-  if (absl::Status status = watch(); !status.ok()) {
-    return status;
-  }
-  Differences differences(facts.leaders.size() == executor_count);
-  differences.Compare(expected, lines);
-  if (absl::Status status = differences.ToStatus(); !status.ok()) {
+  absl::Status status = CompareLines(expected, lines, facts.leaders.size() == executor_count);
+  status.Update(watch());
+  if (!status.ok()) {
     return status;
   }
   expected_totals_ = TotalsOf(expected).ToText();

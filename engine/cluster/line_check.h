@@ -24,6 +24,10 @@
 
 namespace glaive::engine {
 
+/// OK if the lines of some executors are rows of the expected ones, each as often as it is true; with `all_are_here`,
+/// if none of these is missing either. Else DataLoss with the first few wrong rows, and how many there are. Sorts both.
+absl::Status CompareLines(std::vector<std::string>& expected, std::vector<std::string>& lines, bool all_are_here);
+
 class LineCheck final : public RunCheck {
  public:
   LineCheck(ExpectedLines expected, std::shared_ptr<const RetainedLines> lines);

@@ -25,12 +25,17 @@ namespace glaive::engine {
 /// The rows of a process's executors as lines of CSV. Each executor writes its own; they share a limit.
 struct RetainedLines {
   static constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+  /// Of a line, beside its characters: a growing vector is half empty at worst.
+  static constexpr std::int64_t kOverheadBytes = 2 * sizeof(std::string);
+
+  explicit RetainedLines(std::int64_t limit_bytes = kMostBytes) : most_bytes(limit_bytes), bytes_left(limit_bytes) {}
 
   /// Adds a line of an executor; ResourceExhausted beyond the limit.
   absl::Status Add(std::uint32_t executor, const std::string& line);
 
   std::vector<std::vector<std::string>> by_executor;  // sized before the run
-  std::atomic<std::int64_t> bytes_left = kMostBytes;  // relaxed: it carries no data
+  const std::int64_t most_bytes;
+  std::atomic<std::int64_t> bytes_left;  // relaxed: it carries no data
 };
 
 template <typename Row>

@@ -8,10 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "engine/cluster/line_check.h"
 #include "queries/common/input_flags.h"
 #include "queries/common/leader_rows.h"
+#include "queries/common/result_row.h"
 #include "queries/common/verify_memory.h"
-#include "queries/nexmark/suite/line_check.h"
 #include "queries/nexmark/suite/queries.h"
 
 namespace glaive::queries::nexmark::suite {
@@ -24,11 +25,19 @@ constexpr std::uint32_t kTextsOfChannels = events::kChannel | events::kUrl;
 /// Of q5's window: each has a row, and more while the most bids are found.
 constexpr std::int64_t kMostSlides = 3'600;
 
+Totals TotalsOf(const std::vector<std::string>& lines) {
+  Totals totals;
+  for (const std::string& line : lines) {
+    totals.AddOf(/*window_hash=*/0, /*key=*/0, TextBits(line));
+  }
+  return totals;
+}
+
 /// The lines of some executors, each of a bid: its numbers, and the longest texts that it has.
 std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t executor_count) {
   constexpr double kMost = 0x1p60;  // beyond any memory
   constexpr double kNumbersAndUrl = 200;
-  const double line = double{RetainedLines::kBytesOfLine} + kNumbersAndUrl + 1.2 * input.events.bid_bytes;
+  const double line = double{engine::RetainedLines::kOverheadBytes} + kNumbersAndUrl + 1.2 * input.events.bid_bytes;
   return static_cast<std::uint64_t>(std::min(kMost, executor_count * static_cast<double>(input.records) * line));
 }
 
@@ -147,10 +156,8 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
       return status;
     }
   }
-  sinks_.emplace(RowSinksOptions{.output = options.output.output,
-                                 .retain = options.output.verify,
-                                 .most_bytes = most_line_bytes(executor_count)},
-                 executor_count);
+  lines_ = std::make_shared<engine::RetainedLines>(static_cast<std::int64_t>(most_line_bytes(executor_count)));
+  lines_->by_executor.resize(executor_count);
   if (options.cluster.rank.value_or(0) == 0) {
     std::cout << "events "
               << (input.generate == Generate::kLive ? "made while the run reads them"
@@ -158,7 +165,8 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
               << (format_ == Format::kLean ? ", without texts that the query does not read" : ", with all texts")
               << "\n";
   }
-  return query().build(SourceOf(input, generator_), suite_options(), *sinks_);
+  return query().build(SourceOf(input, generator_), suite_options(),
+                       engine::Results(options.output.output, options.output.verify ? lines_ : nullptr));
 }
 
 std::uint64_t NexmarkProgram::most_line_bytes(std::uint32_t executor_count) const {
@@ -183,11 +191,10 @@ absl::StatusOr<std::string> NexmarkProgram::CheckNode(const engine::RunFacts& fa
   }
   // Each executor's rows follow from its own events.
   for (const ExecutorId executor : facts.leaders) {
-    const absl::StatusOr<std::vector<std::string>> expected =
-        Recompute(query(), flows.Of(Value(executor)), suite_options());
+    absl::StatusOr<std::vector<std::string>> expected = Recompute(query(), flows.Of(Value(executor)), suite_options());
     absl::Status status = expected.status();
     if (status.ok()) {
-      status = CompareLines(std::string(query().name), sinks_->TakeLines(Value(executor)), *expected);
+      status = Compare(*expected, lines_->by_executor[Value(executor)], /*all_are_here=*/true);
     }
     if (!status.ok()) {
       return status;
@@ -197,16 +204,27 @@ absl::StatusOr<std::string> NexmarkProgram::CheckNode(const engine::RunFacts& fa
 }
 
 absl::StatusOr<std::string> NexmarkProgram::CheckLeaders(const engine::RunFacts& facts, const EventFlows& flows) {
-  const absl::StatusOr<std::vector<std::string>> expected = Recompute(query(), flows, suite_options());
+  absl::StatusOr<std::vector<std::string>> expected = Recompute(query(), flows, suite_options());
   if (!expected.ok()) {
     return expected.status();
   }
   std::vector<std::string> emitted;
   for (const ExecutorId executor : facts.leaders) {
-    std::ranges::move(sinks_->TakeLines(Value(executor)), std::back_inserter(emitted));
+    std::ranges::move(lines_->by_executor[Value(executor)], std::back_inserter(emitted));
   }
-  const Verdict verdict = ComparePartOfLines(std::string(query().name), std::move(emitted), *expected);
-  return verdict.status.ok() ? absl::StatusOr<std::string>(EncodeTotals(verdict)) : verdict.status;
+  absl::Status status = Compare(*expected, emitted, facts.leaders.size() == facts.records_read.size());
+  if (!status.ok()) {
+    return status;
+  }
+  return EncodeTotals({.status = {}, .expected = TotalsOf(*expected), .emitted = TotalsOf(emitted)});
+}
+
+absl::Status NexmarkProgram::Compare(std::vector<std::string>& expected, std::vector<std::string>& emitted,
+                                     bool all_are_here) const {
+  const absl::Status status = engine::CompareLines(expected, emitted, all_are_here);
+  return status.ok() ? status
+                     : absl::DataLossError(absl::StrCat(std::string(query().name),
+                                                        " results are wrong: ", std::string(status.message())));
 }
 
 absl::Status NexmarkProgram::CheckRun(std::span<const std::string> nodes) {

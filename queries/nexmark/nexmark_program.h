@@ -8,13 +8,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/cluster/query_program.h"
+#include "engine/sink/results.h"
 #include "queries/nexmark/events/event_generator.h"
 #include "queries/nexmark/suite/event_flows.h"
 #include "queries/nexmark/suite/event_input.h"
 #include "queries/nexmark/suite/query_definition.h"
-#include "queries/nexmark/suite/row_sinks.h"
 
 namespace glaive::queries::nexmark::suite {
 
@@ -42,6 +43,8 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
   /// The windows that the profile has, or the flags.
   SuiteOptions suite_options() const;
   absl::StatusOr<std::string> CheckLeaders(const engine::RunFacts& facts, const EventFlows& flows);
+  /// DataLoss with the query's name if lines are wrong; see engine::CompareLines.
+  absl::Status Compare(std::vector<std::string>& expected, std::vector<std::string>& emitted, bool all_are_here) const;
   /// The most bytes that a node retains of rows.
   std::uint64_t most_line_bytes(std::uint32_t executor_count) const;
 
@@ -52,7 +55,7 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
   std::optional<absl::Duration> slide_;
   EventInput input_;
   std::shared_ptr<const events::EventGenerator> generator_;
-  std::optional<RowSinks> sinks_;
+  std::shared_ptr<engine::RetainedLines> lines_;  // shared with the sinks
 };
 
 }  // namespace glaive::queries::nexmark::suite

@@ -29,7 +29,8 @@ std::optional<std::uint64_t> BidderOf(const events::Event& event) {
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ11(const Events& events, const SuiteOptions& options, const RowSinks& sinks) {
+std::unique_ptr<engine::Query> BuildQ11(const Events& events, const SuiteOptions& options,
+                                        const engine::Results& results) {
   return engine::From(events)
       .FilterMap(&BidderOf)
       .KeyBy([](std::uint64_t bidder) { return bidder; })
@@ -39,7 +40,7 @@ std::unique_ptr<engine::Query> BuildQ11(const Events& events, const SuiteOptions
       .Map([](const BidsOfSession& session) {
         return Q11Row{session.key, session.value, session.window_start_ms, session.window_end_ms};
       })
-      .To(sinks);
+      .To(results);
 }
 
 }  // namespace glaive::queries::nexmark::suite

@@ -54,8 +54,9 @@ Q14Row ToQ14Row(const Bid& bid) {
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ14(const Events& events, const SuiteOptions& /*options*/, const RowSinks& sinks) {
-  return engine::From(events).FilterMap(&events::BidOf).Filter(&IsOfInterest).Map(&ToQ14Row).To(sinks);
+std::unique_ptr<engine::Query> BuildQ14(const Events& events, const SuiteOptions& /*options*/,
+                                        const engine::Results& results) {
+  return engine::From(events).FilterMap(&events::BidOf).Filter(&IsOfInterest).Map(&ToQ14Row).To(results);
 }
 
 }  // namespace glaive::queries::nexmark::suite

@@ -74,7 +74,8 @@ Q17Row ToQ17Row(const OffersOfDay& day) {
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ17(const Events& events, const SuiteOptions& options, const RowSinks& sinks) {
+std::unique_ptr<engine::Query> BuildQ17(const Events& events, const SuiteOptions& options,
+                                        const engine::Results& results) {
   const auto is_of_rank1 = [](const Offer& offer) { return std::uint64_t{offer.price < 10'000}; };
   const auto is_of_rank3 = [](const Offer& offer) { return std::uint64_t{offer.price >= 1'000'000}; };
   return engine::From(events)
@@ -85,7 +86,7 @@ std::unique_ptr<engine::Query> BuildQ17(const Events& events, const SuiteOptions
       .Aggregate(engine::Several{engine::Count{}, engine::Sum{is_of_rank1}, engine::Sum{is_of_rank3},
                                  engine::Min{&Offer::price}, engine::Max{&Offer::price}, engine::Sum{&Offer::price}})
       .Map(&ToQ17Row)
-      .To(sinks);
+      .To(results);
 }
 
 }  // namespace glaive::queries::nexmark::suite

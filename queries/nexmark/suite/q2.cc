@@ -18,12 +18,13 @@ GLAIVE_RECORD(Q2Row, auction, price)
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ2(const Events& events, const SuiteOptions& /*options*/, const RowSinks& sinks) {
+std::unique_ptr<engine::Query> BuildQ2(const Events& events, const SuiteOptions& /*options*/,
+                                       const engine::Results& results) {
   return engine::From(events)
       .FilterMap(&events::BidOf)
       .Filter([](const Bid& bid) { return bid.auction % 123 == 0; })
       .Map([](const Bid& bid) { return Q2Row{bid.auction, bid.price}; })
-      .To(sinks);
+      .To(results);
 }
 
 }  // namespace glaive::queries::nexmark::suite

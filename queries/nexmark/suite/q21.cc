@@ -45,7 +45,8 @@ std::optional<Text> KnownId(const Text& channel) {
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ21(const Events& events, const SuiteOptions& /*options*/, const RowSinks& sinks) {
+std::unique_ptr<engine::Query> BuildQ21(const Events& events, const SuiteOptions& /*options*/,
+                                        const engine::Results& results) {
   const auto id_in_url = std::make_shared<const RE2>("(?:&|^)channel_id=([^&]*)");
   return engine::From(events)
       .FilterMap(&events::BidOf)
@@ -56,7 +57,7 @@ std::unique_ptr<engine::Query> BuildQ21(const Events& events, const SuiteOptions
         }
         return id ? std::optional(Q21Row{bid.auction, bid.bidder, bid.price, bid.channel, *id}) : std::nullopt;
       })
-      .To(sinks);
+      .To(results);
 }
 
 }  // namespace glaive::queries::nexmark::suite

@@ -54,8 +54,9 @@ Q22Row ToQ22Row(const Bid& bid) {
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ22(const Events& events, const SuiteOptions& /*options*/, const RowSinks& sinks) {
-  return engine::From(events).FilterMap(&events::BidOf).Map(&ToQ22Row).To(sinks);
+std::unique_ptr<engine::Query> BuildQ22(const Events& events, const SuiteOptions& /*options*/,
+                                        const engine::Results& results) {
+  return engine::From(events).FilterMap(&events::BidOf).Map(&ToQ22Row).To(results);
 }
 
 }  // namespace glaive::queries::nexmark::suite

@@ -38,7 +38,8 @@ std::optional<std::uint64_t> AuctionOfBid(const events::Event& event) {
 
 }  // namespace
 
-std::unique_ptr<engine::Query> BuildQ5(const Events& events, const SuiteOptions& options, const RowSinks& sinks) {
+std::unique_ptr<engine::Query> BuildQ5(const Events& events, const SuiteOptions& options,
+                                       const engine::Results& results) {
   const std::int64_t window_ms = absl::ToInt64Milliseconds(options.hot_items_window);
   // The counts of a window have its end as their time: windows as long as the slide have those of one alone.
   const Tumbling one_window{options.hot_items_slide};
@@ -58,14 +59,14 @@ std::unique_ptr<engine::Query> BuildQ5(const Events& events, const SuiteOptions&
     return Q5Row{auction, num, result.window_end_ms - window_ms, result.window_end_ms};
   };
   if (!options.one_hot_item) {
-    return std::move(hot).Map([to_row](const HotAuction& result) { return to_row(result); }).To(sinks);
+    return std::move(hot).Map([to_row](const HotAuction& result) { return to_row(result); }).To(results);
   }
   return std::move(hot)
       .Window(one_window)
       .Aggregate(engine::Several{engine::Min{[](const HotAuction& result) { return std::get<0>(result.value); }},
                                  engine::Max{&HotAuction::key}})
       .Map([to_row](const LeastHotAuction& result) { return to_row(result); })
-      .To(sinks);
+      .To(results);
 }
 
 }  // namespace glaive::queries::nexmark::suite

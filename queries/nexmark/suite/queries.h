@@ -9,21 +9,30 @@
 #include "absl/status/status.h"
 
 #include "engine/executor/query.h"
+#include "engine/sink/results.h"
 #include "queries/nexmark/suite/event_flows.h"
 #include "queries/nexmark/suite/query_definition.h"
-#include "queries/nexmark/suite/row_sinks.h"
 
 namespace glaive::queries::nexmark::suite {
 
-std::unique_ptr<engine::Query> BuildQ0(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ1(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ2(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ5(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ11(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ14(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ17(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ21(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
-std::unique_ptr<engine::Query> BuildQ22(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+std::unique_ptr<engine::Query> BuildQ0(const Events& events, const SuiteOptions& options,
+                                       const engine::Results& results);
+std::unique_ptr<engine::Query> BuildQ1(const Events& events, const SuiteOptions& options,
+                                       const engine::Results& results);
+std::unique_ptr<engine::Query> BuildQ2(const Events& events, const SuiteOptions& options,
+                                       const engine::Results& results);
+std::unique_ptr<engine::Query> BuildQ5(const Events& events, const SuiteOptions& options,
+                                       const engine::Results& results);
+std::unique_ptr<engine::Query> BuildQ11(const Events& events, const SuiteOptions& options,
+                                        const engine::Results& results);
+std::unique_ptr<engine::Query> BuildQ14(const Events& events, const SuiteOptions& options,
+                                        const engine::Results& results);
+std::unique_ptr<engine::Query> BuildQ17(const Events& events, const SuiteOptions& options,
+                                        const engine::Results& results);
+std::unique_ptr<engine::Query> BuildQ21(const Events& events, const SuiteOptions& options,
+                                        const engine::Results& results);
+std::unique_ptr<engine::Query> BuildQ22(const Events& events, const SuiteOptions& options,
+                                        const engine::Results& results);
 
 absl::Status RecomputeQ0(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
 absl::Status RecomputeQ1(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);

@@ -16,10 +16,10 @@
 #include "absl/time/time.h"
 
 #include "engine/executor/query.h"
+#include "engine/sink/results.h"
 #include "engine/source/source.h"
 #include "queries/nexmark/events/event.h"
 #include "queries/nexmark/suite/event_flows.h"
-#include "queries/nexmark/suite/row_sinks.h"
 
 namespace glaive::queries::nexmark::suite {
 
@@ -48,7 +48,8 @@ struct QueryDefinition {
   std::string_view question;  // for --help
   std::uint32_t texts;        // that it reads, a set of events::Texts
   Emitter emitter;
-  std::unique_ptr<engine::Query> (*build)(const Events& events, const SuiteOptions& options, const RowSinks& sinks);
+  std::unique_ptr<engine::Query> (*build)(const Events& events, const SuiteOptions& options,
+                                          const engine::Results& results);
   /// The rows that follow from these flows.
   absl::Status (*recompute)(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
 };
