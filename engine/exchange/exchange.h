@@ -63,8 +63,7 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
   /// All outlive the operator. `number` is that of its input.
   ExchangeOperator(TaskContext& context, Shipper& shipper, const Origin& origin, const Chain& chain, Router router,
                    std::uint32_t number)
-      : UnionOperator<Timed>(context, {.ports = context.executor_count,
-                                       .has_event_times = Origin::kHasTime,
+      : UnionOperator<Timed>(context, {.has_event_times = Origin::kHasTime,
                                        .waits_for_idle_ports = !Origin::kFromSource,
                                        .max_lead_ms = context.max_lead_ms,
                                        .delay_ms = 0,
@@ -77,7 +76,11 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
         inbox_(context, shipper, {.input = number, .record_bytes = sizeof(Timed), .has_texts = kHasText<Out>}),
         sender_(context, shipper, inbox_, {.input = number, .record_bytes = sizeof(Timed), .has_texts = kHasText<Out>}),
         flows_(context.executor_count),
-        open_flows_(context.executor_count) {}
+        open_flows_(context.executor_count) {
+    for (std::uint32_t sender = 0; sender < context.executor_count; ++sender) {
+      this->AddPort();
+    }
+  }
 
   absl::Status Spawn(Scheduler& scheduler) override {
     return scheduler.Spawn("exchange", FiberKind::kCompute, [this](Fiber& fiber) { Read(fiber); });

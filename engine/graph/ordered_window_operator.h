@@ -46,6 +46,7 @@
 #include "engine/sink/sink.h"
 #include "engine/window/ordered_windows.h"
 #include "rdma/base/every.h"
+#include "state/log/value_texts.h"
 #include "state/store/fifo.h"
 #include "state/store/run_groups.h"
 #include "state/store/slice_table.h"
@@ -107,6 +108,7 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
       counts_ = table_.counts();
       table_.Release(*context_->memory);
       blocks_.ReleaseAll(*context_->memory);
+      texts_.Release(*context_->memory);
     }
     output().Emit(fiber, control);
   }
@@ -193,19 +195,17 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
     };
     if constexpr (Plan::kHasParts) {
       absl::Status status = plan_->windows.BeginsPart(open.records) ? push(Element()) : absl::OkStatus();
-      if (!status.ok()) {
-        return status;
+      if (status.ok()) {
+        status = texts_.Change(*context_->memory, open.elements.back(), state::Age::kKnown,
+                               [&](Element& part) { plan_->contents.Add(part, record); });
       }
-      if constexpr (kHasText<Element>) {
-        Element changed = open.elements.back();
-        plan_->contents.Add(changed, record);
-        return open.elements.ReplaceBack(*context_->memory, blocks_, changed);
-      } else {
-        plan_->contents.Add(open.elements.back(), record);
-        return absl::OkStatus();
-      }
+      return status;
     } else {
-      return push(record);
+      absl::Status status = push(record);
+      if (status.ok()) {
+        status = texts_.Change(*context_->memory, open.elements.back(), state::Age::kNew, [](Element& /*record*/) {});
+      }
+      return status;
     }
   }
 
@@ -226,6 +226,9 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
   }
   void Pop(OpenWindow& open, std::uint64_t elements) {
     elements_ -= elements;
+    for (const Element& element : open.elements.elements().first(elements)) {
+      texts_.Drop(element);
+    }
     open.elements.Pop(*context_->memory, blocks_, elements);
   }
 
@@ -261,8 +264,9 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
   TaskContext* context_;
   Table table_;
   state::SmallBlocks blocks_;
-  state::TableCounts counts_;  // of the table, once it has been released
-  Every turn_;                 // over records
+  [[no_unique_address]] state::ValueTexts<Element> texts_;  // of all elements
+  state::TableCounts counts_;                               // of the table, once it has been released
+  Every turn_;                                              // over records
   std::uint64_t records_ = 0;
   std::uint64_t elements_ = 0;    // of all keys
   std::uint64_t complete_ = 0;    // windows, before the end of the stream

@@ -4,10 +4,13 @@
 //                           ├─ one at a time ──► output ──► consumers
 //    producer B ──► port 1 ─┘
 //
-//   batches        pass through as they come: no order between those of two ports
+//   batches        pass through as they come: no order between those of two ports. No record moves to another executor
 //   Watermark      the least of the ports' watermarks; ports that are idle or ended do not count
 //   Idle           once each port is idle or has ended; Active once one of them is active again
 //   EndOfStream    once each port has ended
+//
+// A stream that comes several times has one port, which emits each batch as often. So its producer asks the union's
+// consumers once, however many unions of streams with themselves follow each other.
 //
 // Each port is called by the fiber of its own producer. While one of these fibers is suspended in a call, the others
 // wait for the end of that call: the output's consumers see one call at a time (rule 1 of operator.h).
@@ -49,7 +52,6 @@ class UnionOperator : public Producer<R> {
  public:
   /// The settings of an opened union.
   struct Options {
-    std::size_t ports = 0;
     bool has_event_times = true;        // whether all of its streams have them; else none waits for another
     bool waits_for_idle_ports = false;  // as long as one port is active, since the others will come as far
     std::int64_t max_lead_ms = 0;       // of a port over the least watermark
@@ -58,12 +60,10 @@ class UnionOperator : public Producer<R> {
   };
 
   /// `context` outlives the operator.
-  UnionOperator(const TaskContext& context, const Options& options) : context_(&context), options_(options) {
-    for (std::size_t i = 0; i < options.ports; ++i) {
-      ports_.push_back(std::make_unique<Port>(*this));
-    }
-  }
+  UnionOperator(const TaskContext& context, const Options& options) : context_(&context), options_(options) {}
 
+  /// Adds the port of a stream that comes so many times.
+  Consumer<R>& AddPort(std::size_t times = 1) { return *ports_.emplace_back(std::make_unique<Port>(*this, times)); }
   Consumer<R>& port(std::size_t i) { return *ports_[i]; }
 
  protected:
@@ -117,11 +117,13 @@ class UnionOperator : public Producer<R> {
  private:
   class Port final : public Consumer<R> {
    public:
-    explicit Port(UnionOperator& all) : all_(&all) {}
+    Port(UnionOperator& all, std::size_t times) : all_(&all), times_(times) {}
 
     void Take(Fiber& fiber, const Batch<R>& batch) override {
       const Call call(*all_, fiber, this->others());
-      all_->output().Emit(fiber, batch);
+      for (std::size_t i = 0; i < times_; ++i) {
+        all_->output().Emit(fiber, batch);
+      }
     }
     void On(Fiber& fiber, const Control& control) override {
       const Call call(*all_, fiber, this->others());
@@ -171,6 +173,7 @@ class UnionOperator : public Producer<R> {
     }
 
     UnionOperator* all_;
+    std::size_t times_;
     Position position_;
     bool ended_ = false;
   };
@@ -273,13 +276,15 @@ class UnionVertex final : public ProducerVertex<R> {
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     const TaskContext& context = graph.context();
     auto opened = std::make_unique<UnionOperator<R>>(
-        context, typename UnionOperator<R>::Options{.ports = streams_.size(),
-                                                    .has_event_times = has_event_times_,
+        context, typename UnionOperator<R>::Options{.has_event_times = has_event_times_,
                                                     .max_lead_ms = context.max_lead_ms,
                                                     .delay_ms = delay_ms(),
                                                     .patience_ns = context.idle_timeout_ns / 4});
-    for (std::size_t i = 0; i < streams_.size(); ++i) {
-      graph.OutputOf(*streams_[i]).Add(opened->port(i));
+    for (auto stream = streams_.begin(); stream != streams_.end(); ++stream) {
+      if (std::find(streams_.begin(), stream, *stream) == stream) {
+        const std::ptrdiff_t times = std::count(stream, streams_.end(), *stream);
+        graph.OutputOf(**stream).Add(opened->AddPort(static_cast<std::size_t>(times)));
+      }
     }
     return opened;
   }

@@ -141,6 +141,7 @@ class ValueTexts {
     change(value);
     return absl::OkStatus();
   }
+  static void Drop(const V& /*value*/) {}
   static void Release(StateMemory& /*memory*/) {}
   static constexpr std::size_t size_bytes() { return 0; }
 };
@@ -162,6 +163,13 @@ class ValueTexts<V> {
     ForEachText(value, [&](Text& text) { status.Update(places_.Has(memory, text)); });
     places_.End();
     return status;
+  }
+
+  /// The value is gone: its texts are free. Their bytes stay as they are until the next call.
+  void Drop(const V& value) {
+    places_.Begin();
+    ForEachText(value, [this](const Text& text) { places_.Had(text); });
+    places_.End();
   }
 
   /// Gives the memory back; no value refers to it any more.

@@ -3,8 +3,8 @@
 //
 //   | taken | oldest | ... | newest | room |     a block of SmallBlocks, twice as large when it is full
 //
-// An empty one has no memory. Elements with texts own these: the bytes of one element's texts have a block of their
-// own.
+// An empty one has no memory. Elements are copied as their bytes: where they have texts, the caller owns these
+// (state/log/value_texts.h).
 //
 // Plain data, which lies in the value of a table: it has no destructor, and Clear gives its memory back. Used by one
 // executor's thread alone. Costs: adding costs a copy, now and then two.
@@ -26,7 +26,6 @@
 
 #include "rdma/base/check.h"
 #include "state/log/state_memory.h"
-#include "state/record/record.h"
 #include "state/store/small_blocks.h"
 
 namespace glaive::state {
@@ -36,44 +35,21 @@ class Fifo {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= SmallBlocks::kAlignment);
 
  public:
-  /// Adds a copy of an element with its texts. ResourceExhausted past the budget; then nothing is added.
+  /// Adds a copy of an element. ResourceExhausted past the budget; then nothing is added.
   absl::Status Push(StateMemory& memory, SmallBlocks& blocks, const T& element) {
     if (begin_ + size_ == capacity_) {
       if (absl::Status status = MakeRoom(memory, blocks); !status.ok()) {
         return status;
       }
     }
-    T copy = element;
-    if (absl::Status status = CopyTexts(memory, blocks, copy); !status.ok()) {
-      return status;
-    }
-    std::memcpy(static_cast<void*>(data_ + begin_ + size_), &copy, sizeof(T));
+    std::memcpy(static_cast<void*>(data_ + begin_ + size_), &element, sizeof(T));
     ++size_;
-    return absl::OkStatus();
-  }
-
-  /// Puts a copy of an element with its texts in the place of the newest one. The element may have texts of that one.
-  /// ResourceExhausted past the budget; then nothing has changed.
-  absl::Status ReplaceBack(StateMemory& memory, SmallBlocks& blocks, const T& element)
-    requires kHasText<T>
-  {
-    T copy = element;
-    if (absl::Status status = CopyTexts(memory, blocks, copy); !status.ok()) {
-      return status;
-    }
-    ReleaseTexts(memory, blocks, back());
-    back() = copy;
     return absl::OkStatus();
   }
 
   /// Takes the `count` oldest ones away.
   void Pop(StateMemory& memory, SmallBlocks& blocks, std::uint64_t count) {
     GLAIVE_CHECK(count <= size_, count, " elements of ", size_);
-    if constexpr (kHasText<T>) {
-      for (const T& element : elements().first(count)) {
-        ReleaseTexts(memory, blocks, element);
-      }
-    }
     begin_ += count;
     size_ -= count;
     if (size_ == 0 && data_ != nullptr) {
@@ -110,30 +86,6 @@ class Fifo {
     begin_ = 0;
     capacity_ = room / sizeof(T);
     return absl::OkStatus();
-  }
-
-  /// Makes the long texts of an element refer to a block of its own.
-  static absl::Status CopyTexts(StateMemory& memory, SmallBlocks& blocks, T& element) {
-    if constexpr (kHasText<T>) {
-      if (const std::size_t bytes = TextBytes(element); bytes > 0) {
-        const absl::StatusOr<std::byte*> block = blocks.Acquire(memory, bytes);
-        if (!block.ok()) {
-          return block.status();
-        }
-        MoveTexts(element, reinterpret_cast<char*>(*block));
-      }
-    }
-    return absl::OkStatus();
-  }
-  /// The first long text of an element lies at the start of its block.
-  static void ReleaseTexts(StateMemory& memory, SmallBlocks& blocks, const T& element) {
-    const char* first = nullptr;
-    ForEachText(element, [&first](const Text& text) {
-      first = first == nullptr && !text.is_inline() ? text.view().data() : first;
-    });
-    if (first != nullptr) {
-      blocks.Release(memory, reinterpret_cast<std::byte*>(const_cast<char*>(first)), TextBytes(element));
-    }
   }
 
   T* data_ = nullptr;

@@ -143,7 +143,9 @@ TEST_F(OtherConsumersTest, MayWaitInATurnThatTheyAreGiven) {
 TEST_F(OtherConsumersTest, OfAUnionThatIsBeingCalledWaitForNoPort) {
   TaskContext context;
   context.clock = &clock_;
-  UnionOperator<int> all(context, {.ports = 2, .has_event_times = false});
+  UnionOperator<int> all(context, {.has_event_times = false});
+  all.AddPort();
+  all.AddPort();
   output_.Add(all.port(0));
   output_.Add(first_);
   output_.Add(all.port(1));
@@ -157,7 +159,9 @@ TEST_F(OtherConsumersTest, OfAUnionThatIsBeingCalledWaitForNoPort) {
 TEST_F(OtherConsumersTest, OfAnotherPortHaveTurnsWhileThatPortWaits) {
   TaskContext context;
   context.clock = &clock_;
-  UnionOperator<int> all(context, {.ports = 2, .has_event_times = false});
+  UnionOperator<int> all(context, {.has_event_times = false});
+  all.AddPort();
+  all.AddPort();
   Output<int> other_output;
   output_.Add(all.port(0));
   other_output.Add(all.port(1));

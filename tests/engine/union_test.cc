@@ -3,13 +3,16 @@
 #include "engine/api/union.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +20,7 @@
 #include "engine/api/together.h"
 #include "engine/sink/collect.h"
 #include "engine/sink/discard.h"
+#include "engine/sink/sink.h"
 #include "tests/engine/cluster_shapes.h"
 #include "tests/state/same_elements.h"
 
@@ -69,17 +73,17 @@ TEST_P(Unions, ASinkHasTheRecordsOfAllStreams) {
   }
 }
 
-/// The numbers from 0 on, united with themselves so many times.
-auto Doubled(std::uint64_t records, int times) {
-  const auto numbers = FromRange(0, records);
-  auto stream = Union(Stream(numbers), Stream(numbers));
+/// A stream, united with itself so many times.
+template <typename S>
+auto Doubled(const S& records, int times) {
+  auto stream = Union(records, records);
   for (int i = 1; i < times; ++i) stream = Union(stream, stream);
   return stream;
 }
 
 TEST_P(Unions, AStreamUnitedWithItselfHasEachRecordTwice) {
   std::vector<std::vector<std::uint64_t>> rows(executors());
-  Run(*Doubled(3, 8).To(Collect(rows)));
+  Run(*Doubled(FromRange(0, 3), 8).To(Collect(rows)));
   std::map<std::uint64_t, std::uint64_t> counts;
   for (const auto& share : rows) {
     for (const std::uint64_t number : share) ++counts[number];
@@ -87,9 +91,53 @@ TEST_P(Unions, AStreamUnitedWithItselfHasEachRecordTwice) {
   EXPECT_EQ(counts, (std::map<std::uint64_t, std::uint64_t>{{0, 256}, {1, 256}, {2, 256}}));
 }
 
+/// Drops rows, and counts how often it is asked for what is to be published at one reading of the clock.
+struct AskedSink {
+  template <typename Row>
+  class Asked final : public Sink<Row> {
+   public:
+    explicit Asked(std::atomic<std::uint64_t>& most) : most_(&most) {}
+    absl::Status Write(std::span<const Row> /*rows*/) override { return absl::OkStatus(); }
+    bool WantsToPublish(std::int64_t now_ns) const override {
+      asked_ = std::exchange(now_ns_, now_ns) == now_ns ? asked_ + 1 : 1;
+      *most_ = std::max(most_->load(), asked_);
+      return false;
+    }
+
+   private:
+    std::atomic<std::uint64_t>* most_;
+    mutable std::int64_t now_ns_ = 0;
+    mutable std::uint64_t asked_ = 0;
+  };
+  template <typename Row>
+  SinkFactory<Row> Factory() const {
+    return [most = most](const SinkContext&) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
+      return std::make_unique<Asked<Row>>(*most);
+    };
+  }
+
+  std::atomic<std::uint64_t>* most;
+};
+
+/// Through twelve such unions there are 4,096 ways. A producer asks its consumers in each turn, but each of them once.
+TEST_P(Unions, OfAStreamWithItselfAreAskedOnce) {
+  std::atomic<std::uint64_t> most = 0;
+  Run(*Doubled(FromRange(0, 3), 12).To(AskedSink{&most}));
+  EXPECT_GE(most, 1U);
+  EXPECT_LE(most, 20U);
+  // Without records, and with so many ways that a run would not end which goes through all.
+  const auto times = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
+  std::vector<std::vector<WindowResult<AllRecords, std::uint64_t>>> rows(executors());
+  Run(*Doubled(FromRange(0, 0).WithEventTime(times), 40)
+           .Window(Tumbling{absl::Seconds(1)})
+           .Aggregate(Count{})
+           .To(Collect(rows)));
+  for (const auto& share : rows) EXPECT_TRUE(share.empty());
+}
+
 /// Of 40 such unions there are 2^40 ways through the graph, which neither a query nor what it asks of a vertex walks.
 TEST(UnionGraphs, AreWalkedOnceForEachVertex) {
-  auto stream = Doubled(3, 40);
+  auto stream = Doubled(FromRange(0, 3), 40);
   const std::string plan = Stream(stream).To(Discard{})->Explain(2);
   EXPECT_THAT(plan, HasSubstr("  43  union of 42 (records of 16 bytes) and 42 (records of 16 bytes)\n"));
   EXPECT_THAT(plan, HasSubstr("  44  sink of 43 (records of 16 bytes)\n"));

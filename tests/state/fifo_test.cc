@@ -8,24 +8,15 @@
 #include <cstring>
 #include <deque>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "state/record/record.h"
 #include "state/store/small_blocks.h"
 
 namespace glaive::state {
 namespace {
-
-struct LabelledPair {
-  Text first;
-  std::uint64_t number;
-  Text second;
-};
-GLAIVE_RECORD(LabelledPair, first, number, second)
 
 TEST(SmallBlocks, DoNotOverlapAndAreUsedAgain) {
   StateMemory memory(std::uint64_t{64} << 20);
@@ -87,59 +78,6 @@ TEST(Fifo, HasWhatWasPushedInOrder) {
     ASSERT_TRUE(std::ranges::equal(queues[which].elements(), expected[which]));
   }
   for (Fifo<std::uint64_t>& queue : queues) queue.Clear(memory, blocks);
-  blocks.ReleaseAll(memory);
-  EXPECT_EQ(memory.used_bytes(), 0U);
-}
-
-TEST(Fifo, OwnsTheTextsOfItsElements) {
-  StateMemory memory(std::uint64_t{64} << 20);
-  SmallBlocks blocks;
-  std::mt19937_64 random(3);
-  Fifo<LabelledPair> queue;
-  std::deque<std::pair<std::string, std::string>> expected;
-  for (std::uint64_t step = 0; step < 20'000; ++step) {
-    if (expected.size() > 100 || random() % 3 == 0) {
-      const std::uint64_t count = random() % (expected.size() + 1);
-      queue.Pop(memory, blocks, count);
-      expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(count));
-    } else {
-      std::string first(random() % 40, static_cast<char>('a' + step % 26));
-      std::string second(random() % 30, static_cast<char>('A' + step % 26));
-      ASSERT_TRUE(queue.Push(memory, blocks, {.first = Text(first), .number = step, .second = Text(second)}).ok());
-      expected.emplace_back(first, second);
-      std::ranges::fill(first, '-');  // what the record referred to
-      std::ranges::fill(second, '-');
-    }
-    ASSERT_EQ(queue.size(), expected.size());
-    for (std::size_t i = 0; i < expected.size(); i += 17) {
-      ASSERT_EQ(queue.elements()[i].first.view(), expected[i].first);
-      ASSERT_EQ(queue.elements()[i].second.view(), expected[i].second);
-    }
-  }
-  queue.Clear(memory, blocks);
-  blocks.ReleaseAll(memory);
-  EXPECT_EQ(memory.used_bytes(), 0U);
-}
-
-/// The new element has a text of the old one, and another in memory that is overwritten.
-TEST(Fifo, ReplacesTheNewestElement) {
-  StateMemory memory(std::uint64_t{4} << 20);
-  SmallBlocks blocks;
-  Fifo<LabelledPair> queue;
-  ASSERT_TRUE(queue.Push(memory, blocks, {.first = Text("the oldest element"), .number = 0, .second = Text()}).ok());
-  ASSERT_TRUE(queue.Push(memory, blocks, {.first = Text("the newest element"), .number = 0, .second = Text()}).ok());
-  for (std::uint64_t step = 1; step < 50'000; ++step) {
-    std::string bytes(13 + step % 90, static_cast<char>('a' + step % 26));
-    const std::string before(queue.back().second.view());
-    const LabelledPair next{.first = queue.back().second, .number = step, .second = Text(bytes)};
-    ASSERT_TRUE(queue.ReplaceBack(memory, blocks, next).ok()) << "in step " << step;
-    std::ranges::fill(bytes, '-');
-    ASSERT_EQ(queue.back().first.view(), before);
-    ASSERT_EQ(queue.back().second.view(), std::string(13 + step % 90, static_cast<char>('a' + step % 26)));
-    ASSERT_EQ(queue.back().number, step);
-  }
-  EXPECT_EQ(queue.elements().front().first.view(), "the oldest element");
-  queue.Clear(memory, blocks);
   blocks.ReleaseAll(memory);
   EXPECT_EQ(memory.used_bytes(), 0U);
 }

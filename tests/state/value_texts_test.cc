@@ -177,6 +177,36 @@ TEST(ValueTexts, StayUntilTheNextChange) {
   EXPECT_EQ(first.view(), std::string(50, 'b'));
 }
 
+/// Values come and go, a few at a time, as the elements of a queue do.
+TEST(ValueTexts, OfValuesThatAreGoneAreFree) {
+  StateMemory memory(64 << 20);
+  ValueTexts<Note> texts;
+  std::mt19937_64 random(11);
+  std::vector<Note> notes;
+  std::size_t early_bytes = 0;
+  constexpr std::size_t kSteps = kSanitized ? 1'000 : 20'000;
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    std::string title(13 + step % 80, static_cast<char>('a' + step % 26));
+    const std::string author = "an author with a long name, but always the same";
+    notes.push_back({.title = Text(std::string_view(title)), .lines = {}, .author = Text(std::string_view(author))});
+    ASSERT_TRUE(texts.Change(memory, notes.back(), Age::kNew, [](Note&) {}).ok());
+    title.assign(title.size(), '?');
+    ASSERT_EQ(notes.back().title.view(), std::string(13 + step % 80, static_cast<char>('a' + step % 26)));
+    if (notes.size() == 30) {
+      for (std::size_t i = 0; i < 29; ++i) {
+        texts.Drop(notes[i]);
+        ASSERT_EQ(notes[i].author->view(), author) << "until the next call";
+      }
+      ASSERT_EQ(notes.back().author->view(), author);
+      notes.erase(notes.begin(), notes.end() - 1);
+    }
+    if (step == kSteps / 10) early_bytes = texts.size_bytes();
+  }
+  EXPECT_LE(texts.size_bytes(), early_bytes + 512);
+  texts.Release(memory);
+  EXPECT_EQ(memory.used_bytes(), 0U);
+}
+
 TEST(ValueTexts, SayThatTheBudgetIsUsedUp) {
   StateMemory memory(4 << 20);
   ValueTexts<Note> texts;
