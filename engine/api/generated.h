@@ -1,5 +1,7 @@
 // FromRange, FromParallel and FromQueue: streams of records that the program makes itself. They have no event times.
 //
+// No record moves: each executor has those that it makes, or that it takes out of its node's queue.
+//
 //   FromRange(1, 1'000'001)                               // the numbers 1 to 1,000,000
 //       .Map([](std::uint64_t n) { return n * n; })
 //       .Aggregate(Sum{[](std::uint64_t square) { return square; }})

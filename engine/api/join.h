@@ -8,6 +8,8 @@
 //     .Keep(part_of_a, part_of_b)       optional: the parts of the records that are kept and shipped; else all of them
 //     .To(sink), or .Map(...) and so on: the results are a stream again, as those of an aggregation (api/stream.h)
 //
+// What moves: of each record its key and the part that Keep names, to the leader of the key.
+//
 // A result is a WindowResult<Key, std::tuple<A, B>>; where A or B may be missing, it is a std::optional. A session
 // spans the records of both streams. Without windows a pair has a result as soon as both are there, once.
 //

@@ -124,7 +124,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
   }
 
   /// The state of each key at the end of the stream, as Scan makes it: a row like those of Aggregate(...), but of any
-  /// function. Where the function commutes, FoldAssoc moves no records.
+  /// function. Records move as by Partition(). Where the function commutes, FoldAssoc moves no records.
   template <typename State, typename Function>
   auto Fold(State initial, Function function) && {
     if constexpr (ExpectFoldFunction<Function, State, Record>()) {
@@ -135,7 +135,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
     }
   }
 
-  /// As Fold, but a key's state begins as its first record: `function(accumulated, record)`.
+  /// As Fold, also in what moves, but a key's state begins as its first record: `function(accumulated, record)`.
   template <typename Function>
   auto Reduce(Function function) && {
     if constexpr (ExpectReduceFunction<Function, Record>()) {
@@ -157,13 +157,13 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
   }
 
   /// One result for each key, of all its records, at the end of the stream: as
-  /// Window(Unbounded{}).Aggregate(aggregate).
+  /// Window(Unbounded{}).Aggregate(aggregate), also in what moves.
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     return std::move(*this).Window(Unbounded{}).Aggregate(aggregate);
   }
 
-  /// The stream of the records, each with its key: no longer grouped.
+  /// The stream of the records, each with its key: no longer grouped. No record moves.
   auto Unkey() && {
     return Stream<Origin, Chain>(std::move(origin_), std::move(chain_))
         .Map([key = std::move(key_)](const Record& record) {
@@ -171,7 +171,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
         });
   }
 
-  /// The stream of the records, no longer grouped.
+  /// The stream of the records, no longer grouped. No record moves.
   auto DropKey() && { return Stream<Origin, Chain>(std::move(origin_), std::move(chain_)); }
 
   GLAIVE_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,

@@ -1,6 +1,9 @@
 // OrderedWindowedStream: a stream behind Window(CountWindow{...}) or Window(Transaction(...)): it can be aggregated or
 // processed. See stream.h, and engine/window/ordered_windows.h for what these windows are.
 //
+// What moves: each record, to the leader of its key, or without a key to executor 0, by the exchange that Window() has
+// put in front. The windows move nothing.
+//
 // Rows are NumberedResult<Key, T>. They are a stream, of which each has the event time of its window's last record.
 #pragma once
 

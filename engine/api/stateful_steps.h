@@ -1,6 +1,9 @@
 // RichMap, RichFilterMap and RichFlatMap of a stream, whose state is the executor's, and of a stream by key, whose
 // state is the key's: `function(state, record)` may change a state that begins as a copy of `initial`.
 //
+// What moves: nothing on a stream. On a stream by key each record moves to the leader of its key, as by Partition(),
+// unless it is there already.
+//
 // A state may have texts. They are copied behind each call that has changed them, so the function may put a record's
 // texts there, or parts of them.
 //

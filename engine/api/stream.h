@@ -22,6 +22,9 @@
 //       .Aggregate(Count{})
 //       .To(Csv{"views.csv"});
 //
+// What moves: nothing but what a step's comment says. Up to a stage, an exchange or a sink, a record stays on the
+// executor that reads it.
+//
 // The executors of a process share the functions of a query. So these must be pure, or look things up in constant
 // tables.
 #pragma once
@@ -99,8 +102,8 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   }
 
   /// Replaces every record by those in the range that `function` makes of it, a vector, a small array or a view, in
-  /// their order and with its event time. The fiber may yield while the range is read, so a view must not refer to what
-  /// another call of the function overwrites.
+  /// their order and with its event time. No record moves. The fiber may yield while the range is read, so a view must
+  /// not refer to what another call of the function overwrites.
   template <typename Function>
     requires std::ranges::input_range<std::invoke_result_t<const Function&, const Record&>>
   auto FlatMap(Function function) && {
@@ -108,7 +111,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
         EachOf<Function>{std::move(function)});
   }
 
-  /// Replaces every record, which is a range such as a std::array, by its elements.
+  /// Replaces every record, which is a range such as a std::array, by its elements. No record moves.
   auto Flatten() &&
     requires std::ranges::input_range<const Record&>
   {
@@ -132,13 +135,13 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   }
 
   /// The state of all records at the end of the stream, as Scan makes it: one row like that of Aggregate(...), or none
-  /// of an empty stream. Where the function commutes, FoldAssoc moves no records.
+  /// of an empty stream. All records move to executor 0. Where the function commutes, FoldAssoc moves no records.
   template <typename State, typename Function>
   auto Fold(State initial, Function function) && {
     return std::move(*this).AtOneExecutor().Fold(std::move(initial), std::move(function));
   }
 
-  /// As Fold, but the state begins as the first record: `function(accumulated, record)`.
+  /// As Fold, also in what moves, but the state begins as the first record: `function(accumulated, record)`.
   template <typename Function>
   auto Reduce(Function function) && {
     return std::move(*this).AtOneExecutor().Reduce(std::move(function));
@@ -156,7 +159,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 
   /// Gives each record the event time `time(record)`, ms since 1970, whatever it had before. The watermark of an
   /// executor is the latest time among its records, less `out_of_orderness`: a record that is later than that may be
-  /// late for its window. Whole milliseconds, not negative, else the process ends with a message.
+  /// late for its window. No record moves. Whole milliseconds, not negative, else the process ends with a message.
   template <typename Time>
     requires std::is_invocable_r_v<std::int64_t, const Time&, const Record&>
   auto WithEventTime(Time time, absl::Duration out_of_orderness = absl::ZeroDuration()) && {
@@ -168,7 +171,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 
   /// Gives each record the time at which it is taken in here as its event time, whatever it had before: the wall clock
   /// of the executor's host. Time goes on without records, a step of 10 ms at least, so windows close on a silent
-  /// stream, and no record is late. Two runs over one input give different results.
+  /// stream, and no record is late. No record moves. Two runs over one input give different results.
   auto WithProcessingTime() && {
     ExpectPlainData<Record>();
     return StreamOf</*kFromSource=*/true, /*kHasTime=*/true, Record>(
@@ -176,7 +179,8 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   }
 
   /// Calls `function` with every record, once, and passes the record on: for counters and traces. Copies of the stream
-  /// call it each for themselves. The executors of a process call it at the same time. Its result is ignored.
+  /// call it each for themselves. No record moves. The executors of a process call it at the same time. Its result is
+  /// ignored.
   template <typename Function>
     requires std::invocable<const Function&, const Record&>
   auto Inspect(Function function) && {
@@ -184,7 +188,8 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   }
 
   /// Joins each record with the table's entry under its key, `key(record)`: the stream is then of what
-  /// `combine(record, value)` makes of both. Records whose key the table doesn't have are dropped.
+  /// `combine(record, value)` makes of both. Records whose key the table doesn't have are dropped. No record moves,
+  /// since each node has the table.
   template <typename K, typename V, typename Key, typename Combine>
     requires std::invocable<const Key&, const Record&> && std::invocable<const Combine&, const Record&, const V&>
   auto JoinTable(std::shared_ptr<const StaticTable<K, V>> table, Key key, Combine combine) && {
@@ -197,7 +202,8 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     });
   }
 
-  /// Two streams of the same source, which is read once: a record goes to each whose predicate holds.
+  /// Two streams of the same source, which is read once: a record goes to each whose predicate holds. No record moves
+  /// to another executor.
   template <typename First, typename Second>
     requires std::predicate<const First&, const Record&> && std::predicate<const Second&, const Record&>
   auto Split(First first, Second second) const& {
@@ -205,7 +211,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   }
 
   /// A stream for each predicate, in a std::tuple: a record goes to the first whose predicate holds, or is dropped. The
-  /// source is read once.
+  /// source is read once. No record moves to another executor.
   template <typename... Predicates>
     requires(sizeof...(Predicates) > 0) && (std::predicate<const Predicates&, const Record&> && ...)
   auto Route(Predicates... predicates) const& {
@@ -259,7 +265,8 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     return KeyedStream<Origin, Chain, OneKeyForAll>(std::move(origin_), std::move(chain_), {}).Window(window);
   }
 
-  /// One result of all records, at the end of the stream: as Window(Unbounded{}).Aggregate(aggregate).
+  /// One result of all records, at the end of the stream: as Window(Unbounded{}).Aggregate(aggregate). No record moves:
+  /// each executor folds its own, and the leader of AllRecords merges their values.
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     return std::move(*this).Window(Unbounded{}).Aggregate(aggregate);

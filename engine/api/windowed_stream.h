@@ -75,7 +75,9 @@ class WindowedStream {
     }
   }
 
-  /// What is computed of the records of each key and window.
+  /// What is computed of the records of each key and window. No record moves as such: each executor folds its own, and
+  /// sends the values to the leaders of their keys, which merge them. Where keys hardly recur, and where values have
+  /// texts, it sends of each record the key and what the aggregate reads of it.
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;

@@ -8,13 +8,17 @@ namespace glaive::engine {
 
 /// The watermark of a flow that has read nothing yet.
 inline constexpr std::int64_t kMinEventTimeMs = std::numeric_limits<std::int64_t>::min();
-/// The watermark of a flow that has ended: it holds nobody back.
+/// The end of the scale, +infinity. No record has it; a window without an end has it as its end.
 inline constexpr std::int64_t kMaxEventTimeMs = std::numeric_limits<std::int64_t>::max();
+/// The watermark of a flow that has ended, also +infinity: the minimum over all flows passes it by, so no window and no
+/// other flow waits for this one. Markers and vector clocks have it. Between operators EndOfStream stands for it, and
+/// in the messages of exchanges FlowState::kEnded: a Watermark is always less.
+inline constexpr std::int64_t kEndedMs = kMaxEventTimeMs;
 
 /// A watermark held back by `by_ms`, not negative; the two ends of the scale stay.
 constexpr std::int64_t HeldBack(std::int64_t watermark_ms, std::int64_t by_ms) {
-  if (watermark_ms == kMaxEventTimeMs) {
-    return kMaxEventTimeMs;
+  if (watermark_ms == kEndedMs) {
+    return kEndedMs;
   }
   return watermark_ms < kMinEventTimeMs + by_ms ? kMinEventTimeMs : watermark_ms - by_ms;
 }

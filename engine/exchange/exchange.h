@@ -1,4 +1,5 @@
-// ExchangeOperator: one executor's end of an exchange. A route chooses the receivers of each record.
+// ExchangeOperator: one executor's end of an exchange. What moves: each record, with its event time and its texts, to
+// the receivers that a route chooses (routes.h).
 //
 //    producer ──► chain ──► route ──► ExchangeSender ──► ring of B ──► inbox of B
 //                                           └─► own inbox
@@ -153,7 +154,7 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
     sender_.Attend(context_->clock->NowNanos());
   }
   void OnControl(Fiber& fiber, const EndOfStream& /*end*/) {
-    sent_.watermark_ms = kMaxEventTimeMs;
+    sent_.watermark_ms = kEndedMs;
     sender_.End(fiber);
     OnSentAll();
   }

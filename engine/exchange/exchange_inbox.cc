@@ -94,7 +94,7 @@ std::string ExchangeInbox::Examine(ExecutorId sender, const ExchangeTag& tag, co
     return absl::StrCat("its header speaks of executor ", header.executor, ", order ", header.in_order, " and state ",
                         static_cast<std::uint32_t>(header.state));
   }
-  if (header.watermark_ms == kMaxEventTimeMs) {
+  if (header.watermark_ms == kEndedMs) {
     return "a watermark of the end of the stream";
   }
   return "";

@@ -182,7 +182,7 @@ void ExchangeSender::Attend(std::int64_t now_ns) {
 absl::Status ExchangeSender::TooLong(const LongestText& longest) const {
   return absl::InvalidArgumentError(absl::StrCat(
       "a record does not fit a message to another executor, of ", message_bytes_ - sizeof(ExchangeHeader),
-      " bytes: ", longest.member.empty() ? "the text" : absl::StrCat("its member ", longest.member), " has ",
+      " bytes: ", longest.member.empty() ? "the record, a text," : absl::StrCat("its member ", longest.member), " has ",
       longest.bytes, " bytes; raise --slot-bytes, or --ring-budget if that has made the slots smaller"));
 }
 

@@ -21,7 +21,7 @@ constexpr mode_t kNoteMode = 0666;  // and the process's umask
 
 std::string LineOf(std::uint64_t inode, const Completeness& complete) {
   std::string line = absl::StrCat("{\"inode\":", inode, ",\"bytes\":", complete.bytes, ",\"rows\":", complete.rows);
-  if (complete.until_ms == kMaxEventTimeMs) {
+  if (complete.until_ms == kEndedMs) {
     line += ",\"ended\":true";
   } else if (complete.until_ms.has_value()) {
     absl::StrAppend(&line, ",\"complete_until_ms\":", *complete.until_ms);
@@ -67,7 +67,7 @@ absl::Status RemoveProgress(const std::string& result) {
 
 std::string Describe(const std::string& result, const Completeness& complete) {
   std::string text = absl::StrCat(result, " has ", complete.rows, complete.rows == 1 ? " row" : " rows");
-  if (complete.until_ms == kMaxEventTimeMs) {
+  if (complete.until_ms == kEndedMs) {
     text += ", all of the stream";
   } else if (complete.until_ms.has_value() && *complete.until_ms != kMinEventTimeMs) {
     absl::StrAppend(

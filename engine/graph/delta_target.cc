@@ -19,7 +19,7 @@ bool DeltaTarget::Receive(Fiber& fiber, ExecutorId sender, const rdma::Message& 
   const absl::StatusOr<state::DeltaChunk> chunk = reader.Read(message);
   task_->Require(fiber, chunk.status());
   Merge(fiber, reader, sent_watermark_ms, *chunk);
-  return sent_watermark_ms != kMaxEventTimeMs && reader.watermark_ms() == kMaxEventTimeMs;
+  return sent_watermark_ms != kEndedMs && reader.watermark_ms() == kEndedMs;
 }
 
 }  // namespace glaive::engine

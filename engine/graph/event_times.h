@@ -4,10 +4,10 @@
 //             ── Watermark ──► dropped                          ── Watermark: the latest time - bound ──►
 //             ── Idle, Active, EndOfStream ──────────────────── the same ──────────────►
 //
-// A watermark follows each batch that has moved it. Records may be out of order by the bound; a record that is later
-// than that may be late for its window. The stream has no watermark of its own while the chain drops all records, or
-// while an exchange brings none. So it falls idle after --idle-timeout without a record, and others do not wait for it.
-// Time in which a consumer holds up the producer does not count.
+// No record moves to another executor. A watermark follows each batch that has moved it. Records may be out of order by
+// the bound; a record that is later than that may be late for its window. The stream has no watermark of its own while
+// the chain drops all records, or while an exchange brings none. So it falls idle after --idle-timeout without a
+// record, and others do not wait for it. Time in which a consumer holds up the producer does not count.
 //
 // A source in front of it waits for flows that are behind in the new event times (invariant I7), unless an exchange is
 // between them: the flow that is behind may wait for the very records that the source would read next.

@@ -6,6 +6,8 @@
 // A fused loop has room for one result a record. So a chain ends in front of a FlatMap, and another one begins behind
 // it. A flat map passes the answers of its consumers on to its producer (LeadsTooFar, WantsTurn, watermark_ms).
 //
+// No record moves to another executor.
+//
 // Where the expansion has a state with texts, their bytes are in the executor's state memory.
 //
 // Owned by the executor's task, used by its thread alone. FlatMapVertex is its part of the query's graph.

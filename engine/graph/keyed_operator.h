@@ -7,7 +7,8 @@
 //   a fold                       Rows come at the end of the stream, one a key. They are like those of an aggregation
 //                                without a window: without event times, so that no watermark passes.
 //
-// All records of a key are on one executor: an exchange is in front of the operator. They come in the order in which
+// What moves: each record, to the leader of its key, by the exchange in front of the operator. So all records of a key
+// are on one executor, and the operator itself moves nothing. They come in the order in which
 // the exchange brings them. The states, and their texts, are part of the executor's state and its budget (invariant
 // I6). A turn is bounded: it ends after StateThresholds::entries_per_turn records or rows, and the table's index grows
 // in steps.

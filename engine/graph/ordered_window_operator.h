@@ -4,10 +4,11 @@
 //             ── Watermark, Idle, Active ──────────────────────────────────── the same ──────►
 //             ── EndOfStream ──► a row of each key's oldest open window ────► EndOfStream
 //
-// All records of a key are on one executor: an exchange is in front of the operator, which brings the records of one
-// executor in their order, and those of two executors in any order. The state of a key is the oldest window that is
-// open: the values of its parts, or its records, in blocks of the executor's state (state/store/fifo.h). They count
-// against its budget (invariant I6). A window that is complete gives back what the next one does not share.
+// What moves: each record, to the leader of its key, by the exchange in front of the operator. It brings the records of
+// one executor in their order, and those of two executors in any order. The operator itself moves nothing. The state of
+// a key is the oldest window that is open: the values of its parts, or its records, in blocks of the executor's state
+// (state/store/fifo.h). They count against its budget (invariant I6). A window that is complete gives back what the
+// next one does not share.
 //
 // A row has the event time of its window's last record, or of the watermark if that is later. So no row is late.
 //

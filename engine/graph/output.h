@@ -50,8 +50,8 @@ class Output final : public OtherConsumers {
     GLAIVE_CHECK(!ended_, "a control behind the end of the stream");
     if (const auto* watermark = std::get_if<Watermark>(&control)) {
       GLAIVE_CHECK(!idle_, "a watermark behind an Idle");
-      GLAIVE_CHECK(watermark->time_ms > watermark_ms_ && watermark->time_ms < kMaxEventTimeMs,
-                   "the watermark goes from ", watermark_ms_, " to ", watermark->time_ms);
+      GLAIVE_CHECK(watermark->time_ms > watermark_ms_ && watermark->time_ms < kEndedMs, "the watermark goes from ",
+                   watermark_ms_, " to ", watermark->time_ms);
       watermark_ms_ = watermark->time_ms;
     }
     if (std::holds_alternative<Idle>(control) || std::holds_alternative<Active>(control)) {

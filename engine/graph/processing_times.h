@@ -8,7 +8,7 @@
 // The time is the wall clock of the executor's host, in milliseconds since 1970, and the same for all records of a
 // batch. It never goes back. It goes on without records, so windows close on a silent stream, and the stream is never
 // idle. No record is late. The operator has no fiber and no timer of its own: it asks its producer for a turn every
-// 10 ms, which each fiber grants while it waits (rule 7 of operator.h).
+// 10 ms, which each fiber grants while it waits (rule 7 of operator.h). No record moves to another executor.
 //
 // A source in front of it waits while flows of other executors are behind by more than --max-lead (invariant I7),
 // unless an exchange is between them.

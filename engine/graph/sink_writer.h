@@ -1,8 +1,8 @@
 // SinkWriter: the end of a stream on one executor: runs the last chain of steps on the records that it takes in, and
 // writes the resulting rows to the sink.
 //
-// Each executor writes the rows of windows that it leads, or of records that it reads or receives. SinkVertex is an end
-// of the query's graph.
+// No row moves: each executor writes the rows of windows that it leads, or of records that it reads or receives.
+// SinkVertex is an end of the query's graph.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
 
  private:
   void Finish(Fiber& fiber) {
-    sink_->Complete(has_time_ ? std::optional(kMaxEventTimeMs) : std::nullopt);
+    sink_->Complete(has_time_ ? std::optional(kEndedMs) : std::nullopt);
     while (true) {
       const absl::StatusOr<bool> finished = sink_->TryFinish();
       if (!finished.ok()) {

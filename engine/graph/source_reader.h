@@ -2,6 +2,8 @@
 //
 //   source    polls, hands over, waits for slower flows (I7), for sources that are behind, and for something to read
 //
+// No record moves: each executor reads its own part of the stream.
+//
 // SourceVertex is the source in the query's graph. There is one, however many consumers the source has.
 //
 //   auto vertex = std::make_shared<const SourceVertex<R>>(spec.open, spec.memory_bytes, spec.compared_inputs,
@@ -57,7 +59,7 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   }
 
   std::int64_t watermark_ms() const override {
-    return output().least_watermark_ms().value_or(ended_ ? kMaxEventTimeMs : output().watermark_ms());
+    return output().least_watermark_ms().value_or(ended_ ? kEndedMs : output().watermark_ms());
   }
   bool CanRead() const override {
     return !ended_ && !output().is_emitting() && source_->Ready() && !output().LeadsTooFar();
@@ -104,9 +106,9 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   /// An empty batch of a source that had nothing to read, and whose watermark has not moved, is silence.
   void HandOn(Fiber& fiber, const SourceBatch<R>& batch, bool was_ready, std::int64_t read_ns) {
     // The end of the stream is a control of its own, and no watermark.
-    const std::int64_t watermark_ms = batch.watermark_ms != kMaxEventTimeMs ? batch.watermark_ms
-                                      : batch.ended                         ? output().watermark_ms()
-                                                                            : kMaxEventTimeMs - 1;
+    const std::int64_t watermark_ms = batch.watermark_ms != kEndedMs ? batch.watermark_ms
+                                      : batch.ended                  ? output().watermark_ms()
+                                                                     : kEndedMs - 1;
     const bool moves = watermark_ms > output().watermark_ms();
     if (batch.records.empty() && !moves && !was_ready && !batch.ended) {
       if (idleness_.OnSilence(read_ns)) {

@@ -61,7 +61,7 @@ class FlowProgress {
   /// The flow has ended: it holds nobody back any more.
   void OnEnd(std::int64_t now_ns) {
     OnActive();
-    OnBatch(0, 0, kMaxEventTimeMs, now_ns);
+    OnBatch(0, 0, kEndedMs, now_ns);
   }
   /// The flow is idle and follows others from now on: see 3 and 4. It is a CHECK that it was active.
   void OnIdle(std::int64_t now_ns);

@@ -38,7 +38,7 @@ class VectorClock {
     std::int64_t& entry = entries_[flow];
     GLAIVE_CHECK(watermark_ms >= entry, "the clock of flow ", flow, " goes back from ", entry, " to ", watermark_ms);
     const bool was_last = entry == min_;
-    active_ -= watermark_ms == kMaxEventTimeMs && entry != kMaxEventTimeMs && !idle_[flow] ? 1 : 0;
+    active_ -= watermark_ms == kEndedMs && entry != kEndedMs && !idle_[flow] ? 1 : 0;
     entry = watermark_ms;
     if (!was_last) {
       return false;
@@ -50,14 +50,14 @@ class VectorClock {
 
   /// Notes whether a flow is idle: its entry then follows those of the others.
   void SetIdle(std::size_t flow, bool idle) {
-    if (idle_[flow] != idle && entries_[flow] != kMaxEventTimeMs) {
+    if (idle_[flow] != idle && entries_[flow] != kEndedMs) {
       awakenings_ += !idle && active_ == 0 ? 1 : 0;
       active_ = idle ? active_ - 1 : active_ + 1;
     }
     idle_[flow] = idle;
   }
   /// Whether every flow is idle or at its end, and not all are at their ends: time stands still.
-  bool all_idle() const { return active_ == 0 && min_ != kMaxEventTimeMs; }
+  bool all_idle() const { return active_ == 0 && min_ != kEndedMs; }
 
   /// How often a flow has become active when none was.
   std::uint64_t awakenings() const { return awakenings_; }
@@ -66,12 +66,12 @@ class VectorClock {
   /// The least entry of the flows that are neither idle nor at their end, without the `count` flows from `first` on:
   /// what an idle flow follows. kMinEventTimeMs if there is no such flow. O(flows).
   std::int64_t MinOfActiveBeside(std::size_t first, std::size_t count) const {
-    std::int64_t least = kMaxEventTimeMs;
+    std::int64_t least = kEndedMs;
     for (std::size_t flow = 0; flow < entries_.size(); ++flow) {
       const bool is_beside = flow < first || flow >= first + count;
       least = is_beside && !idle_[flow] ? std::min(least, entries_[flow]) : least;
     }
-    return least == kMaxEventTimeMs ? kMinEventTimeMs : least;
+    return least == kEndedMs ? kMinEventTimeMs : least;
   }
   /// The least entry of `count` flows from `first` on. O(count).
   std::int64_t MinOf(std::size_t first, std::size_t count) const {

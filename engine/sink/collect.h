@@ -1,5 +1,7 @@
 // Collect: a sink that retains all rows in memory, one vector a leader, for tests and for --verify.
 //
+// No row moves, but CollectAll copies each row to all executors, by an exchange in front of the sinks.
+//
 // The vectors are the caller's, sized to the executor count and alive until the run has ended. Each leader writes only
 // its own, so no lock is needed; read them after the run. A limit keeps an endless stream from filling the memory.
 //

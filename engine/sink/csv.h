@@ -3,10 +3,10 @@
 //   window_start_ms,window_end_ms,key,value      event_time_ms,watermark_ms,auction,price
 //   1599999600000,1600000200000,17,3             1599999599999,1599999660000,17,250
 //
-// Without KeyBy there is no key column; a window without a beginning or an end (Unbounded) leaves that field empty. A
-// key and a value that are described structs have a column for each member: "key.city", "key.street". Rows of Scan by a
-// key have the columns of key and value. Rows of windows by order begin with the window's number and how many records
-// it has: window,records,key,value.
+// No row moves: each executor writes its own. Without KeyBy there is no key column; a window without a beginning or an
+// end (Unbounded) leaves that field empty. A key and a value that are described structs have a column for each member:
+// "key.city", "key.street". Rows of Scan by a key have the columns of key and value. Rows of windows by order begin
+// with the window's number and how many records it has: window,records,key,value.
 //
 // Rows of a stream without a window are written as they are: a number or a text in a column "record", or a record with
 // a column for each member. A described record is read again by CsvFile. How values are written is told in

@@ -1,7 +1,8 @@
 // ForEach: a sink that calls a function with each row.
 //
-// Each executor calls it with its own rows, in their order, on its own thread. So the executors of a process call it at
-// the same time, and it must neither block nor throw. It has been called with rows of a run that fails later.
+// No row moves: each executor calls it with its own rows, in their order, on its own thread. So the executors of a
+// process call it at the same time, and it must neither block nor throw. It has been called with rows of a run that
+// fails later.
 //
 //   std::atomic<std::uint64_t> rows = 0;
 //   query.To(ForEach([&rows](const Row&) { ++rows; }));

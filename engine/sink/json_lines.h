@@ -4,6 +4,8 @@
 //   {"event_time_ms":1599999599999,"watermark_ms":1599999660000,"record":{"auction":17,"price":250}}
 //   {"auction":17,"price":250}
 //
+// No row moves: each executor writes its own.
+//
 // The first is a window's result: without KeyBy there is no key, and a window without a beginning or an end (Unbounded)
 // has null there. A row of Scan by a key has key and value. The second is a late record. The third is a described
 // record of a stream without a window, which JsonLinesFile reads again; anything else of such a stream is the member

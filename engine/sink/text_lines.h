@@ -1,5 +1,7 @@
 // TextLines: a sink that writes texts as lines, one file an executor (see part_file.h).
 //
+// No row moves: each executor writes its own.
+//
 // A row is a Text, or a described record whose only member is one, such as TextLine (engine/source/line_source.h),
 // which reads the file again. A text with line breaks becomes several lines.
 //

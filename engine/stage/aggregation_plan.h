@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -91,6 +92,11 @@ struct AggregationPlan {
 
   /// Whether no result is due before the end of the stream.
   bool has_results_at_end() const { return Windows(window).has_one_window(); }
+
+  /// For errors about texts that are too long.
+  state::TextNames text_names() const {
+    return {.key = "the key of KeyBy()", .value = "the value of " + AggregateName(aggregate)};
+  }
 
   OriginT origin;
   ChainT chain;

@@ -1,6 +1,10 @@
 // AggregationStage: an aggregation by key and window on one executor: its input, and the trigger that fires its
 // windows.
 //
+// What moves: no record as such. An executor folds its records, and its input sends the values to the leaders of their
+// keys as deltas. Where folding does not pay, and where values have texts, an entry of a delta is the key and what the
+// aggregate reads of one record. Distinct sends an entry for each element of a key.
+//
 // AggregationVertex is the aggregation in the query's graph.
 //
 //   auto vertex = std::make_shared<const AggregationVertex<Plan>>(std::move(plan));

@@ -40,6 +40,9 @@ struct ContentInput {
     return {.time_ms = event_time_ms, .tuple = record};
   }
 
+  /// For errors about texts that are too long.
+  static state::TextNames text_names() { return {.key = "the key of KeyBy()", .value = "the record"}; }
+
   OriginT origin;
   ChainT chain;
   KeyT key;

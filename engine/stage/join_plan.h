@@ -63,6 +63,9 @@ struct JoinSide {
     }
   }
 
+  /// For errors about texts that are too long.
+  static state::TextNames text_names() { return {.key = "the key of On()", .value = "the kept part of a record"}; }
+
   OriginT origin;
   ChainT chain;
   KeyT key;

@@ -1,5 +1,8 @@
 // JoinStage: a windowed join of two streams on one executor: its two inputs, and the trigger that fires its windows.
 //
+// What moves: of each record its key and its kept part, from the executor that has read it to the leader of the key, as
+// a delta of an append set.
+//
 // JoinVertex is the join in the query's graph.
 //
 //   auto vertex = std::make_shared<const JoinVertex<Plan>>(std::move(plan));

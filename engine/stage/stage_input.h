@@ -73,7 +73,8 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
                                 .executor_count = context.executor_count,
                                 .input = number,
                                 .geometry = context.geometries[number],
-                                .fold = plan.has_results_at_end() ? context.fold.ForResultsAtEnd() : context.fold});
+                                .fold = plan.has_results_at_end() ? context.fold.ForResultsAtEnd() : context.fold,
+                                .names = plan.text_names()});
     if (!store.ok()) {
       return store.status();
     }

@@ -116,7 +116,7 @@ class WindowTrigger {
       }
       FirePassed(fiber, min_ms);
       progress_->ForgetPassedUntil(min_ms);
-      if (min_ms == kMaxEventTimeMs) {
+      if (min_ms == kEndedMs) {
         if constexpr (kEarly) {
           context_->Require(fiber, results_.EmitLast(fiber, Emitter(*this, fiber)));
           WriteRows(fiber);
@@ -206,7 +206,7 @@ class WindowTrigger {
   }
 
   void Fire(Fiber& fiber, std::int64_t window) {
-    const bool early = progress_->min_ms() != kMaxEventTimeMs;
+    const bool early = progress_->min_ms() != kEndedMs;
     const std::int64_t complete_ns = progress_->PassedReadNanos(windows_.EndMs(window));
     const std::uint64_t emitted_before = emitted_;
     context_->Require(fiber, described_->Explain(results_.Fire(fiber, window, Emitter(*this, fiber))));

@@ -7,6 +7,8 @@
 // a batch without a branch that the processor would mispredict, and then Push only those. On YSB, where a third of the
 // records survive at random, that is worth a factor of about 1.5 on small state.
 //
+// No record moves to another executor in a chain.
+//
 // Steps are immutable and shared by the executors of a process: what a user passes in must be safe to call from
 // several threads (pure functions, lookups in constant tables). A chain processes each record once, so a function is
 // called once for each record that reaches its step, by the executor that reads the record.

@@ -172,7 +172,7 @@ state::SliceRange Windows::OpenAt(std::int64_t watermark_ms) const {
 state::SliceId Windows::FirstPieceOf(std::int64_t window) const { return state::SliceId{window * slices_}; }
 
 std::int64_t Windows::ResultsUntil(std::int64_t watermark_ms) const {
-  if (kind_ != Kind::kSessions || watermark_ms == kMaxEventTimeMs || watermark_ms < kMinEventTimeMs + slide_ms_) {
+  if (kind_ != Kind::kSessions || watermark_ms == kEndedMs || watermark_ms < kMinEventTimeMs + slide_ms_) {
     return watermark_ms;
   }
   // A session whose last record is in the last slice that is complete goes on until the next one is.

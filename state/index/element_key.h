@@ -46,7 +46,7 @@ class ElementKey {
   static void VisitMembers(Self& self, const Visit& visit) {
     K group = self.group();
     E element = self.element();
-    visit("group", group);
+    visit("", group);
     visit("element", element);
     if constexpr (!std::is_const_v<Self>) {
       self = ElementKey(group, element);

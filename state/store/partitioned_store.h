@@ -64,6 +64,12 @@
 
 namespace glaive::state {
 
+/// What an error about the length of a text calls a key, or what is stored with it, that is a text itself.
+struct TextNames {
+  std::string key = "the key";
+  std::string value = "the value";
+};
+
 /// `TableT` is what the slices of its partition are stored in.
 template <StateKey K, typename V, typename TableT = typename StateKind<K, V>::Table>
   requires CrdtValue<V> || kIsAppended<V>
@@ -102,6 +108,7 @@ class PartitionedStore {
     std::uint32_t input = 0;  // of the query's
     FragmentGeometry geometry;
     FoldOptions fold;
+    TextNames names = {};
   };
 
   /// ResourceExhausted when the combiner does not fit the budget.
@@ -273,6 +280,7 @@ class PartitionedStore {
         self_(context.self),
         executor_count_(context.executor_count),
         message_bytes_(context.pool != nullptr ? context.pool->slot_bytes() : 0),
+        names_(context.names),
         primary_(*context.memory),
         policy_(context.fold) {}
 
@@ -338,12 +346,20 @@ class PartitionedStore {
   template <typename E>
   absl::Status TooLong(const E& entry) const {
     const LongestText longest = LongestTextOf(entry);
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the texts of a key and of what is stored with it take ", TextBytes(entry), " bytes, and messages of ",
-        message_bytes_, " bytes carry ", MostTextBytes(message_bytes_), " bytes of them: ",
-        longest.member.empty() ? "the text" : absl::StrCat("its member ", longest.member), " has ", longest.bytes,
-        " bytes; raise --slot-bytes, or --ring-budget if that has made the slots smaller, or "
-        "shorten the texts"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the texts of a key and of what is stored with it take ", TextBytes(entry),
+                     " bytes, and messages of ", message_bytes_, " bytes carry ", MostTextBytes(message_bytes_),
+                     " bytes of them: ", NameOf(longest), " has ", longest.bytes,
+                     " bytes; raise --slot-bytes, or --ring-budget if that has made the slots smaller, or "
+                     "shorten the texts"));
+  }
+
+  /// An entry's key is its member "key". An ElementKey has a member "element", and a value that is chosen "value".
+  std::string NameOf(const LongestText& longest) const {
+    return longest.member == "key"                               ? names_.key
+           : longest.member == "key.element"                     ? "the distinct element"
+           : longest.member.empty() || longest.member == "value" ? names_.value
+                                                                 : absl::StrCat("its member ", longest.member);
   }
 
   template <typename E>
@@ -382,6 +398,7 @@ class PartitionedStore {
   ExecutorId self_;
   std::uint32_t executor_count_;
   std::size_t message_bytes_;
+  TextNames names_;
   Primary primary_;
   std::optional<Fragment> fragment_;
   Combiner<K, V> combiner_;  // of no use to a single executor

@@ -273,10 +273,13 @@ TEST_P(TextMoves, ToTheSinkOfLateRecords) {
   EXPECT_EQ(count, Total(outcome, &ExecutorMetrics::late_records));
 }
 
+/// What a text is part of, or is itself.
+enum class TextIn : std::uint8_t { kRecord, kRecordItself, kKey, kKeyItself };
+
 /// A text of so many bytes, which lives as long as the test.
 class LongTexts : public OnEachShape {
  protected:
-  absl::Status RunWith(std::size_t bytes, bool as_key) {
+  absl::Status RunWith(std::size_t bytes, TextIn in) {
     text_ = std::string(bytes, 'l');
     const auto named = [this](const TestRecord& record) {
       return Named{.key = record.key, .name = Text(std::string_view(text_)), .number = record.key};
@@ -285,17 +288,35 @@ class LongTexts : public OnEachShape {
     workload.slot_bytes = 4'096;
     workload.records = 500;
     std::vector<ExecutorMetrics> metrics;
-    if (as_key) {
-      return RunNodes(workload,
-                      *From(TestSource(workload))
-                           .Map(named)
-                           .KeyBy([](const Named& record) { return Page{record.name, record.key, Text("short")}; })
-                           .Window(Tumbling{absl::Seconds(1)})
-                           .Aggregate(Count{})
-                           .To(Discard{}),
-                      metrics);
+    auto records = From(TestSource(workload)).Map(named);
+    const auto page_of = [](const Named& record) { return Page{record.name, record.key, Text("short")}; };
+    std::unique_ptr<Query> query;
+    switch (in) {
+      case TextIn::kRecord:
+        query = std::move(records).Shuffle().To(Discard{});
+        break;
+      case TextIn::kRecordItself:
+        query = std::move(records).Map(&Named::name).Shuffle().To(Discard{});
+        break;
+      case TextIn::kKey:
+        query = std::move(records).KeyBy(page_of).Aggregate(Count{}).To(Discard{});
+        break;
+      case TextIn::kKeyItself:
+        query = std::move(records).KeyBy(&Named::name).Aggregate(Count{}).To(Discard{});
+        break;
     }
-    return RunNodes(workload, *From(TestSource(workload)).Map(named).Shuffle().To(Discard{}), metrics);
+    return RunNodes(workload, *query, metrics);
+  }
+
+  void ExpectLimit(TextIn in, std::size_t fits, std::size_t does_not, const std::string& complaint) {
+    EXPECT_TRUE(RunWith(fits, in).ok());
+    const absl::Status status = RunWith(does_not, in);
+    if (executors() == 1) {
+      EXPECT_TRUE(status.ok()) << status;
+    } else {
+      EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_THAT(std::string(status.message()), HasSubstr(complaint));
+    }
   }
 
  private:
@@ -304,30 +325,16 @@ class LongTexts : public OnEachShape {
 GLAIVE_ON_EACH_SHAPE(LongTexts);
 
 TEST_P(LongTexts, FitARecordUpToAMessage) {
-  EXPECT_TRUE(RunWith(3'900, /*as_key=*/false).ok());
-  const absl::Status status = RunWith(4'090, /*as_key=*/false);
-  if (executors() == 1) {
-    EXPECT_TRUE(status.ok()) << status;
-  } else {
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(
-        std::string(status.message()),
-        HasSubstr("its member name has 4090 bytes; raise --slot-bytes, or --ring-budget if that has made the slots "
-                  "smaller"));
-  }
+  const std::string rest = " has 4090 bytes; raise --slot-bytes, or --ring-budget if that has made the slots smaller";
+  ExpectLimit(TextIn::kRecord, 3'900, 4'090, "its member name" + rest);
+  ExpectLimit(TextIn::kRecordItself, 3'900, 4'090, "the record, a text," + rest);
 }
 
 TEST_P(LongTexts, FitAKeyUpToAPartOfAMessage) {
-  EXPECT_TRUE(RunWith(256, /*as_key=*/true).ok());
-  const absl::Status status = RunWith(257, /*as_key=*/true);
-  if (executors() == 1) {
-    EXPECT_TRUE(status.ok()) << status;
-  } else {
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(status.message()),
-                HasSubstr("messages of 4096 bytes carry 256 bytes of them: its member key.site has 257 bytes; raise "
-                          "--slot-bytes, or --ring-budget if that has made the slots smaller, or shorten the texts"));
-  }
+  const std::string rest =
+      " has 257 bytes; raise --slot-bytes, or --ring-budget if that has made the slots smaller, or shorten the texts";
+  ExpectLimit(TextIn::kKey, 256, 257, "messages of 4096 bytes carry 256 bytes of them: its member key.site" + rest);
+  ExpectLimit(TextIn::kKeyItself, 256, 257, "of them: the key of KeyBy()" + rest);
 }
 
 }  // namespace

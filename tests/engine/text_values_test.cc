@@ -273,8 +273,9 @@ class LongTextsOfValues : public OnEachShape {
 GLAIVE_ON_EACH_SHAPE(LongTextsOfValues);
 
 TEST_P(LongTextsOfValues, FitAMessageUpToAPartOfIt) {
-  ExpectLimit(Max{&Word::text}, "the text");
-  ExpectLimit(Several{Count{}, First{&Word::time_ms, &Word::text}}, "its member value");
+  ExpectLimit(Max{&Word::text}, "the value of max");
+  ExpectLimit(Several{Count{}, First{&Word::time_ms, &Word::text}}, "the value of count, first");
+  ExpectLimit(Distinct{&Word::text}, "the distinct element");
   ExpectLimit(ReduceAssoc([](const Word& a, const Word& b) { return std::max(a, b); }), "its member text");
 }
 
