@@ -33,11 +33,12 @@ Totals TotalsOf(const std::vector<std::string>& lines) {
   return totals;
 }
 
-/// The lines of some executors, each of a bid: its numbers, and the longest texts that it has.
-std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t executor_count) {
+/// The lines of some executors, each of a bid and perhaps its auction: numbers, and the longest texts that it has.
+std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t executor_count, bool is_with_auction) {
   constexpr double kMost = 0x1p60;  // beyond any memory
-  constexpr double kNumbersAndUrl = 200;
-  const double line = double{engine::RetainedLines::kOverheadBytes} + kNumbersAndUrl + 1.2 * input.events.bid_bytes;
+  constexpr double kNumbersAndUrl = 300;
+  const double line = double{engine::RetainedLines::kOverheadBytes} + kNumbersAndUrl + 1.2 * input.events.bid_bytes +
+                      (is_with_auction ? 1.2 * input.events.auction_bytes : 0);
   return static_cast<std::uint64_t>(std::min(kMost, executor_count * static_cast<double>(input.records) * line));
 }
 
@@ -84,7 +85,8 @@ void NexmarkProgram::RegisterFlags(engine::FlagSet& flags) {
   const auto add_length = [&](const char* name, const char* help, std::optional<absl::Duration>& length) {
     flags.AddDuration({.name = name, .group = group, .help = help}, length, {.min = absl::Milliseconds(1)});
   };
-  add_length("window", "length of q5's window, or the pause between q11's sessions, in place of the profile's",
+  add_length("window",
+             "length of the windows of q5, q7 and q8, or the pause between q11's sessions, in place of the profile's",
              window_);
   add_length("slide", "slide of q5's window, in place of the profile's", slide_);
   RegisterEventInput(flags, input_);
@@ -100,9 +102,10 @@ absl::Status NexmarkProgram::CheckFlags() const {
                                                    " reads channels and URLs, which bids of --profile=beam do not "
                                                    "have; take the profile flink or renoir"));
   }
-  if ((window_ && name != "q5" && name != "q11") || (slide_ && name != "q5")) {
+  const bool has_window = name == "q5" || name == "q7" || name == "q8" || name == "q11";
+  if ((window_ && !has_window) || (slide_ && name != "q5")) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--window is of q5 and q11, and --slide of q5; leave them out with --query=", name));
+        absl::StrCat("--window is of q5, q7, q8 and q11, and --slide of q5; leave them out with --query=", name));
   }
   const SuiteOptions options = suite_options();
   const auto is_whole = [](absl::Duration length) { return length == absl::Trunc(length, absl::Milliseconds(1)); };
@@ -136,12 +139,17 @@ SuiteOptions NexmarkProgram::suite_options() const {
   if (profile_ == Profile::kOriginal) {
     options.hot_items_window = absl::Hours(1);
     options.hot_items_slide = absl::Minutes(1);
+    options.highest_bid_window = absl::Minutes(1);
+    options.new_users_window = absl::Hours(12);
   } else if (profile_ == Profile::kBeam) {
     options.hot_items_slide = absl::Seconds(5);
   }
   options.one_hot_item = profile_ == Profile::kRenoir;
+  options.any_price_until_the_end_wins = profile_ == Profile::kFlink;
   options.hot_items_window = window_.value_or(options.hot_items_window);
   options.hot_items_slide = slide_.value_or(options.hot_items_slide);
+  options.highest_bid_window = window_.value_or(options.highest_bid_window);
+  options.new_users_window = window_.value_or(options.new_users_window);
   options.session_gap = window_.value_or(options.session_gap);
   return options;
 }
@@ -170,7 +178,9 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
 }
 
 std::uint64_t NexmarkProgram::most_line_bytes(std::uint32_t executor_count) const {
-  return input_.seconds != absl::ZeroDuration() ? kMostVerifyRowBytes : MostLineBytes(input_, executor_count);
+  return input_.seconds != absl::ZeroDuration()
+             ? kMostVerifyRowBytes
+             : MostLineBytes(input_, executor_count, (query().texts & events::kAuctionTexts) != 0);
 }
 
 std::uint64_t NexmarkProgram::verify_memory_bytes(std::uint32_t executor_count) const {

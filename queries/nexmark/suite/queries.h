@@ -3,46 +3,49 @@
 //   const QueryDefinition& query = AllQueries()[1];    // q1
 #pragma once
 
-#include <memory>
 #include <span>
 
-#include "absl/status/status.h"
-
-#include "engine/executor/query.h"
-#include "engine/sink/results.h"
-#include "queries/nexmark/suite/event_flows.h"
 #include "queries/nexmark/suite/query_definition.h"
 
 namespace glaive::queries::nexmark::suite {
 
-std::unique_ptr<engine::Query> BuildQ0(const Events& events, const SuiteOptions& options,
-                                       const engine::Results& results);
-std::unique_ptr<engine::Query> BuildQ1(const Events& events, const SuiteOptions& options,
-                                       const engine::Results& results);
-std::unique_ptr<engine::Query> BuildQ2(const Events& events, const SuiteOptions& options,
-                                       const engine::Results& results);
-std::unique_ptr<engine::Query> BuildQ5(const Events& events, const SuiteOptions& options,
-                                       const engine::Results& results);
-std::unique_ptr<engine::Query> BuildQ11(const Events& events, const SuiteOptions& options,
-                                        const engine::Results& results);
-std::unique_ptr<engine::Query> BuildQ14(const Events& events, const SuiteOptions& options,
-                                        const engine::Results& results);
-std::unique_ptr<engine::Query> BuildQ17(const Events& events, const SuiteOptions& options,
-                                        const engine::Results& results);
-std::unique_ptr<engine::Query> BuildQ21(const Events& events, const SuiteOptions& options,
-                                        const engine::Results& results);
-std::unique_ptr<engine::Query> BuildQ22(const Events& events, const SuiteOptions& options,
-                                        const engine::Results& results);
+BuildFunction BuildQ0;
+BuildFunction BuildQ1;
+BuildFunction BuildQ2;
+BuildFunction BuildQ3;
+BuildFunction BuildQ4;
+BuildFunction BuildQ5;
+BuildFunction BuildQ6;
+BuildFunction BuildQ7;
+BuildFunction BuildQ8;
+BuildFunction BuildQ9;
+BuildFunction BuildQ11;
+BuildFunction BuildQ14;
+BuildFunction BuildQ17;
+BuildFunction BuildQ18;
+BuildFunction BuildQ19;
+BuildFunction BuildQ20;
+BuildFunction BuildQ21;
+BuildFunction BuildQ22;
 
-absl::Status RecomputeQ0(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
-absl::Status RecomputeQ1(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
-absl::Status RecomputeQ2(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
-absl::Status RecomputeQ5(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
-absl::Status RecomputeQ11(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
-absl::Status RecomputeQ14(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
-absl::Status RecomputeQ17(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
-absl::Status RecomputeQ21(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
-absl::Status RecomputeQ22(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+RecomputeFunction RecomputeQ0;
+RecomputeFunction RecomputeQ1;
+RecomputeFunction RecomputeQ2;
+RecomputeFunction RecomputeQ3;
+RecomputeFunction RecomputeQ4;
+RecomputeFunction RecomputeQ5;
+RecomputeFunction RecomputeQ6;
+RecomputeFunction RecomputeQ7;
+RecomputeFunction RecomputeQ8;
+RecomputeFunction RecomputeQ9;
+RecomputeFunction RecomputeQ11;
+RecomputeFunction RecomputeQ14;
+RecomputeFunction RecomputeQ17;
+RecomputeFunction RecomputeQ18;
+RecomputeFunction RecomputeQ19;
+RecomputeFunction RecomputeQ20;
+RecomputeFunction RecomputeQ21;
+RecomputeFunction RecomputeQ22;
 
 /// In the order of their numbers.
 std::span<const QueryDefinition> AllQueries();

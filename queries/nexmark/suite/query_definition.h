@@ -3,7 +3,7 @@
 //
 //   suite/q1.cc               BuildQ1: the query in the engine's API, with its SQL above it
 //   suite/bids_oracle.cc      RecomputeQ1: the same in standard containers; it shares no code with the engine
-//   suite/windows_oracle.cc   likewise of queries with windows
+//   suite/windows_oracle.cc   likewise of queries with windows; joins_oracle.cc, groups_oracle.cc: of the others
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,13 @@ using EmitLine = std::function<void(std::string line)>;
 
 /// What queries with windows ask for.
 struct SuiteOptions {
-  absl::Duration hot_items_window = absl::Seconds(10);  // of q5
-  absl::Duration hot_items_slide = absl::Seconds(2);    // of q5; a part of the window
-  bool one_hot_item = false;                            // of q5: one of several items that tie, that of the least id
-  absl::Duration session_gap = absl::Seconds(10);       // of q11
+  absl::Duration hot_items_window = absl::Seconds(10);    // of q5
+  absl::Duration hot_items_slide = absl::Seconds(2);      // of q5; a part of the window
+  bool one_hot_item = false;                              // of q5: one of several items that tie, that of the least id
+  absl::Duration highest_bid_window = absl::Seconds(10);  // of q7
+  absl::Duration new_users_window = absl::Seconds(10);    // of q8
+  bool any_price_until_the_end_wins = false;              // of q4, q6 and q9: as the suite for Flink has it
+  absl::Duration session_gap = absl::Seconds(10);         // of q11
   absl::Duration allowed_lateness = absl::ZeroDuration();
 };
 
@@ -43,15 +46,19 @@ enum class Emitter : std::uint8_t {
   kLeader,  ///< any
 };
 
+/// The query in the engine's API.
+using BuildFunction = std::unique_ptr<engine::Query>(const Events& events, const SuiteOptions& options,
+                                                     const engine::Results& results);
+/// Calls `emit` with the rows that follow from these flows.
+using RecomputeFunction = absl::Status(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+
 struct QueryDefinition {
   std::string_view name;
   std::string_view question;  // for --help
   std::uint32_t texts;        // that it reads, a set of events::Texts
   Emitter emitter;
-  std::unique_ptr<engine::Query> (*build)(const Events& events, const SuiteOptions& options,
-                                          const engine::Results& results);
-  /// The rows that follow from these flows.
-  absl::Status (*recompute)(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
+  BuildFunction* build;
+  RecomputeFunction* recompute;
 };
 
 }  // namespace glaive::queries::nexmark::suite

@@ -60,10 +60,10 @@ def both_joined(statement, *flags, **others):
     return both(statement, *flags, records=20_000, tables=("sellers",), **others)
 
 
-def nexmark(statement, *flags):
+def nexmark(statement, *flags, **others):
     """A query of NEXMark's suite in order of event time, and with events out of order, made while the run reads them."""
     common = [f"--query={statement.split('-')[0]}", "--records=5000", *flags]
-    parameters = {"watermark_every": WATERMARK_EVERY, "allowed_lateness_ms": 0}
+    parameters = {"watermark_every": WATERMARK_EVERY, "allowed_lateness_ms": 0} | others
     disorder = ["--disorder-group=1000", "--seed=2", "--generate=live", "--format=lean"]
     return [Scenario("nexmark", f"nexmark/{statement}", ["--nodes=2", *common], parameters, late=False),
             Scenario("nexmark", f"nexmark/{statement}", ["--nodes=3", "--executors=2", *common, *disorder], parameters,
@@ -117,6 +117,19 @@ ALL = [
     *nexmark_windows("q5", window_ms=10_000, slide_ms=2_000),
     *nexmark_windows("q5", "--profile=beam", window_ms=10_000, slide_ms=5_000),
     *nexmark_windows("q5-one", "--profile=renoir", window_ms=10_000, slide_ms=2_000),
+    *nexmark("q3", "--profile=renoir"),
+    *nexmark("q4", any_price=True),
+    *nexmark("q4", "--profile=beam", "--event-rate=1000", any_price=False),
+    *nexmark("q6", "--event-rate=1000", any_price=True),
+    *nexmark("q6", "--profile=renoir", any_price=False),
+    # At this rate a group of events in disorder spans the ends of windows, so that some are late.
+    *nexmark_windows("q7", "--event-rate=70", window_ms=10_000),
+    *nexmark_windows("q8", "--event-rate=70", "--profile=beam", "--active-people=10", window_ms=10_000),
+    *nexmark("q9", any_price=True),
+    *nexmark("q9", "--profile=renoir", "--event-rate=1000", any_price=False),
+    *nexmark("q18"),
+    *nexmark("q19", "--profile=renoir"),
+    *nexmark("q20", "--auction-bytes=300"),
     *nexmark_windows("q11", window_ms=10_000),
     *nexmark_windows("q17", "--event-rate=1", "--records=20000", window_ms=24 * HOUR_MS),
     *nexmark("q14", "--profile=renoir", "--records=20000", "--event-rate=1"),  # half a day, and more
