@@ -38,6 +38,8 @@ ChannelReceiver::ChannelReceiver(const ChannelOptions& options, const ReceiverEn
   GLAIVE_CHECK(endpoint.ring.size() == options.ring_bytes(), "ring of ", endpoint.ring.size(), " bytes, expected ",
                options.ring_bytes());
   GLAIVE_CHECK(reinterpret_cast<std::uintptr_t>(endpoint.ring.data()) % 64 == 0, "ring is not 64-byte aligned");
+  GLAIVE_CHECK(endpoint.copy_slot == nullptr || endpoint.copy_slot->memory.size() >= options.slot_bytes, "a copy of ",
+               options.slot_bytes, " bytes does not fit");
   GLAIVE_CHECK(endpoint.arrival != Arrival::kChecksum || (options.checksum_payload && endpoint.clock != nullptr),
                "checksums decide on arrival, but the channel has none, or no clock");
 }
@@ -67,9 +69,19 @@ void ChannelReceiver::OnArrival(std::uint32_t slot) {
   ++arrived_;
 }
 
+std::span<const std::byte> ChannelReceiver::Copied(std::span<const std::byte> payload) const {
+  if (endpoint_.copy_slot == nullptr) return payload;
+  const std::span<std::byte> copy = endpoint_.copy_slot->memory.first(payload.size());
+  std::ranges::copy(payload, copy.begin());
+  return copy;
+}
+
 absl::StatusOr<std::optional<Message>> ChannelReceiver::TryReceive() {
   if (!Ready()) return std::nullopt;
   if (!failure_.ok()) return failure_;
+  CopySlot* const copy = endpoint_.copy_slot;
+  GLAIVE_CHECK(copy == nullptr || !copy->is_held, "channel from executor ", Value(endpoint_.peer),
+               ": the copy of another message is held");
   const std::uint64_t number = received_ + 1;
   const std::byte* const footer_start = SlotEnd(number) - kFooterBytes;
   SlotFooter footer;
@@ -78,13 +90,15 @@ absl::StatusOr<std::optional<Message>> ChannelReceiver::TryReceive() {
     return OnDamage(number, "footer checksum", footer.footer_checksum, checksum);
   }
   if (std::string wrong = Examine(footer, number); !wrong.empty()) return Refuse(number, wrong);
-  const std::span<const std::byte> payload(footer_start - PaddedBytes(footer.payload_bytes), footer.payload_bytes);
+  const std::span<const std::byte> payload =
+      Copied({footer_start - PaddedBytes(footer.payload_bytes), footer.payload_bytes});
   const std::uint64_t checksum = options_.checksum_payload ? PayloadChecksum(payload) : footer.payload_checksum;
   if (footer.payload_checksum != checksum) {
     return OnDamage(number, "payload checksum", footer.payload_checksum, checksum);
   }
   placed_by_ns_.reset();
   received_ = number;
+  if (copy != nullptr) copy->is_held = true;
   ++counters_.messages;
   counters_.payload_bytes += footer.payload_bytes;
   return Message{.payload = payload, .tag = footer.tag, .number = number};
@@ -136,6 +150,7 @@ void ChannelReceiver::Release() {
   GLAIVE_CHECK(released_ < received_, "channel from executor ", Value(endpoint_.peer), ": all ", received_,
                " received messages were released already");
   ++released_;
+  if (endpoint_.copy_slot != nullptr) endpoint_.copy_slot->is_held = false;
   if (credits_are_overdue()) FlushCredits();
 }
 

@@ -1,8 +1,9 @@
 // ChannelReceiver: the reading end of a ring of c slots in this executor's exposed memory.
 //
 // It hands out messages in the ring, without a copy, in the order in which they were sent. Several messages may be held
-// at a time. They are released oldest first, and the count of released messages is returned to the sender as credit, at
-// most c/2 messages late. Owned by one executor and used by its thread alone; never blocks.
+// at a time, unless they are copied (below). They are released oldest first, and the count of released messages is
+// returned to the sender as credit, at most c/2 messages late. Owned by one executor and used by its thread alone;
+// never blocks.
 //
 // How it notices a message depends on the transport (rdma/transport/arrival.h):
 //
@@ -10,6 +11,11 @@
 //   kChecksum   It polls the last byte of the next slot (paper section 6.2). That byte may arrive before the rest.
 //               Then footer and payload are read again until their checksums are right, for at most
 //               kPlacementPatience: a message that stays wrong is damaged, or the fabric has lost a part of it.
+//
+// A right checksum proves what a slot held when it was read. Bytes of the slot's last use may still be placed
+// afterwards where nothing says that all of them are in place: over iWARP, whose writes complete before that (RFC 5041,
+// section 5), and with PCIe relaxed ordering. Such receivers have a CopySlot: they copy a message there, hash the copy,
+// and hand out the copy.
 //
 // With kChecksum credits are written into a word of the sender, one write at a time, so that no older count can come
 // after a newer one. With kImmediate credits are immediate values.
@@ -21,7 +27,7 @@
 //   Then the channel stays failed, because messages behind a lost one cannot be trusted.
 //
 // Cost: an empty poll is one load of a byte that stays in cache, or of a member with kImmediate; a message costs one
-// footer copied and hashed, and a hash of its payload with kChecksum.
+// footer copied and hashed, and with kChecksum a hash of its payload, with a CopySlot also a copy of it.
 //
 //   absl::StatusOr<std::optional<Message>> message = receiver.TryReceive();
 //   if (!message.ok()) return message.status();
@@ -51,6 +57,12 @@
 
 namespace glaive::rdma {
 
+/// Memory for one message, shared by the receivers of an executor, of which one holds a message at a time.
+struct CopySlot {
+  std::span<std::byte> memory;  ///< 64-byte aligned, of a slot's size
+  bool is_held = false;         ///< from TryReceive to Release
+};
+
 /// What set-up tells a receiver; pointers are borrowed and outlive it.
 struct ReceiverEndpoint {
   ExecutorId self{};
@@ -62,12 +74,13 @@ struct ReceiverEndpoint {
   std::uint32_t ring_token = 0;
   std::uint16_t channel = 0;  ///< goes into the WriteId
   Arrival arrival = Arrival::kImmediate;
-  const Clock* clock = nullptr;  ///< needed for kChecksum
+  const Clock* clock = nullptr;   ///< needed for kChecksum
+  CopySlot* copy_slot = nullptr;  ///< kChecksum: where messages are copied before they are checked; null: nowhere
 };
 
 /// A received message. Valid until it is released.
 struct Message {
-  std::span<const std::byte> payload;  ///< in the ring itself, 64-byte aligned
+  std::span<const std::byte> payload;  ///< in the ring itself or in the CopySlot, 64-byte aligned
   MessageTag tag;
   std::uint64_t number = 0;  ///< 1, 2, 3 ... on this ring
 };
@@ -98,7 +111,8 @@ class ChannelReceiver {
   /// makes the channel fail.
   void OnArrival(std::uint32_t slot);
 
-  /// The next message, or none yet. DataLoss, now and ever after, when what arrived is no message of this ring.
+  /// The next message, or none yet. DataLoss, now and ever after, when what arrived is no message of this ring. With a
+  /// CopySlot it is a CHECK that nobody holds a message in it.
   absl::StatusOr<std::optional<Message>> TryReceive();
 
   /// Gives the oldest received message's slot back. It is a CHECK that there is one.
@@ -124,6 +138,7 @@ class ChannelReceiver {
 
  private:
   const std::byte* SlotEnd(std::uint64_t number) const;
+  std::span<const std::byte> Copied(std::span<const std::byte> payload) const;
   absl::StatusOr<std::optional<Message>> OnDamage(std::uint64_t number, const char* field, std::uint64_t found,
                                                   std::uint64_t expected);
   std::string WithoutCredit() const;

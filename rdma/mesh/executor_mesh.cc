@@ -58,6 +58,9 @@ absl::Status ExecutorMesh::OpenPort(Fabric& fabric, TransportKind kind) {
   if (!exposed.ok()) return exposed.status();
   absl::StatusOr<LocalKey> segments_key = (*transport)->Register(segments_.bytes());
   if (!segments_key.ok()) return segments_key.status();
+  if (CopySlotOf(**transport) != nullptr) {
+    if (absl::Status status = MapCopySlot(); !status.ok()) return status;
+  }
   ports_.push_back({.transport = *std::move(transport),
                     .layout = layout,
                     .exposed = *exposed,
@@ -65,6 +68,20 @@ absl::Status ExecutorMesh::OpenPort(Fabric& fabric, TransportKind kind) {
                     .queue_pairs = std::vector<QueuePair*>(options_.executor_count),
                     .channels = {},
                     .probes = {}});
+  return absl::OkStatus();
+}
+
+// Null where a slot is used again only once all bytes of its last use are in place.
+CopySlot* ExecutorMesh::CopySlotOf(const Transport& transport) {
+  const bool may_be_late = !transport.CompletionFreesMemory() || options_.relaxed_ordering;
+  return transport.arrival() == Arrival::kChecksum && may_be_late ? &copy_slot_ : nullptr;
+}
+
+absl::Status ExecutorMesh::MapCopySlot() {
+  absl::StatusOr<PageRegion> memory = PageRegion::Map(plan_.channel.slot_bytes);
+  if (!memory.ok()) return memory.status();
+  copy_memory_ = *std::move(memory);
+  copy_slot_.memory = copy_memory_->bytes();
   return absl::OkStatus();
 }
 
@@ -222,7 +239,8 @@ absl::Status ExecutorMesh::ConnectTo(ExecutorId peer, std::span<const MeshDescri
                                 .ring_token = RingToken(options_.run_key, peer, options_.self),
                                 .channel = static_cast<std::uint16_t>(ChannelIndex(peer)),
                                 .arrival = arrival,
-                                .clock = options_.clock == nullptr ? &system_clock_ : options_.clock});
+                                .clock = options_.clock == nullptr ? &system_clock_ : options_.clock,
+                                .copy_slot = CopySlotOf(*port.transport)});
   return absl::OkStatus();
 }
 
@@ -385,6 +403,10 @@ absl::StatusOr<std::optional<NodeId>> ExecutorMesh::PollProbes() {
     if (!missing.ok() || missing->has_value()) return missing;
   }
   return std::nullopt;
+}
+
+bool ExecutorMesh::PlacesOutOfOrder() const {
+  return std::ranges::any_of(ports_, [](const Port& port) { return port.transport->PlacesOutOfOrder(); });
 }
 
 absl::Status ExecutorMesh::PollFailure() {

@@ -16,6 +16,9 @@
 // Channels with messages are served in turn: Poll notices arrivals, and NextArrival hands out one channel after the
 // other.
 //
+// Where bytes of a slot's last use may be placed late (channel_receiver.h), all receivers copy messages into one slot
+// of the mesh. So the caller releases a message before it receives the next one.
+//
 // Costs: Poll reads the completion queues, and two cache lines for each peer whose messages are polled. It makes no
 // system call. With Arrival::kImmediate, peers that send nothing cost nothing.
 //
@@ -118,6 +121,9 @@ class ExecutorMesh {
   /// Sends off what channels have posted: messages and credits. Once a turn.
   void Flush();
 
+  /// Once queue pairs stand: see Transport::PlacesOutOfOrder.
+  bool PlacesOutOfOrder() const;
+
   /// What has broken since the last call: see Transport::PollFailure. A system call or two: not for every turn.
   absl::Status PollFailure();
 
@@ -147,6 +153,8 @@ class ExecutorMesh {
 
   absl::Status OpenPort(Fabric& fabric, TransportKind kind);
   TransportOptions PortOptions(TransportKind kind) const;
+  absl::Status MapCopySlot();
+  CopySlot* CopySlotOf(const Transport& transport);
   Port& PortOver(TransportKind kind);
   absl::Status CheckDescriptor(const MeshDescriptor& there);
   absl::StatusOr<QueuePair*> ConnectQueuePair(Port& port, ExecutorId other_end,
@@ -174,6 +182,8 @@ class ExecutorMesh {
   std::vector<bool> owes_;                  // by receiver: it is in owing_
   std::vector<std::uint8_t> idle_rounds_;   // by receiver: calls of FlushCredits since it was served
   SteadyClock system_clock_;
+  std::optional<PageRegion> copy_memory_;  // of copy_slot_, where a transport's messages are copied
+  CopySlot copy_slot_;
   absl::Status failure_;  // the first of a channel
 };
 

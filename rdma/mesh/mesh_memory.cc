@@ -16,6 +16,7 @@ std::uint64_t ArrivalMemoryBytes(const MeshOptions& options) {
     if (layout.peers() == 0) continue;
     bytes += layout.RingsOffset();
     const bool has_queue = kind != TransportKind::kVerbs || options.arrival == Arrival::kImmediate;
+    if (!has_queue) bytes += options.channel.slot_bytes;
     if (has_queue) bytes += ArrivalQueue::BytesFor(MostArrivals(options, options.channel.credits, kind));
   }
   return bytes;

@@ -17,7 +17,8 @@ namespace glaive::rdma {
 std::uint32_t MostArrivals(const MeshOptions& options, std::uint32_t credits, TransportKind kind);
 
 /// Of the executor `options.self`, whose rings have `options.channel.credits` slots: the words that peers return
-/// credits in, and the queues in memory of immediate values, over all kinds. Costs time in proportion to the executors.
+/// credits in, and the queues in memory of immediate values, over all kinds; with Arrival::kChecksum over verbs also
+/// the slot that messages may be copied to. Costs time in proportion to the executors.
 std::uint64_t ArrivalMemoryBytes(const MeshOptions& options);
 
 }  // namespace glaive::rdma

@@ -114,6 +114,9 @@ class Transport {
   /// was written says so.
   virtual bool CompletionFreesMemory() const { return true; }
 
+  /// Once connections stand: whether the device says that it may place the bytes of a connection out of order.
+  virtual bool PlacesOutOfOrder() const { return false; }
+
   /// What has broken since the last call; each connection is reported once. Unavailable: a connected peer is gone, and
   /// the message names it. Any other error has its cause on this host. May be a system call: not for every turn.
   virtual absl::Status PollFailure() = 0;

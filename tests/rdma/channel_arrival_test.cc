@@ -30,7 +30,7 @@ constexpr std::uint32_t kPayloadBytes = 448;
 // Both ends of a channel. The test places the bytes of writes, and says when they have arrived.
 class ChannelArrivalTest : public ::testing::Test {
  protected:
-  explicit ChannelArrivalTest(Arrival arrival)
+  explicit ChannelArrivalTest(Arrival arrival, bool copies = false)
       : segments_(SegmentPool::Create(kArrivalOptions.slot_bytes, 8).value()),
         sender_(kArrivalOptions,
                 SenderEndpoint{.self = kSource,
@@ -49,7 +49,8 @@ class ChannelArrivalTest : public ::testing::Test {
                                                     .ring_token = 99,
                                                     .channel = 2,
                                                     .arrival = arrival,
-                                                    .clock = &clock_}) {}
+                                                    .clock = &clock_,
+                                                    .copy_slot = copies ? &copy_slot_ : nullptr}) {}
 
   // The next message's write, of which nothing is placed yet.
   CapturingQueuePair::Write Send() {
@@ -76,6 +77,11 @@ class ChannelArrivalTest : public ::testing::Test {
     alignas(64) std::array<std::byte, kArrivalOptions.slot_bytes * kArrivalOptions.credits> bytes{};
   };
   Ring ring_;
+  struct Copy {
+    alignas(64) std::array<std::byte, kArrivalOptions.slot_bytes> bytes{};
+  };
+  Copy copy_;
+  CopySlot copy_slot_{.memory = copy_.bytes};
   HandClock clock_;
   alignas(64) std::uint64_t credit_word_ = 0;
   CapturingQueuePair to_receiver_;
@@ -269,6 +275,53 @@ TEST_F(ChecksumArrival, OneWriteOfCreditsIsUnderWayAtATime) {
   std::uint64_t consumed = 0;
   std::memcpy(&consumed, to_sender_.writes[1].bytes.data(), sizeof(consumed));
   EXPECT_EQ(consumed, 4U);
+}
+
+class CopiedArrival : public ChannelArrivalTest {
+ protected:
+  CopiedArrival() : ChannelArrivalTest(Arrival::kChecksum, /*copies=*/true) {}
+};
+
+// A segment that iWARP sends again may be placed once more in a slot whose next message was received.
+TEST_F(CopiedArrival, LateBytesOfTheSlotsLastUseChangeNothingInAReceivedMessage) {
+  std::vector<CapturingQueuePair::Write> writes;
+  for (std::uint32_t message = 0; message <= kArrivalOptions.credits; ++message) {
+    if (message == kArrivalOptions.credits) {
+      ASSERT_TRUE(receiver_.FlushCredits());
+      std::memcpy(&credit_word_, to_sender_.writes.back().bytes.data(), sizeof(credit_word_));
+      for (std::uint64_t sent = 1; sent <= message; ++sent) sender_.OnCompletion(sent, WriteStatus::kDone);
+      ASSERT_TRUE(sender_.Poll().ok());
+    }
+    writes.push_back(Send());
+    PlaceAll(writes.back());
+    const std::optional<Message> received = receiver_.TryReceive().value();
+    ASSERT_TRUE(received.has_value());
+    if (message == kArrivalOptions.credits) {
+      ASSERT_EQ(writes.back().request.remote_offset, writes.front().request.remote_offset) << "of the same slot";
+      PlaceAll(writes.front());
+    }
+    EXPECT_TRUE(HasPattern(received->payload, received->number)) << received->number;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(received->payload.data()) % 64, 0U);
+    receiver_.Release();
+    receiver_.OnCreditCompletion();
+  }
+}
+
+TEST_F(CopiedArrival, AMessageWhoseBytesAreNotAllThereIsCopiedAgain) {
+  const CapturingQueuePair::Write write = Send();
+  Place(write, write.bytes.size() - 1);
+  ExpectNothing();
+  PlaceAll(write);
+  ExpectMessage();
+}
+
+TEST_F(CopiedArrival, OneMessageIsHeldAtATime) {
+  PlaceAll(Send());
+  PlaceAll(Send());
+  ExpectMessage();
+  EXPECT_DEATH((void)receiver_.TryReceive(), "the copy of another message is held");
+  receiver_.Release();
+  ExpectMessage();
 }
 
 }  // namespace

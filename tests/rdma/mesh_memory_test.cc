@@ -35,7 +35,9 @@ TEST(ArrivalMemoryBytes, IsOfCreditWordsAndQueuesOverEachKind) {
 
 TEST(ArrivalMemoryBytes, HasNoQueueForMessagesThatArePolled) {
   const std::uint64_t words = kPage + 64 * kPage;
-  EXPECT_EQ(ArrivalMemoryBytes(Options(16, 256, 2, Arrival::kChecksum)), words + kPage) << "in the node they are not";
+  const MeshOptions options = Options(16, 256, 2, Arrival::kChecksum);
+  EXPECT_EQ(ArrivalMemoryBytes(options), words + kPage + options.channel.slot_bytes)
+      << "in the node they are not polled, and those that are may be copied";
 }
 
 TEST(ArrivalMemoryBytes, IsNothingForOneExecutor) {

@@ -117,6 +117,7 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["rows that a failed run has published"] += outcome.rows_of_failure > 0 ? 1 : 0;
   states_["late results"] += outcome.late_results > 0 ? 1 : 0;
   states_["torn writes"] += outcome.torn_writes > 0 ? 1 : 0;
+  states_["late bytes over received messages"] += scenario.places_late_bytes() ? 1 : 0;
   states_["immediate values, bytes in any order"] += scenario.immediates == 1 && scenario.any_order == 1 ? 1 : 0;
   states_["waits for the rest of a message"] += outcome.placement_waits > 0 ? 1 : 0;
   states_["immediate values handed on"] += outcome.handed_on > 0 ? 1 : 0;

@@ -96,6 +96,18 @@ std::optional<std::string> Network::WhyNotWritable(const SimQueuePair& queue_pai
   return std::nullopt;
 }
 
+void Network::PlaceLate(ExecutorId receiver, std::size_t offset, std::size_t length) {
+  constexpr std::uint64_t kMostPieces = 4;  // from the end: most messages are shorter than their slot
+  for (const auto& [key, region] : regions_) {
+    if (region.owner->executor() != receiver || region.owner->kind() != rdma::TransportKind::kVerbs) continue;
+    const std::size_t bytes = std::min(options_.piece_bytes, length);
+    const std::size_t end = length - bytes * random_.Below(std::min<std::uint64_t>(kMostPieces, length / bytes));
+    for (std::byte& byte : region.memory.subspan(offset + end - bytes, bytes)) {
+      byte = static_cast<std::byte>(random_.Below(256));
+    }
+  }
+}
+
 std::int64_t Network::NextDueNs() const {
   std::int64_t due_ns = kNever;
   for (const SimQueuePair* each : queue_pairs_) {

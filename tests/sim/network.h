@@ -81,6 +81,10 @@ class Network {
   /// When there will be something to do or to see for somebody; kNever: not by itself.
   std::int64_t NextDueNs() const;
 
+  /// A piece of old bytes is placed over the last ones of `length` at `offset` of what `receiver` exposes to other
+  /// hosts.
+  void PlaceLate(ExecutorId receiver, std::size_t offset, std::size_t length);
+
   /// The node's process is gone: nothing of it moves any more. `quietly`: nor does anybody hear of it before the
   /// retries of writes to it are exceeded.
   void Kill(NodeId node, bool quietly);

@@ -322,7 +322,7 @@ void Scenario::Fit() {
   // patience of idle flows.
   if (has_fault(FaultKind::kShortStall) || has_fault(FaultKind::kShortPartition) || sink_busy_us > 0) silent = 0;
   if (one_host == 1 || nodes == 1) immediates = 0;            // no verbs
-  if (late_reads == 1) immediates = any_order = 0;            // iWARP, as soft-iWARP does it
+  if (late_reads == 1) immediates = 0;                        // iWARP, as soft-iWARP does it
   if (file_sources == 1) silent = silent_source = skips = 0;  // a file is never silent
   constexpr std::int64_t kEpochsInAnIdleTimeout = 40;
   if (silent == 1) epoch_interval_us = std::min(epoch_interval_us, idle_timeout_ms * 1'000 / kEpochsInAnIdleTimeout);

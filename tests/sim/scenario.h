@@ -88,7 +88,7 @@ struct Scenario {
   std::int64_t piece_bytes = 64;        ///< in which a write arrives
   std::int64_t delivery_percent = 50;   ///< how often the network goes before executors
   std::int64_t immediates = 0;          ///< 1: messages between hosts arrive by immediate values, else by polling
-  std::int64_t any_order = 0;           ///< 1: bytes are placed in any order
+  std::int64_t any_order = 0;           ///< 1: bytes are placed in any order; see also places_late_bytes
   std::int64_t free_signals = 0;        ///< 1: a signaled write costs nothing
   std::int64_t late_reads = 0;          ///< 1: a completed write's memory is still read, as over iWARP
   std::int64_t full_queue_percent = 0;  ///< of posts that find the queue full
@@ -122,6 +122,8 @@ struct Scenario {
     return executor == busy_executor || busy_executor >= executor_count() ? sink_busy_us * 1'000 : 0;
   }
   std::int64_t idle_timeout_ns() const { return idle_timeout_ms * 1'000'000; }
+  /// Whether bytes of a slot's last use come after its next message was received, as over iWARP.
+  bool places_late_bytes() const { return late_reads == 1 && any_order == 1; }
   std::int64_t executor_count() const { return nodes * executors; }
   state::StateThresholds thresholds() const;
 

@@ -12,6 +12,7 @@
 #include "tests/sim/control_plane.h"
 #include "tests/sim/delta_ledger.h"
 #include "tests/sim/invariants.h"
+#include "tests/sim/late_bytes.h"
 #include "tests/sim/network.h"
 #include "tests/sim/node.h"
 #include "tests/sim/sim_files.h"
@@ -34,7 +35,7 @@ NetworkOptions OptionsOf(const Scenario& scenario) {
           .jitter_ns = scenario.jitter_us * 1'000,
           .completion_ns = scenario.completion_us * 1'000,
           .piece_bytes = static_cast<std::size_t>(scenario.piece_bytes),
-          .any_order = scenario.any_order == 1,
+          .any_order = scenario.any_order == 1 && !scenario.places_late_bytes(),
           .signaling_is_free = scenario.free_signals == 1,
           .completion_frees_memory = scenario.late_reads == 0,
           .full_queue = static_cast<double>(scenario.full_queue_percent) / 100,
@@ -132,6 +133,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     handed_on_ = 0;
     Pass(random_.Between(5, 200));
     if (random_.Below(200) < static_cast<std::uint64_t>(scenario_.delivery_percent)) network_.Deliver();
+    if (scenario_.places_late_bytes()) PlaceLateBytes(network_, Find(DrawExecutor(random_, scenario_)));
   }
 
   void Pass(std::int64_t ns) { time_.Advance(ns); }
