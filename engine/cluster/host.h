@@ -47,8 +47,12 @@ class Host {
   virtual absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t count) = 0;
   /// Gives all claimed processors back.
   virtual void ReleaseCpus() = 0;
-  /// The device that --device and --bind choose for verbs; null where the fabric makes do without one.
-  virtual absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) = 0;
+  /// The device that --device and --bind choose for verbs; null where the fabric makes do without one. `local_address`
+  /// of this node's connection to the coordinator, or empty: devices near it come first.
+  virtual absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options,
+                                                                        const std::string& local_address) = 0;
+  /// Whether messages can arrive by immediate values over a device from OpenDevice.
+  virtual bool HasImmediates(const rdma::VerbsDevice* device) = 0;
   /// A setting of this host that lets its RDMA device place bytes out of order, "NAME=value"; empty: none is known.
   virtual std::string OutOfOrderSetting() = 0;
   /// The NUMA node of a device from OpenDevice; absent: unknown, of no importance on this host, or no device.

@@ -12,6 +12,7 @@
 #include "engine/cluster/progress_line.h"
 #include "engine/cluster/protocol_error.h"
 #include "engine/cluster/standard_streams.h"
+#include "engine/cluster/transport_plan.h"
 #include "rdma/base/exhaustion.h"
 
 namespace glaive::engine {
@@ -340,6 +341,10 @@ absl::Status NodeSession::Report(std::vector<FileReport> files) {
   report.executors_per_node = options_->cluster.executors;
   report.verification = verification_;
   report.files = std::move(files);
+  const std::string placement = DescribePlacementWaits(report.total.placement_waits);
+  if (!placement.empty()) {
+    host_->Tell(placement);
+  }
   absl::Status status = PrintReport(report);
   status.Update(files_.WriteReport(report));
   return status;

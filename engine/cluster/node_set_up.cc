@@ -103,6 +103,7 @@ absl::Status NodeSetUp::Run(const Watch& watch) {
   if (absl::Status status = AwaitConnections(watch); !status.ok()) {
     return status;
   }
+  WarnOfPlacement();
   return parts_->run->Open(watch);
 }
 
@@ -130,19 +131,21 @@ absl::StatusOr<rdma::MeshOptions> NodeSetUp::PlanMesh() {
   transports->ApplyTo(mesh);
   nodes_on_host_ = transports->NodesOnHostOf(plane_->rank());
   if (transports->needs_device) {
-    absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> device = host_->OpenDevice(options_->cluster);
+    absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> device =
+        host_->OpenDevice(options_->cluster, plane_->local_address());
     if (!device.ok()) {
       return device.status();
     }
     mesh.device = *std::move(device);
   }
   device_node_ = host_->NumaNodeOf(mesh.device.get());
-  mesh.arrival = PlanArrival(options_->cluster.arrival, mesh.device.get());
-  if (mesh.device != nullptr) {
-    PlanOrdering(mesh);
+  if (transports->needs_device) {
     if (absl::Status status = AgreeOnArrival(mesh); !status.ok()) {
       return status;
     }
+  }
+  if (mesh.device != nullptr) {
+    PlanOrdering(mesh);
     if (mesh.VerbsQueuePairs() > mesh.device->info().max_queue_pairs) {
       return absl::InvalidArgumentError(absl::StrCat(
           "this run needs ", mesh.VerbsQueuePairs(), " queue pairs a node, but ", mesh.device->info().device,
@@ -154,9 +157,6 @@ absl::StatusOr<rdma::MeshOptions> NodeSetUp::PlanMesh() {
     return places.status();
   }
   nodes_before_ = transports->NodesBefore(plane_->rank(), *places);
-  if (transports->needs_device) {
-    WarnOfPlacement(mesh.arrival);
-  }
   if (Value(plane_->rank()) == 0) {
     host_->out() << "transport " << transports->reason
                  << (mesh.device == nullptr ? ""
@@ -198,26 +198,40 @@ void NodeSetUp::PlanOrdering(rdma::MeshOptions& mesh) const {
   }
 }
 
-// Nodes differ by their devices. Left to itself, a run takes the way that all of them can go.
+// Nodes differ by their devices, and come to the same decision on what all of them can.
 absl::Status NodeSetUp::AgreeOnArrival(rdma::MeshOptions& mesh) {
-  const absl::StatusOr<std::vector<std::string>> arrivals = plane_->AllGather("arrival", rdma::Name(mesh.arrival));
-  if (!arrivals.ok()) {
-    return arrivals.status();
+  const std::string own =
+      rdma::Name(host_->HasImmediates(mesh.device.get()) ? rdma::Arrival::kImmediate : rdma::Arrival::kChecksum);
+  const absl::StatusOr<std::vector<std::string>> nodes = plane_->AllGather("arrival", own);
+  if (!nodes.ok()) {
+    return nodes.status();
   }
-  const bool any_polls = std::ranges::count(*arrivals, rdma::Name(rdma::Arrival::kChecksum)) > 0;
-  if (options_->cluster.arrival == ArrivalChoice::kAuto && any_polls) {
-    mesh.arrival = rdma::Arrival::kChecksum;
+  std::vector<bool> has_immediates;
+  for (const std::string& node : *nodes) {
+    has_immediates.push_back(node == rdma::Name(rdma::Arrival::kImmediate));
   }
-  return absl::OkStatus();
+  const absl::StatusOr<rdma::Arrival> arrival = PlanArrival(options_->cluster.arrival, has_immediates);
+  if (arrival.ok()) {
+    mesh.arrival = *arrival;
+  }
+  return arrival.status();
 }
 
 // Polled messages are right in any order of their bytes, but may wait for the rest of a message.
-void NodeSetUp::WarnOfPlacement(rdma::Arrival arrival) const {
+void NodeSetUp::WarnOfPlacement() const {
+  const auto& executors = parts_->run->executors();
+  const rdma::MeshOptions& mesh = executors.front()->mesh().options();
+  if (mesh.ExecutorsReachedOver(rdma::TransportKind::kVerbs) == 0 || mesh.arrival != rdma::Arrival::kChecksum) {
+    return;
+  }
   const std::string setting = host_->OutOfOrderSetting();
-  if (arrival == rdma::Arrival::kChecksum && !setting.empty()) {
-    host_->Tell(absl::StrCat("messages arrive by poll, and ", setting,
-                             " lets this host's device place their bytes out of order: checksums decide when a message "
-                             "is complete; --arrival=imm needs none"));
+  const bool is_said = std::ranges::any_of(executors, [](const auto& each) { return each->mesh().PlacesOutOfOrder(); });
+  if (is_said || !setting.empty()) {
+    const std::string sign =
+        setting.empty() ? "this host's device says that it may" : setting + " lets this host's device";
+    host_->Tell(absl::StrCat("messages arrive by poll, and ", sign,
+                             " place their bytes out of order: checksums decide when a message is complete; "
+                             "--arrival=imm needs none"));
   }
 }
 

@@ -54,8 +54,9 @@ class NodeSetUp {
   /// Decides on PCIe relaxed ordering of this node's device, and says what the user should know of it.
   void PlanOrdering(rdma::MeshOptions& mesh) const;
   absl::Status AgreeOnArrival(rdma::MeshOptions& mesh);
-  /// Says so if messages are polled and this host's device is known to place bytes out of order.
-  void WarnOfPlacement(rdma::Arrival arrival) const;
+  /// Once connections stand: says so if messages are polled and this host's device is known to place bytes out of
+  /// order.
+  void WarnOfPlacement() const;
   absl::StatusOr<MemoryPlan> PlanNodeMemory(const rdma::MeshOptions& mesh) const;
   /// The executors' processors; none unless all nodes on this host have found theirs.
   absl::StatusOr<std::vector<int>> ChooseCpus();

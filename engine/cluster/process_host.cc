@@ -29,8 +29,13 @@ absl::StatusOr<std::vector<int>> ProcessHost::ClaimCpus(const std::vector<int>& 
 
 void ProcessHost::ReleaseCpus() { claims_.Release(); }
 
-absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> ProcessHost::OpenDevice(const ClusterOptions& options) {
-  return engine::OpenDevice(options);
+absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> ProcessHost::OpenDevice(const ClusterOptions& options,
+                                                                           const std::string& local_address) {
+  return engine::OpenDevice(options, local_address);
+}
+
+bool ProcessHost::HasImmediates(const rdma::VerbsDevice* device) {
+  return device != nullptr && device->info().has_immediates();
 }
 
 std::string ProcessHost::OutOfOrderSetting() {

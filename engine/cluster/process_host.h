@@ -30,7 +30,9 @@ class ProcessHost final : public Host {
   NumaNodes numa_nodes() override { return NumaNodes::Read(); }
   absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t count) override;
   void ReleaseCpus() override;
-  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) override;
+  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options,
+                                                                const std::string& local_address) override;
+  bool HasImmediates(const rdma::VerbsDevice* device) override;
   /// Of mlx5 (NVIDIA, "Out-of-order data placement"). Adaptive routing is set on switches, which no host can see.
   std::string OutOfOrderSetting() override;
   std::optional<int> NumaNodeOf(const rdma::VerbsDevice* device) override;

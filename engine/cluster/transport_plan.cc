@@ -113,12 +113,17 @@ std::string DescribeDevices(const std::vector<std::string>& device_of_node) {
   return absl::StrJoin(lines, "");
 }
 
-rdma::Arrival PlanArrival(ArrivalChoice choice, const rdma::VerbsDevice* device) {
-  if (choice == ArrivalChoice::kAuto) {
-    const bool has_immediates = device == nullptr || device->info().has_immediates();
-    return has_immediates ? rdma::Arrival::kImmediate : rdma::Arrival::kChecksum;
+absl::StatusOr<rdma::Arrival> PlanArrival(ArrivalChoice choice, const std::vector<bool>& has_immediates) {
+  const auto lacks = std::find(has_immediates.begin(), has_immediates.end(), false);
+  if (choice == ArrivalChoice::kPoll || (choice == ArrivalChoice::kAuto && lacks != has_immediates.end())) {
+    return rdma::Arrival::kChecksum;
   }
-  return choice == ArrivalChoice::kPoll ? rdma::Arrival::kChecksum : rdma::Arrival::kImmediate;
+  if (lacks != has_immediates.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("--arrival=imm: the device of node ", lacks - has_immediates.begin(),
+                                                   " has no WRITE with an immediate value or no shared receive queues; "
+                                                   "use --arrival=poll or auto"));
+  }
+  return rdma::Arrival::kImmediate;
 }
 
 bool PlanRelaxedOrdering(RelaxedOrderingChoice choice, const rdma::VerbsDeviceInfo& device, bool pays) {
@@ -137,7 +142,15 @@ std::string DescribeDevice(const rdma::VerbsDeviceInfo& device, bool relaxed_ord
   return absl::StrCat(device.Describe(), relaxed_ordering ? ", relaxed ordering" : ", strict ordering");
 }
 
-absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options) {
+std::string DescribePlacementWaits(std::uint64_t waits) {
+  if (waits == 0) return "";
+  return absl::StrCat(
+      "the last byte of ", waits, waits == 1 ? " message was" : " messages were",
+      " in place before the rest (placement_waits): the device or the fabric places bytes out of order; "
+      "the rows are right, and --arrival=imm saves the waits where the device has it");
+}
+
+absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options, const std::string& local_address) {
   rdma::DeviceChoice choice{
       .device = options.device,
       .connections = {.join_timeout = options.join_timeout, .peer_timeout = options.peer_timeout}};
@@ -162,11 +175,15 @@ absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options) {
       choice.near = coordinator->host;
     }
   }
+  if (!local_address.empty() && NamesAnInterface(local_address)) {
+    choice.near = local_address;
+  }
   return choice;
 }
 
-absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options) {
-  const absl::StatusOr<rdma::DeviceChoice> choice = ChooseDevice(options);
+absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options,
+                                                              const std::string& local_address) {
+  const absl::StatusOr<rdma::DeviceChoice> choice = ChooseDevice(options, local_address);
   if (!choice.ok()) {
     return choice.status();
   }

@@ -44,9 +44,9 @@ absl::StatusOr<TransportPlan> PlanTransports(TransportChoice choice, const std::
 /// The nodes' devices as rank 0 prints them: a line for each that differs, "  nodes 0, 1: rxe0 port 1 ...".
 std::string DescribeDevices(const std::vector<std::string>& device_of_node);
 
-/// How messages arrive over `device`, which may be simulated (null). kAuto: by immediate values where the device has
-/// them.
-rdma::Arrival PlanArrival(ArrivalChoice choice, const rdma::VerbsDevice* device);
+/// How messages arrive. `has_immediates`: whether the device of each node has immediate values. kAuto: by them where
+/// all have. InvalidArgument names a node whose device cannot do what was chosen.
+absl::StatusOr<rdma::Arrival> PlanArrival(ArrivalChoice choice, const std::vector<bool>& has_immediates);
 
 /// Whether this node's exposed memory has PCIe relaxed ordering. kAuto: if it pays on this host's processor
 /// (rdma/verbs/relaxed_ordering.h), but not over iWARP, where a completed write tells nothing of the peer's memory.
@@ -58,10 +58,16 @@ std::string RelaxedOrderingCaveat(RelaxedOrderingChoice choice, const rdma::Verb
 /// `device` and the order of its writes to memory, in words: "rxe0 port 1 ..., relaxed ordering", or "strict ordering".
 std::string DescribeDevice(const rdma::VerbsDeviceInfo& device, bool relaxed_ordering);
 
-/// The device and connection settings that --device, --bind, --coordinator, --rdma-tos and the time-outs ask for.
-absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options);
+/// What a run should tell at its end in which the last byte of so many messages came before the rest; empty: nothing.
+std::string DescribePlacementWaits(std::uint64_t waits);
+
+/// The device and connection settings that --device, --bind, --coordinator, --rdma-tos and the time-outs ask for. Near
+/// is `local_address`, of this node's connection to the coordinator. If that is empty or inside the host, near is
+/// --coordinator.
+absl::StatusOr<rdma::DeviceChoice> ChooseDevice(const ClusterOptions& options, const std::string& local_address);
 
 /// Opens that device.
-absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options);
+absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& options,
+                                                              const std::string& local_address);
 
 }  // namespace glaive::engine

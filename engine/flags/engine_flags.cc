@@ -100,7 +100,7 @@ void RegisterTransport(FlagSet& flags, ClusterOptions& options) {
   flags.AddChoice({.name = "relaxed-ordering",
                    .group = kCluster,
                    .help = "whether the device may write into this node's memory with PCIe relaxed ordering; auto: on "
-                           "processors that are slow without it",
+                           "processors that are slow without it, not over iWARP",
                    .scope = FlagScope::kPerRank},
                   options.relaxed_ordering,
                   {{"auto", RelaxedOrderingChoice::kAuto},

@@ -112,6 +112,14 @@ std::string FormatAddress(const SocketAddress& address) {
                                                                     : absl::StrCat(host, ":", service);
 }
 
+std::string FormatHost(const SocketAddress& address) {
+  constexpr std::string_view kMapped = "::ffff:";
+  const absl::StatusOr<HostPort> parts = ParseHostPort(FormatAddress(address));
+  if (address.length == 0 || !parts.ok()) return "";
+  const bool is_mapped = parts->host.starts_with(kMapped) && parts->host.find('.') != std::string::npos;
+  return is_mapped ? parts->host.substr(kMapped.size()) : parts->host;
+}
+
 SocketAddress LocalAddress(int fd) {
   SocketAddress address;
   address.length = sizeof(address.storage);

@@ -52,6 +52,9 @@ bool IsLoopback(const SocketAddress& address);
 /// A numeric "host:port" for messages.
 std::string FormatAddress(const SocketAddress& address);
 
+/// Its host alone, numeric: an IPv4 address that is written as an IPv6 one as IPv4. Empty: the address has length 0.
+std::string FormatHost(const SocketAddress& address);
+
 /// The local or the remote end of a connected socket; empty (length 0) when it has none.
 SocketAddress LocalAddress(int fd);
 SocketAddress PeerAddress(int fd);

@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> AttendedPlane::Create(std::unique_
 }
 
 AttendedPlane::AttendedPlane(std::unique_ptr<ControlPlane> plane, const BootstrapOptions& options, const Clock& clock)
-    : ControlPlane(plane->rank(), plane->run_token(), plane->run_key(), plane->members()),
+    : ControlPlane(plane->rank(), plane->run_token(), plane->run_key(), plane->members(), plane->local_address()),
       plane_(std::move(plane)),
       overdue_(options.overdue),
       interval_(std::min(Pulse::PollInterval(options.peer_timeout), kLongestInterval)),

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "rdma/base/address.h"
 #include "rdma/base/unique_fd.h"
 #include "rdma/bootstrap/frame.h"
 #include "rdma/bootstrap/frame_seal.h"
@@ -49,6 +50,7 @@ class Connection {
 
   int fd() const { return fd_.get(); }
   const std::string& peer() const { return peer_; }
+  SocketAddress local_address() const { return LocalAddress(fd_.get()); }
   void set_limits(FrameLimits limits) { decoder_.set_limits(limits); }
 
   /// From the next frame on, records under these keys carry what is sent and received.

@@ -152,20 +152,29 @@ class ControlPlane {
   std::uint64_t run_token() const { return run_token_; }
   /// What this node has derived from the run's secret and the token; the same at every node.
   const RunKey& run_key() const { return run_key_; }
+  /// This host's end of a connection to another node, the coordinator's at a member: a numeric host. Empty: there is
+  /// none.
+  const std::string& local_address() const { return local_address_; }
   /// By rank, this node included.
   const std::vector<Member>& members() const { return members_; }
   /// Whether all nodes can map each other's memory (same host id).
   bool one_host() const;
 
  protected:
-  ControlPlane(NodeId rank, std::uint64_t run_token, const RunKey& run_key, std::vector<Member> members)
-      : rank_(rank), run_token_(run_token), run_key_(run_key), members_(std::move(members)) {}
+  ControlPlane(NodeId rank, std::uint64_t run_token, const RunKey& run_key, std::vector<Member> members,
+               std::string local_address = "")
+      : rank_(rank),
+        run_token_(run_token),
+        run_key_(run_key),
+        members_(std::move(members)),
+        local_address_(std::move(local_address)) {}
 
  private:
   NodeId rank_;
   std::uint64_t run_token_;
   RunKey run_key_;
   std::vector<Member> members_;
+  std::string local_address_;
 };
 
 }  // namespace glaive::rdma

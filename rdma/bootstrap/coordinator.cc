@@ -36,10 +36,22 @@ std::vector<Member> MembersOf(const std::vector<MemberLink>& links) {
 
 bool IsOpen(const MemberLink& link) { return link.connection != nullptr && !link.connection->ended(); }
 
+// This host's end of a connection: of one from another host, if there is one.
+std::string LocalHostOf(const std::vector<MemberLink>& links) {
+  std::string host;
+  for (const MemberLink& link : links) {
+    if (link.connection == nullptr) continue;
+    const SocketAddress address = link.connection->local_address();
+    host = FormatHost(address);
+    if (!IsLoopback(address)) break;
+  }
+  return host;
+}
+
 }  // namespace
 
 Coordinator::Coordinator(std::uint64_t run_token, const RunKey& run_key, std::vector<MemberLink> links, Waiter waiter)
-    : ControlPlane(NodeId{0}, run_token, run_key, MembersOf(links)),
+    : ControlPlane(NodeId{0}, run_token, run_key, MembersOf(links), LocalHostOf(links)),
       links_(std::move(links)),
       waiter_(std::move(waiter)) {}
 

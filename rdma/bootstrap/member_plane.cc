@@ -94,7 +94,8 @@ absl::StatusOr<std::unique_ptr<ControlPlane>> MemberPlane::Join(const std::strin
 
 MemberPlane::MemberPlane(NodeId rank, const RunKey& run_key, WelcomeMessage welcome,
                          std::unique_ptr<Connection> connection, Waiter waiter)
-    : ControlPlane(rank, welcome.run_token, run_key, std::move(welcome.members)),
+    : ControlPlane(rank, welcome.run_token, run_key, std::move(welcome.members),
+                   FormatHost(connection->local_address())),
       connection_(std::move(connection)),
       waiter_(std::move(waiter)),
       parts_(nodes()) {}

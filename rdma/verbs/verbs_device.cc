@@ -15,6 +15,7 @@
 #include "rdma/base/address.h"
 #include "rdma/base/exhaustion.h"
 #include "rdma/base/numa_nodes.h"
+#include "rdma/verbs/data_order.h"
 #include "rdma/verbs/devices.h"
 #include "rdma/verbs/gid_table.h"
 #include "rdma/verbs/queue_pair_failure.h"
@@ -22,11 +23,6 @@
 
 namespace glaive::rdma {
 namespace {
-
-std::string HostOf(const SocketAddress& address) {
-  const absl::StatusOr<HostPort> parts = ParseHostPort(FormatAddress(address));
-  return parts.ok() ? parts->host : "";
-}
 
 // Where to try, in order. A name of `choice.near` that cannot be looked up changes nothing.
 absl::StatusOr<std::vector<SocketAddress>> AddressesOf(const DeviceChoice& choice) {
@@ -105,7 +101,7 @@ absl::StatusOr<bool> VerbsDevice::TryAddress(SocketAddress address, const Device
   const bool bound = rdma_bind_addr(anchor_, reinterpret_cast<sockaddr*>(&address.storage)) == 0;
   const ibv_context* const verbs = bound ? context() : nullptr;
   if (verbs != nullptr && (choice.device.empty() || choice.device == ibv_get_device_name(verbs->device))) {
-    info_.address = HostOf(address);
+    info_.address = FormatHost(address);
     absl::StatusOr<bool> active = Describe();
     if (!active.ok() || *active) return active;
   }
@@ -117,6 +113,7 @@ absl::StatusOr<bool> VerbsDevice::TryAddress(SocketAddress address, const Device
 absl::StatusOr<bool> VerbsDevice::Describe() {
   ibv_context* const verbs = context();
   info_.device = ibv_get_device_name(verbs->device);
+  info_.driver = DriverOf(info_.device);
   info_.port = anchor_->port_num;
   ibv_device_attr device{};
   ibv_port_attr port{};

@@ -38,6 +38,7 @@ namespace glaive::rdma {
 /// What was found.
 struct VerbsDeviceInfo {
   std::string device;
+  std::string driver;  ///< of the kernel: see DriverOf
   std::uint32_t port = 0;
   std::string address;           ///< numeric, without a port
   std::string gid;               ///< of that address, as an IPv6 address

@@ -36,6 +36,8 @@ class VerbsQueuePair final : public QueuePair {
   /// No more writes.
   void Deactivate() { queue_pair_ = nullptr; }
   bool is_active() const { return queue_pair_ != nullptr; }
+  /// The device's, while it is active.
+  ibv_qp* device_queue_pair() const { return queue_pair_; }
   std::uint32_t index() const { return index_; }
 
   bool TryPostWrite(const WriteRequest& request) override;

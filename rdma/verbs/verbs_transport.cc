@@ -14,6 +14,7 @@
 #include "rdma/base/check.h"
 #include "rdma/transport/node_arrivals.h"
 #include "rdma/verbs/completion_failure.h"
+#include "rdma/verbs/data_order.h"
 #include "rdma/verbs/locked_memory.h"
 #include "rdma/verbs/relaxed_ordering.h"
 #include "rdma/verbs/verbs_device.h"
@@ -245,6 +246,12 @@ absl::Status VerbsTransport::TakeArrivals(std::span<std::uint32_t> immediates, s
 }
 
 bool VerbsTransport::CompletionFreesMemory() const { return !options_.device->info().is_iwarp; }
+
+bool VerbsTransport::PlacesOutOfOrder() const {
+  return std::ranges::any_of(queue_pairs_, [this](const auto& each) {
+    return each->is_active() && MayPlaceOutOfOrder(each->device_queue_pair(), options_.device->info().driver);
+  });
+}
 
 // A connection that came down, or the device's own failure, explains the writes that failed with it.
 absl::Status VerbsTransport::PollFailure() {

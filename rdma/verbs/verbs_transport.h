@@ -54,6 +54,7 @@ class VerbsTransport final : public Transport {
   /// Not on iWARP: there a write completes when TCP has taken it, and soft-iWARP lets TCP send straight from the memory
   /// later on (seen: payloads of 16 KiB overwritten on their way).
   bool CompletionFreesMemory() const override;
+  bool PlacesOutOfOrder() const override;
   absl::Status PollFailure() override;
 
  private:

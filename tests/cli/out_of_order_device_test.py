@@ -27,10 +27,12 @@ class OutOfOrderTest(CliTest):
 
     def report_of(self, *flags):
         """The report of a verified run in which data was held back."""
-        out, _ = self.succeed("--transport=verbs", "--records=40000", "--verify", "--json=report.json", *flags)
+        out, err = self.succeed("--transport=verbs", "--records=40000", "--verify", "--json=report.json", *flags)
         self.assertRegex(out, r"verification +passed")
         self.assertGreater(held_back(), self.held_before + 10)
-        return json.loads((self.folder / "report.json").read_text(encoding="utf-8"))
+        report = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))
+        self.assertEqual(err.count("in place before the rest"), 1 if report["placement_waits"] > 0 else 0, err)
+        return report
 
     def test_the_check_of_write_order_sees_it(self):
         done = subprocess.run([BIN / "write_order", "--seconds=1"], capture_output=True, text=True, check=False)

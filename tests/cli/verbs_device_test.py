@@ -53,6 +53,8 @@ class VerbsTest(CliTest):
             self.assertGreater(sent_bytes, 12_000)
             self.assertGreater(sent_ip_bytes() - ip_bytes, sent_bytes, f"nothing went through {DEVICE}")
         self.assertRegex(out, r"verification +passed")
+        self.assertGreater(report["credit_writes"], 0)
+        self.report = report
         return out
 
     def test_one_two_and_three_nodes_are_exact(self):
@@ -88,6 +90,11 @@ class VerbsTest(CliTest):
                     out = self.run_over_device("--nodes=2", f"--executors={executors}", f"--arrival={arrival}",
                                                "--relaxed-ordering=on", *SMALL)
                     self.assertIn(f"; messages arrive by {arrival}\n", out)
+                    # Queue pairs join executors of equal number. A value for another one of the node is handed on.
+                    if arrival == "imm" and executors == 2:
+                        self.assertGreater(self.report["handed_on"], 0)
+                    else:
+                        self.assertEqual(self.report["handed_on"], 0)
 
     def test_device_gid_mtu_and_queue_pairs_are_said(self):
         out = self.run_over_device("--nodes=2", "--executors=2", *SMALL)

@@ -51,9 +51,11 @@ class NotingHost final : public Host, public rdma::Fabric {
     return std::vector<int>();
   }
   void ReleaseCpus() override {}
-  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& /*options*/) override {
+  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& /*options*/,
+                                                                const std::string& /*local_address*/) override {
     return nullptr;
   }
+  bool HasImmediates(const rdma::VerbsDevice* /*device*/) override { return true; }
   std::string OutOfOrderSetting() override { return ""; }
   std::optional<int> NumaNodeOf(const rdma::VerbsDevice* /*device*/) override { return std::nullopt; }
   void Equip(ExecutorConfig& config) override {

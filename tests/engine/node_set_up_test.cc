@@ -70,8 +70,11 @@ class LinesProgram final : public QueryProgram {
 /// A local transport that calls itself verbs. `stands` says whether its peers are connected.
 class LateTransport final : public rdma::CopyTransport {
  public:
-  LateTransport(const rdma::TransportOptions& options, std::function<bool()> stands)
-      : CopyTransport(options), local_(options), stands_(std::move(stands)) {}
+  LateTransport(const rdma::TransportOptions& options, std::function<bool()> stands, bool places_out_of_order)
+      : CopyTransport(options),
+        local_(options),
+        stands_(std::move(stands)),
+        places_out_of_order_(places_out_of_order) {}
 
   rdma::TransportKind kind() const override { return rdma::TransportKind::kVerbs; }
   rdma::EndpointDescriptor endpoint() const override { return local_.endpoint(); }
@@ -85,11 +88,13 @@ class LateTransport final : public rdma::CopyTransport {
   absl::StatusOr<std::optional<NodeId>> PollConnecting() override {
     return stands_() ? std::nullopt : std::optional(NodeId{0});
   }
+  bool PlacesOutOfOrder() const override { return places_out_of_order_; }
   absl::Status PollFailure() override { return absl::OkStatus(); }
 
  private:
   rdma::LocalTransport local_;
   std::function<bool()> stands_;
+  bool places_out_of_order_;
 };
 
 /// Time passes while somebody sleeps; executors are never run.
@@ -101,13 +106,17 @@ class TestHost final : public Host, public rdma::Fabric {
   NumaNodes numa;                                               // of the host
   std::optional<int> device_node;                               // the NUMA node of its device
   std::function<bool()> stands = [] { return true; };           // whether queue pairs over verbs do
+  bool has_immediates = true;                                   // HasImmediates
   std::string out_of_order;                                     // OutOfOrderSetting
+  bool places_out_of_order = false;                             // what its device says of its connections
   bool is_hurried = true;                                       // else sleep takes as long as it says
 
   std::string printed() const { return out_.str(); }
   const std::vector<std::string>& told() const { return told_; }
   const std::vector<int>& pinned() const { return pinned_; }
   bool has_claims() const { return has_claims_; }
+  /// How messages arrive over verbs; absent before there is a transport.
+  std::optional<rdma::Arrival> arrival() const { return arrival_; }
   /// The processors that ClaimCpus was given, in their order.
   const std::vector<int>& offered() const { return offered_; }
 
@@ -126,9 +135,11 @@ class TestHost final : public Host, public rdma::Fabric {
     return claim;
   }
   void ReleaseCpus() override { has_claims_ = false; }
-  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& /*options*/) override {
+  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const ClusterOptions& /*options*/,
+                                                                const std::string& /*local_address*/) override {
     return nullptr;
   }
+  bool HasImmediates(const rdma::VerbsDevice* /*device*/) override { return has_immediates; }
   std::string OutOfOrderSetting() override { return out_of_order; }
   std::optional<int> NumaNodeOf(const rdma::VerbsDevice* /*device*/) override { return device_node; }
   void Equip(ExecutorConfig& config) override { config.mesh.fabric = this; }
@@ -141,7 +152,8 @@ class TestHost final : public Host, public rdma::Fabric {
   absl::StatusOr<std::unique_ptr<rdma::Transport>> MakeTransport(rdma::TransportKind kind,
                                                                  const rdma::TransportOptions& options) override {
     if (kind != rdma::TransportKind::kVerbs) return rdma::MakeTransport(kind, options);
-    return std::make_unique<LateTransport>(options, stands);
+    arrival_ = options.arrival;
+    return std::make_unique<LateTransport>(options, stands, places_out_of_order);
   }
   absl::StatusOr<rdma::PageRegion> MapSegments(std::size_t size_bytes) override {
     return rdma::PageRegion::Map(size_bytes);
@@ -170,6 +182,7 @@ class TestHost final : public Host, public rdma::Fabric {
   std::vector<int> pinned_;
   std::vector<int> offered_;
   bool has_claims_ = false;
+  std::optional<rdma::Arrival> arrival_;
 };
 
 /// Two NUMA nodes, whose processors alternate.
@@ -228,6 +241,25 @@ class NodeSetUpTest : public ::testing::Test {
       NodeParts parts;
       failures[Value(plane.rank())] = std::string(
           NodeSetUp(program, options, plane, clock_, is_first ? first_ : second_, claims, parts).Run(GoOn).message());
+      EXPECT_TRUE(plane.AllGather("set up", "").ok());
+    });
+    return failures;
+  }
+
+  /// What two nodes say whose messages are to arrive so over verbs.
+  std::vector<std::string> FailuresOverVerbs(ArrivalChoice arrival) {
+    rdma::Planes planes = rdma::StartCluster(2, steady_clock_);
+    std::vector<std::string> failures(planes.size());
+    EngineOptions options = OptionsOf(2, 1);
+    options.cluster.transport = TransportChoice::kVerbs;
+    options.cluster.arrival = arrival;
+    rdma::OnEveryNode(planes, [&](rdma::ControlPlane& plane) {
+      TestHost& host = Value(plane.rank()) == 0 ? first_ : second_;
+      CountProgram program;
+      FileClaims claims;
+      NodeParts parts;
+      failures[Value(plane.rank())] =
+          std::string(NodeSetUp(program, options, plane, clock_, host, claims, parts).Run(GoOn).message());
       EXPECT_TRUE(plane.AllGather("set up", "").ok());
     });
     return failures;
@@ -352,6 +384,37 @@ TEST_F(NodeSetUpTest, NodesWhoseSourcesSeeOtherFilesDoNotStart) {
   EXPECT_THAT(FailuresOverFiles({file}, {file, other}),
               differ("'in/b', rank 0 does not have it and rank 1 has 0 bytes"));
   EXPECT_THAT(FailuresOverFiles({file}, {}), differ("'in/a', rank 0 has 12 bytes and rank 1 does not have it"));
+}
+
+TEST_F(NodeSetUpTest, NodesOfWhichOneLacksImmediateValuesPoll) {
+  second_.has_immediates = false;
+  SetUpBoth(/*executors=*/1, TransportChoice::kVerbs);
+  EXPECT_EQ(first_.arrival(), rdma::Arrival::kChecksum);
+  EXPECT_EQ(second_.arrival(), rdma::Arrival::kChecksum);
+  EXPECT_THAT(first_.printed(), HasSubstr("; messages arrive by poll"));
+}
+
+TEST_F(NodeSetUpTest, NodesThatAllHaveImmediateValuesTakeThem) {
+  SetUpBoth(/*executors=*/1, TransportChoice::kVerbs);
+  EXPECT_EQ(first_.arrival(), rdma::Arrival::kImmediate);
+  EXPECT_EQ(second_.arrival(), rdma::Arrival::kImmediate);
+}
+
+TEST_F(NodeSetUpTest, ImmediateValuesThatADeviceLacksAreRefusedAtEachNode) {
+  second_.has_immediates = false;
+  for (const std::string& failure : FailuresOverVerbs(ArrivalChoice::kImmediate)) {
+    EXPECT_THAT(failure, HasSubstr("--arrival=imm: the device of node 1 has no WRITE with an immediate value"));
+  }
+  EXPECT_EQ(first_.arrival(), std::nullopt);
+}
+
+TEST_F(NodeSetUpTest, ANodeThatPollsIsWarnedOfConnectionsThatPlaceBytesOutOfOrder) {
+  first_.places_out_of_order = true;
+  EXPECT_EQ(SetUpOneOverVerbs(ArrivalChoice::kImmediate), absl::OkStatus());
+  EXPECT_THAT(first_.told(), IsEmpty()) << "the order does not matter";
+  EXPECT_EQ(SetUpOneOverVerbs(ArrivalChoice::kPoll), absl::OkStatus());
+  EXPECT_THAT(first_.told(),
+              ElementsAre(HasSubstr("messages arrive by poll, and this host's device says that it may ")));
 }
 
 TEST_F(NodeSetUpTest, ANodeThatPollsIsWarnedOfADeviceThatPlacesBytesOutOfOrder) {

@@ -22,6 +22,13 @@ std::vector<rdma::Member> On(const std::vector<std::string>& hosts) {
   return members;
 }
 
+rdma::VerbsDeviceInfo DeviceOf(const std::string& name, bool is_iwarp) {
+  rdma::VerbsDeviceInfo device;
+  device.device = name;
+  device.is_iwarp = is_iwarp;
+  return device;
+}
+
 std::string Complaint(TransportChoice choice, const std::vector<std::string>& hosts) {
   return std::string(PlanTransports(choice, On(hosts)).status().message());
 }
@@ -83,20 +90,21 @@ TEST(PlanTransports, ThePlanReachesTheMesh) {
   EXPECT_EQ(mesh.KindBetween(ExecutorId{1}, ExecutorId{5}), TransportKind::kShm);
 }
 
-TEST(PlanArrival, AutoTakesImmediateValues) {
-  EXPECT_EQ(PlanArrival(ArrivalChoice::kAuto, nullptr), rdma::Arrival::kImmediate);
+TEST(PlanArrival, AutoTakesImmediateValuesWhereAllDevicesHaveThem) {
+  EXPECT_EQ(PlanArrival(ArrivalChoice::kAuto, {true, false}).value(), rdma::Arrival::kChecksum);
+  EXPECT_EQ(PlanArrival(ArrivalChoice::kAuto, {true, true}).value(), rdma::Arrival::kImmediate);
 }
 
 TEST(PlanArrival, AChoiceIsTaken) {
-  EXPECT_EQ(PlanArrival(ArrivalChoice::kPoll, nullptr), rdma::Arrival::kChecksum);
-  EXPECT_EQ(PlanArrival(ArrivalChoice::kImmediate, nullptr), rdma::Arrival::kImmediate);
+  EXPECT_EQ(PlanArrival(ArrivalChoice::kPoll, {true, true}).value(), rdma::Arrival::kChecksum);
+  EXPECT_EQ(PlanArrival(ArrivalChoice::kPoll, {true, false}).value(), rdma::Arrival::kChecksum);
+  EXPECT_EQ(PlanArrival(ArrivalChoice::kImmediate, {true, true}).value(), rdma::Arrival::kImmediate);
 }
 
-rdma::VerbsDeviceInfo DeviceOf(const std::string& name, bool is_iwarp) {
-  rdma::VerbsDeviceInfo device;
-  device.device = name;
-  device.is_iwarp = is_iwarp;
-  return device;
+TEST(PlanArrival, ImmediateValuesThatADeviceLacksAreRefusedWithItsNode) {
+  EXPECT_THAT(std::string(PlanArrival(ArrivalChoice::kImmediate, {true, false, true}).status().message()),
+              testing::AllOf(HasSubstr("--arrival=imm: the device of node 1 has no WRITE with an immediate value"),
+                             HasSubstr("use --arrival=poll or auto")));
 }
 
 TEST(PlanRelaxedOrdering, AutoTakesItWhereItPaysButNotOverIwarp) {
@@ -129,6 +137,12 @@ TEST(DescribeDevice, EndsWithTheOrderOfItsWritesToMemory) {
   EXPECT_THAT(DescribeDevice(device, /*relaxed_ordering=*/false), testing::EndsWith(", NUMA node 1, strict ordering"));
 }
 
+TEST(DescribePlacementWaits, IsAboutMessagesThatWaitedAndElseNothing) {
+  EXPECT_EQ(DescribePlacementWaits(0), "");
+  EXPECT_THAT(DescribePlacementWaits(1), HasSubstr("the last byte of 1 message was in place before the rest"));
+  EXPECT_THAT(DescribePlacementWaits(17), HasSubstr("the last byte of 17 messages were in place before the rest"));
+}
+
 TEST(ChooseDevice, TakesTheFlagsThatConcernIt) {
   ClusterOptions options;
   options.device = "mlx5_1";
@@ -137,7 +151,7 @@ TEST(ChooseDevice, TakesTheFlagsThatConcernIt) {
   options.rdma_tos = 106;
   options.join_timeout = absl::Seconds(7);
   options.peer_timeout = absl::Seconds(3);
-  const rdma::DeviceChoice choice = ChooseDevice(options).value();
+  const rdma::DeviceChoice choice = ChooseDevice(options, /*local_address=*/"").value();
   EXPECT_EQ(choice.device, "mlx5_1");
   EXPECT_EQ(choice.address, "10.0.0.2");
   EXPECT_EQ(choice.near, "10.0.0.1");
@@ -146,12 +160,20 @@ TEST(ChooseDevice, TakesTheFlagsThatConcernIt) {
   EXPECT_EQ(choice.connections.peer_timeout, absl::Seconds(3));
 }
 
+TEST(ChooseDevice, IsNearThisHostsEndOfTheConnectionToTheCoordinator) {
+  ClusterOptions options;
+  options.coordinator = "rank0:7700";
+  EXPECT_EQ(ChooseDevice(options, "10.9.0.2")->near, "10.9.0.2");
+  EXPECT_EQ(ChooseDevice(options, "127.0.0.1")->near, "rank0") << "what is inside the host is near no network";
+  EXPECT_EQ(ChooseDevice(options, "")->near, "rank0");
+}
+
 TEST(ChooseDevice, LeavesOutAddressesThatNameNoInterface) {
   for (const std::string& host : {"127.0.0.1", "0.0.0.0", "[::1]", "localhost"}) {
     ClusterOptions options;
     options.bind = host + ":7700";
     options.coordinator = host + ":7700";
-    const rdma::DeviceChoice choice = ChooseDevice(options).value();
+    const rdma::DeviceChoice choice = ChooseDevice(options, host == "[::1]" ? "::1" : host).value();
     EXPECT_EQ(choice.address, "") << host;
     EXPECT_EQ(choice.near, "") << host;
     EXPECT_EQ(choice.connections.tos, std::nullopt);

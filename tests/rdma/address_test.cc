@@ -26,6 +26,14 @@ TEST(HostPort, RefusesWhatIsNoAddress) {
   }
 }
 
+TEST(FormatHost, IsTheNumericHostAlone) {
+  EXPECT_EQ(FormatHost(NumericAddress("10.0.0.1", 7700).value()), "10.0.0.1");
+  EXPECT_EQ(FormatHost(NumericAddress("2001:db8::1", 7700).value()), "2001:db8::1");
+  EXPECT_EQ(FormatHost(NumericAddress("::ffff:10.0.0.1", 7700).value()), "10.0.0.1")
+      << "of a listener for both families";
+  EXPECT_EQ(FormatHost({}), "");
+}
+
 TEST(HostPort, WritesWhatItReads) {
   EXPECT_EQ(FormatHostPort("node-a", 7700), "node-a:7700");
   EXPECT_EQ(FormatHostPort("::1", 7700), "[::1]:7700");

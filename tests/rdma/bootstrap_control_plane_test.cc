@@ -23,6 +23,7 @@ TEST(ControlPlane, EveryNodeLearnsTheTokenAndAllMembers) {
     EXPECT_EQ(planes[rank]->nodes(), 4U);
     EXPECT_EQ(planes[rank]->run_token(), kRunToken);
     EXPECT_TRUE(planes[rank]->one_host());
+    EXPECT_EQ(planes[rank]->local_address(), "127.0.0.1");
     ASSERT_EQ(planes[rank]->members().size(), 4U);
     EXPECT_EQ(planes[rank]->members()[3].pid, 1003);
   }
@@ -71,6 +72,7 @@ TEST(ControlPlane, ARunOfOneNodeNeedsNoConnections) {
   const auto plane = ControlPlane::Alone(HelloOf(0, 1), kRunToken, Patience(), clock);
   ASSERT_TRUE(plane.ok()) << plane.status();
   EXPECT_EQ(*(*plane)->AllGather("phase", "mine"), std::vector<std::string>{"mine"});
+  EXPECT_EQ((*plane)->local_address(), "");
   EXPECT_EQ((*plane)->PollFailure(), std::nullopt);
   EXPECT_TRUE((*plane)->Leave(absl::Seconds(1)).ok());
   EXPECT_TRUE((*plane)->one_host());

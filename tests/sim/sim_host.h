@@ -31,9 +31,11 @@ class SimHost : public engine::Host, public rdma::Fabric {
     return absl::ResourceExhaustedError("simulated: no processors");
   }
   void ReleaseCpus() override {}
-  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/) override {
+  absl::StatusOr<std::shared_ptr<rdma::VerbsDevice>> OpenDevice(const engine::ClusterOptions& /*options*/,
+                                                                const std::string& /*local_address*/) override {
     return nullptr;
   }
+  bool HasImmediates(const rdma::VerbsDevice* /*device*/) override { return true; }
   std::string OutOfOrderSetting() override { return ""; }
   std::optional<int> NumaNodeOf(const rdma::VerbsDevice* /*device*/) override { return std::nullopt; }
   void RemovePart(const engine::ResultPart& /*part*/, const std::string& /*path*/) override {}
