@@ -194,4 +194,10 @@ Input AsLinesAreRead(const Input& input, std::int64_t batch) {
   return read;
 }
 
+std::unique_ptr<SimFiles> FilesOf(const Scenario& scenario, const Input& input) {
+  if (scenario.file_sources == 0 && scenario.file_sinks == 0) return nullptr;
+  const auto executors = static_cast<std::uint32_t>(scenario.executor_count());
+  return std::make_unique<SimFiles>(scenario.file_sources == 1 ? input : Input{}, executors, scenario.first_ending);
+}
+
 }  // namespace glaive::sim

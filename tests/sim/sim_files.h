@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "rdma/base/ids.h"
 #include "tests/sim/event.h"
 #include "tests/sim/row_store.h"
+#include "tests/sim/scenario.h"
 
 namespace glaive::sim {
 
@@ -78,5 +80,8 @@ class SimFiles {
 /// The input as the engine's source of lines reads it: `batch` records at a time, and the watermark behind them is the
 /// greatest event time so far.
 Input AsLinesAreRead(const Input& input, std::int64_t batch);
+
+/// The files of a scenario that reads or writes some; else none.
+std::unique_ptr<SimFiles> FilesOf(const Scenario& scenario, const Input& input);
 
 }  // namespace glaive::sim

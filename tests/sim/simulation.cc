@@ -47,12 +47,6 @@ Input InputOf(const Scenario& scenario, const CatalogueEntry& entry) {
   return scenario.file_sources == 1 ? AsLinesAreRead(input, scenario.batch) : input;
 }
 
-std::unique_ptr<SimFiles> FilesOf(const Scenario& scenario, const Input& input) {
-  if (scenario.file_sources == 0 && scenario.file_sinks == 0) return nullptr;
-  const auto executors = static_cast<std::uint32_t>(scenario.executor_count());
-  return std::make_unique<SimFiles>(scenario.file_sources == 1 ? input : Input{}, executors, scenario.first_ending);
-}
-
 class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListener {
  public:
   Cluster(const Scenario& scenario, const CatalogueEntry& entry, std::ostream* trace)
