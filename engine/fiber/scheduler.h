@@ -36,10 +36,12 @@ namespace glaive::engine {
 
 /// Pointers are not owned and must outlive the scheduler.
 struct SchedulerOptions {
-  std::size_t stack_bytes = 64 * 1024;  // usable bytes of a fiber's stack (more under sanitizers)
-  PickPolicy* pick_policy = nullptr;    // null: RdmaFirstPolicy
-  const Clock* clock = nullptr;         // null: FiberStats::longest_run_ns stays 0; else two readings a turn
-  TurnObserver* observer = nullptr;     // null: nobody watches
+  // Usable bytes of a fiber's stack (more under sanitizers), of which only those that it touches take memory. A call
+  // for each operator of a chain lies on it.
+  std::size_t stack_bytes = 256 * 1024;
+  PickPolicy* pick_policy = nullptr;  // null: RdmaFirstPolicy
+  const Clock* clock = nullptr;       // null: FiberStats::longest_run_ns stays 0; else two readings a turn
+  TurnObserver* observer = nullptr;   // null: nobody watches
 };
 
 /// See the head of this file.
