@@ -145,7 +145,7 @@ std::string DescribeDevice(const rdma::VerbsDeviceInfo& device, bool relaxed_ord
 std::string DescribePlacementWaits(std::uint64_t waits) {
   if (waits == 0) return "";
   return absl::StrCat(
-      "the last byte of ", waits, waits == 1 ? " message was" : " messages were",
+      waits == 1 ? "the last byte of 1 message was" : absl::StrCat("the last bytes of ", waits, " messages were"),
       " in place before the rest (placement_waits): the device or the fabric places bytes out of order; "
       "the rows are right, and --arrival=imm saves the waits where the device has it");
 }

@@ -58,7 +58,8 @@ std::string RelaxedOrderingCaveat(RelaxedOrderingChoice choice, const rdma::Verb
 /// `device` and the order of its writes to memory, in words: "rxe0 port 1 ..., relaxed ordering", or "strict ordering".
 std::string DescribeDevice(const rdma::VerbsDeviceInfo& device, bool relaxed_ordering);
 
-/// What a run should tell at its end in which the last byte of so many messages came before the rest; empty: nothing.
+/// A sentence for the user at the end of a run in which the last bytes of so many messages came before the rest. Empty
+/// if there were none.
 std::string DescribePlacementWaits(std::uint64_t waits);
 
 /// The device and connection settings that --device, --bind, --coordinator, --rdma-tos and the time-outs ask for. Near

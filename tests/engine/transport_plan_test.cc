@@ -140,7 +140,7 @@ TEST(DescribeDevice, EndsWithTheOrderOfItsWritesToMemory) {
 TEST(DescribePlacementWaits, IsAboutMessagesThatWaitedAndElseNothing) {
   EXPECT_EQ(DescribePlacementWaits(0), "");
   EXPECT_THAT(DescribePlacementWaits(1), HasSubstr("the last byte of 1 message was in place before the rest"));
-  EXPECT_THAT(DescribePlacementWaits(17), HasSubstr("the last byte of 17 messages were in place before the rest"));
+  EXPECT_THAT(DescribePlacementWaits(17), HasSubstr("the last bytes of 17 messages were in place before the rest"));
 }
 
 TEST(ChooseDevice, TakesTheFlagsThatConcernIt) {
