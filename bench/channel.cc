@@ -62,6 +62,7 @@ using rdma::TransportKind;
 
 constexpr std::uint64_t kRoundBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kEchoes = 100;
+constexpr std::uint32_t kMaxInlineBytes = 65536;  // devices have some hundred
 constexpr absl::Duration kLeaveGrace = absl::Seconds(5);
 
 // The flags that are not Google Benchmark's.
@@ -74,6 +75,7 @@ struct Settings {
   std::vector<std::uint32_t> channels;
   std::uint32_t segments = 0;  // 0: 8; over verbs as many as credits
   std::uint32_t signal_interval = 0;
+  std::uint32_t inline_bytes = 0;
   bool read_payload = true;
   MeetingFlags ends;  // over verbs
 };
@@ -98,6 +100,10 @@ Settings ParseSettings(int& argc, char** argv) {
       ->check(CLI::Range(std::uint32_t{1}, kMaxChannels));
   flags.add_option("--segments", settings.segments, "a channel's; 0: 8, or over verbs as many as credits");
   flags.add_option("--signal-interval", settings.signal_interval, "messages; 0: as suits the transport");
+  flags
+      .add_option("--inline", settings.inline_bytes,
+                  "over verbs: messages of up to so many bytes travel in the work request; the device has a limit")
+      ->check(CLI::Range(std::uint32_t{0}, kMaxInlineBytes));
   flags.add_flag("!--no-read", settings.read_payload, "the consumer leaves the payload alone");
   AddMeetingFlags(flags, settings.ends);
   if (const std::optional<int> exit_code = engine::ParseToolFlags(flags, "channel", argc, argv)) {
@@ -275,6 +281,7 @@ void Register(Bench& bench, TransportKind kind, rdma::Arrival arrival) {
                        .segments = settings.segments == 0 ? segments : settings.segments,
                        .signal_interval = settings.signal_interval,
                        .arrival = arrival,
+                       .inline_bytes = settings.inline_bytes,
                        .read_payload = settings.read_payload};
   };
   for (const Shape& shape : Shapes(settings)) {
@@ -328,6 +335,7 @@ std::map<std::string, std::string> SharedSettings(const Settings& settings,
           {"channels", absl::StrJoin(settings.channels, ",")},
           {"segments", absl::StrCat(settings.segments)},
           {"signal-interval", absl::StrCat(settings.signal_interval)},
+          {"inline", absl::StrCat(settings.inline_bytes)},
           {"no-read", settings.read_payload ? "false" : "true"}};
 }
 

@@ -30,6 +30,7 @@ Meshes PrepareMeshes(const ChannelCase& shape, ExecutorId self, std::shared_ptr<
   options.channel.credits = shape.credits;
   options.channel.signal_interval = shape.signal_interval;
   options.arrival = shape.arrival;
+  options.inline_bytes = shape.inline_bytes;
   options.device = std::move(device);
   Meshes meshes;
   for (std::uint32_t channel = 0; channel < shape.channels; ++channel) {

@@ -35,6 +35,7 @@ struct ChannelCase {
   std::uint32_t segments = 8;                        ///< a channel's, to send from
   std::uint32_t signal_interval = 0;                 ///< see ChannelOptions
   rdma::Arrival arrival = rdma::Arrival::kChecksum;  ///< over verbs
+  std::uint32_t inline_bytes = 0;                    ///< over verbs: see MeshOptions
   bool read_payload = true;                          ///< whether the receiver reads every byte
 
   int attempts_before_yield() const { return kind == rdma::TransportKind::kVerbs ? kFabricSpins : 200; }

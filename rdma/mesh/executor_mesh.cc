@@ -98,6 +98,7 @@ TransportOptions ExecutorMesh::PortOptions(TransportKind kind) const {
           .receives = MostArrivals(options_, plan_.channel.credits, kind),
           .node_arrivals = options_.node_arrivals,
           .relaxed_ordering = options_.relaxed_ordering,
+          .inline_bytes = options_.inline_bytes,
           .device = options_.device};
 }
 

@@ -38,6 +38,7 @@ struct MeshOptions {
 
   Arrival arrival = Arrival::kChecksum;           ///< over verbs: kChecksum or kImmediate
   bool relaxed_ordering = false;                  ///< over verbs: devices may write rings in any order on PCIe
+  std::uint32_t inline_bytes = 0;                 ///< over verbs: messages of so many bytes travel in the work request
   std::shared_ptr<NodeArrivals> node_arrivals{};  ///< kImmediate: shared by the executors of a node
   std::shared_ptr<VerbsDevice> device{};          ///< for verbs
   Fabric* fabric = nullptr;                       ///< null: the system's; outlives the run

@@ -25,6 +25,7 @@ struct TransportOptions {
   std::uint32_t receives = 0;            ///< kImmediate: writes with an immediate value that may wait to be polled
   std::shared_ptr<NodeArrivals> node_arrivals{};  ///< kImmediate over verbs: shared by the executors of a node
   bool relaxed_ordering = false;                  ///< over verbs: for exposed memory
+  std::uint32_t inline_bytes = 0;                 ///< over verbs: writes of so many bytes travel in the work request
   std::shared_ptr<VerbsDevice> device{};          ///< for verbs; shared by the executors of a node
 
   NodeId NodeOf(ExecutorId of) const { return NodeId{Value(of) / executors_per_node}; }

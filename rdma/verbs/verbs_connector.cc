@@ -212,12 +212,14 @@ absl::Status VerbsConnector::CreateQueuePair(rdma_cm_id* id) const {
   attributes.cap.max_recv_wr = 1;  // not used
   attributes.cap.max_send_sge = 1;
   attributes.cap.max_recv_sge = 1;
-  attributes.cap.max_inline_data = VerbsQueuePair::kInlineBytes;
+  attributes.cap.max_inline_data = std::max<std::uint32_t>(VerbsQueuePair::kInlineBytes, options_.inline_bytes);
+  const std::uint32_t inline_bytes = attributes.cap.max_inline_data;
   if (rdma_create_qp(id, domain_->protection_domain(), &attributes) == 0) return absl::OkStatus();
   const int error = errno;
-  return absl::ResourceExhaustedError(absl::StrCat("cannot make a queue pair of ", options_.queue_depth,
-                                                   " work requests: ", strerror(error),
-                                                   "; use fewer --executors or --credits", LockedMemoryHint(error)));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("cannot make a queue pair of ", options_.queue_depth, " work requests with ", inline_bytes,
+                   " bytes of inline data: ", strerror(error), "; use fewer --executors or --credits",
+                   options_.inline_bytes == 0 ? "" : ", or a smaller --inline", LockedMemoryHint(error)));
 }
 
 absl::Status VerbsConnector::PollConnecting() {

@@ -15,8 +15,9 @@
 
 namespace glaive::rdma {
 
-VerbsQueuePair::VerbsQueuePair(std::uint32_t index, std::uint32_t depth, std::vector<VerbsQueuePair*>& busy)
-    : index_(index), depth_(depth), busy_(&busy), outstanding_(std::bit_ceil(depth)) {}
+VerbsQueuePair::VerbsQueuePair(std::uint32_t index, std::uint32_t depth, std::uint32_t inline_bytes,
+                               std::vector<VerbsQueuePair*>& busy)
+    : index_(index), depth_(depth), inline_bytes_(inline_bytes), busy_(&busy), outstanding_(std::bit_ceil(depth)) {}
 
 bool VerbsQueuePair::TryPostWrite(const WriteRequest& request) {
   CheckWriteBounds(request);
@@ -34,11 +35,12 @@ bool VerbsQueuePair::TryPostWrite(const WriteRequest& request) {
   entry.remote_key = request.remote.key;
   entry.sequence = posted_;
   entry.signaled = request.signaled || due;
-  entry.inline_payload = request.inline_payload;
+  entry.has_payload = request.inline_payload;
+  entry.is_inline = request.inline_payload || (request.length > 0 && request.length <= inline_bytes_);
   entry.immediate = std::nullopt;
   if (request.immediate.has_value())
     entry.immediate = Immediate::WithExecutor(*request.immediate, request.remote.owner);
-  if (entry.inline_payload) std::memcpy(entry.payload.data(), request.local, request.length);
+  if (entry.has_payload) std::memcpy(entry.payload.data(), request.local, request.length);
   if (entry.signaled) since_signaled_ = 0;
   outstanding_[posted_ % outstanding_.size()] = {.wr_id = request.wr_id, .signaled = request.signaled};
   ++posted_;
@@ -51,7 +53,7 @@ void VerbsQueuePair::Flush() {
   std::array<ibv_send_wr, kBatch> requests;
   for (std::size_t i = 0; i < batch_size_; ++i) {
     const Entry& entry = batch_[i];
-    const std::byte* const from = entry.inline_payload ? entry.payload.data() : entry.local;
+    const std::byte* const from = entry.has_payload ? entry.payload.data() : entry.local;
     pieces[i] = {.addr = reinterpret_cast<std::uint64_t>(from), .length = entry.length, .lkey = entry.local_key};
     ibv_send_wr& request = requests[i];
     request = {};
@@ -62,7 +64,7 @@ void VerbsQueuePair::Flush() {
     request.opcode = entry.immediate.has_value() ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
     request.imm_data = htonl(entry.immediate.value_or(0));
     if (entry.signaled) request.send_flags |= IBV_SEND_SIGNALED;
-    if (entry.inline_payload) request.send_flags |= IBV_SEND_INLINE;
+    if (entry.is_inline) request.send_flags |= IBV_SEND_INLINE;
     request.wr.rdma.remote_addr = entry.remote_address;
     request.wr.rdma.rkey = entry.remote_key;
   }

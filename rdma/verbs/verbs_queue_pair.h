@@ -23,13 +23,16 @@ namespace glaive::rdma {
 /// See the head of this file.
 class VerbsQueuePair final : public QueuePair {
  public:
-  static constexpr std::size_t kInlineBytes = 8;  // a count of credits; some devices have little more
+  /// Of a write that asks for it, a count of credits; some devices have little more.
+  static constexpr std::size_t kInlineBytes = 8;
   /// Work requests handed over together.
   static constexpr std::size_t kBatch = 16;
 
-  /// `index` comes back in the upper half of a completion's wr_id. A queue pair that gets a
-  /// batch puts itself into `busy`, once; the owner takes it out when it is no longer busy.
-  VerbsQueuePair(std::uint32_t index, std::uint32_t depth, std::vector<VerbsQueuePair*>& busy);
+  /// `index` comes back in the upper half of a completion's wr_id. All writes of up to `inline_bytes` travel in the
+  /// work request. A queue pair that gets a batch puts itself into `busy`, once; the owner takes it out when it is no
+  /// longer busy.
+  VerbsQueuePair(std::uint32_t index, std::uint32_t depth, std::uint32_t inline_bytes,
+                 std::vector<VerbsQueuePair*>& busy);
 
   /// From now on writes go to `queue_pair`, which is connected.
   void Activate(ibv_qp* queue_pair) { queue_pair_ = queue_pair; }
@@ -68,13 +71,15 @@ class VerbsQueuePair final : public QueuePair {
     std::uint32_t remote_key = 0;
     std::uint32_t sequence = 0;
     bool signaled = false;
-    bool inline_payload = false;
+    bool is_inline = false;
+    bool has_payload = false;  // else it is read from `local` when it is handed over
     std::optional<std::uint32_t> immediate;
-    std::array<std::byte, kInlineBytes> payload;  // of an inline write, until it was handed over
+    std::array<std::byte, kInlineBytes> payload;
   };
 
   std::uint32_t index_;
   std::uint32_t depth_;
+  std::uint32_t inline_bytes_;
   std::vector<VerbsQueuePair*>* busy_;
   ibv_qp* queue_pair_ = nullptr;
   std::vector<Outstanding> outstanding_;  // by sequence; their number is a power of two, so that it may wrap

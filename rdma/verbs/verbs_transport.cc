@@ -126,7 +126,7 @@ absl::StatusOr<RemoteRegion> VerbsTransport::Attach(const RegionDescriptor& desc
 
 absl::StatusOr<QueuePair*> VerbsTransport::Connect(ExecutorId peer, const EndpointDescriptor& there) {
   const auto index = static_cast<std::uint32_t>(queue_pairs_.size());
-  queue_pairs_.push_back(std::make_unique<VerbsQueuePair>(index, options_.queue_depth, busy_));
+  queue_pairs_.push_back(std::make_unique<VerbsQueuePair>(index, options_.queue_depth, options_.inline_bytes, busy_));
   nodes_.push_back(options_.NodeOf(peer));
   if (absl::Status status = connector_->Start(peer, queue_pairs_.back().get(), there.address); !status.ok()) {
     return status;

@@ -60,6 +60,16 @@ class TwoEndedTest(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("must be a multiple of 64 from 256", done.stderr)
 
+    @unittest.skipUnless(os.environ.get("GLAIVE_SOFTROCE_PROFILE") == "rxe", "devices differ in what they grant")
+    def test_messages_travel_in_the_work_request_up_to_what_the_device_grants(self):
+        small = ["channel", "--transport=verbs", "--slots=256", "--benchmark_filter=^Latency", "--benchmark_min_time=0.001"]
+        for inline_bytes, code, words in [(256, 0, "Latency/"), (65536, 1, "65536 bytes of inline data: Invalid argument")]:
+            with self.subTest(inline_bytes):
+                done = subprocess.run([BIN / small[0], *small[1:], f"--inline={inline_bytes}"], stdin=subprocess.DEVNULL,
+                                      capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                self.assertIn(words, done.stdout + done.stderr)
+
     def test_an_end_that_goes_ends_the_other(self):
         endless = ["write_order", "--seconds=600"]
         for victim in (0, 1):
