@@ -10,13 +10,13 @@
 //   GROUP BY auction, date_format(date_time, 'yyyy-MM-dd')
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <tuple>
 
 #include "absl/numeric/int128.h"
 #include "absl/time/time.h"
 
 #include "engine/api/stream.h"
+#include "queries/nexmark/suite/date_texts.h"
 #include "queries/nexmark/suite/queries.h"
 #include "state/record/record.h"
 
@@ -49,12 +49,6 @@ using OffersOfDay = engine::WindowResult<
 
 std::optional<Offer> OfferOf(const events::Event& event) {
   return event.kind == events::Kind::kBid ? std::optional(Offer{event.numbers[0], event.numbers[2]}) : std::nullopt;
-}
-
-/// "2015-07-15" of the day that begins then; it fits into a text.
-Text DayOf(std::int64_t start_ms) {
-  const std::string day = absl::FormatTime("%Y-%m-%d", absl::FromUnixMillis(start_ms), absl::UTCTimeZone());
-  return std::string_view(day);
 }
 
 Q17Row ToQ17Row(const OffersOfDay& day) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "queries/nexmark/suite/plain_events.h"
 #include "queries/nexmark/suite/queries.h"
 
 namespace glaive::queries::nexmark::suite {
@@ -17,6 +18,8 @@ namespace {
 
 using events::Event;
 using events::Kind;
+
+constexpr std::int64_t kDayMs = 86'400'000;
 
 std::string Joined(std::initializer_list<std::int64_t> numbers) {
   std::string line;
@@ -47,6 +50,55 @@ std::string DateOf(std::int64_t day) {
   std::string date(10, ' ');
   std::strftime(date.data(), date.size() + 1, "%Y-%m-%d", &parts);
   return date;
+}
+
+/// All bids of a group and day.
+struct Crowd {
+  void Add(const PlainBid& bid) {
+    latest = std::max(latest, bid.time);
+    const std::size_t rank = bid.price < 10'000 ? 1 : bid.price < 1'000'000 ? 2 : 3;
+    for (const std::size_t of : {std::size_t{0}, rank}) {
+      ++bids[of];
+      bidders[of].insert(bid.bidder);
+      auctions[of].insert(bid.auction);
+    }
+  }
+  std::string Counts() const {
+    std::string line;
+    for (const std::int64_t count : bids) line += std::to_string(count) + ",";
+    for (const auto& ids : bidders) line += std::to_string(ids.size()) + ",";
+    for (const auto& ids : auctions) line += std::to_string(ids.size()) + ",";
+    line.pop_back();
+    return line;
+  }
+
+  std::int64_t latest = 0;
+  std::array<std::int64_t, 4> bids{};
+  std::array<std::set<std::uint64_t>, 4> bidders;
+  std::array<std::set<std::uint64_t>, 4> auctions;
+};
+
+/// Calls `show(group, day, minute of the last bid, counts)` for each group and day.
+template <typename GroupOf, typename Show>
+absl::Status RecomputeDays(const EventFlows& flows, const GroupOf& group_of, const Show& show) {
+  std::map<std::pair<std::string, std::int64_t>, Crowd> crowds;
+  absl::Status status = flows.ForEach([&](const Event& event, std::int64_t watermark_ms) {
+    const std::int64_t day = event.date_time / kDayMs;
+    if (event.kind == Kind::kBid && (day + 1) * kDayMs > watermark_ms) {
+      const PlainBid bid(event);
+      crowds[{group_of(bid), day}].Add(bid);
+    }
+  });
+  for (const auto& [of, crowd] : crowds) {
+    const std::int64_t minutes = crowd.latest % kDayMs / 60'000;
+    std::string minute = "00:00";
+    minute[0] += static_cast<char>(minutes / 600);
+    minute[1] += static_cast<char>(minutes / 60 % 10);
+    minute[3] += static_cast<char>(minutes % 60 / 10);
+    minute[4] += static_cast<char>(minutes % 10);
+    show(of.first, DateOf(of.second), minute, crowd.Counts());
+  }
+  return status;
 }
 
 }  // namespace
@@ -105,8 +157,22 @@ absl::Status RecomputeQ11(const EventFlows& flows, const SuiteOptions& options, 
   return status;
 }
 
+absl::Status RecomputeQ15(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
+  return RecomputeDays(
+      flows, [](const PlainBid& /*bid*/) { return std::string(); },
+      [&](const std::string& /*group*/, const std::string& day, const std::string& /*minute*/,
+          const std::string& counts) { emit(day + "," + counts); });
+}
+
+absl::Status RecomputeQ16(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
+  return RecomputeDays(
+      flows, [](const PlainBid& bid) { return bid.channel; },
+      [&](const std::string& channel, const std::string& day, const std::string& minute, const std::string& counts) {
+        emit(channel + "," + day + "," + minute + "," + counts);
+      });
+}
+
 absl::Status RecomputeQ17(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
-  constexpr std::int64_t kDayMs = 86'400'000;
   std::map<std::pair<std::uint64_t, std::int64_t>, DayOfAuction> days;  // by auction and day
   absl::Status status = flows.ForEach([&](const Event& event, std::int64_t watermark_ms) {
     const std::int64_t day = event.date_time / kDayMs;

@@ -131,6 +131,8 @@ ALL = [
     *nexmark("q19", "--profile=renoir"),
     *nexmark("q20", "--auction-bytes=300"),
     *nexmark_windows("q11", window_ms=10_000),
+    *nexmark_windows("q15", "--event-rate=1", "--records=20000", window_ms=24 * HOUR_MS),
+    *nexmark_windows("q16", "--event-rate=1", "--records=20000", window_ms=24 * HOUR_MS),
     *nexmark_windows("q17", "--event-rate=1", "--records=20000", window_ms=24 * HOUR_MS),
     *nexmark("q14", "--profile=renoir", "--records=20000", "--event-rate=1"),  # half a day, and more
     *nexmark("q21"),

@@ -1,0 +1,72 @@
+// Query 15, bidding statistics: the bids, bidders and auctions of each day, by ranks of prices. The suite for Flink
+// updates the row of a day with each bid; here is the row behind the last bid of the day.
+//
+//   SELECT date_format(date_time, 'yyyy-MM-dd') AS day, count(*) AS total_bids,
+//          count(*) FILTER (price < 10000) AS rank1_bids,
+//          count(*) FILTER (price >= 10000 AND price < 1000000) AS rank2_bids,
+//          count(*) FILTER (price >= 1000000) AS rank3_bids,
+//          count(DISTINCT bidder) AS total_bidders,
+//          count(DISTINCT bidder) FILTER (price < 10000) AS rank1_bidders, ...
+//          count(DISTINCT auction) AS total_auctions,
+//          count(DISTINCT auction) FILTER (price < 10000) AS rank1_auctions, ...
+//   FROM bid
+//   GROUP BY day
+#include <cstdint>
+#include <memory>
+
+#include "absl/time/time.h"
+
+#include "engine/api/stream.h"
+#include "queries/nexmark/suite/bid_facets.h"
+#include "queries/nexmark/suite/date_texts.h"
+#include "queries/nexmark/suite/queries.h"
+#include "state/record/record.h"
+
+namespace glaive::queries::nexmark::suite {
+namespace {
+
+struct Q15Row {
+  Text day;
+  std::uint64_t total_bids;
+  std::uint64_t rank1_bids;
+  std::uint64_t rank2_bids;
+  std::uint64_t rank3_bids;
+  std::uint64_t total_bidders;
+  std::uint64_t rank1_bidders;
+  std::uint64_t rank2_bidders;
+  std::uint64_t rank3_bidders;
+  std::uint64_t total_auctions;
+  std::uint64_t rank1_auctions;
+  std::uint64_t rank2_auctions;
+  std::uint64_t rank3_auctions;
+};
+GLAIVE_RECORD(Q15Row, day, total_bids, rank1_bids, rank2_bids, rank3_bids, total_bidders, rank1_bidders, rank2_bidders,
+              rank3_bidders, total_auctions, rank1_auctions, rank2_auctions, rank3_auctions)
+
+Q15Row ToQ15Row(const DayOfGroup& day) {
+  const auto& [latest_ms, bids, bidders, auctions] = day.value;
+  return {.day = DayOf(day.window_start_ms),
+          .total_bids = bids[0],
+          .rank1_bids = bids[1],
+          .rank2_bids = bids[2],
+          .rank3_bids = bids[3],
+          .total_bidders = bidders[0],
+          .rank1_bidders = bidders[1],
+          .rank2_bidders = bidders[2],
+          .rank3_bidders = bidders[3],
+          .total_auctions = auctions[0],
+          .rank1_auctions = auctions[1],
+          .rank2_auctions = auctions[2],
+          .rank3_auctions = auctions[3]};
+}
+
+}  // namespace
+
+std::unique_ptr<engine::Query> BuildQ15(const Events& events, const SuiteOptions& options,
+                                        const engine::Results& results) {
+  return BidsByDay(events, options.allowed_lateness, [](const events::Bid&) { return Text(); })
+      .Map(&ToQ15Row)
+      .To(results);
+}
+
+}  // namespace glaive::queries::nexmark::suite
