@@ -39,7 +39,7 @@ GLAIVE_RECORD(Q17Row, auction, day, total_bids, rank1_bids, rank2_bids, rank3_bi
               sum_price)
 
 /// What is left of a bid.
-struct Offer {
+struct PriceForAuction {
   std::uint64_t auction;
   std::uint64_t price;
 };
@@ -47,8 +47,9 @@ struct Offer {
 using OffersOfDay = engine::WindowResult<
     std::uint64_t, std::tuple<std::uint64_t, absl::int128, absl::int128, std::uint64_t, std::uint64_t, absl::int128>>;
 
-std::optional<Offer> OfferOf(const events::Event& event) {
-  return event.kind == events::Kind::kBid ? std::optional(Offer{event.numbers[0], event.numbers[2]}) : std::nullopt;
+std::optional<PriceForAuction> OfferOf(const events::Event& event) {
+  return event.kind == events::Kind::kBid ? std::optional(PriceForAuction{event.numbers[0], event.numbers[2]})
+                                          : std::nullopt;
 }
 
 Q17Row ToQ17Row(const OffersOfDay& day) {
@@ -70,15 +71,16 @@ Q17Row ToQ17Row(const OffersOfDay& day) {
 
 std::unique_ptr<engine::Query> BuildQ17(const Events& events, const SuiteOptions& options,
                                         const engine::Results& results) {
-  const auto is_of_rank1 = [](const Offer& offer) { return std::uint64_t{offer.price < 10'000}; };
-  const auto is_of_rank3 = [](const Offer& offer) { return std::uint64_t{offer.price >= 1'000'000}; };
+  const auto is_of_rank1 = [](const PriceForAuction& offer) { return std::uint64_t{offer.price < 10'000}; };
+  const auto is_of_rank3 = [](const PriceForAuction& offer) { return std::uint64_t{offer.price >= 1'000'000}; };
   return engine::From(events)
       .FilterMap(&OfferOf)
-      .KeyBy(&Offer::auction)
+      .KeyBy(&PriceForAuction::auction)
       .Window(engine::Tumbling{absl::Hours(24)})
       .AllowedLateness(options.allowed_lateness)
       .Aggregate(engine::Several{engine::Count{}, engine::Sum{is_of_rank1}, engine::Sum{is_of_rank3},
-                                 engine::Min{&Offer::price}, engine::Max{&Offer::price}, engine::Sum{&Offer::price}})
+                                 engine::Min{&PriceForAuction::price}, engine::Max{&PriceForAuction::price},
+                                 engine::Sum{&PriceForAuction::price}})
       .Map(&ToQ17Row)
       .To(results);
 }

@@ -67,7 +67,7 @@ struct Sold {
 };
 GLAIVE_RECORD(Sold, bid, auction)
 
-using Offer = OfferFor<Auction, WinningBid>;
+using OfferWithTexts = OfferFor<Auction, WinningBid>;
 using SoldAuction = engine::WindowResult<std::uint64_t, std::optional<Sold>>;
 
 Auction TheWhole(const Auction& auction) { return auction; }
@@ -100,9 +100,9 @@ Q9Row ToQ9Row(const SoldAuction& sold) {
 std::unique_ptr<engine::Query> BuildQ9(const Events& events, const SuiteOptions& options,
                                        const engine::Results& results) {
   return OffersForAuctions(engine::From(events), options, &TheWhole, &ToWinningBid)
-      .KeyBy(&Offer::key)
-      .Aggregate(engine::Last{[](const Offer& offer) { return std::get<1>(offer.value).price; },
-                              [](const Offer& offer) {
+      .KeyBy(&OfferWithTexts::key)
+      .Aggregate(engine::Last{[](const OfferWithTexts& offer) { return std::get<1>(offer.value).price; },
+                              [](const OfferWithTexts& offer) {
                                 const auto& [auction, bid] = offer.value;
                                 return Sold{bid, auction};
                               }})
