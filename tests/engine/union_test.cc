@@ -125,10 +125,10 @@ TEST_P(Unions, OfAStreamWithItselfAreAskedOnce) {
   Run(*Doubled(FromRange(0, 3), 12).To(AskedSink{&most}));
   EXPECT_GE(most, 1U);
   ASSERT_LE(most, 20U);
-  // Without records, but with a stage, and with 2^60 ways.
+  // Without records, but with a stage, and with 2^40 ways.
   const auto times = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
   std::vector<std::vector<WindowResult<AllRecords, std::uint64_t>>> rows(executors());
-  Run(*Doubled(FromRange(0, 0).WithEventTime(times), 60)
+  Run(*Doubled(FromRange(0, 0).WithEventTime(times), 40)
            .Window(Tumbling{absl::Seconds(1)})
            .Aggregate(Count{})
            .To(Collect(rows)));
