@@ -10,9 +10,10 @@
 //      it goes back or passes the number of sent messages.
 //   A segment that was sent returns to its pool when its write is complete, if the transport does not read its memory
 //   any more then (Transport::CompletionFreesMemory), or when its message was consumed (invariant I6). With kChecksum
-//   completion alone returns it, so each write asks for one, and a slot is written again only after the write before it
-//   is complete: right checksums do not prove that no byte of a message is still on its way, since bytes may be equal
-//   to those that lay there.
+//   over such a transport completion alone returns it, so each write asks for one, and a slot is written again only
+//   after the write before it is complete: right checksums do not prove that no byte of a message is still on its way,
+//   since bytes may be equal to those that lay there. Over iWARP completion proves nothing, and consumption alone
+//   returns segments and slots.
 //
 // Cost: a send is one footer (64 bytes written and hashed) and one virtual call, besides the transport's copy.
 //
