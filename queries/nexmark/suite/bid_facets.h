@@ -90,6 +90,15 @@ inline void AddDay(DayOfBids& day, const DayOfBids& other) {
   }
 }
 
+/// Writes a day's counts into the columns of a row that are called so.
+template <typename Row>
+void SetCounts(Row& row, const DayOfBids& day) {
+  std::tie(row.total_bids, row.rank1_bids, row.rank2_bids, row.rank3_bids) = std::tuple_cat(day.bids);
+  std::tie(row.total_bidders, row.rank1_bidders, row.rank2_bidders, row.rank3_bidders) = std::tuple_cat(day.bidders);
+  std::tie(row.total_auctions, row.rank1_auctions, row.rank2_auctions, row.rank3_auctions) =
+      std::tuple_cat(day.auctions);
+}
+
 /// `group_of` says which text a bid is grouped by.
 template <typename GroupOf>
 auto BidsByDay(const Events& events, absl::Duration allowed_lateness, const GroupOf& group_of) {

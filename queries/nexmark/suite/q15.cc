@@ -44,20 +44,10 @@ GLAIVE_RECORD(Q15Row, day, total_bids, rank1_bids, rank2_bids, rank3_bids, total
               rank3_bidders, total_auctions, rank1_auctions, rank2_auctions, rank3_auctions)
 
 Q15Row ToQ15Row(const DayOfGroup& day) {
-  const auto& [latest_ms, bids, bidders, auctions] = day.value;
-  return {.day = DayOf(day.window_start_ms),
-          .total_bids = bids[0],
-          .rank1_bids = bids[1],
-          .rank2_bids = bids[2],
-          .rank3_bids = bids[3],
-          .total_bidders = bidders[0],
-          .rank1_bidders = bidders[1],
-          .rank2_bidders = bidders[2],
-          .rank3_bidders = bidders[3],
-          .total_auctions = auctions[0],
-          .rank1_auctions = auctions[1],
-          .rank2_auctions = auctions[2],
-          .rank3_auctions = auctions[3]};
+  Q15Row row;
+  row.day = DayOf(day.window_start_ms);
+  SetCounts(row, day.value);
+  return row;
 }
 
 }  // namespace

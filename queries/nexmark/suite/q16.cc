@@ -49,22 +49,12 @@ GLAIVE_RECORD(Q16Row, channel, day, minute, total_bids, rank1_bids, rank2_bids, 
               rank3_auctions)
 
 Q16Row ToQ16Row(const DayOfGroup& day) {
-  const auto& [latest_ms, bids, bidders, auctions] = day.value;
-  return {.channel = day.key,
-          .day = DayOf(day.window_start_ms),
-          .minute = MinuteOf(latest_ms),
-          .total_bids = bids[0],
-          .rank1_bids = bids[1],
-          .rank2_bids = bids[2],
-          .rank3_bids = bids[3],
-          .total_bidders = bidders[0],
-          .rank1_bidders = bidders[1],
-          .rank2_bidders = bidders[2],
-          .rank3_bidders = bidders[3],
-          .total_auctions = auctions[0],
-          .rank1_auctions = auctions[1],
-          .rank2_auctions = auctions[2],
-          .rank3_auctions = auctions[3]};
+  Q16Row row;
+  row.channel = day.key;
+  row.day = DayOf(day.window_start_ms);
+  row.minute = MinuteOf(day.value.latest_ms);
+  SetCounts(row, day.value);
+  return row;
 }
 
 }  // namespace
