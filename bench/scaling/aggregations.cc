@@ -9,11 +9,13 @@
 
 #include "absl/time/time.h"
 
+#include "bench/baseline/count_window_loop.h"
 #include "bench/baseline/folds.h"
 #include "bench/baseline/session_loop.h"
 #include "bench/baseline/sliding_loop.h"
 #include "bench/baseline/window_loop.h"
 #include "bench/scaling/record_blocks.h"
+#include "engine/api/stream.h"
 #include "queries/cm/cm_query.h"
 #include "queries/cm/generator.h"
 #include "queries/nb7/generator.h"
@@ -184,6 +186,28 @@ absl::StatusOr<Workload> MakeRo(const InputSize& size) {
       size, kMinuteMs, [](const queries::InputOptions& input) { return queries::ro::ItemGenerator(input); },
       [](const auto& items, const ResultSinks& sinks) { return queries::ro::BuildRo(items, sinks); },
       WindowLoopOf<ItemFold>(/*window_ms=*/0));
+}
+
+absl::StatusOr<Workload> MakeCountWindows(const InputSize& size) {
+  constexpr std::uint64_t kRecords = 10;
+  constexpr std::uint64_t kSlide = 5;
+  const auto build = [](const auto& bids, const ResultSinks& sinks) {
+    return engine::From(bids)
+        .KeyBy(&queries::nexmark::Bid::auction)
+        .Window(engine::CountWindow{.size = kRecords, .slide = kSlide})
+        .Aggregate(engine::Count{})
+        .Map([](const engine::NumberedResult<std::uint64_t, std::uint64_t>& row) {
+          return engine::WindowResult<std::uint64_t, std::uint64_t>{
+              .window_start_ms = static_cast<std::int64_t>(row.window),
+              .window_end_ms = static_cast<std::int64_t>(row.records),
+              .key = row.key,
+              .value = row.value};
+        })
+        .To(sinks);
+  };
+  return MakeAggregation<queries::nexmark::Bid, queries::nexmark::BidTime>(
+      size, kMinuteMs, [](const queries::InputOptions& input) { return queries::nb7::BidGenerator(input); }, build,
+      [](std::uint64_t keys) { return CountWindowLoop::Create({.size = kRecords, .slide = kSlide, .keys = keys}); });
 }
 
 }  // namespace glaive::bench

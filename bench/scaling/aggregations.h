@@ -19,5 +19,7 @@ absl::StatusOr<Workload> MakeCm1(const InputSize& size);
 absl::StatusOr<Workload> MakeSwa(const InputSize& size);
 absl::StatusOr<Workload> MakeSwaSession(const InputSize& size);
 absl::StatusOr<Workload> MakeRo(const InputSize& size);
+/// How many bids each window of ten bids of an auction has, by five.
+absl::StatusOr<Workload> MakeCountWindows(const InputSize& size);
 
 }  // namespace glaive::bench

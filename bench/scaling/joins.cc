@@ -10,10 +10,13 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
+#include "bench/baseline/interval_join_loop.h"
 #include "bench/baseline/join_loop.h"
 #include "bench/baseline/session_join_loop.h"
 #include "bench/scaling/record_blocks.h"
+#include "engine/api/join.h"
 #include "queries/common/generator.h"
+#include "queries/nb11/bid_offer.h"
 #include "queries/nb11/generator.h"
 #include "queries/nb11/nb11_query.h"
 #include "queries/nb8/nb8_query.h"
@@ -33,7 +36,8 @@ using queries::nexmark::SellerTime;
 
 constexpr std::int64_t kNb8WindowMs = 43'200'000;
 constexpr std::int64_t kNb11GapMs = 10'000;
-constexpr std::uint64_t kRightOf = 5;  // one record of so many is the right side's
+constexpr std::int64_t kReachMs = 10'000;  // of the interval join
+constexpr std::uint64_t kRightOf = 5;      // one record of so many is the right side's
 
 /// Adds a number to the key by which a record is joined.
 void MoveKey(Auction& auction, std::uint64_t by) { auction.seller += by; }
@@ -166,6 +170,22 @@ absl::StatusOr<Workload> MakeNb11(const InputSize& size) {
                                     .bids = input.lefts * input.repetitions,
                                     .sellers = input.rights * input.repetitions});
   });
+}
+
+absl::StatusOr<Workload> MakeIntervalJoin(const InputSize& size) {
+  const auto build = [](const auto& bids, const auto& sellers, const ResultSinks& sinks) {
+    return engine::Join(engine::From(bids), engine::From(sellers))
+        .On([](const Bid& bid) { return bid.bidder; }, [](const Seller& seller) { return seller.id; })
+        .Within(-absl::Milliseconds(kReachMs), absl::Milliseconds(kReachMs))
+        .Keep([](const Bid& bid) { return queries::nb11::BidOffer{.auction = bid.auction, .price = bid.price}; },
+              [](const Seller& seller) { return seller.event_time_ms; })
+        .To(sinks);
+  };
+  const auto make_loop = [](const JoinedInput& input) -> absl::StatusOr<IntervalJoinLoop> {
+    return IntervalJoinLoop({.reach_ms = kReachMs, .bids = input.lefts, .sellers = input.rights});
+  };
+  return MakeJoin<queries::nb11::BidGenerator, RecordBlocks<Bid, BidTime>, queries::nexmark::SellerGenerator,
+                  RecordBlocks<Seller, SellerTime>>(size, 2 * kReachMs, build, make_loop);
 }
 
 }  // namespace glaive::bench

@@ -11,5 +11,7 @@ namespace glaive::bench {
 
 absl::StatusOr<Workload> MakeNb8(const InputSize& size);
 absl::StatusOr<Workload> MakeNb11(const InputSize& size);
+/// Bids and the registrations of their bidders that are 10 s apart at most.
+absl::StatusOr<Workload> MakeIntervalJoin(const InputSize& size);
 
 }  // namespace glaive::bench

@@ -1,17 +1,25 @@
 // Joins in the query API: two streams become one, which has the pairs of their records with the same key and window.
 //
-//   Join(a, b)                          also LeftJoin, FullJoin: records without a partner have a result, too
+//   Join(a, b)                          also LeftJoin, FullJoin: records without a partner have a result, too;
+//                                       SemiJoin, AntiJoin: the left records that have a partner, or have none
 //     .On(key_of_a, key_of_b)           callables or member pointers; both keys have the same type
-//     .Window(Tumbling{...})            Tumbling, Sliding, Session, or Unbounded{} for none
+//     .Window(Tumbling{...})            Tumbling, Sliding, Session, or Unbounded{} for none. Or .Within(lower, upper),
+//                                       by how far apart two records are (api/interval_join.h)
 //     .AllowedLateness(d)               optional
 //     .LateTo(sink_of_a, sink_of_b)     optional: sinks for the records that are late for all their windows
-//     .Keep(part_of_a, part_of_b)       optional: the parts of the records that are kept and shipped; else all of them
+//     .Keep(part_of_a, part_of_b)       optional: the parts of the records that are kept and shipped; else all of them.
+//                                       Of SemiJoin and AntiJoin: .Keep(part_of_a)
 //     .To(sink), or .Map(...) and so on: the results are a stream again, as those of an aggregation (api/stream.h)
 //
-// What moves: of each record its key and the part that Keep names, to the leader of the key.
+// What moves: of each record its key and the part that Keep names, to the leader of the key. Of the right stream of
+// SemiJoin and AntiJoin the keys move alone.
 //
-// A result is a WindowResult<Key, std::tuple<A, B>>; where A or B may be missing, it is a std::optional. A session
-// spans the records of both streams. Without windows a pair has a result as soon as both are there, once.
+// A result is a WindowResult<Key, std::tuple<A, B>>; where A or B may be missing, it is a std::optional. That of a
+// SemiJoin or an AntiJoin is a WindowResult<Key, A>, once for each left record and window. A session spans the records
+// of both streams.
+//
+// Without windows a pair has a result as soon as both are there, once. A left record of SemiJoin has its result as soon
+// as there is a partner. Records without a partner have theirs at the end of the stream.
 //
 //   std::unique_ptr<Query> query = Join(From(auctions), From(sellers))
 //       .On(&Auction::seller, &Seller::id)
@@ -27,51 +35,21 @@
 
 #include "absl/time/time.h"
 
+#include "engine/api/interval_join.h"
+#include "engine/api/join_parts.h"
 #include "engine/api/stream.h"
+#include "engine/graph/join_rows.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/join_stage.h"
 #include "state/record/record.h"
 
 namespace glaive::engine {
 
-/// One of the streams that are joined, taken apart.
-template <typename OriginT, Step ChainT>
-class JoinInput {
- public:
-  using Origin = OriginT;
-  using Chain = ChainT;
-  using Record = typename Chain::Out;
-
-  // NOLINTNEXTLINE(google-explicit-constructor): what Join takes is a stream
-  JoinInput(Stream<Origin, Chain> stream) : origin(std::move(stream.origin_)), chain(std::move(stream.chain_)) {}
-
-  Origin origin;
-  Chain chain;
-};
-template <typename Origin, typename Chain>
-JoinInput(Stream<Origin, Chain>) -> JoinInput<Origin, Chain>;
-
-/// What is kept of a record unless Keep says less.
-struct WholeRecord {
-  template <typename R>
-  R operator()(const R& record) const {
-    return record;
-  }
-};
-
-/// Whether what a function makes of a record can be shipped as its bytes and texts: at boundaries of 8, without
-/// pointers.
-template <typename Function, typename R>
-struct MakesRecords {
-  using Made = std::remove_cvref_t<std::invoke_result_t<const Function&, const R&>>;
-  static constexpr bool kHidesTexts = kHidesText<Made>;
-  static constexpr bool kValue = RecordData<Made> && std::is_default_constructible_v<Made> && alignof(Made) <= 8;
-};
-
 /// After Window. `kHasLateSink` says whether LateTo was called.
 template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey, typename W,
           bool kHasLateSink = false>
-class WindowedJoin {
+class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, kHasLateSink>, kKind,
+                                      typename Left::Record, typename Right::Record> {
  public:
   using LeftRecord = typename Left::Record;
   using RightRecord = typename Right::Record;
@@ -111,52 +89,6 @@ class WindowedJoin {
     }
   }
 
-  /// What is kept of each record until its window fires, shipped to the leader, and shown in the results: callables or
-  /// member pointers, to plain data without pointers, which may have texts.
-  template <typename LeftKeep, typename RightKeep>
-    requires std::invocable<const LeftKeep&, const LeftRecord&> && std::invocable<const RightKeep&, const RightRecord&>
-  auto Keep(LeftKeep left_keep, RightKeep right_keep) && {
-    using OfLeft = MakesRecords<LeftKeep, LeftRecord>;
-    using OfRight = MakesRecords<RightKeep, RightRecord>;
-    constexpr bool kIsPlain = OfLeft::kValue && OfRight::kValue;
-    ExpectDescribedTexts<typename OfLeft::Made>();
-    ExpectDescribedTexts<typename OfRight::Made>();
-    static_assert(kIsPlain || OfLeft::kHidesTexts || OfRight::kHidesTexts,
-                  "glaive: Keep() takes plain data or texts of each record: no string, no pointers, no std::tuple");
-    if constexpr (kIsPlain) {
-      using LeftSide = JoinSide<typename Left::Origin, typename Left::Chain, LeftKey, LeftKeep, W, kHasLateSink>;
-      using RightSide = JoinSide<typename Right::Origin, typename Right::Chain, RightKey, RightKeep, W, kHasLateSink>;
-      using Plan = JoinPlan<LeftSide, RightSide, W, kKind>;
-      return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(std::make_shared<const JoinVertex<Plan>>(
-          Plan{.left = {.origin = std::move(left_.origin),
-                        .chain = std::move(left_.chain),
-                        .key = std::move(left_key_),
-                        .keep = std::move(left_keep),
-                        .allowed_lateness_ms = Left::Origin::kFromSource ? allowed_lateness_ms_ : 0,
-                        .late_sink = std::move(left_late_sink_)},
-               .right = {.origin = std::move(right_.origin),
-                         .chain = std::move(right_.chain),
-                         .key = std::move(right_key_),
-                         .keep = std::move(right_keep),
-                         .allowed_lateness_ms = Right::Origin::kFromSource ? allowed_lateness_ms_ : 0,
-                         .late_sink = std::move(right_late_sink_)},
-               .window = window_}));
-    } else {
-      return WrongOrder{};
-    }
-  }
-
-  // Without Keep, the stream of results of whole records.
-#define GLAIVE_STEP_WITHOUT_KEEP(name, unused)                                     \
-  template <typename... Arguments>                                                 \
-  auto name(Arguments&&... arguments)&& {                                          \
-    return std::move(*this).KeepAll().name(std::forward<Arguments>(arguments)...); \
-  }
-  GLAIVE_STREAM_STEPS(GLAIVE_STEP_WITHOUT_KEEP, )
-  GLAIVE_STEP_WITHOUT_KEEP(KeyBy, )
-  GLAIVE_STEP_WITHOUT_KEEP(To, )
-#undef GLAIVE_STEP_WITHOUT_KEEP
-
   GLAIVE_WRONG_ORDER(Window, "glaive: a join has one Window(); results are grouped again by KeyBy(...) first")
   GLAIVE_WRONG_ORDER(Aggregate, "glaive: a join has no Aggregate(); group its results by KeyBy(...) first")
 
@@ -164,7 +96,29 @@ class WindowedJoin {
   template <JoinKind, typename, typename, typename, typename, typename, bool>
   friend class WindowedJoin;
 
-  auto KeepAll() && { return std::move(*this).Keep(WholeRecord{}, WholeRecord{}); }
+  friend class KeptParts<WindowedJoin, kKind, LeftRecord, RightRecord>;
+
+  /// The stream of the results; see KeptParts.
+  template <typename LeftKeep, typename RightKeep>
+  auto Keeping(LeftKeep left_keep, RightKeep right_keep) && {
+    using LeftSide = JoinSide<typename Left::Origin, typename Left::Chain, LeftKey, LeftKeep, W, kHasLateSink>;
+    using RightSide = JoinSide<typename Right::Origin, typename Right::Chain, RightKey, RightKeep, W, kHasLateSink>;
+    using Plan = JoinPlan<LeftSide, RightSide, W, kKind>;
+    return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(std::make_shared<const JoinVertex<Plan>>(
+        Plan{.left = {.origin = std::move(left_.origin),
+                      .chain = std::move(left_.chain),
+                      .key = std::move(left_key_),
+                      .keep = std::move(left_keep),
+                      .allowed_lateness_ms = Left::Origin::kFromSource ? allowed_lateness_ms_ : 0,
+                      .late_sink = std::move(left_late_sink_)},
+             .right = {.origin = std::move(right_.origin),
+                       .chain = std::move(right_.chain),
+                       .key = std::move(right_key_),
+                       .keep = std::move(right_keep),
+                       .allowed_lateness_ms = Right::Origin::kFromSource ? allowed_lateness_ms_ : 0,
+                       .late_sink = std::move(right_late_sink_)},
+             .window = window_}));
+  }
 
   Left left_;
   Right right_;
@@ -209,10 +163,17 @@ class KeyedJoin {
     }
   }
 
+  /// Which records meet: those of the same key of which the right one is later than the left one by `lower` at least
+  /// and by `upper` at most (api/interval_join.h).
+  auto Within(absl::Duration lower, absl::Duration upper) && {
+    return MakeIntervalJoin<kKind>(std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_),
+                                   lower, upper);
+  }
+
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
-  GLAIVE_WRONG_ORDER(Filter, "glaive: a join needs windows: call Window(...) after On()")
-  GLAIVE_WRONG_ORDER(Map, "glaive: a join needs windows: call Window(...) after On()")
-  GLAIVE_WRONG_ORDER(To, "glaive: a join needs windows: call Window(...) after On()")
+  GLAIVE_WRONG_ORDER(Filter, "glaive: a join needs windows: call Window(...) or Within(...) after On()")
+  GLAIVE_WRONG_ORDER(Map, "glaive: a join needs windows: call Window(...) or Within(...) after On()")
+  GLAIVE_WRONG_ORDER(To, "glaive: a join needs windows: call Window(...) or Within(...) after On()")
 
  private:
   Left left_;
@@ -249,6 +210,12 @@ class JoinedStreams {
     }
   }
 
+  /// Which records meet, whatever their keys: those of which the right one is later than the left one by `lower` at
+  /// least and by `upper` at most (api/interval_join.h). All records move to executor 0.
+  auto Within(absl::Duration lower, absl::Duration upper) && {
+    return MakeIntervalJoin<kKind>(std::move(left_), std::move(right_), OneKeyForAll{}, OneKeyForAll{}, lower, upper);
+  }
+
   GLAIVE_WRONG_ORDER(Filter, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
   GLAIVE_WRONG_ORDER(Map, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
   GLAIVE_WRONG_ORDER(Window, "glaive: a join needs keys: call On(...) before Window()")
@@ -259,23 +226,37 @@ class JoinedStreams {
   Right right_;
 };
 
+/// What the functions below return.
+template <JoinKind kKind, typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
+auto JoinOfKind(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+  return JoinedStreams<kKind, JoinInput<LeftOrigin, LeftChain>, JoinInput<RightOrigin, RightChain>>(std::move(left),
+                                                                                                    std::move(right));
+}
+
 /// Pairs of records of two streams; see the head of this file.
 template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
 auto Join(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
-  return JoinedStreams<JoinKind::kInner, JoinInput<LeftOrigin, LeftChain>, JoinInput<RightOrigin, RightChain>>(
-      std::move(left), std::move(right));
+  return JoinOfKind<JoinKind::kInner>(std::move(left), std::move(right));
 }
 /// As Join, and a result for each record of the left stream without a partner.
 template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
 auto LeftJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
-  return JoinedStreams<JoinKind::kLeft, JoinInput<LeftOrigin, LeftChain>, JoinInput<RightOrigin, RightChain>>(
-      std::move(left), std::move(right));
+  return JoinOfKind<JoinKind::kLeft>(std::move(left), std::move(right));
 }
 /// As Join, and a result for each record of either stream without a partner.
 template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
 auto FullJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
-  return JoinedStreams<JoinKind::kFull, JoinInput<LeftOrigin, LeftChain>, JoinInput<RightOrigin, RightChain>>(
-      std::move(left), std::move(right));
+  return JoinOfKind<JoinKind::kFull>(std::move(left), std::move(right));
+}
+/// The records of the left stream that have a partner, each once in a window.
+template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
+auto SemiJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+  return JoinOfKind<JoinKind::kSemi>(std::move(left), std::move(right));
+}
+/// The records of the left stream that have no partner, each once in a window.
+template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
+auto AntiJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+  return JoinOfKind<JoinKind::kAnti>(std::move(left), std::move(right));
 }
 
 }  // namespace glaive::engine

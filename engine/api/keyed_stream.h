@@ -22,6 +22,7 @@
 #include "engine/api/wrong_order.h"
 #include "engine/exchange/routes.h"
 #include "engine/graph/keyed_operator.h"
+#include "engine/graph/reorder.h"
 #include "engine/sink/sink.h"
 #include "engine/steps/fold.h"
 #include "engine/steps/stateful.h"
@@ -143,6 +144,23 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
                                                             ReducedInOrder<Function>{std::move(function)});
     } else {
       return WrongOrder{};
+    }
+  }
+
+  /// The first record of each key that reaches the key's leader. Records move as by Partition().
+  auto Unique() && { return std::move(*this).RichFilterMap(false, FirstOfKey{}); }
+
+  /// Puts the records of each key in the order of their event times, whichever executors have read them: a record waits
+  /// until the watermark has come as far. Records move as by Partition(). Late records go on as they come.
+  auto Reorder() && {
+    static_assert(Origin::kHasTime, "glaive: Reorder() needs event times: call WithEventTime(time) before KeyBy()");
+    if constexpr (kPartitioned) {
+      auto ordered = std::make_shared<const ReorderVertex<Origin, Record>>(std::move(origin_));
+      using Ordered = TimedOrigin<Record, Origin::kFromSource, Origin::kHasTime>;
+      return KeyedStream<Ordered, Untimed<Record>, Key, /*kPartitioned=*/true>(
+          OriginOf<Origin::kFromSource, Origin::kHasTime, Record>(std::move(ordered)), {}, std::move(key_));
+    } else {
+      return std::move(*this).Partition().Reorder();
     }
   }
 

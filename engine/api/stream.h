@@ -58,6 +58,7 @@
 #include "engine/graph/flat_map.h"
 #include "engine/graph/graph_query.h"
 #include "engine/graph/processing_times.h"
+#include "engine/graph/reorder.h"
 #include "engine/graph/sink_writer.h"
 #include "engine/graph/source_reader.h"
 #include "engine/sink/collect.h"
@@ -243,6 +244,30 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
         .RichFilterMap(std::uint64_t{0}, AtMost{count})
         .OnExecutors(1)
         .RichFilterMap(std::uint64_t{0}, AtMost{count});
+  }
+
+  /// Each different record once: the first one that reaches the leader of its value. Records move as by
+  /// KeyBy(...).Partition(), whole, so a record has to be a key; KeyBy(key).Unique() compares a part.
+  auto Unique() && {
+    constexpr bool kIsKey = state::StateKey<Record>;
+    static_assert(kIsKey || kHidesText<Record>,
+                  "glaive: Unique() compares whole records: without padding, pointers or floating-point numbers, and "
+                  "with an operator==; KeyBy(key).Unique() compares a part of them");
+    if constexpr (kIsKey) {
+      return std::move(*this).KeyBy(std::identity()).Unique();
+    } else {
+      return WrongOrder{};
+    }
+  }
+
+  /// Puts the records of each executor in the order of their event times: a record waits until the watermark has come
+  /// as far. No record moves, so the records of two executors are in any order; KeyBy(key).Reorder() orders those of
+  /// each key. Late records go on as they come.
+  auto Reorder() && {
+    static_assert(Origin::kHasTime, "glaive: Reorder() needs event times: call WithEventTime(time) first");
+    auto timed = OriginOf<Origin::kFromSource, Origin::kHasTime, Record>(std::move(*this).Timed());
+    return StreamOf<Origin::kFromSource, Origin::kHasTime, Record>(
+        std::make_shared<const ReorderVertex<decltype(timed), Record>>(std::move(timed)));
   }
 
   /// Says what records are grouped by: a callable or a member pointer. The key is hashed and shipped as its bytes, so

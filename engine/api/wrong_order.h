@@ -22,7 +22,8 @@ inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
 /// Likewise, for those that streams have with and without a key: their state is the key's, or that of all records.
 #define GLAIVE_STEPS_WITH_STATE(each, argument)                                                          \
   each(RichMap, argument) each(RichFilterMap, argument) each(RichFlatMap, argument) each(Scan, argument) \
-      each(Fold, argument) each(Reduce, argument) each(FoldAssoc, argument) each(ReduceAssoc, argument)
+      each(Fold, argument) each(Reduce, argument) each(FoldAssoc, argument) each(ReduceAssoc, argument)  \
+          each(Unique, argument) each(Reorder, argument)
 
 /// Likewise, for the steps that a stream may have before Window().
 #define GLAIVE_STREAM_STEPS(each, argument) \

@@ -10,9 +10,9 @@
 //
 // A producer has an Output (output.h), which calls its consumers and checks rules 1, 2 and 3. A source's reader, a
 // stage (its trigger) and the receiving end of an exchange have a fiber. Other producers are consumers as well: flat
-// maps, event-time operators, unions, keyed operators and windows by the order of records. They run in the fiber of the
-// producer before them. Only consumers are the input of a stage, the writer of a sink and the sending end of an
-// exchange.
+// maps, event-time operators, unions, keyed operators, windows by the order of records, interval joins, zips and
+// reorders. They run in the fiber of the producer before them. Only consumers are the input of a stage, the writer of a
+// sink and the sending end of an exchange.
 //
 //   1. Take, On, Flush and Attend of a consumer come one after the other: none begins while another is suspended.
 //   2. Watermarks ascend. Idle and Active alternate, and no batch and no watermark comes between Idle and Active.

@@ -1,9 +1,10 @@
 // Vertex: a query is a graph of vertices; an executor runs an operator for each (operator.h).
 //
 // Vertices are immutable and shared by the executors of a process. A vertex is a source, flat map, event-time step,
-// union, exchange, step with states of keys, stage (aggregation or join) or sink, and refers to the vertices before it.
-// Every node of a run builds the same graph from the same flags, so that the inputs of its stages and exchanges, in the
-// graph's order, have the same numbers everywhere.
+// union, exchange, step with states of keys, windows by the order of records, interval join, zip, reorder, stage
+// (aggregation or join) or sink, and refers to the vertices before it. Every node of a run builds the same graph from
+// the same flags, so that the inputs of its stages and exchanges, in the graph's order, have the same numbers
+// everywhere.
 //
 //   absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph);
 //   (*opened)->Spawn(scheduler);

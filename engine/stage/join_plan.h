@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 
+#include "engine/graph/join_rows.h"
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
 #include "engine/window/window_spec.h"
@@ -18,9 +18,6 @@
 #include "state/store/partitioned_store.h"
 
 namespace glaive::engine {
-
-/// Which tuples without a partner have a result, too.
-enum class JoinKind : std::uint8_t { kInner, kLeft, kFull };
 
 /// A tuple and its event time: what sessions are cut by.
 template <typename T>
@@ -75,18 +72,14 @@ struct JoinSide {
 };
 
 /// Both sides have the same key and window.
-template <typename LeftT, typename RightT, typename WindowT, JoinKind kKindT>
+template <typename LeftT, typename RightT, typename WindowT, JoinKind kKind>
 struct JoinPlan {
   using Left = LeftT;
   using Right = RightT;
   using Window = WindowT;
   using GroupKey = typename Left::Key;
-  static constexpr JoinKind kKind = kKindT;
-  static constexpr bool kOuterLeft = kKind != JoinKind::kInner;  // without a partner
-  static constexpr bool kOuterRight = kKind == JoinKind::kFull;
-  template <typename T, bool kOptional>
-  using Column = std::conditional_t<kOptional, std::optional<T>, T>;
-  using Result = std::tuple<Column<typename Left::Tuple, kOuterRight>, Column<typename Right::Tuple, kOuterLeft>>;
+  using Rows = JoinRows<kKind, typename Left::Tuple, typename Right::Tuple>;
+  using Result = typename Rows::Result;
   using Row = WindowResult<GroupKey, Result>;
   static constexpr std::size_t kRowWork = sizeof(Row);
   static constexpr bool kTimedTuples = false;  // the event times of a session's tuples are not needed beyond its slices

@@ -23,12 +23,13 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/graph/described_state.h"
+#include "engine/graph/join_rows.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/output.h"
 #include "engine/graph/vertex.h"
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/join_plan.h"
-#include "engine/stage/kept_tuples.h"
+#include "engine/stage/join_tuples.h"
 #include "engine/stage/session_join_results.h"
 #include "engine/stage/stage_input.h"
 #include "engine/stage/unwindowed_join_results.h"
@@ -151,10 +152,7 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
   VertexPlan Explain(std::uint32_t executors) const override {
     using Left = typename Plan::Left;
     using Right = typename Plan::Right;
-    constexpr const char* kKind = Plan::kKind == JoinKind::kInner ? "join"
-                                  : Plan::kOuterRight             ? "full join"
-                                                                  : "left join";
-    return {.kind = kKind,
+    return {.kind = JoinName(Plan::Rows::kKind),
             .facts = {WindowText(plan_.window), absl::StrCat("left: ", ChainFact<typename Left::Chain>()),
                       absl::StrCat("left: ", LateMergeFact<typename Left::Key, typename Left::Store>(executors)),
                       absl::StrCat("right: ", ChainFact<typename Right::Chain>()),

@@ -13,8 +13,8 @@
 
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
-#include "engine/stage/join_plan.h"
-#include "engine/stage/kept_tuples.h"
+#include "engine/graph/join_rows.h"
+#include "engine/stage/join_tuples.h"
 #include "engine/stage/session_tuples.h"
 #include "engine/window/windows.h"
 #include "state/log/state_memory.h"
@@ -59,23 +59,23 @@ class SessionJoinResults {
   absl::Status EmitPairs(Fiber& fiber, const Share& share, const typename Share::Session& session, const Emit& emit) {
     const auto emit_pair = [&](const auto* left, const auto* right) {
       tuples_.pace().Step(fiber);
-      return emit(session.first_ms, session.last_ms + windows_.size_ms(), session.key, MakeResult<Plan>(left, right));
+      return emit(session.first_ms, session.last_ms + windows_.size_ms(), session.key, Plan::Rows::Make(left, right));
     };
     const typename Plan::Left::Tuple* const no_left = nullptr;
     const typename Plan::Right::Tuple* const no_right = nullptr;
-    if (session.right.size == 0) {
-      return !Plan::kOuterLeft
-                 ? absl::OkStatus()
-                 : share.left().ForEach(session.left, [&](const auto& left) { return emit_pair(&left, no_right); });
+    if (Plan::Rows::kLeftAlone == (session.right.size == 0 ? Alone::kWithoutPartner : Alone::kWithPartner)) {
+      return share.left().ForEach(session.left, [&](const auto& left) { return emit_pair(&left, no_right); });
     }
-    if (session.left.size == 0) {
-      return !Plan::kOuterRight
-                 ? absl::OkStatus()
-                 : share.right().ForEach(session.right, [&](const auto& right) { return emit_pair(no_left, &right); });
+    if (Plan::Rows::kRightAlone == Alone::kWithoutPartner && session.left.size == 0) {
+      return share.right().ForEach(session.right, [&](const auto& right) { return emit_pair(no_left, &right); });
     }
-    return share.left().ForEach(session.left, [&](const auto& left) {
-      return share.right().ForEach(session.right, [&](const auto& right) { return emit_pair(&left, &right); });
-    });
+    if constexpr (Plan::Rows::kHasPairs) {
+      return share.left().ForEach(session.left, [&](const auto& left) {
+        return share.right().ForEach(session.right, [&](const auto& right) { return emit_pair(&left, &right); });
+      });
+    } else {
+      return absl::OkStatus();
+    }
   }
 
   Windows windows_;

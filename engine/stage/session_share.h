@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/stage/join_tuples.h"
 #include "state/index/key_hash.h"
 #include "state/log/entry_log.h"
 #include "state/log/state_memory.h"
@@ -121,8 +122,8 @@ class SessionShare {
         return status;
       }
       session.key = other.open_keys_.Own(session.key);
-      session.left = Copy(left_, session.left, other.left_, pause);
-      session.right = Copy(right_, session.right, other.right_, pause);
+      session.left = CopyTuples(left_, session.left, other.left_, pause);
+      session.right = CopyTuples(right_, session.right, other.right_, pause);
       other.open_.Append(session);
     }
     open_.Release(memory);
@@ -200,38 +201,17 @@ class SessionShare {
     part.right = session.right;
   }
 
-  /// Moves the tuples of the open sessions together if most of the others have been dropped; not where there is no
-  /// memory for both, which may do until more have been dropped.
   template <typename Tuples, typename PauseFn>
   void Gather(state::StateMemory& memory, Tuples& tuples, state::TupleList Session::* list, const PauseFn& pause) {
-    if (!tuples.IsSparse()) {
-      return;
-    }
-    Tuples gathered;
-    if (!gathered.MakeRoom(memory, tuples.size(), tuples.text_bytes()).ok()) {
-      gathered.Release(memory);
-      return;
-    }
-    for (std::uint32_t number = 0; number < open_.size(); ++number) {
-      pause();
-      Session& session = open_.At(number);
-      session.*list = Copy(tuples, session.*list, gathered, pause);
-    }
-    tuples.Release(memory);
-    tuples = std::move(gathered);
-  }
-
-  template <typename Tuples, typename PauseFn>
-  static state::TupleList Copy(const Tuples& from, const state::TupleList& list, Tuples& to, const PauseFn& pause) {
-    state::TupleList copy;
-    from.ForEach(list,
-                 [&](const auto& tuple) {
-                   pause();
-                   to.Push(copy, tuple);
-                   return absl::OkStatus();
-                 })
-        .IgnoreError();
-    return copy;
+    GatherTuples(
+        memory, tuples,
+        [&](const auto& move) {
+          for (std::uint32_t number = 0; number < open_.size(); ++number) {
+            pause();
+            move(open_.At(number).*list);
+          }
+        },
+        pause);
   }
 
   state::EntryLog<Session> open_;   // sessions with records in the slice that was read last

@@ -1,9 +1,13 @@
 // UnwindowedJoinResults: the join without windows. A pair has a result when the second of its tuples has reached the
-// leader. Nothing is ever dropped.
+// leader.
 //
 // Tuples that have come since the last turn are taken from the stores, one by one. Each is paired with those of the
 // other side that are in the lists already, and is added to the list of its own side (a symmetric hash join: Wilschut
-// and Apers, 1991). At the end of the stream, an outer join emits the tuples without a partner.
+// and Apers, 1991). So a join of pairs drops nothing. At the end of the stream, an outer join emits the tuples without
+// a partner.
+//
+// A semi or anti join keeps one right tuple of a key, and left tuples until a right one of their key comes. A semi join
+// emits them then, an anti join drops them. At the end of the stream, an anti join emits those that are left.
 //
 // A kind of window (window_kind.h).
 #pragma once
@@ -23,7 +27,8 @@
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/fiber/pace.h"
-#include "engine/stage/kept_tuples.h"
+#include "engine/graph/join_rows.h"
+#include "engine/stage/join_tuples.h"
 #include "engine/window/windows.h"
 #include "state/index/key_hash.h"
 #include "state/store/slice_table.h"
@@ -46,16 +51,36 @@ class UnwindowedJoinResults {
   template <typename Emit>
   absl::Status EmitEarly(Fiber& fiber, const Emit& emit) {
     absl::Status status = Take(fiber, *left_, left_tuples_, [&](Part& part, const Key& key, const LeftTuple& left) {
+      if (!Plan::Rows::kHasPairs && part.right.size > 0) {
+        return Plan::Rows::kLeftAlone == Alone::kWithPartner ? EmitPair(fiber, key, &left, kNoRight, emit)
+                                                             : absl::OkStatus();
+      }
       left_tuples_.Push(part.left, left);
       return right_tuples_.ForEach(part.right,
                                    [&](const RightTuple& right) { return EmitPair(fiber, key, &left, &right, emit); });
     });
     status.Update(Take(fiber, *right_, right_tuples_, [&](Part& part, const Key& key, const RightTuple& right) {
-      right_tuples_.Push(part.right, right);
-      return left_tuples_.ForEach(part.left,
-                                  [&](const LeftTuple& left) { return EmitPair(fiber, key, &left, &right, emit); });
+      if constexpr (!Plan::Rows::kHasPairs) {
+        return MeetFirst(fiber, part, key, right, emit);
+      } else {
+        right_tuples_.Push(part.right, right);
+        return left_tuples_.ForEach(part.left,
+                                    [&](const LeftTuple& left) { return EmitPair(fiber, key, &left, &right, emit); });
+      }
     }));
     kept_.Note(left_tuples_.size() + right_tuples_.size(), memory_->used_bytes());
+    // The walk over the keys is worth it once as many tuples have been dropped.
+    if (!Plan::Rows::kHasPairs && table_ && left_tuples_.dropped() >= table_->size()) {
+      GatherTuples(
+          *memory_, left_tuples_,
+          [&](const auto& move) {
+            for (std::uint32_t i = 0; i < table_->size(); ++i) {
+              pace_.Step(fiber);
+              move(table_->At(i).value.left);
+            }
+          },
+          [&] { pace_.Step(fiber); });
+    }
     return status;
   }
 
@@ -73,14 +98,12 @@ class UnwindowedJoinResults {
     for (std::uint32_t i = 0; table_ && i < table_->size() && status.ok(); ++i) {
       pace_.Step(fiber);
       const auto& [key, part] = table_->At(i);
-      if (Plan::kOuterLeft && part.right.size == 0) {
-        status = left_tuples_.ForEach(part.left, [&](const LeftTuple& left) {
-          return EmitPair(fiber, key, &left, static_cast<const RightTuple*>(nullptr), emit);
-        });
-      } else if (Plan::kOuterRight && part.left.size == 0) {
-        status = right_tuples_.ForEach(part.right, [&](const RightTuple& right) {
-          return EmitPair(fiber, key, static_cast<const LeftTuple*>(nullptr), &right, emit);
-        });
+      if (Plan::Rows::kLeftAlone == Alone::kWithoutPartner && part.right.size == 0) {
+        status = left_tuples_.ForEach(
+            part.left, [&](const LeftTuple& left) { return EmitPair(fiber, key, &left, kNoRight, emit); });
+      } else if (Plan::Rows::kRightAlone == Alone::kWithoutPartner && part.left.size == 0) {
+        status = right_tuples_.ForEach(
+            part.right, [&](const RightTuple& right) { return EmitPair(fiber, key, kNoLeft, &right, emit); });
       }
     }
     return status;
@@ -95,6 +118,8 @@ class UnwindowedJoinResults {
   using Key = typename Plan::GroupKey;
   using LeftTuple = typename Plan::Left::Tuple;
   using RightTuple = typename Plan::Right::Tuple;
+  static constexpr const LeftTuple* kNoLeft = nullptr;
+  static constexpr const RightTuple* kNoRight = nullptr;
   struct Part {
     state::TupleList left;
     state::TupleList right;
@@ -111,7 +136,23 @@ class UnwindowedJoinResults {
   absl::Status EmitPair(Fiber& fiber, const Key& key, const LeftTuple* left, const RightTuple* right,
                         const Emit& emit) {
     pace_.Step(fiber);
-    return emit(kMinEventTimeMs, kMaxEventTimeMs, key, MakeResult<Plan>(left, right));
+    return emit(kMinEventTimeMs, kMaxEventTimeMs, key, Plan::Rows::Make(left, right));
+  }
+
+  /// Takes a right tuple of a semi or anti join: the first of a key decides about the key's left tuples.
+  template <typename Emit>
+  absl::Status MeetFirst(Fiber& fiber, Part& part, const Key& key, const RightTuple& right, const Emit& emit) {
+    if (part.right.size > 0) {
+      return absl::OkStatus();
+    }
+    right_tuples_.Push(part.right, right);
+    absl::Status status;
+    if constexpr (Plan::Rows::kLeftAlone == Alone::kWithPartner) {
+      status = left_tuples_.ForEach(part.left,
+                                    [&](const LeftTuple& left) { return EmitPair(fiber, key, &left, kNoRight, emit); });
+    }
+    left_tuples_.Drop(part.left);
+    return status;
   }
 
   /// Takes what a store has; calls `meet(part, key, tuple)` for each tuple, with room for it in the lists.

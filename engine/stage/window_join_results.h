@@ -1,5 +1,5 @@
 // WindowJoinResults: the results of a join by tumbling or sliding windows: the pairs of left and right tuples with the
-// same key.
+// same key, and the tuples that have a result alone.
 //
 // The tuples lie in the pieces of the window (windows.h), in the order of their arrival. When the window fires, they
 // are joined a log at a time: the smaller side goes into an index, in which the larger one is looked up. Where the
@@ -21,7 +21,8 @@
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/fiber/pace.h"
-#include "engine/stage/kept_tuples.h"
+#include "engine/graph/join_rows.h"
+#include "engine/stage/join_tuples.h"
 #include "engine/stage/window_tuples.h"
 #include "engine/window/windows.h"
 #include "state/index/group_index.h"
@@ -57,13 +58,13 @@ class WindowJoinResults {
     status.Update(right_.Arrange(*memory_, logs, [&] { pace_.Step(fiber); }));
     const auto emit_pair = [&](const auto* left, const auto* right) {
       const auto& key = left == nullptr ? right->key : left->key;
-      return emit(windows_.StartMs(window), windows_.EndMs(window), key, MakeResult<Plan>(Tuple(left), Tuple(right)));
+      return emit(windows_.StartMs(window), windows_.EndMs(window), key, Plan::Rows::Make(Tuple(left), Tuple(right)));
     };
     for (std::size_t log = 0; log < logs && status.ok(); ++log) {
       const auto flipped = [&](const auto* right, const auto* left) { return emit_pair(left, right); };
       status = left_.arranged[log].tuples <= right_.arranged[log].tuples
-                   ? Join<Plan::kOuterLeft, Plan::kOuterRight>(fiber, left_, right_, log, emit_pair)
-                   : Join<Plan::kOuterRight, Plan::kOuterLeft>(fiber, right_, left_, log, flipped);
+                   ? Join<Plan::Rows::kLeftAlone, Plan::Rows::kRightAlone>(fiber, left_, right_, log, emit_pair)
+                   : Join<Plan::Rows::kRightAlone, Plan::Rows::kLeftAlone>(fiber, right_, left_, log, flipped);
     }
     left_.Drop(*memory_, window);
     right_.Drop(*memory_, window);
@@ -84,15 +85,16 @@ class WindowJoinResults {
     return entry == nullptr ? nullptr : &entry->value.tuple;
   }
 
-  /// Joins one log of both sides: `build` goes into the index, `probe` is looked up. Calls `emit_pair(build, probe)`,
-  /// and where tuples without a partner are kept, with null for that.
-  template <bool kOuterBuild, bool kOuterProbe, typename Build, typename Probe, typename EmitPair>
+  /// Joins one log of both sides: `build` goes into the index, `probe` is looked up. Calls `emit_pair(build, probe)`
+  /// for each pair, if pairs are results, and with null in place of the other for a tuple that has a result alone.
+  template <Alone kBuildAlone, Alone kProbeAlone, typename Build, typename Probe, typename EmitPair>
   absl::Status Join(Fiber& fiber, const Side<Build>& build, const Side<Probe>& probe, std::size_t log,
                     const EmitPair& emit_pair) {
     using BuildEntry = typename Side<Build>::Entry;
     using ProbeEntry = typename Side<Probe>::Entry;
     using Index = state::GroupIndex<BuildEntry>;
-    if (build.arranged[log].tuples == 0 && !kOuterProbe) {
+    const BuildEntry* const no_build = nullptr;
+    if (build.arranged[log].tuples == 0 && kProbeAlone != Alone::kWithoutPartner) {
       return absl::OkStatus();
     }
     absl::StatusOr<Index> index = Index::Create(*memory_, build.arranged[log].tuples);
@@ -107,7 +109,7 @@ class WindowJoinResults {
       index->Insert(entry);
       return absl::OkStatus();
     });
-    if constexpr (kOuterBuild) {
+    if constexpr (kBuildAlone != Alone::kNever) {
       status.Update(matched_.MakeRoom(*memory_, index->size()));
       for (std::uint32_t i = 0; status.ok() && i < index->size(); ++i) {
         pace_.Step(fiber);
@@ -118,12 +120,15 @@ class WindowJoinResults {
       pace_.Step(fiber);
       const std::uint32_t first = index->Find(entry.key);
       if (first == Index::kNone) {
-        return kOuterProbe ? emit_pair(static_cast<const BuildEntry*>(nullptr), &entry) : absl::OkStatus();
+        return kProbeAlone == Alone::kWithoutPartner ? emit_pair(no_build, &entry) : absl::OkStatus();
       }
-      if constexpr (kOuterBuild) {
+      if constexpr (kBuildAlone != Alone::kNever) {
         matched_.At(first) = true;
       }
-      for (std::uint32_t match = first; match != Index::kNone; match = index->Next(match)) {
+      if constexpr (kProbeAlone == Alone::kWithPartner) {
+        return emit_pair(no_build, &entry);
+      }
+      for (std::uint32_t match = first; Plan::Rows::kHasPairs && match != Index::kNone; match = index->Next(match)) {
         pace_.Step(fiber);
         if (absl::Status emitted = emit_pair(&index->At(match), &entry); !emitted.ok()) {
           return emitted;
@@ -131,25 +136,29 @@ class WindowJoinResults {
       }
       return absl::OkStatus();
     }));
-    if constexpr (kOuterBuild) {
-      status.Update(!status.ok() ? status
-                                 : EmitUnmatched(fiber, *index, emit_pair, static_cast<const ProbeEntry*>(nullptr)));
+    if constexpr (kBuildAlone != Alone::kNever) {
+      if (status.ok()) {
+        status = EmitAlone(fiber, *index, kBuildAlone == Alone::kWithPartner, [&](const BuildEntry& entry) {
+          return emit_pair(&entry, static_cast<const ProbeEntry*>(nullptr));
+        });
+      }
       matched_.Release(*memory_);
     }
     index->Release(*memory_);
     return status;
   }
 
-  template <typename Index, typename EmitPair, typename ProbeEntry>
-  absl::Status EmitUnmatched(Fiber& fiber, const Index& index, const EmitPair& emit_pair, const ProbeEntry* none) {
+  /// Calls `emit(entry)` for the entries in the index that have met a partner, or for those that have not.
+  template <typename Index, typename Emit>
+  absl::Status EmitAlone(Fiber& fiber, const Index& index, bool matched, const Emit& emit) {
     for (std::uint32_t first = 0; first < index.size(); ++first) {
       pace_.Step(fiber);
-      if (!index.IsFirst(first) || matched_.At(first)) {
+      if (!index.IsFirst(first) || matched_.At(first) != matched) {
         continue;
       }
       for (std::uint32_t number = first; number != Index::kNone; number = index.Next(number)) {
         pace_.Step(fiber);
-        if (absl::Status status = emit_pair(&index.At(number), none); !status.ok()) {
+        if (absl::Status status = emit(index.At(number)); !status.ok()) {
           return status;
         }
       }

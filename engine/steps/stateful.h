@@ -166,6 +166,14 @@ struct ReducedInOrder {
   Function function;
 };
 
+/// For OneOrNoneWithState: the first record of a key; the state is whether there was one.
+struct FirstOfKey {
+  template <typename R>
+  std::optional<R> operator()(bool& has_come, const R& record) const {
+    return std::exchange(has_come, true) ? std::nullopt : std::optional(record);
+  }
+};
+
 /// For OneOrNoneWithState: the first `count` records; the state is how many there were.
 struct AtMost {
   template <typename R>

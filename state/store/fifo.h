@@ -59,7 +59,16 @@ class Fifo {
   }
   void Clear(StateMemory& memory, SmallBlocks& blocks) { Pop(memory, blocks, size_); }
 
+  /// Takes the newest one away.
+  void PopNewest(StateMemory& memory, SmallBlocks& blocks) {
+    GLAIVE_CHECK(size_ > 0, "the newest of no elements");
+    --size_;
+    Pop(memory, blocks, 0);
+  }
+
   std::span<const T> elements() const { return {data_ + begin_, size_}; }
+  /// For one that puts them in another order.
+  std::span<T> elements() { return {data_ + begin_, size_}; }
   /// The newest one; there is one.
   T& back() { return data_[begin_ + size_ - 1]; }
   std::uint64_t size() const { return size_; }

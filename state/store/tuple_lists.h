@@ -92,14 +92,12 @@ class TupleLists {
   /// Calls `visit(tuple)` for each, from the first to the last, until it returns an error; returns that.
   template <typename Visit>
   absl::Status ForEach(const TupleList& list, const Visit& visit) const {
-    std::uint32_t number = list.last;
-    for (std::uint32_t i = 0; i < list.size; ++i) {
-      number = log_.At(number).next;
-      if (absl::Status status = visit(log_.At(number).tuple); !status.ok()) {
-        return status;
-      }
-    }
-    return absl::OkStatus();
+    return Walk(log_, list, visit);
+  }
+  /// The same for a visitor that changes tuples, but none of their texts.
+  template <typename Visit>
+  absl::Status ForEach(const TupleList& list, const Visit& visit) {
+    return Walk(log_, list, visit);
   }
 
   /// The bytes that the texts of a list's tuples refer to. Walks the list if there may be any.
@@ -114,8 +112,10 @@ class TupleLists {
     return bytes;
   }
 
-  /// Tuples in all lists, the bytes that their texts refer to, and those of the log.
+  /// Tuples in all lists, those that have been dropped, the bytes that the texts of the lists' refer to, and those of
+  /// the log.
   std::uint32_t size() const { return log_.size() - dropped_; }
+  std::uint32_t dropped() const { return dropped_; }
   std::uint64_t text_bytes() const { return text_bytes_ - dropped_text_bytes_; }
   std::uint64_t size_bytes() const { return log_.size_bytes() + texts_.size_bytes(); }
 
@@ -124,6 +124,18 @@ class TupleLists {
     T tuple;
     std::uint32_t next;
   };
+
+  template <typename Log, typename Visit>
+  static absl::Status Walk(Log& log, const TupleList& list, const Visit& visit) {
+    std::uint32_t number = list.last;
+    for (std::uint32_t i = 0; i < list.size; ++i) {
+      number = log.At(number).next;
+      if (absl::Status status = visit(log.At(number).tuple); !status.ok()) {
+        return status;
+      }
+    }
+    return absl::OkStatus();
+  }
 
   EntryLog<Link> log_;
   [[no_unique_address]] TextLog<T> texts_;  // of the log's tuples

@@ -91,6 +91,8 @@ std::vector<CatalogueEntry> SessionQueries();
 std::vector<CatalogueEntry> UnboundedQueries();
 std::vector<CatalogueEntry> KeyedQueries();
 std::vector<CatalogueEntry> JoinQueries();
+std::vector<CatalogueEntry> IntervalJoinQueries();
+std::vector<CatalogueEntry> ArrivalOrderQueries();
 std::vector<CatalogueEntry> StageQueries();
 std::vector<CatalogueEntry> ChainedQueries();
 std::vector<CatalogueEntry> CountingQueries();

@@ -26,7 +26,7 @@ void PrintCounts(std::ostream& out, std::string_view title, const std::map<std::
 constexpr std::string_view kWindows[] = {"tumbling", "sliding", "session", "unbounded", "as-of"};
 constexpr std::string_view kAggregates[] = {"count",    "sum",   "exact-sum", "min", "max",     "mean",
                                             "variance", "first", "last",      "top", "distinct"};
-constexpr std::string_view kJoins[] = {"inner", "left", "full"};
+constexpr std::string_view kJoins[] = {"inner", "left", "full", "semi", "anti"};
 constexpr std::string_view kKeys[] = {
     "1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes", "40 bytes", "a struct", "a text", "a struct with a text"};
 constexpr std::string_view kShapes[] = {"no stage",    "one stage",   "two stages",      "three stages",
@@ -40,6 +40,8 @@ constexpr std::string_view kOperators[] = {GLAIVE_STREAM_STEPS(GLAIVE_SIM_NAME, 
                                            "Split",
                                            "JoinTable",
                                            "Union",
+                                           "Within",
+                                           "Zip",
                                            "Partition",
                                            "Unkey",
                                            "DropKey",

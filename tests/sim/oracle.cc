@@ -22,7 +22,7 @@ std::string Record(const Event& event) {
 void AddPairs(const WindowKey& window, const std::vector<Event>& left, const std::vector<Event>& right, bool is_left,
               bool is_full, std::vector<Pair>& pairs) {
   for (const Event& one : left) {
-    for (const Event& other : right) pairs.push_back({window, one.amount, other.amount});
+    for (const Event& other : right) pairs.push_back({window, one.amount, other.amount, &other == right.data()});
     if (right.empty() && is_left) pairs.push_back({window, one.amount, std::nullopt});
   }
   for (const Event& other : right) {
@@ -205,6 +205,16 @@ std::vector<std::string> PairRows(const std::vector<Pair>& pairs, KeyText key_te
   for (const Pair& pair : pairs) {
     rows.push_back(
         RowText(pair.window, key_text(pair.window.key), absl::StrCat(Column(pair.left), ", ", Column(pair.right))));
+  }
+  return rows;
+}
+
+std::vector<std::string> OneSidedRows(const std::vector<Pair>& pairs, bool with_partner, KeyText key_text) {
+  std::vector<std::string> rows;
+  for (const Pair& pair : pairs) {
+    if (pair.is_first && pair.right.has_value() == with_partner) {
+      rows.push_back(RowText(pair.window, key_text(pair.window.key), Column(pair.left)));
+    }
   }
   return rows;
 }

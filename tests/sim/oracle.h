@@ -84,6 +84,7 @@ struct Pair {
   WindowKey window;
   std::optional<std::int64_t> left;
   std::optional<std::int64_t> right;
+  bool is_first = true;  // of its left record
 };
 
 /// Pairs of a join of two groupings with the same windows; `is_left` and `is_full`: also those without a partner.
@@ -94,5 +95,7 @@ std::vector<Pair> SessionPairsOf(const std::vector<Seen>& left, const std::vecto
 /// The records of the next stage: one of each pair, at its window's last millisecond, with its key and `amount_of` it.
 std::vector<Seen> ResultsOf(const std::vector<Pair>& pairs, const std::function<std::int64_t(const Pair&)>& amount_of);
 std::vector<std::string> PairRows(const std::vector<Pair>& pairs, KeyText key_text = PlainText);
+/// A row for each left record that has a partner, or for each that has none; `pairs` are those of a left join.
+std::vector<std::string> OneSidedRows(const std::vector<Pair>& pairs, bool with_partner, KeyText key_text = PlainText);
 
 }  // namespace glaive::sim

@@ -12,4 +12,16 @@ auto query = OnPages()
                  .Aggregate(Count{})
                  .To(Discard{});
 
+auto left_alone = SemiJoin(Clicks(), Clicks())
+                      .On(&Click::page, &Click::page)
+                      .Window(Tumbling{absl::Seconds(1)})
+                      .Keep(&Click::time_ms)
+                      .To(Discard{});
+
+auto near_each_other = TwoStreams()
+                           .Within(absl::Seconds(-1), absl::Seconds(1))
+                           .Keep(&Click::time_ms, &Click::price)
+                           .Filter([](const auto& row) { return std::get<1>(row.value) > 0; })
+                           .To(Discard{});
+
 }  // namespace glaive::engine
