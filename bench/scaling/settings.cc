@@ -109,7 +109,7 @@ void Register(engine::FlagSet& flags, Given& given, Settings& settings) {
                    {.min = 0, .max = 1'000'000});
   flags.AddInteger({.name = "keys", .group = group, .help = "distinct keys, where the query does not fix them"},
                    given.keys, {.min = 0, .max = 1ULL << 32});
-  flags.AddString({.name = "key-distribution", .group = group, .help = "uniform, zipf:Z or pareto:A"},
+  flags.AddString({.name = "key-distribution", .group = group, .help = "uniform, zipf:Z, pareto:A or geometric:P"},
                   given.key_distribution, "LAW");
 }
 

@@ -34,9 +34,10 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values) {
       values.seed);
   flags.AddInteger({.name = "keys", .group = group, .help = "distinct keys, where the profile does not fix them"},
                    values.keys, {.min = 1, .max = kMaxKeys});
-  flags.AddString(
-      {.name = "key-distribution", .group = group, .help = "uniform, zipf:Z or pareto:A; key 1 is the most frequent"},
-      values.key_distribution, "LAW");
+  flags.AddString({.name = "key-distribution",
+                   .group = group,
+                   .help = "uniform, zipf:Z, pareto:A or geometric:P; key 1 is the most frequent"},
+                  values.key_distribution, "LAW");
   flags.AddDouble({.name = "hot-key-share", .group = group, .help = "share of the records that carry key 1, 0 to 1"},
                   values.hot_key_share, {.min = 0, .max = 1});
   flags.AddInteger({.name = "event-rate",

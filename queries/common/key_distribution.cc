@@ -27,14 +27,17 @@ absl::StatusOr<KeyLaw> KeyLaw::Parse(const std::string& text) {
     law.kind = Kind::kZipf;
   } else if (absl::ConsumePrefix(&rest, "pareto:")) {
     law.kind = Kind::kPareto;
+  } else if (absl::ConsumePrefix(&rest, "geometric:")) {
+    law.kind = Kind::kGeometric;
   }
-  const bool is_number = absl::SimpleAtod(rest, &law.exponent);
-  const bool in_range =
-      law.exponent >= 0 && law.exponent <= kMaxExponent && (law.kind == Kind::kZipf || law.exponent > 0);
+  const bool is_number = absl::SimpleAtod(rest, &law.parameter);
+  const bool in_range = law.kind == Kind::kGeometric ? law.parameter > 0 && law.parameter < 1
+                                                     : law.parameter >= 0 && law.parameter <= kMaxExponent &&
+                                                           (law.kind == Kind::kZipf || law.parameter > 0);
   if (law.kind == Kind::kUniform || !is_number || !in_range) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text,
-                                                   "' is no distribution of keys; there are uniform, zipf:Z ",
-                                                   "with Z from 0 to 10, and pareto:A with A above 0 up to 10"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", text, "' is no distribution of keys; there are uniform, zipf:Z ",
+        "with Z from 0 to 10, pareto:A with A above 0 up to 10, and geometric:P ", "with P between 0 and 1"));
   }
   return law;
 }
@@ -58,7 +61,7 @@ KeyDistribution::KeyDistribution(const KeyOptions& options)
   if (options.law.kind == KeyLaw::Kind::kZipf) {
     first_area_ = Integral(1.5) - 1;
     last_area_ = Integral(static_cast<double>(options.count) + 0.5);
-    sure_ = 2 - InverseIntegral(Integral(2.5) - std::pow(2, -options.law.exponent));
+    sure_ = 2 - InverseIntegral(Integral(2.5) - std::pow(2, -options.law.parameter));
   }
 }
 
@@ -71,6 +74,8 @@ std::uint64_t KeyDistribution::Draw(std::uint64_t random) const {
       return DrawZipf(random);
     case KeyLaw::Kind::kPareto:
       return DrawPareto(Unit(random));
+    case KeyLaw::Kind::kGeometric:
+      return DrawGeometric(Unit(random));
     case KeyLaw::Kind::kUniform:
       break;
   }
@@ -78,13 +83,13 @@ std::uint64_t KeyDistribution::Draw(std::uint64_t random) const {
 }
 
 double KeyDistribution::Integral(double x) const {
-  const double rest = 1 - options_.law.exponent;
+  const double rest = 1 - options_.law.parameter;
   const double log = std::log(x);
   return std::abs(rest * log) < 1e-12 ? log : std::expm1(rest * log) / rest;
 }
 
 double KeyDistribution::InverseIntegral(double area) const {
-  const double rest = 1 - options_.law.exponent;
+  const double rest = 1 - options_.law.parameter;
   // Rounding may carry the argument just beyond what the logarithm takes.
   return std::abs(rest * area) < 1e-12 ? std::exp(area) : std::exp(std::log1p(std::max(rest * area, -1.0)) / rest);
 }
@@ -94,7 +99,7 @@ std::uint64_t KeyDistribution::DrawZipf(std::uint64_t random) const {
     const double area = last_area_ + Unit(attempt) * (first_area_ - last_area_);
     const double x = InverseIntegral(area);
     const double key = std::clamp(std::floor(x + 0.5), 1.0, static_cast<double>(options_.count));
-    if (key - x <= sure_ || area >= Integral(key + 0.5) - std::pow(key, -options_.law.exponent)) {
+    if (key - x <= sure_ || area >= Integral(key + 0.5) - std::pow(key, -options_.law.parameter)) {
       return static_cast<std::uint64_t>(key);
     }
   }
@@ -102,9 +107,16 @@ std::uint64_t KeyDistribution::DrawZipf(std::uint64_t random) const {
 
 std::uint64_t KeyDistribution::DrawPareto(double unit) const {
   const auto end = static_cast<double>(options_.count) + 1;
-  const double share = 1 - std::pow(end, -options_.law.exponent);  // of an uncut variable, what lies before the end
-  const double x = std::pow(1 - unit * share, -1 / options_.law.exponent);
+  const double share = 1 - std::pow(end, -options_.law.parameter);  // of an uncut variable, what lies before the end
+  const double x = std::pow(1 - unit * share, -1 / options_.law.parameter);
   return std::min(static_cast<std::uint64_t>(x), options_.count);
+}
+
+std::uint64_t KeyDistribution::DrawGeometric(double unit) const {
+  const double ratio = std::log1p(-options_.law.parameter);                       // of a key to the one before
+  const double share = -std::expm1(ratio * static_cast<double>(options_.count));  // of an uncut variable, likewise
+  const double before = std::floor(std::log1p(-unit * share) / ratio);
+  return 1 + static_cast<std::uint64_t>(std::clamp(before, 0.0, static_cast<double>(options_.count - 1)));
 }
 
 }  // namespace glaive::queries

@@ -1,11 +1,12 @@
 // KeyDistribution: which keys a generated stream has, and how often: uniform, Zipf or Pareto over 1 .. count, and a hot
 // key beside them. Immutable and safe to share; a draw is a pure function of 64 random bits.
 //
-//   uniform    every key alike
-//   zipf:Z     key k with a probability in proportion to k^-Z, exactly (rejection-inversion: Hoermann and Derflinger,
-//              ACM TOMACS 6(3), 1996); Z = 0 is uniform
-//   pareto:A   the integer part of a Pareto(A) variable with minimum 1, cut off behind `count`: few heavy hitters and a
-//              long tail
+//   uniform      every key alike
+//   zipf:Z       key k with a probability in proportion to k^-Z, exactly (rejection-inversion: Hoermann and Derflinger,
+//                ACM TOMACS 6(3), 1996); Z = 0 is uniform
+//   pareto:A     the integer part of a Pareto(A) variable with minimum 1, cut off behind `count`: few heavy hitters and
+//                a long tail
+//   geometric:P  key k with a probability in proportion to (1 - P)^k
 //
 //   absl::StatusOr<KeyLaw> law = KeyLaw::Parse("zipf:1.16");
 //   KeyDistribution keys({.count = 1'000'000, .law = *law});
@@ -21,13 +22,13 @@
 namespace glaive::queries {
 
 struct KeyLaw {
-  enum class Kind : std::uint8_t { kUniform, kZipf, kPareto };
+  enum class Kind : std::uint8_t { kUniform, kZipf, kPareto, kGeometric };
 
   /// InvalidArgument with the forms that there are.
   static absl::StatusOr<KeyLaw> Parse(const std::string& text);
 
   Kind kind = Kind::kUniform;
-  double exponent = 0;  // of zipf from 0 to 10, of pareto above 0 to 10
+  double parameter = 0;  // of zipf from 0 to 10, of pareto above 0 to 10, of geometric between 0 and 1
 };
 
 inline constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 48;
@@ -46,12 +47,13 @@ class KeyDistribution {
   /// `options` must be valid.
   explicit KeyDistribution(const KeyOptions& options);
 
-  /// A key from 1 to count. Some ns; Zipf and Pareto some 50.
+  /// A key from 1 to count. Some ns; the others some 50.
   std::uint64_t Draw(std::uint64_t random) const;
 
  private:
   std::uint64_t DrawZipf(std::uint64_t random) const;
   std::uint64_t DrawPareto(double unit) const;
+  std::uint64_t DrawGeometric(double unit) const;
 
   // The integral of x^-exponent from 1 on, and its inverse.
   double Integral(double x) const;

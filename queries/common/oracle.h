@@ -56,13 +56,12 @@ class Oracle {
       : query_(std::move(query)), input_(std::move(input)), windows_(windows) {}
 
   /// Checks rows in any order; for `leads` see RowCheck. `Account` is what a key has in a window: Add(record), and
-  /// value(), which may be an optional: an empty one is no row. `watch` may end the check.
+  /// value(), which may be an optional: an empty one is no row. Or rows(): pairs of a row's key and value. `watch` may
+  /// end the check.
   template <typename Account>
   Verdict Check(const KeyOf& key_of, std::span<const ResultRow> emitted, const RowCheck::Leads& leads = nullptr,
                 const Watch& watch = GoOn) const {
-    using Value = std::remove_cvref_t<decltype(std::declval<const Account&>().value())>;
-    constexpr bool kIsReal = std::floating_point<Value> || std::same_as<Value, std::optional<double>>;
-    RowCheck check(query_, kIsReal ? ValueKind::kReal : ValueKind::kInteger, emitted, leads);
+    RowCheck check(query_, kIsReal<Account> ? ValueKind::kReal : ValueKind::kInteger, emitted, leads);
     switch (windows_.kind) {
       case CheckedWindows::Kind::kSession:
         return Finish(CheckSessions<Account>(key_of, watch, check), check);
@@ -147,7 +146,7 @@ class Oracle {
           account.Add(record->second);
           end_ms = record->first + windows_.size_ms;
         }
-        AppendRow({.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key}, account.value(), rows);
+        AppendRowsOf({.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key}, account, rows);
       }
     }
     check.Windows(std::move(rows));
@@ -171,11 +170,30 @@ class Oracle {
         changed.insert(key);
       }
       for (const std::uint64_t key : changed) {
-        AppendRow({.window_start_ms = kMin, .window_end_ms = end_ms, .key = key}, accounts[key].value(), rows);
+        AppendRowsOf({.window_start_ms = kMin, .window_end_ms = end_ms, .key = key}, accounts[key], rows);
       }
     }
     check.Windows(std::move(rows));
     return read;
+  }
+
+  template <typename Account>
+  static constexpr bool kIsReal = requires(const Account& account) {
+    requires std::floating_point<decltype(account.value())> ||
+                 std::same_as<decltype(account.value()), std::optional<double>>;
+  };
+
+  /// The row of an account, or the rows of one that has several.
+  template <typename Account>
+  static void AppendRowsOf(ResultRow row, const Account& account, std::vector<ResultRow>& rows) {
+    if constexpr (requires { account.rows(); }) {
+      for (const auto& [key, value] : account.rows()) {
+        row.key = ValueBits(key);
+        AppendRow(row, value, rows);
+      }
+    } else {
+      AppendRow(row, account.value(), rows);
+    }
   }
 
   /// `row` with its value, unless that is empty.
@@ -219,7 +237,7 @@ class Oracle {
     std::vector<ResultRow> rows;
     rows.reserve(accounts.size());
     for (const auto& [key, account] : accounts) {
-      AppendRow({.window_start_ms = start_ms, .window_end_ms = EndMs(start_ms), .key = key}, account.value(), rows);
+      AppendRowsOf({.window_start_ms = start_ms, .window_end_ms = EndMs(start_ms), .key = key}, account, rows);
     }
     std::ranges::sort(rows);
     return rows;

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "queries/common/random.h"
-#include "queries/wordcount/vocabulary.h"
+#include "queries/common/vocabulary.h"
 
 namespace glaive::queries::wordcount {
 namespace {

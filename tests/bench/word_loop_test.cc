@@ -74,7 +74,8 @@ TYPED_TEST(WordTableTest, AnAbsurdNumberOfWordsIsRefused) {
 TYPED_TEST(WordTableTest, ALoopOverItEmitsWhatTheOracleExpects) {
   constexpr std::uint64_t kLines = 2'000;
   constexpr std::uint64_t kRepetitions = 3;
-  const LineGenerator generator({.keys = {.count = 500, .law = {.kind = queries::KeyLaw::Kind::kZipf, .exponent = 1}}});
+  const LineGenerator generator(
+      {.keys = {.count = 500, .law = {.kind = queries::KeyLaw::Kind::kZipf, .parameter = 1}}});
   std::vector<TextLine> lines(kLines);
   generator.Fill(0, 0, lines);
   absl::StatusOr<WordLoop<TypeParam>> loop = WordLoop<TypeParam>::Create(500);

@@ -181,6 +181,7 @@ OWN = {
             "late-output": Effect("late.csv", lambda before, after: any(name.startswith("late.csv") for name in after.files),
                                   ["--disorder=20s", *LATE])},
     "nb7": {"window": WINDOW},
+    "top_words": {"window": WINDOW, "slide": Effect("250ms", "rows")},
     "nb8": {"profile": Effect("beam", "rows"), "join": Effect("full", "rows"), "windows": Effect("sliding", "rows"),
             "window": WINDOW, "slide": Effect("3h", "rows", ["--windows=sliding"]),
             "export-sellers": SELLERS},

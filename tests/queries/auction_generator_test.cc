@@ -22,7 +22,7 @@ std::unique_ptr<Generator<Auction>> MakeAuctions(const InputOptions& input) {
 }
 
 TEST(AuctionGeneratorTest, AnyPartCanBeGeneratedInAnyOrderAndIsAlwaysTheSame) {
-  InputOptions input{.seed = 7, .keys = {.count = 1'000, .law = {.kind = KeyLaw::Kind::kZipf, .exponent = 1}}};
+  InputOptions input{.seed = 7, .keys = {.count = 1'000, .law = {.kind = KeyLaw::Kind::kZipf, .parameter = 1}}};
   input.timeline = {.rate = {.records = 7'919, .span_ms = 104'729}, .disorder_ms = 50};
   ExpectAnyPartInAnyOrderIsTheSame<Auction>(AuctionGenerator(input));
 }

@@ -42,7 +42,7 @@ void ExpectShares(Field TaskEvent::* field, const std::map<Field, double>& share
 }
 
 TEST(TaskEventGeneratorTest, AnyPartCanBeGeneratedInAnyOrderAndIsAlwaysTheSame) {
-  InputOptions input{.seed = 7, .keys = {.count = kJobs, .law = {.kind = KeyLaw::Kind::kZipf, .exponent = 0.9}}};
+  InputOptions input{.seed = 7, .keys = {.count = kJobs, .law = {.kind = KeyLaw::Kind::kZipf, .parameter = 0.9}}};
   input.timeline = {.rate = {.records = 7'919, .span_ms = 104'729}, .disorder_ms = 50};
   ExpectAnyPartInAnyOrderIsTheSame<TaskEvent>(TaskEventGenerator(input));
 }
@@ -56,7 +56,7 @@ TEST(TaskEventGeneratorTest, EventTimesAreTheTimelines) {
 }
 
 TEST(TaskEventGeneratorTest, JobsFollowTheOptionsKeys) {
-  const KeyLaw law{.kind = KeyLaw::Kind::kZipf, .exponent = 1};
+  const KeyLaw law{.kind = KeyLaw::Kind::kZipf, .parameter = 1};
   std::map<std::int64_t, std::uint64_t> events;
   for (const TaskEvent& event :
        FirstRecords<TaskEvent>(TaskEventGenerator({.keys = {.count = 3, .law = law}}), kEvents)) {

@@ -67,7 +67,7 @@ QueryRun<TaskEvent> RunCm(const CmCase& query, const engine::Workload& cluster, 
                           std::int64_t disorder_ms) {
   reading.span_ms = 42'000;  // a multiple of all slides
   InputOptions input{.seed = cluster.seed,
-                     .keys = {.count = cluster.keys, .law = {.kind = KeyLaw::Kind::kZipf, .exponent = 0.9}}};
+                     .keys = {.count = cluster.keys, .law = {.kind = KeyLaw::Kind::kZipf, .parameter = 0.9}}};
   input.timeline = {.rate = {.records = cluster.records, .span_ms = reading.span_ms},
                     .align_ms = reading.span_ms,
                     .disorder_ms = disorder_ms};

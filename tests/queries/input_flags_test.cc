@@ -128,7 +128,7 @@ TEST(MakeInputTest, SaysWhatTheFlagsSay) {
   EXPECT_EQ(input.seed, 4U);
   EXPECT_EQ(input.keys.count, 5U);
   EXPECT_EQ(input.keys.law.kind, KeyLaw::Kind::kZipf);
-  EXPECT_EQ(input.keys.law.exponent, 0.5);
+  EXPECT_EQ(input.keys.law.parameter, 0.5);
   EXPECT_EQ(input.keys.hot_share, 0.25);
   EXPECT_EQ(input.timeline.disorder_ms, 250);
   EXPECT_EQ(Timeline(input.timeline).start_time_ms() % kWindowMs, 0);

@@ -45,9 +45,11 @@ std::vector<double> Probabilities(const KeyLaw& law, std::uint64_t count) {
     const auto k = static_cast<double>(key);
     double weight = 1;
     if (law.kind == KeyLaw::Kind::kZipf) {
-      weight = std::pow(k, -law.exponent);
+      weight = std::pow(k, -law.parameter);
     } else if (law.kind == KeyLaw::Kind::kPareto) {
-      weight = std::pow(k, -law.exponent) - std::pow(k + 1, -law.exponent);
+      weight = std::pow(k, -law.parameter) - std::pow(k + 1, -law.parameter);
+    } else if (law.kind == KeyLaw::Kind::kGeometric) {
+      weight = std::pow(1 - law.parameter, k);
     }
     weights.push_back(weight);
     sum += weight;
@@ -62,7 +64,7 @@ class KeyDistributionTest : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Laws, KeyDistributionTest,
                          testing::Values("uniform", "zipf:0", "zipf:0.2", "zipf:0.9", "zipf:1", "zipf:1.16", "zipf:2",
-                                         "pareto:1.16", "pareto:0.3"));
+                                         "pareto:1.16", "pareto:0.3", "geometric:0.1", "geometric:0.0001"));
 
 TEST_P(KeyDistributionTest, EachOfAFewKeysHasItsExactShare) {
   for (const std::uint64_t count : {2U, 3U, 40U}) {
@@ -188,26 +190,29 @@ TEST(KeyDistributionManyKeysTest, ATrillionKeysFallOffByParetosPower) {
 TEST(KeyLawTest, ReadsEveryForm) {
   EXPECT_EQ(LawOf("uniform").kind, KeyLaw::Kind::kUniform);
   EXPECT_EQ(LawOf("zipf:1.16").kind, KeyLaw::Kind::kZipf);
-  EXPECT_EQ(LawOf("zipf:1.16").exponent, 1.16);
+  EXPECT_EQ(LawOf("zipf:1.16").parameter, 1.16);
   EXPECT_EQ(LawOf("pareto:0.5").kind, KeyLaw::Kind::kPareto);
-  EXPECT_EQ(LawOf("pareto:0.5").exponent, 0.5);
-  EXPECT_EQ(LawOf("zipf:0.1234567890123456").exponent, 0.1234567890123456);
-  EXPECT_EQ(LawOf("zipf:1e-17").exponent, 1e-17);
+  EXPECT_EQ(LawOf("pareto:0.5").parameter, 0.5);
+  EXPECT_EQ(LawOf("zipf:0.1234567890123456").parameter, 0.1234567890123456);
+  EXPECT_EQ(LawOf("zipf:1e-17").parameter, 1e-17);
+  EXPECT_EQ(LawOf("geometric:0.1").kind, KeyLaw::Kind::kGeometric);
+  EXPECT_EQ(LawOf("geometric:0.1").parameter, 0.1);
   EXPECT_EQ(LawOf("zipf:0").kind, KeyLaw::Kind::kZipf);
-  EXPECT_EQ(LawOf("zipf:0").exponent, 0);
-  EXPECT_EQ(LawOf("zipf:10").exponent, 10);
-  EXPECT_EQ(LawOf("pareto:9.999999999999998").exponent, 9.999999999999998);
+  EXPECT_EQ(LawOf("zipf:0").parameter, 0);
+  EXPECT_EQ(LawOf("zipf:10").parameter, 10);
+  EXPECT_EQ(LawOf("pareto:9.999999999999998").parameter, 9.999999999999998);
 }
 
 TEST(KeyLawTest, WhatIsNoLawIsRefusedWithTheFormsThatThereAre) {
   for (const char* text : {"", "zipf", "zipf:", "zipf:x", "zipf:-0.1", "zipf:10.5", "zipf:nan", "zipf:inf", "Zipf:1",
-                           "pareto:0", "pareto:-1", "pareto:11", "pareto:1,16", "uniform:1", "uniform ", "1.16"}) {
+                           "pareto:0", "pareto:-1", "pareto:11", "pareto:1,16", "uniform:1", "uniform ", "1.16",
+                           "geometric:0", "geometric:1", "geometric:nan"}) {
     const absl::StatusOr<KeyLaw> law = KeyLaw::Parse(text);
     EXPECT_EQ(law.status().code(), absl::StatusCode::kInvalidArgument) << text;
     EXPECT_EQ(law.status().message(),
               absl::StrCat("'", text,
                            "' is no distribution of keys; there are uniform, zipf:Z with Z from 0 to 10, "
-                           "and pareto:A with A above 0 up to 10"));
+                           "pareto:A with A above 0 up to 10, and geometric:P with P between 0 and 1"));
   }
 }
 

@@ -22,7 +22,7 @@ constexpr std::uint64_t kBids = 100'000;
 std::unique_ptr<Generator<Bid>> MakeBids(const InputOptions& input) { return std::make_unique<BidGenerator>(input); }
 
 TEST(BidGeneratorTest, AnyPartCanBeGeneratedInAnyOrderAndIsAlwaysTheSame) {
-  InputOptions input{.seed = 7, .keys = {.count = 1'000, .law = {.kind = KeyLaw::Kind::kPareto, .exponent = 1.16}}};
+  InputOptions input{.seed = 7, .keys = {.count = 1'000, .law = {.kind = KeyLaw::Kind::kPareto, .parameter = 1.16}}};
   input.timeline = {.rate = {.records = 7'919, .span_ms = 104'729}, .disorder_ms = 50};
   ExpectAnyPartInAnyOrderIsTheSame<Bid>(BidGenerator(input));
 }
@@ -34,7 +34,7 @@ TEST(BidGeneratorTest, SeedsAndExecutorsDrawDifferentBids) {
 TEST(BidGeneratorTest, EventTimesAreTheTimelines) { ExpectEventTimesOfTheTimeline<Bid>(MakeBids, BidTime{}); }
 
 TEST(BidGeneratorTest, AuctionsFollowTheOptionsKeys) {
-  const KeyOptions keys{.count = 50, .law = {.kind = KeyLaw::Kind::kPareto, .exponent = 1.16}, .hot_share = 0.1};
+  const KeyOptions keys{.count = 50, .law = {.kind = KeyLaw::Kind::kPareto, .parameter = 1.16}, .hot_share = 0.1};
   std::array<std::uint64_t, 51> bids{};
   for (const Bid& bid : FirstRecords<Bid>(BidGenerator({.keys = keys}), kBids)) {
     ++bids.at(bid.auction);

@@ -32,7 +32,7 @@ std::optional<std::uint64_t> AuctionOf(const Bid& bid) { return bid.auction; }
 
 QueryRun<Bid> RunNb7(const engine::Workload& cluster, const Reading& reading, std::int64_t disorder_ms) {
   InputOptions input{.seed = cluster.seed,
-                     .keys = {.count = cluster.keys, .law = {.kind = KeyLaw::Kind::kPareto, .exponent = 1.16}}};
+                     .keys = {.count = cluster.keys, .law = {.kind = KeyLaw::Kind::kPareto, .parameter = 1.16}}};
   input.timeline = {.rate = {.records = cluster.records, .span_ms = reading.span_ms},
                     .align_ms = kWindowMs,
                     .disorder_ms = disorder_ms};

@@ -87,10 +87,10 @@ QueryRun<R> RunQuery(const engine::Workload& cluster, std::shared_ptr<const Gene
 }
 
 /// What --verify does: every node checks the rows of its leaders, by `check(rows, leads)`, and one of them the totals
-/// of all.
+/// of all. `keys`: whether the leader of a row's key has to have it.
 template <typename Check>
 absl::Status VerifyNodes(const engine::Workload& cluster, const std::vector<std::vector<ResultRow>>& rows_by_leader,
-                         const Check& check) {
+                         const Check& check, Keys keys = Keys::kLed) {
   std::vector<std::string> nodes;
   for (std::uint32_t node = 0; node < cluster.nodes; ++node) {
     std::vector<ExecutorId> leaders;
@@ -98,7 +98,7 @@ absl::Status VerifyNodes(const engine::Workload& cluster, const std::vector<std:
       leaders.push_back(ExecutorId{node * cluster.executors + i});
     }
     const absl::StatusOr<LeaderRows> rows =
-        RowsOfLeaders("query", rows_by_leader, leaders, state::KeyHash(engine::RunTokenOf(cluster)));
+        RowsOfLeaders("query", rows_by_leader, leaders, state::KeyHash(engine::RunTokenOf(cluster)), keys);
     if (!rows.ok()) {
       return rows.status();
     }
@@ -111,11 +111,15 @@ absl::Status VerifyNodes(const engine::Workload& cluster, const std::vector<std:
   return CheckAllTotals("query", nodes);
 }
 template <typename Account, typename R>
-absl::Status Verify(const QueryRun<R>& run, const CheckedWindows& windows, const typename Oracle<R>::KeyOf& key_of) {
+absl::Status Verify(const QueryRun<R>& run, const CheckedWindows& windows, const typename Oracle<R>::KeyOf& key_of,
+                    Keys keys = Keys::kLed) {
   const Oracle<R> oracle("query", run.input, windows);
-  return VerifyNodes(run.cluster, run.rows, [&](const std::vector<ResultRow>& rows, const RowCheck::Leads& leads) {
-    return oracle.template Check<Account>(key_of, rows, leads);
-  });
+  return VerifyNodes(
+      run.cluster, run.rows,
+      [&](const std::vector<ResultRow>& rows, const RowCheck::Leads& leads) {
+        return oracle.template Check<Account>(key_of, rows, leads);
+      },
+      keys);
 }
 
 /// What holds of a run whose rows `verify(run)` finds right, and of whose records so many were late.

@@ -35,7 +35,7 @@ TEST(SellerGeneratorTest, EventTimesAreTheTimelines) {
 }
 
 TEST(SellerGeneratorTest, IdsAreUniformWhateverTheOptionsDistributionIs) {
-  const KeyOptions keys{.count = 50, .law = {.kind = KeyLaw::Kind::kZipf, .exponent = 2}, .hot_share = 0.5};
+  const KeyOptions keys{.count = 50, .law = {.kind = KeyLaw::Kind::kZipf, .parameter = 2}, .hot_share = 0.5};
   std::array<std::uint64_t, 51> sellers{};
   for (const Seller& seller : FirstRecords<Seller>(SellerGenerator({.keys = keys}), kSellers)) {
     ++sellers.at(std::uint64_t{seller.id});

@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "queries/common/vocabulary.h"
 #include "queries/wordcount/generator.h"
-#include "queries/wordcount/vocabulary.h"
 #include "queries/wordcount/words.h"
 #include "tests/queries/generator_checks.h"
 #include "tests/queries/statistics.h"
@@ -86,7 +86,7 @@ TEST(VocabularyTest, MostWordsHaveTwoToTwelveBytesAndSomeMore) {
 }
 
 TEST(LineGeneratorTest, AnyPartCanBeGeneratedInAnyOrderAndIsAlwaysTheSame) {
-  InputOptions input{.seed = 7, .keys = {.count = 1'000, .law = {.kind = KeyLaw::Kind::kZipf, .exponent = 1}}};
+  InputOptions input{.seed = 7, .keys = {.count = 1'000, .law = {.kind = KeyLaw::Kind::kZipf, .parameter = 1}}};
   input.timeline = {.rate = {.records = 7'919, .span_ms = 104'729}, .disorder_ms = 50};
   ExpectAnyPartInAnyOrderIsTheSame<TextLine>(LineGenerator(input));
 }

@@ -30,7 +30,7 @@ std::int64_t WindowOf(Form form) { return form == Form::kWindowed ? kWindowMs : 
 QueryRun<TextLine> RunWordcount(Form form, const engine::Workload& cluster, const Reading& reading,
                                 std::int64_t disorder_ms) {
   InputOptions input{.seed = cluster.seed,
-                     .keys = {.count = cluster.keys, .law = {.kind = KeyLaw::Kind::kZipf, .exponent = 1}}};
+                     .keys = {.count = cluster.keys, .law = {.kind = KeyLaw::Kind::kZipf, .parameter = 1}}};
   input.timeline = {.rate = {.records = cluster.records, .span_ms = reading.span_ms},
                     .align_ms = kWindowMs,
                     .disorder_ms = disorder_ms};

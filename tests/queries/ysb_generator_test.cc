@@ -165,7 +165,7 @@ TEST(YsbGeneratorYahooTest, EveryRecordNamesOneOfTheAdsByIdAndUuid) {
 }
 
 TEST(YsbGeneratorLawTest, KeysFollowTheLawInBothProfiles) {
-  const InputOptions input{.keys = {.count = 1'000, .law = {.kind = KeyLaw::Kind::kZipf, .exponent = 1}}};
+  const InputOptions input{.keys = {.count = 1'000, .law = {.kind = KeyLaw::Kind::kZipf, .parameter = 1}}};
   constexpr double kSum = 7.485470860550343;  // of 1 / k up to 1,000
   const std::vector<Ad> ads = AllAds();
   std::uint64_t slash_second = 0;

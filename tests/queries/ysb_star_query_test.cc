@@ -49,7 +49,7 @@ absl::Status VerifyYsbStar(const QueryRun<YsbEvent>& run) {
 QueryRun<YsbEvent> RunYsbStar(engine::Workload cluster, const Reading& reading, std::int64_t disorder_ms) {
   cluster.records = 3'000;
   cluster.max_lead_ms = 4 * kWindowMs;
-  InputOptions input{.seed = cluster.seed, .keys = {.law = {.kind = KeyLaw::Kind::kZipf, .exponent = 1.2}}};
+  InputOptions input{.seed = cluster.seed, .keys = {.law = {.kind = KeyLaw::Kind::kZipf, .parameter = 1.2}}};
   input.timeline = {.rate = {.records = cluster.records, .span_ms = reading.span_ms},
                     .align_ms = kWindowMs,
                     .disorder_ms = disorder_ms};

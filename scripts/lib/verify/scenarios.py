@@ -92,6 +92,7 @@ ALL = [
     *both("ysb/slash", "--profile=slash", "--key-distribution=zipf:0.8", window_ms=600_000),
     *both("ysb/yahoo", "--profile=yahoo", window_ms=10_000, tables=("ads",)),
     *both("ysb_star", "--key-distribution=zipf:1.2", window_ms=10_000, tables=("ads",)),
+    *both("top_words", keys=50, window_ms=1_000, slide_ms=500),
     *both("nb7", window_ms=60_000),
     both("nb7", "--idle-flows=2", "--idle-for=600ms", "--idle-timeout=100ms", window_ms=60_000)[1],
     *both("nb7", "--key-distribution=zipf:1.16", "--window=7s", window_ms=7_000),

@@ -19,12 +19,23 @@ namespace {
 
 using namespace engine;  // NOLINT(google-build-using-namespace): these queries read as a user's do
 
-constexpr std::int64_t kLowerMs = -40;
-constexpr std::int64_t kUpperMs = 110;
+/// How much later the right event is at least and at most, ms.
+struct Bounds {
+  std::int64_t lower_ms;
+  std::int64_t upper_ms;
+
+  bool Hold(const Event& left, const Event& right) const {
+    const std::int64_t apart_ms = right.time_ms - left.time_ms;
+    return apart_ms >= lower_ms && apart_ms <= upper_ms;
+  }
+};
+constexpr Bounds kAround{.lower_ms = -40, .upper_ms = 110};
+/// Far behind the left event, so that it waits for long.
+constexpr Bounds kBehind{.lower_ms = 300, .upper_ms = 380};
 
 /// The oracle's nested loop. Without keys the key of all is 0, and only events of kind 0 are joined. `is_left` and
 /// `is_full`: also those without a partner.
-std::vector<Pair> PairsWithin(const Input& input, bool by_key, bool is_left, bool is_full) {
+std::vector<Pair> PairsWithin(const Input& input, const Bounds& bounds, bool by_key, bool is_left, bool is_full) {
   const std::vector<Seen> left = Read(input, 0);
   const std::vector<Seen> right = Read(input, 1);
   std::vector<bool> right_has_met(right.size());
@@ -41,8 +52,7 @@ std::vector<Pair> PairsWithin(const Input& input, bool by_key, bool is_left, boo
     for (std::size_t i = 0; i < right.size(); ++i) {
       const Event& other = right[i].event;
       if (!by_key && other.kind != 0) continue;
-      const std::int64_t apart_ms = other.time_ms - one.event.time_ms;
-      if ((by_key && other.key != one.event.key) || apart_ms < kLowerMs || apart_ms > kUpperMs) continue;
+      if ((by_key && other.key != one.event.key) || !bounds.Hold(one.event, other)) continue;
       add(one.event, other, one.event.amount, other.amount);
       has_met = true;
       right_has_met[i] = true;
@@ -56,15 +66,13 @@ std::vector<Pair> PairsWithin(const Input& input, bool by_key, bool is_left, boo
   return pairs;
 }
 
-/// A row for each left event that has a partner, by key.
+/// A row for each left event that has a partner far behind it, by key.
 std::vector<std::string> RowsWithPartner(const Input& input) {
   const std::vector<Seen> right = Read(input, 1);
   std::vector<std::string> rows;
   for (const auto& [one, judged_by_ms] : Read(input, 0)) {
-    const bool has_met = std::ranges::any_of(right, [&one](const Seen& other) {
-      const std::int64_t apart_ms = other.event.time_ms - one.time_ms;
-      return other.event.key == one.key && apart_ms >= kLowerMs && apart_ms <= kUpperMs;
-    });
+    const bool has_met = std::ranges::any_of(
+        right, [&one](const Seen& other) { return other.event.key == one.key && kBehind.Hold(one, other.event); });
     if (has_met) {
       rows.push_back(RowText({one.time_ms, one.time_ms + 1, one.key}, PlainText(one.key), absl::StrCat(one.amount)));
     }
@@ -82,6 +90,7 @@ CatalogueEntry Interval(std::string_view name, std::string_view key,
           .key = key,
           .shape = "no stage",
           .sources = 2,
+          .share = 2,
           .rows_wait_for = RowsWaitFor::kNothing,
           .compares_flows = false,
           .unites_sources = true,
@@ -92,10 +101,10 @@ CatalogueEntry Interval(std::string_view name, std::string_view key,
 }
 
 template <JoinKind kKind>
-auto WithinOf(const QueryParts& parts) {
+auto WithinOf(const QueryParts& parts, const Bounds& bounds) {
   return JoinOfKind<kKind>(FirstOfAll(parts), SecondOfAll(parts))
       .On(&Event::key, &Event::key)
-      .Within(Millis(kLowerMs), Millis(kUpperMs));
+      .Within(Millis(bounds.lower_ms), Millis(bounds.upper_ms));
 }
 
 }  // namespace
@@ -104,13 +113,15 @@ std::vector<CatalogueEntry> IntervalJoinQueries() {
   return {Interval(
               "interval full join by key", "8 bytes",
               [](const QueryParts& parts) {
-                return WithinOf<JoinKind::kFull>(parts).Keep(&Event::amount, &Event::amount).To(StoreRows{parts.rows});
+                return WithinOf<JoinKind::kFull>(parts, kAround)
+                    .Keep(&Event::amount, &Event::amount)
+                    .To(StoreRows{parts.rows});
               },
-              [](const Input& input) { return PairRows(PairsWithin(input, true, true, true)); }),
+              [](const Input& input) { return PairRows(PairsWithin(input, kAround, true, true, true)); }),
           Interval(
               "interval semi join by key", "8 bytes",
               [](const QueryParts& parts) {
-                return WithinOf<JoinKind::kSemi>(parts).Keep(&Event::amount).To(StoreRows{parts.rows});
+                return WithinOf<JoinKind::kSemi>(parts, kBehind).Keep(&Event::amount).To(StoreRows{parts.rows});
               },
               &RowsWithPartner),
           Interval(
@@ -118,12 +129,12 @@ std::vector<CatalogueEntry> IntervalJoinQueries() {
               [](const QueryParts& parts) {
                 return Join(FirstOfAll(parts).Filter([](const Event& event) { return event.kind == 0; }),
                             SecondOfAll(parts).Filter([](const Event& event) { return event.kind == 0; }))
-                    .Within(Millis(kLowerMs), Millis(kUpperMs))
+                    .Within(Millis(kBehind.lower_ms), Millis(kBehind.upper_ms))
                     .Keep(&Event::amount, &Event::amount)
                     .To(StoreRows{parts.rows});
               },
               [](const Input& input) {
-                return PairRows(PairsWithin(input, false, false, false),
+                return PairRows(PairsWithin(input, kBehind, false, false, false),
                                 [](std::uint64_t) { return std::string("all"); });
               })};
 }

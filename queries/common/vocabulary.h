@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace glaive::queries::wordcount {
+namespace glaive::queries {
 
 struct GeneratedWord {
   std::string_view view() const { return {bytes.data(), length}; }
@@ -22,4 +22,4 @@ struct GeneratedWord {
 /// `number` is from 1 to kMaxKeys (queries/common/key_distribution.h).
 GeneratedWord WordOf(std::uint64_t number);
 
-}  // namespace glaive::queries::wordcount
+}  // namespace glaive::queries

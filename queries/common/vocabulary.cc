@@ -1,10 +1,10 @@
-#include "queries/wordcount/vocabulary.h"
+#include "queries/common/vocabulary.h"
 
 #include <algorithm>
 
 #include "queries/common/random.h"
 
-namespace glaive::queries::wordcount {
+namespace glaive::queries {
 namespace {
 
 constexpr std::uint64_t kFrequent = 100;
@@ -45,4 +45,4 @@ GeneratedWord WordOf(std::uint64_t number) {
   return word;
 }
 
-}  // namespace glaive::queries::wordcount
+}  // namespace glaive::queries
