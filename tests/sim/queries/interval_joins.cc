@@ -30,8 +30,8 @@ struct Bounds {
   }
 };
 constexpr Bounds kAround{.lower_ms = -40, .upper_ms = 110};
-/// Far behind the left event, so that it waits for long.
-constexpr Bounds kBehind{.lower_ms = 300, .upper_ms = 380};
+/// Further behind the left event than most watermarks are.
+constexpr Bounds kBehind{.lower_ms = 1'200, .upper_ms = 1'500};
 
 /// The oracle's nested loop. Without keys the key of all is 0, and only events of kind 0 are joined. `is_left` and
 /// `is_full`: also those without a partner.
@@ -90,7 +90,7 @@ CatalogueEntry Interval(std::string_view name, std::string_view key,
           .key = key,
           .shape = "no stage",
           .sources = 2,
-          .share = 2,
+          .share = 4,
           .rows_wait_for = RowsWaitFor::kNothing,
           .compares_flows = false,
           .unites_sources = true,
