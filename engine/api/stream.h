@@ -179,6 +179,21 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
         std::make_shared<const ProcessingTimeVertex<Origin, Chain>>(std::move(origin_), std::move(chain_)));
   }
 
+  /// As Map, but `function(record, event_time_ms)` takes the record's event time, too, ms since 1970: behind
+  /// WithProcessingTime() the time at which the record was taken in.
+  template <typename Function>
+    requires std::invocable<const Function&, const Record&, std::int64_t>
+  auto MapWithTime(Function function) && {
+    static_assert(Origin::kHasTime,
+                  "glaive: MapWithTime() needs a stream with event times: say them before, by WithEventTime(...) or "
+                  "WithProcessingTime()");
+    auto origin = OriginOf<Origin::kFromSource, Origin::kHasTime, Record>(std::move(*this).Timed());
+    return Stream<decltype(origin), SourceStep<TimedRecord<Record>>>(std::move(origin), {})
+        .Map([function = std::move(function)](const TimedRecord<Record>& timed) {
+          return std::invoke(function, timed.record, timed.event_time_ms);
+        });
+  }
+
   /// Calls `function` with every record, once, and passes the record on: for counters and traces. Copies of the stream
   /// call it each for themselves. No record moves. The executors of a process call it at the same time. Its result is
   /// ignored.

@@ -17,7 +17,8 @@ inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
 #define GLAIVE_STEPS_BEFORE_KEYS(each, argument)                                                                       \
   each(Filter, argument) each(Map, argument) each(FilterMap, argument) each(FlatMap, argument) each(Flatten, argument) \
       each(Inspect, argument) each(Route, argument) each(WithEventTime, argument) each(WithProcessingTime, argument)   \
-          each(Shuffle, argument) each(Broadcast, argument) each(OnExecutors, argument) each(Limit, argument)
+          each(MapWithTime, argument) each(Shuffle, argument) each(Broadcast, argument) each(OnExecutors, argument)    \
+              each(Limit, argument)
 
 /// Likewise, for those that streams have with and without a key: their state is the key's, or that of all records.
 #define GLAIVE_STEPS_WITH_STATE(each, argument)                                                          \

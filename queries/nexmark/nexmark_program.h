@@ -16,6 +16,7 @@
 #include "queries/nexmark/suite/event_flows.h"
 #include "queries/nexmark/suite/event_input.h"
 #include "queries/nexmark/suite/query_definition.h"
+#include "queries/nexmark/suite/query_files.h"
 
 namespace glaive::queries::nexmark::suite {
 
@@ -27,6 +28,7 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
                                                        std::uint32_t executor_count, engine::FileClaims& claims,
                                                        const Watch& watch) override;
+  std::vector<engine::ComparedInput> inputs() const override { return files_.inputs(); }
   engine::RunCheck* check() override { return this; }
   std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) override;
@@ -45,6 +47,8 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
   absl::StatusOr<std::string> CheckLeaders(const engine::RunFacts& facts, const EventFlows& flows);
   /// DataLoss with the query's name if lines are wrong; see engine::CompareLines.
   absl::Status Compare(std::vector<std::string>& expected, std::vector<std::string>& emitted, bool all_are_here) const;
+  /// The most bids whose times a node retains: those of all executors. 0: the query is another than q12.
+  std::uint64_t most_read_times(std::uint32_t executor_count) const;
   /// The most bytes that a node retains of rows.
   std::uint64_t most_line_bytes(std::uint32_t executor_count) const;
 
@@ -54,8 +58,10 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
   std::optional<absl::Duration> window_;
   std::optional<absl::Duration> slide_;
   EventInput input_;
+  QueryFiles files_;
   std::shared_ptr<const events::EventGenerator> generator_;
   std::shared_ptr<engine::RetainedLines> lines_;  // shared with the sinks
+  std::shared_ptr<ReadTimes> read_times_;         // likewise; null: q12 is not checked
 };
 
 }  // namespace glaive::queries::nexmark::suite

@@ -24,6 +24,7 @@ UUID = "01000000-0000-0000-8888-000000000001"
 TASK = "600000000,,7,0,12,1,user,2,9,0.0625,0.03125,0.0001,0\n"
 FILES = {"events": EVENT % (UUID, UUID, UUID, 1480452812345), "bad-events": EVENT % (UUID, UUID, UUID, 1) + "{}\n",
          "ads": '{"%s": "%s"}\n' % (UUID, UUID.replace("01", "02", 1)), "tasks": TASK, "bad-tasks": TASK.replace("0.0625", "0.5") + "7\n",
+         "side-input": "key,value\n1000,a\n",
          "text": "Don't panic\n", "bad-text": "word\n" + "x" * (1 << 20) + "x\n"}
 
 
@@ -193,6 +194,12 @@ OWN = {
     "nexmark": {"query": Effect("q2", "rows"), "profile": Effect("beam", "rows"),
                 "window": Effect("7s", "rows", ["--query=q11", "--event-rate=10"]),
                 "slide": Effect("5s", "rows", ["--query=q5", "--event-rate=10"]),
+                "side-input": Effect("side-input", "rows", ["--query=q13"]),
+                "export-side-input": Effect("side.csv", lambda before, after: after.files["side.csv"].count("\n") == 10001,
+                                            ["--query=q13"]),
+                "read-times": Effect("times.csv", lambda before, after: sum(
+                    after.files[f"times.csv.part-00{i}-of-002"].count("\n") for i in (0, 1)) == 2 + 2 * 1840,
+                                     ["--query=q12"]),
                 "format": Effect("lean", lambda before, after: "without texts that the query does not read" in after.out)},
     "wordcount": {"form": Effect("windowed", "rows"), "window": Effect("7s", "rows", ["--form=windowed"]),
                   "input": Effect("text", "rows", ["--input=bad-text", "--on-bad-record=skip"], start=[]),

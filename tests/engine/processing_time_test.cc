@@ -233,6 +233,47 @@ TEST(ProcessingTime, AWindowByItBehindAnExchangeReadsTheClockThere) {
   });
 }
 
+TEST(ProcessingTime, AFunctionIsToldTheTimeOfTaking) {
+  ExpectTimesOfTaking([](auto records, auto note) {
+    return std::move(records)
+        .Inspect(note)
+        .WithProcessingTime()
+        .MapWithTime([](TestRecord record, std::int64_t time_ms) {
+          record.event_time_ms = time_ms;
+          return record;
+        })
+        .WithEventTime(&TestRecord::event_time_ms)
+        .KeyBy(&TestRecord::key)
+        .Window(Tumbling{absl::Milliseconds(500)})
+        .Aggregate(Count{});
+  });
+}
+
+TEST(ProcessingTime, AFunctionIsToldTheEventTimesOfRecordsAndOfRows) {
+  const Workload workload{.records = 1'000};
+  std::vector<std::vector<TestRow>> rows(1);
+  const std::unique_ptr<Query> query = From(TestSource(workload))
+                                           .MapWithTime([](TestRecord record, std::int64_t time_ms) {
+                                             record.key = record.event_time_ms == time_ms ? 1 : 2;
+                                             return record;
+                                           })
+                                           .KeyBy(&TestRecord::key)
+                                           .Window(Tumbling{absl::Seconds(1)})
+                                           .Aggregate(Count{})
+                                           .MapWithTime([](TestRow row, std::int64_t time_ms) {
+                                             row.value = static_cast<std::uint64_t>(row.window_end_ms - time_ms);
+                                             return row;
+                                           })
+                                           .To(Collect(rows));
+  std::vector<ExecutorMetrics> metrics;
+  ASSERT_EQ(RunExecutors(workload, *query, 1, metrics), absl::OkStatus());
+  ASSERT_GT(rows[0].size(), 5U);
+  for (const TestRow& row : rows[0]) {
+    EXPECT_EQ(row.key, 1U) << "a record has another time";
+    EXPECT_EQ(row.value, 1U) << "a row's time is the last millisecond of its window";
+  }
+}
+
 /// Behind a step with a state, and a window by the order of records in front of the one by the clock.
 TEST(ProcessingTime, AWindowByItBehindWindowsByOrderReadsTheClockThere) {
   ExpectTimesOfTaking([](auto records, auto note) {

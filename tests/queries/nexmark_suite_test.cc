@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,12 +74,14 @@ struct LinesOfRun {
 };
 
 LinesOfRun RunSuite(const QueryDefinition& query, const EventInput& input, std::uint32_t nodes, std::uint32_t executors,
-                    bool one_hot_item = false) {
+                    SuiteOptions options = {}) {
   const engine::Workload cluster{
       .nodes = nodes, .executors = executors, .records = input.records, .max_lead_ms = 60'000};
   const auto generator = std::make_shared<const events::EventGenerator>(input.events, cluster.executor_count());
   const auto retained = RetainFor(cluster.executor_count());
-  const SuiteOptions options{.one_hot_item = one_hot_item, .allowed_lateness = input.lateness()};
+  options.allowed_lateness = input.lateness();
+  options.processing_time_window = absl::Milliseconds(5);
+  options.read_times = std::make_shared<ReadTimes>(input.records * cluster.executor_count(), ExecutorId{0});
   LinesOfRun run;
   std::vector<engine::ExecutorMetrics> metrics;
   run.status = engine::RunNodes(
@@ -223,11 +226,56 @@ TEST(NexmarkSuiteTest, OneHotItemIsTheFirstOfThoseThatTie) {
   const QueryDefinition& query = QueryOf("q5");
   const EventInput input = InputOfWindows(query, Generate::kMemory);
   const LinesOfRun all = RunSuite(query, input, 1, 2);
-  const LinesOfRun one = RunSuite(query, input, 1, 2, /*one_hot_item=*/true);
+  const LinesOfRun one = RunSuite(query, input, 1, 2, {.one_hot_item = true});
   ASSERT_EQ(one.status, absl::OkStatus());
   EXPECT_EQ(Compare(one.emitted[0], one.expected[0]), absl::OkStatus());
   EXPECT_LT(one.emitted[0].size(), all.emitted[0].size());
   EXPECT_THAT(all.emitted[0], testing::IsSupersetOf(one.emitted[0]));
+}
+
+TEST(NexmarkSuiteTest, BidsWithoutARowOfTheSideInputHaveNone) {
+  const QueryDefinition& query = QueryOf("q13");
+  const EventInput input = InputOf(query, Generate::kMemory);
+  const auto table = std::make_shared<const SideInput>(SideInput{{1'000, "a, \"b\""}, {1'001, ""}, {1'003, "c"}});
+  const LinesOfRun all = RunSuite(query, input, 1, 2);
+  const LinesOfRun some = RunSuite(query, input, 1, 2, {.side_input = table});
+  ASSERT_EQ(some.status, absl::OkStatus());
+  for (std::size_t executor = 0; executor < 2; ++executor) {
+    EXPECT_EQ(Compare(some.emitted[executor], some.expected[executor]), absl::OkStatus());
+    EXPECT_GT(some.emitted[executor].size(), 0U);
+    EXPECT_LT(some.emitted[executor].size(), all.emitted[executor].size());
+  }
+  EXPECT_THAT(some.emitted[0], testing::Contains(testing::EndsWith(",\"a, \"\"b\"\"\"")));
+}
+
+TEST(NexmarkSuiteTest, TimesOfReadingAreThoseOfTheBidsThatWereRead) {
+  const QueryDefinition& query = QueryOf("q12");
+  const EventInput input = InputOf(query, Generate::kMemory);
+  const auto generator = std::make_shared<const events::EventGenerator>(input.events, 1);
+  const EventFlows flows{.generator = generator.get(), .records_read = {50}};
+  SuiteOptions options{.read_times = std::make_shared<ReadTimes>(90, ExecutorId{0})};
+  std::vector<ReadBid> bids;
+  ASSERT_EQ(flows.ForEach([&](const events::Event& event, std::int64_t) {
+    if (event.kind == events::Kind::kBid) {
+      bids.push_back({event.numbers[1], 25'000});
+    }
+  }),
+            absl::OkStatus());
+  ASSERT_EQ(bids.size(), 46U);
+  const auto recompute = [&] {
+    Lines lines;
+    const absl::Status status =
+        query.recompute(flows, options, [&](std::string line) { lines.push_back(std::move(line)); });
+    return std::pair(status, lines.size());
+  };
+  ASSERT_EQ(options.read_times->Add(std::span(bids).first(45)), absl::OkStatus());
+  EXPECT_THAT(recompute().first.message(), testing::HasSubstr("1 more bids were read than have a time of reading"));
+  ASSERT_EQ(options.read_times->Add(std::span(bids).last(1)), absl::OkStatus());
+  EXPECT_EQ(recompute().first, absl::OkStatus());
+  EXPECT_GT(recompute().second, 1U);
+  ASSERT_EQ(options.read_times->Add(std::span(bids).last(1)), absl::OkStatus());
+  EXPECT_TRUE(absl::IsDataLoss(recompute().first)) << "a bid has two times";
+  EXPECT_TRUE(absl::IsResourceExhausted(options.read_times->Add(bids))) << "more bids than were planned";
 }
 
 TEST(NexmarkSuiteTest, RowsBeyondWhatWasPlannedEndTheRun) {

@@ -56,6 +56,18 @@ const std::string* FindChannelId(const std::vector<std::string>& parts, std::str
   return nullptr;
 }
 
+/// A text as a field of CSV.
+std::string Field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
+  std::string field = "\"";
+  for (const char character : text) {
+    field += character == '"' ? std::string(2, character) : std::string(1, character);
+  }
+  return field + "\"";
+}
+
 }  // namespace
 
 absl::Status RecomputeQ0(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
@@ -73,6 +85,21 @@ absl::Status RecomputeQ2(const EventFlows& flows, const SuiteOptions& /*options*
   return ForEachBid(flows, [&](const PlainBid& bid) {
     if (bid.auction / 123 * 123 == bid.auction) {
       emit(LineOf({bid.auction, bid.price}));
+    }
+  });
+}
+
+absl::Status RecomputeQ13(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit) {
+  SideInput table;
+  for (std::uint64_t key = 0; key < 10'000; ++key) {
+    table[key] = std::to_string(key);
+  }
+  if (options.side_input != nullptr) {
+    table = *options.side_input;
+  }
+  return ForEachBid(flows, [&](const PlainBid& bid) {
+    if (const auto row = table.find(bid.auction - bid.auction / 10'000 * 10'000); row != table.end()) {
+      emit(LineOf({bid.auction, bid.bidder, bid.price, bid.time, Field(row->second)}));
     }
   });
 }

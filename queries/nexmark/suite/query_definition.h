@@ -20,6 +20,8 @@
 #include "engine/source/source.h"
 #include "queries/nexmark/events/event.h"
 #include "queries/nexmark/suite/event_flows.h"
+#include "queries/nexmark/suite/read_times.h"
+#include "queries/nexmark/suite/side_input.h"
 
 namespace glaive::queries::nexmark::suite {
 
@@ -28,7 +30,7 @@ using Events = engine::SourceSpec<events::Event, events::EventTime>;
 /// Takes a row that the query has to emit, as a line of CSV.
 using EmitLine = std::function<void(std::string line)>;
 
-/// What queries with windows ask for.
+/// What queries ask for beside the events.
 struct SuiteOptions {
   absl::Duration hot_items_window = absl::Seconds(10);    // of q5
   absl::Duration hot_items_slide = absl::Seconds(2);      // of q5; a part of the window
@@ -37,7 +39,11 @@ struct SuiteOptions {
   absl::Duration new_users_window = absl::Seconds(10);    // of q8
   bool any_price_until_the_end_wins = false;              // of q4, q6 and q9: as the suite for Flink has it
   absl::Duration session_gap = absl::Seconds(10);         // of q11
+  absl::Duration processing_time_window = absl::Seconds(10);  // of q12
   absl::Duration allowed_lateness = absl::ZeroDuration();
+  std::shared_ptr<const SideInput> side_input = nullptr;  // of q13; null: AllSideKeys()
+  std::string read_times_file = {};                       // of q12: CSV file of when each bid was read, or empty
+  std::shared_ptr<ReadTimes> read_times = nullptr;        // of q12: the same for the check; null without
 };
 
 /// Which executor emits a row.

@@ -157,6 +157,29 @@ absl::Status RecomputeQ11(const EventFlows& flows, const SuiteOptions& options, 
   return status;
 }
 
+/// Of the times that the engine says, which are those of all bids that were read, each once.
+absl::Status RecomputeQ12(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit) {
+  const std::int64_t window_ms = absl::ToInt64Milliseconds(options.processing_time_window);
+  std::map<std::uint64_t, std::int64_t> left;                             // bids by bidder, without a time so far
+  std::map<std::pair<std::uint64_t, std::int64_t>, std::int64_t> counts;  // by bidder and window
+  absl::Status status = flows.ForEach([&](const Event& event, std::int64_t /*watermark_ms*/) {
+    left[event.numbers[1]] += event.kind == Kind::kBid ? 1 : 0;
+  });
+  for (const ReadBid& bid : options.read_times->bids()) {
+    --left[bid.bidder];
+    ++counts[{bid.bidder, bid.time_ms / window_ms}];
+  }
+  const auto wrong = std::ranges::find_if(left, [](const auto& bids) { return bids.second != 0; });
+  if (status.ok() && wrong != left.end()) {
+    status = absl::DataLossError("q12 results are wrong: of bidder " + std::to_string(wrong->first) + " " +
+                                 std::to_string(wrong->second) + " more bids were read than have a time of reading");
+  }
+  for (const auto& [of, count] : counts) {
+    emit(Joined({Signed(of.first), count, of.second * window_ms, (of.second + 1) * window_ms}));
+  }
+  return status;
+}
+
 absl::Status RecomputeQ15(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
   return RecomputeDays(
       flows, [](const PlainBid& /*bid*/) { return std::string(); },

@@ -35,8 +35,11 @@ def run(*command):
 def run_query(binary, scenario, folder):
     """Runs the query; returns the paths of what it wrote, by table: a list each, since a result may have parts."""
     tables = ("input", *scenario.tables)
-    exports = [f"--export-{table}={folder / table}.csv" for table in tables]
-    output = [f"--{scenario.output}={folder / 'result.csv'}", f"--json={folder / 'report.json'}"]
+    exports = [f"--export-{flag(table)}={folder / table}.csv" for table in tables]
+    output = [f"--{scenario.output}={folder / 'result.csv'}", f"--json={folder / 'report.json'}",
+              *(f"--{flag(table)}={folder / table}.csv" for table in (*scenario.written, *scenario.given))]
+    for table, text in scenario.given.items():
+        (folder / f"{table}.csv").write_text(text, encoding="utf-8")
     if scenario.file_readers:
         run(binary, *scenario.flags, *exports)
         parts = folder / "parts"
@@ -46,7 +49,13 @@ def run_query(binary, scenario, folder):
         run(binary, f"--nodes={scenario.file_readers}", f"--input={parts}", *output, *scenario.flags_over_files)
     else:
         run(binary, *scenario.flags, *exports, *output)
-    return {"result": sorted(folder.glob("result.csv*")), **{table: [folder / f"{table}.csv"] for table in tables}}
+    paths = {table: sorted(folder.glob(f"{table}.csv*")) for table in ("result", *scenario.written)}
+    return paths | {table: [folder / f"{table}.csv"] for table in (*tables, *scenario.given)}
+
+
+def flag(table):
+    """The part of a flag's name that a table has."""
+    return table.replace("_", "-")
 
 
 def verify(binary, scenario, folder, statements):

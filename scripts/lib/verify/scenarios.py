@@ -23,6 +23,8 @@ class Scenario:
     file_readers: int = 0
     flags_over_files: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()  # further ones that the query exports, each by the flag --export-NAME
+    written: tuple[str, ...] = ()  # further ones that the run writes, each by the flag --NAME
+    given: dict[str, str] = dataclasses.field(default_factory=dict)  # CSV texts that it reads, each by the flag --NAME
 
     @property
     def title(self):
@@ -37,6 +39,10 @@ class Scenario:
         if any(flag.startswith("--idle-flows") for flag in self.flags) and not report["idle_periods"]:
             findings.append("no executor was idle")
         return findings
+
+
+# Every third key of q13, with values that have quotes around them.
+SIDE_INPUT = "key,value\n" + "".join(f'{key},"value, ""{key}"""\n' for key in range(0, 10_000, 3))
 
 
 def both(statement, *flags, window_ms, slide_ms=None, nodes=3, event_rate=0, records=RECORDS, keys=KEYS, **others):
@@ -128,6 +134,11 @@ ALL = [
     *nexmark_windows("q8", "--event-rate=70", "--profile=beam", "--active-people=10", window_ms=10_000),
     *nexmark("q9", any_price=True),
     *nexmark("q9", "--profile=renoir", "--event-rate=1000", any_price=False),
+    *[dataclasses.replace(each, tables=("side_input",)) for each in nexmark("q13")],
+    *[dataclasses.replace(each, given={"side_input": SIDE_INPUT}) for each in nexmark("q13", "--profile=renoir")],
+    # Read in some 0.3 s.
+    *[dataclasses.replace(each, written=("read_times",), parameters=each.parameters | {"window_ms": 20})
+      for each in nexmark("q12", "--window=20ms", "--rate=15000")],
     *nexmark("q18"),
     *nexmark("q19", "--profile=renoir"),
     *nexmark("q20", "--auction-bytes=300"),

@@ -23,6 +23,7 @@ auto closed = Clicks().KeyBy(&Click::page).Partition().Window(Transaction(&IsBou
 auto prices = Clicks().KeyBy(&Click::page).Window(Session{absl::Seconds(1)}).Process(&Prices).To(Discard{});
 auto by_clock =
     Clicks().KeyBy(&Click::page).Window(ProcessingTime(Tumbling{absl::Seconds(1)})).Aggregate(Count{}).To(Discard{});
+auto with_times = Clicks().WithProcessingTime().MapWithTime([](const Click&, std::int64_t time_ms) { return time_ms; });
 auto with_clock = Clicks().WithProcessingTime().Window(Tumbling{absl::Seconds(1)}).Aggregate(Count{}).To(Discard{});
 
 }  // namespace glaive::engine
