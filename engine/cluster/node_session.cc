@@ -201,8 +201,10 @@ absl::Status NodeSession::GatherMetrics() {
       return ProtocolError(rank, "its counters are those of another node");
     }
     const bool has_own_parts = std::ranges::all_of(node->parts, [&](const ResultPart& part) {
-      return options_->cluster.NodeOf(part.executor) == rank &&
-             std::ranges::find(mine.parts, part.output, &ResultPart::output) != mine.parts.end();
+      return options_->cluster.NodeOf(part.executor) == rank && (part.inside.empty() || LeadsInside(part.inside)) &&
+             std::ranges::any_of(mine.parts, [&](const ResultPart& own) {
+               return own.output == part.output && own.inside.empty() == part.inside.empty();
+             });
     });
     if (!has_own_parts) {
       return ProtocolError(rank, "its files are those of another node, or of another query");
@@ -262,8 +264,7 @@ absl::Status NodeSession::CommitResults(const Watch& interrupted) {
   // What is published stays: these parts have their names already, and are complete.
   const bool all_or_none = !options_->output.publishes_while_running();
   for (const ResultPart& part : all_or_none ? AllParts() : std::vector<ResultPart>()) {
-    const ExecutorId executor{part.executor};
-    named_parts_.push_back({part, FollowLinks(PartPath(part.output, executor, options_->cluster.executor_count()))});
+    named_parts_.push_back({part, FollowLinks(PathOf(part, options_->cluster.executor_count()))});
   }
   const auto why_given_up = [&] {
     absl::Status why = plane_->PollFailure().value_or(absl::OkStatus());

@@ -57,9 +57,12 @@ absl::Status RunFiles::Claim(const ClusterOptions& cluster, const NamedFile& fil
   if (file.use == FileUse::kWrite && rank == 0) {
     return claims_.Claim(file.flag, file.path);
   }
-  absl::Status status;
-  for (std::uint32_t i = 0; file.use == FileUse::kWriteParts && i < cluster.executors && status.ok(); ++i) {
-    status = claims_.ClaimPart(file.path, ExecutorId{rank * cluster.executors + i}, cluster.executor_count());
+  const bool is_folder = file.use == FileUse::kWriteFolder;
+  const bool has_parts = is_folder || file.use == FileUse::kWriteParts;
+  absl::Status status = is_folder ? claims_.ClaimFolder(file.path) : absl::OkStatus();
+  for (std::uint32_t i = 0; has_parts && i < cluster.executors && status.ok(); ++i) {
+    status = claims_.ClaimPart(is_folder ? ListPath(file.path) : file.path, ExecutorId{rank * cluster.executors + i},
+                               cluster.executor_count());
   }
   return status;
 }
@@ -100,9 +103,7 @@ absl::Status RunFiles::Join(const std::vector<ResultPart>& parts, std::uint32_t 
   std::vector<ResultPart> to_join;
   FileReport whole{.path = options_.output};
   for (const ResultPart& part : parts) {
-    files.push_back({.path = PartPath(part.output, ExecutorId{part.executor}, executor_count),
-                     .rows = part.rows,
-                     .bytes = part.bytes});
+    files.push_back({.path = PathOf(part, executor_count), .rows = part.rows, .bytes = part.bytes});
     if (part.output == options_.output) {
       to_join.push_back(part);
       whole.rows += part.rows;

@@ -31,7 +31,8 @@ namespace glaive::engine {
 
 class RunFiles {
  public:
-  /// Claims the parts of this node, for each flag of FileUse::kWriteParts, and at rank 0 the files of FileUse::kWrite.
+  /// Claims the parts of this node, for each flag of FileUse::kWriteParts and kWriteFolder, and at rank 0 the files of
+  /// FileUse::kWrite.
   /// Every node calls it, and when it returns all have. A node that does not see the folder of --join-output, or that
   /// was told of a --json which rank 0 was not, returns FailedPrecondition.
   absl::Status Open(const EngineOptions& options, const std::vector<NamedFile>& files, rdma::ControlPlane& plane);

@@ -1,5 +1,9 @@
 #include "engine/files/file_claims.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -54,6 +58,8 @@ absl::StatusOr<WholeFile> CreatePart(const std::string& output, ExecutorId execu
   return file;
 }
 
+std::string ListPath(const std::string& folder) { return absl::StrCat(folder, "/", std::string(kListName)); }
+
 absl::Status FileClaims::ClaimPart(const std::string& output, ExecutorId executor, std::uint32_t executor_count) {
   absl::StatusOr<WholeFile> file = CreatePart(output, executor, executor_count);
   if (!file.ok()) {
@@ -61,6 +67,27 @@ absl::Status FileClaims::ClaimPart(const std::string& output, ExecutorId executo
   }
   const std::lock_guard lock(mutex_);
   parts_.emplace(std::pair(output, executor), *std::move(file));
+  return absl::OkStatus();
+}
+
+absl::Status FileClaims::ClaimFolder(const std::string& folder) {
+  constexpr mode_t kMode = 0777;  // and the process's umask
+  if (mkdir(folder.c_str(), kMode) == 0) {
+    made_folders_.push_back(folder);
+  } else if (errno != EEXIST) {
+    return FileError("create", folder);
+  }
+  const absl::StatusOr<std::vector<std::string>> names = NamesIn(folder);
+  if (!names.ok()) {
+    return names.status();
+  }
+  for (const std::string& name : *names) {
+    if (!name.starts_with('.')) {  // names that do are of runs that write it now, or were killed
+      return absl::FailedPreconditionError(absl::StrCat("cannot write into ", folder, ": ", name,
+                                                        " is there already; remove what lies in the folder, or write "
+                                                        "to another one"));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -97,8 +124,14 @@ std::map<std::string, Completeness> FileClaims::published() const {
 void FileClaims::Clear() {
   files_.clear();
   std::map<std::pair<std::string, ExecutorId>, WholeFile> parts;  // goes without the lock: the disk may not answer
-  const std::lock_guard lock(mutex_);
-  parts_.swap(parts);
+  {
+    const std::lock_guard lock(mutex_);
+    parts_.swap(parts);
+  }
+  parts.clear();
+  for (const std::string& folder : std::exchange(made_folders_, {})) {
+    rmdir(folder.c_str());  // fails if files are in it
+  }
 }
 
 }  // namespace glaive::engine

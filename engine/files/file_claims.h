@@ -19,7 +19,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,6 +37,10 @@ namespace glaive::engine {
 /// of executors beside it.
 absl::StatusOr<WholeFile> CreatePart(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
 
+/// The list of an executor's files in a result that is a folder (partition_folder.h), whose parts claim the folder.
+inline constexpr std::string_view kListName = "partitions.csv";
+std::string ListPath(const std::string& folder);
+
 /// When the rows of a part are visible under its name.
 enum class Publication {
   kWhileRunning,  ///< soon after they are final, and for good
@@ -49,6 +55,9 @@ class FileClaims {
 
   /// CreatePart, and keeps the file until TakePart. The errors are those of CreatePart.
   absl::Status ClaimPart(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
+  /// Makes the folder of a result, unless it is there, before its parts are claimed. FailedPrecondition for a
+  /// folder in which something lies already. Clear removes a folder that was made here and is empty.
+  absl::Status ClaimFolder(const std::string& folder);
   /// The part, once; nothing for one that was not claimed.
   std::optional<WholeFile> TakePart(const std::string& output, ExecutorId executor);
 
@@ -67,7 +76,8 @@ class FileClaims {
  private:
   Publication publication_ = Publication::kEnd;
   std::map<std::string, WholeFile> files_;  // by flag
-  mutable std::mutex mutex_;                // guards what follows
+  std::vector<std::string> made_folders_;
+  mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, Completeness> published_;
   std::map<std::pair<std::string, ExecutorId>, WholeFile> parts_;
 };

@@ -2,21 +2,18 @@
 
 #include <utility>
 
-#include "engine/base/cpu_pinning.h"
 #include "rdma/base/check.h"
 
 namespace glaive::engine {
 
-FileWriter::FileWriter(WholeFile file, FileClaims* claims)
-    : file_(std::move(file)), claims_(claims), thread_([this] { ThreadMain(); }) {}
+FileWriter::FileWriter(WholeFile file, FileClaims* claims, std::shared_ptr<WriterThread> thread)
+    : file_(std::move(file)),
+      claims_(claims),
+      thread_(thread != nullptr ? std::move(thread) : std::make_shared<WriterThread>()) {}
 
 FileWriter::~FileWriter() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_one();
-  thread_.join();
+  stop_.store(true, std::memory_order_relaxed);
+  thread_->WaitFor(*this);
 }
 
 void FileWriter::Start(std::string& bytes, const Behind& behind) {
@@ -24,32 +21,13 @@ void FileWriter::Start(std::string& bytes, const Behind& behind) {
   bytes_.swap(bytes);
   behind_ = behind;
   idle_.store(false, std::memory_order_relaxed);
-  {
-    const std::lock_guard lock(mutex_);
-    has_work_ = true;
-  }
-  changed_.notify_one();
+  thread_->Start(*this);
 }
 
-void FileWriter::ThreadMain() {
-  UnpinThisThread();  // it would share the executor's processor, whose thread has started it
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return has_work_ || stop_; });
-    if (!has_work_) {
-      return;
-    }
-    has_work_ = false;
-    lock.unlock();
-    const bool is_last = behind_.is_last;
-    status_.Update(WriteBytes());
-    bytes_.clear();
-    idle_.store(true, std::memory_order_release);  // from here on all but what the lock guards is the caller's
-    if (is_last) {
-      return;
-    }
-    lock.lock();
-  }
+void FileWriter::Run() {
+  status_.Update(WriteBytes());
+  bytes_.clear();
+  idle_.store(true, std::memory_order_release);  // from here on all is the caller's again
 }
 
 absl::Status FileWriter::WriteBytes() {
@@ -60,9 +38,10 @@ absl::Status FileWriter::WriteBytes() {
   return status.ok() && behind_.is_last ? file_.Sync() : status;
 }
 
-absl::Status FileWriter::CheckGoesOn() {
-  const std::lock_guard lock(mutex_);
-  return stop_ ? absl::CancelledError("the run has ended while nobody reads from its pipe") : absl::OkStatus();
+absl::Status FileWriter::CheckGoesOn() const {
+  return stop_.load(std::memory_order_relaxed)
+             ? absl::CancelledError("the run has ended while nobody reads from its pipe")
+             : absl::OkStatus();
 }
 
 absl::Status FileWriter::Publish(const Completeness& complete) {

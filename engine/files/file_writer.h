@@ -1,7 +1,8 @@
-// FileWriter: writes a WholeFile on a thread of its own, so that an executor's thread never waits for a disk.
+// FileWriter: writes a WholeFile on another thread, its own or one that several files share (writer_thread.h), so that
+// an executor's thread never waits for a disk.
 //
 // Used by one thread at a time, which hands over one buffer at a time and asks now and then whether it has been
-// written: so at most one buffer is on its way. The thread takes a lock twice a buffer; Idle costs one load.
+// written: so at most one buffer is on its way. Idle costs one load.
 //
 //   FileWriter writer(*std::move(file));
 //   if (writer.Idle()) writer.Start(buffer, {});   ... buffer is empty, and can be filled meanwhile
@@ -9,35 +10,35 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "absl/status/status.h"
 
 #include "engine/files/completeness.h"
 #include "engine/files/file_claims.h"
 #include "engine/files/whole_file.h"
+#include "engine/files/writer_thread.h"
 
 namespace glaive::engine {
 
-class FileWriter {
+class FileWriter final : private WriterThread::Work {
  public:
   /// The steps that follow the writing of a buffer.
   struct Behind {
     std::optional<Completeness> publish = std::nullopt;  ///< the file is published so far
-    bool is_last = false;                                ///< it is synced, and the thread ends
+    bool is_last = false;                                ///< it is synced
   };
 
-  /// Starts the thread. `claims`, if not null, is told what is published, and outlives the writer.
-  explicit FileWriter(WholeFile file, FileClaims* claims = nullptr);
+  /// `claims`, if not null, is told what is published, and outlives the writer. `thread` writes the file; null: one
+  /// that is started for it.
+  explicit FileWriter(WholeFile file, FileClaims* claims = nullptr, std::shared_ptr<WriterThread> thread = nullptr);
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
   /// Waits for the buffer that is being written; of a pipe whose reader stalls, the rest is dropped. Without a Commit
   /// before, the file is gone, or keeps what is published.
-  ~FileWriter();
+  ~FileWriter() override;
 
   /// Whether nothing is being written. The calls below need it.
   bool Idle() const { return idle_.load(std::memory_order_acquire); }
@@ -50,11 +51,11 @@ class FileWriter {
   absl::Status Commit();
 
  private:
-  void ThreadMain();
+  void Run() override;
   absl::Status WriteBytes();
   absl::Status Publish(const Completeness& complete);
   /// Cancelled once the destructor waits for the thread.
-  absl::Status CheckGoesOn();
+  absl::Status CheckGoesOn() const;
 
   WholeFile file_;
   FileClaims* claims_;
@@ -62,12 +63,8 @@ class FileWriter {
   std::string bytes_;
   Behind behind_;
   absl::Status status_;
-
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  bool has_work_ = false;
-  bool stop_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::atomic<bool> stop_{false};  // relaxed: it carries no data
+  std::shared_ptr<WriterThread> thread_;
 };
 
 }  // namespace glaive::engine

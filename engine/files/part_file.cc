@@ -57,23 +57,25 @@ absl::Status AppendPart(WholeFile& out, const ResultPart& part, const std::strin
 }  // namespace
 
 absl::StatusOr<PartFile> PartFile::Create(const std::string& path, ExecutorId executor, std::uint32_t executor_count,
-                                          FileClaims* claims) {
+                                          FileClaims* claims, const PartFileOptions& options) {
   if (std::optional<WholeFile> claimed = claims == nullptr ? std::nullopt : claims->TakePart(path, executor)) {
-    return PartFile(*std::move(claimed), path, executor, claims);
+    return PartFile(*std::move(claimed), path, executor, claims, options);
   }
   absl::StatusOr<WholeFile> file = CreatePart(path, executor, executor_count);
   if (!file.ok()) {
     return file.status();
   }
-  return PartFile(*std::move(file), path, executor, claims);
+  return PartFile(*std::move(file), path, executor, claims, options);
 }
 
-PartFile::PartFile(WholeFile file, std::string path, ExecutorId executor, FileClaims* claims)
+PartFile::PartFile(WholeFile file, std::string path, ExecutorId executor, FileClaims* claims,
+                   const PartFileOptions& options)
     : path_(std::move(path)),
       executor_(executor),
-      writer_(std::make_unique<FileWriter>(std::move(file), claims)),
-      publishes_(claims != nullptr && claims->publication() == Publication::kWhileRunning) {
-  buffer_.reserve(kBufferBytes);
+      writer_(std::make_unique<FileWriter>(std::move(file), claims, options.thread)),
+      publishes_(claims != nullptr && claims->publication() == Publication::kWhileRunning),
+      buffer_bytes_(options.buffer_bytes) {
+  buffer_.reserve(buffer_bytes_);
 }
 
 absl::Status PartFile::AppendHeader(std::string_view header) {
@@ -86,7 +88,7 @@ absl::Status PartFile::Append(std::string_view bytes) {
   GLAIVE_CHECK(!finishing_, bytes.size(), " bytes came after the end");
   buffer_.append(bytes);
   bytes_ += bytes.size();
-  if (buffer_.size() < kBufferBytes || !writer_->Idle()) {
+  if (buffer_.size() < buffer_bytes_ || !writer_->Idle()) {
     return absl::OkStatus();
   }
   if (writer_->status().ok()) {
@@ -151,7 +153,7 @@ absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const 
   absl::Status status;
   for (const ResultPart& part : parts) {
     if (status.ok()) {
-      status = AppendPart(out, part, PartPath(part.output, ExecutorId{part.executor}, count),
+      status = AppendPart(out, part, PathOf(part, count),
                           /*with_header=*/&part == &parts.front(), watch);
     }
   }
@@ -165,7 +167,7 @@ absl::Status JoinParts(WholeFile& out, std::span<const ResultPart> parts, const 
     return status;
   }
   for (const ResultPart& part : parts) {
-    RemovePart(part, PartPath(part.output, ExecutorId{part.executor}, count));
+    RemovePart(part, PathOf(part, count));
   }
   return absl::OkStatus();
 }

@@ -6,9 +6,9 @@
 //   .path.part-002-of-004.progress     how far it is complete, until Commit (completeness.h)
 //   path                              after JoinParts, which removes the parts
 //
-// Owned by its leader's sink. Buffers of 1 MiB are filled here and written by a thread of the file's own
-// (file_writer.h): nothing but Create and Commit waits for the disk. While a full buffer waits for the one before,
-// Ready is false; who waits for it keeps the memory at two buffers and one Append.
+// Owned by its leader's sink. Buffers of 1 MiB are filled here and written by another thread (file_writer.h): nothing
+// but Create and Commit waits for the disk. While a full buffer waits for the one before, Ready is false; who waits for
+// it keeps the memory at two buffers and one Append.
 //
 // Bytes that are published stay, whatever becomes of the run. Complete says which rows may be published; the writer's
 // thread publishes them with the next full buffer, or with what there is at Publish.
@@ -23,6 +23,7 @@
 //   while (!*file->TryFinish()) { do something else }   ...   status = file->Commit();
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,22 +39,28 @@
 #include "engine/files/file_writer.h"
 #include "engine/files/result_part.h"
 #include "engine/files/whole_file.h"
+#include "engine/files/writer_thread.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/watch.h"
 
 namespace glaive::engine {
+
+struct PartFileOptions {
+  std::size_t buffer_bytes = std::size_t{1} << 20;
+  std::shared_ptr<WriterThread> thread = nullptr;  ///< that writes it; null: one of its own
+};
 
 class PartFile {
  public:
   /// Takes the temporary file from `claims`, which may be null, or opens it where the part was not claimed. The error
   /// names the path and the reason.
   static absl::StatusOr<PartFile> Create(const std::string& path, ExecutorId executor, std::uint32_t executor_count,
-                                         FileClaims* claims = nullptr);
+                                         FileClaims* claims = nullptr, const PartFileOptions& options = {});
 
   /// Whether the writer has nothing to do.
   bool Idle() const { return writer_->Idle(); }
   /// Whether there is room in the buffer, or TryFinish has got further.
-  bool Ready() const { return writer_->Idle() || (!finishing_ && buffer_.size() < kBufferBytes); }
+  bool Ready() const { return writer_->Idle() || (!finishing_ && buffer_.size() < buffer_bytes_); }
   /// Adds the header, which is the same in all parts; before all else.
   absl::Status AppendHeader(std::string_view header);
   /// Adds bytes. The error may be of bytes that were added long before.
@@ -72,10 +79,9 @@ class PartFile {
   absl::Status Commit() { return writer_->Commit(); }
 
  private:
-  static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
   static constexpr std::int64_t kPublishIntervalNs = 100'000'000;
 
-  PartFile(WholeFile file, std::string path, ExecutorId executor, FileClaims* claims);
+  PartFile(WholeFile file, std::string path, ExecutorId executor, FileClaims* claims, const PartFileOptions& options);
 
   /// Hands the buffer over, and publishes what is complete with it.
   void Start(bool is_last);
@@ -83,8 +89,9 @@ class PartFile {
   std::string path_;  // of the result
   ExecutorId executor_;
   std::unique_ptr<FileWriter> writer_;
-  std::string buffer_;
   bool publishes_;
+  std::size_t buffer_bytes_;
+  std::string buffer_;
   std::uint64_t bytes_ = 0;  // all that were added
   std::uint64_t header_bytes_ = 0;
   Completeness complete_;

@@ -49,13 +49,6 @@ bool EndIsAskedFor() {
   return sigisemptyset(&both) == 0;
 }
 
-absl::Status SyncFolder(const std::string& folder) {
-  const UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // A folder that may be written but not read cannot be opened; some file systems sync no folders.
-  const bool synced = !fd.valid() ? errno == EACCES : fsync(fd.get()) == 0 || errno == EINVAL || errno == EROFS;
-  return synced ? absl::OkStatus() : FileError("sync the folder", folder);
-}
-
 /// Whether `path` is the open file.
 bool IsSameFile(const std::string& path, int fd) {
   struct stat there{};
@@ -128,6 +121,13 @@ std::string FollowLinks(const std::string& path) {
     target = target.parent_path() / next;
   }
   return target;
+}
+
+absl::Status SyncFolder(const std::string& folder) {
+  const UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A folder that may be written but not read cannot be opened; some file systems sync no folders.
+  const bool synced = !fd.valid() ? errno == EACCES : fsync(fd.get()) == 0 || errno == EINVAL || errno == EROFS;
+  return synced ? absl::OkStatus() : FileError("sync the folder", folder);
 }
 
 std::string FolderOf(const std::string& path) {

@@ -115,6 +115,8 @@ std::string FollowLinks(const std::string& path);
 
 /// The folder that a path lies in.
 std::string FolderOf(const std::string& path);
+/// Waits until the names in a folder are on the disk.
+absl::Status SyncFolder(const std::string& folder);
 /// The names in a folder.
 absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder);
 

@@ -27,10 +27,11 @@ enum class FlagScope {
 
 /// The use of the file that a flag names.
 enum class FileUse {
-  kNone,        ///< the flag names none
-  kRead,        ///< a file, a folder or a pattern
-  kWrite,       ///< a file, device or pipe, by rank 0, which claims it before the run's work (FileClaims)
-  kWriteParts,  ///< a part of each executor's beside the name, and the name if they are joined
+  kNone,         ///< the flag names none
+  kRead,         ///< a file, a folder or a pattern
+  kWrite,        ///< a file, device or pipe, by rank 0, which claims it before the run's work (FileClaims)
+  kWriteParts,   ///< a part of each executor's beside the name, and the name if they are joined
+  kWriteFolder,  ///< a folder that is empty, or made: parts of each executor's in it
 };
 
 struct FlagInfo {

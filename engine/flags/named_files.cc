@@ -44,6 +44,10 @@ fs::path Canonical(const std::string& path) {
 absl::Status CheckPlace(const NamedFile& file, std::uint32_t executor_count) {
   struct stat there{};
   const bool exists = stat(file.path.c_str(), &there) == 0;
+  if (file.use == FileUse::kWriteFolder && exists) {
+    return S_ISDIR(there.st_mode) ? absl::OkStatus()
+                                  : Wrong(file, "this is no directory; remove it, or write the name of another one");
+  }
   if (exists && S_ISDIR(there.st_mode)) {
     return Wrong(file, "this is a directory; write the name of a file");
   }
@@ -117,11 +121,11 @@ bool WouldBeRead(const NamedFile& file, const NamedFile& read, std::uint32_t exe
 /// Which flag uses which file, and whether that goes together.
 class FileUses {
  public:
-  /// InvalidArgument if another flag uses the file, and one of both writes it.
+  /// InvalidArgument if another flag uses the file, or the folder, and one of both writes it.
   absl::Status Add(const NamedFile& file, const std::string& path) {
     struct stat there{};
     const bool exists = stat(path.c_str(), &there) == 0;
-    if (exists && !S_ISREG(there.st_mode)) {
+    if (exists && !S_ISREG(there.st_mode) && file.use != FileUse::kWriteFolder) {
       return absl::OkStatus();
     }
     absl::Status status = Check(file, *by_path_.emplace(Canonical(path), &file).first->second);
@@ -176,7 +180,8 @@ absl::Status CheckNamedFiles(const std::vector<NamedFile>& files, std::uint32_t 
   FileUses uses;
   absl::Status status;
   for (const NamedFile& file : files) {
-    if (file.use == FileUse::kWriteParts || (file.use == FileUse::kWrite && is_rank_0)) {
+    if (file.use == FileUse::kWriteParts || file.use == FileUse::kWriteFolder ||
+        (file.use == FileUse::kWrite && is_rank_0)) {
       status.Update(CheckPlace(file, executor_count));
     }
     for (const std::string& path : PathsOf(file)) {

@@ -145,14 +145,16 @@ absl::StatusOr<std::vector<ResultPart>> PartsFrom(const Json& object) {
   std::vector<ResultPart> parts;
   for (const Json& entry : *found) {
     const auto output = entry.find("output");
+    const auto inside = entry.find("inside");
     ResultPart part;
-    if (!entry.is_object() || output == entry.end() || !output->is_string() ||
-        !Take(entry, "executor", part.executor).ok() || !Take(entry, "rows", part.rows).ok() ||
+    if (!entry.is_object() || output == entry.end() || !output->is_string() || inside == entry.end() ||
+        !inside->is_string() || !Take(entry, "executor", part.executor).ok() || !Take(entry, "rows", part.rows).ok() ||
         !Take(entry, "bytes", part.bytes).ok() || !Take(entry, "header_bytes", part.header_bytes).ok() ||
         !Take(entry, "inode", part.inode).ok()) {
       return WrongField("parts");
     }
-    if (!absl::CUnescape(output->get<std::string>(), &part.output)) {
+    if (!absl::CUnescape(output->get<std::string>(), &part.output) ||
+        !absl::CUnescape(inside->get<std::string>(), &part.inside)) {
       return WrongField("parts");
     }
     parts.push_back(std::move(part));
@@ -185,6 +187,7 @@ std::string EncodeNodeMetrics(const NodeMetrics& metrics) {
   Json parts = Json::array();
   for (const ResultPart& part : metrics.parts) {
     parts.push_back({{"output", absl::CEscape(part.output)},  // a file's name need not be UTF-8
+                     {"inside", absl::CEscape(part.inside)},
                      {"executor", part.executor},
                      {"rows", part.rows},
                      {"bytes", part.bytes},

@@ -39,7 +39,7 @@ class Run:
             done = subprocess.run([BIN / query, *flags], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
                                   text=True, timeout=PATIENCE_SECONDS, check=False)
             self.files = {path.name: path.read_text(encoding="utf-8")
-                          for path in sorted(folder.iterdir()) if path.name not in FILES}
+                          for path in sorted(folder.iterdir()) if path.is_file() and path.name not in FILES}
         self.shown = f"{query} {' '.join(flags)}\n{done.stdout}{done.stderr}"
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
         self.report = next((json.loads(text) for name, text in self.files.items() if name.endswith(".json")), {})
@@ -194,6 +194,9 @@ OWN = {
     "nexmark": {"query": Effect("q2", "rows"), "profile": Effect("beam", "rows"),
                 "window": Effect("7s", "rows", ["--query=q11", "--event-rate=10"]),
                 "slide": Effect("5s", "rows", ["--query=q5", "--event-rate=10"]),
+                "partitions": Effect("bids", lambda before, after: len(after.report["files"]) == 1 + 2 + 2 * 4,
+                                     ["--query=q10", "--event-rate=20"]),
+                "most-partitions": Effect("2", "code", ["--query=q10", "--event-rate=20", "--partitions=bids"], code=1),
                 "side-input": Effect("side-input", "rows", ["--query=q13"]),
                 "export-side-input": Effect("side.csv", lambda before, after: after.files["side.csv"].count("\n") == 10001,
                                             ["--query=q13"]),

@@ -36,7 +36,7 @@ class Flag:
         self.name = name
         self.group = group
         self.is_switch = placeholder == ""
-        self.takes_text = placeholder in ("LAW", "FILE", "PATH", "NAME", "HOST:PORT", "HOST[:PORT]")
+        self.takes_text = placeholder in ("LAW", "FILE", "FOLDER", "PATH", "NAME", "HOST:PORT", "HOST[:PORT]")
         self.choices = placeholder.split("|") if "|" in placeholder else []
         self.is_length = placeholder == "TIME"
         self.values = FEW.get(name) or self.choices or POOLS[placeholder]

@@ -21,9 +21,11 @@ LAWS = ["uniform", "zipf:0", "zipf:1", "zipf:10", "zipf:10.1", "zipf:-1", "zipf:
         "pareto:1e-320", "pareto:1e-3", "pareto:10", "pareto:inf", "normal:1", ":"]
 FILES = ["out.csv", "./out.csv", ".", "..", "/", "no/such/folder/out.csv", "folder", "folder/", "out.csv/x", "lines"]
 PATHS = ["lines", "folder", "nothing", "*", "[", ".", "/", "**/?", "empty"]
+FOLDERS = ["folder", "new", "new/", "lines", ".", "/", "no/such/folder", "lines/x"]
 PLACES = ["127.0.0.1:1", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1", ":1", ":", "[::1]:1", "[", "::1", "300.0.0.1:1",
           "no.such.host.invalid:1"]
 POOLS = {"N": NUMBERS, "SIZE": SIZES, "TIME": TIMES, "X": REALS, "LAW": LAWS, "FILE": FILES, "PATH": PATHS,
+         "FOLDER": FOLDERS,
          "HOST:PORT": PLACES, "HOST[:PORT]": PLACES, "NAME": ["nothing"], "": ["true", "false", "2"]}
 BEYOND = ["18446744073709551616", "-1", "x", "", "1.5"]
 

@@ -1,6 +1,7 @@
 // What a sequential program emits for the queries that turn each bid into a row or none: strings in standard
 // containers, texts taken apart by code of its own.
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <string>
 #include <string_view>
@@ -86,6 +87,18 @@ absl::Status RecomputeQ2(const EventFlows& flows, const SuiteOptions& /*options*
     if (bid.auction / 123 * 123 == bid.auction) {
       emit(LineOf({bid.auction, bid.price}));
     }
+  });
+}
+
+absl::Status RecomputeQ10(const EventFlows& flows, const SuiteOptions& /*options*/, const EmitLine& emit) {
+  return ForEachBid(flows, [&](const PlainBid& bid) {
+    const std::time_t seconds = bid.time / 1'000;
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    std::string names(17, ' ');
+    std::strftime(names.data(), names.size(), "%Y-%m-%d,%H:%M", &parts);
+    names.resize(16);
+    emit(LineOf({bid.auction, bid.bidder, bid.price, bid.time, bid.extra, names}));
   });
 }
 

@@ -33,6 +33,8 @@ constexpr std::array kQueries = {
                     &BuildQ8, &RecomputeQ8},
     QueryDefinition{"q9", "the auctions with their winning bids", kBidExtra | kAuctionTexts | kOtherExtra,
                     Emitter::kLeader, &BuildQ9, &RecomputeQ9},
+    QueryDefinition{"q10", "the bids with day and minute, in a folder of each minute with --partitions", kBidExtra,
+                    Emitter::kReader, &BuildQ10, &RecomputeQ10},
     QueryDefinition{"q11", "how many bids a bidder makes in a session", kNoText, Emitter::kLeader, &BuildQ11,
                     &RecomputeQ11},
     QueryDefinition{"q12", "how many bids a bidder makes in a window of the time when they are read", kNoText,

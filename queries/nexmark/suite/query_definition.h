@@ -42,6 +42,8 @@ struct SuiteOptions {
   absl::Duration processing_time_window = absl::Seconds(10);  // of q12
   absl::Duration allowed_lateness = absl::ZeroDuration();
   std::shared_ptr<const SideInput> side_input = nullptr;  // of q13; null: AllSideKeys()
+  std::string partitions = {};                            // of q10: folder of the bids, or empty
+  std::size_t most_partitions = 256;                      // of q10: of an executor
   std::string read_times_file = {};                       // of q12: CSV file of when each bid was read, or empty
   std::shared_ptr<ReadTimes> read_times = nullptr;        // of q12: the same for the check; null without
 };

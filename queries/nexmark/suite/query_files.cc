@@ -9,6 +9,7 @@
 namespace glaive::queries::nexmark::suite {
 namespace {
 
+constexpr const char* kPartitionsFlag = "partitions";
 constexpr const char* kReadTimesFlag = "read-times";
 constexpr const char* kSideInputFlag = "side-input";
 constexpr const char* kExportSideInputFlag = "export-side-input";
@@ -23,6 +24,16 @@ absl::Status CheckIsOf(std::string_view query, const char* flag, const std::stri
 }  // namespace
 
 void QueryFiles::Register(engine::FlagSet& flags, const std::string& group) {
+  flags.AddString({.name = kPartitionsFlag,
+                   .group = group,
+                   .help = "of q10: writes the bids as CSV into this folder, which is empty or made, and there into a "
+                           "folder of each day and minute",
+                   .file = engine::FileUse::kWriteFolder},
+                  partitions_, "FOLDER");
+  flags.AddInteger({.name = "most-partitions",
+                    .group = group,
+                    .help = "of q10: folders of minutes into which an executor may write; each takes an open file"},
+                   most_partitions_, {.min = 1, .max = 1'000'000});
   flags.AddString({.name = kReadTimesFlag,
                    .group = group,
                    .help = "of q12: writes the time at which each bid was read to a CSV file, with its bidder",
@@ -43,7 +54,8 @@ void QueryFiles::Register(engine::FlagSet& flags, const std::string& group) {
 }
 
 absl::Status QueryFiles::Check(std::string_view query) const {
-  absl::Status status = CheckIsOf(query, kReadTimesFlag, read_times_, "q12");
+  absl::Status status = CheckIsOf(query, kPartitionsFlag, partitions_, "q10");
+  status.Update(CheckIsOf(query, kReadTimesFlag, read_times_, "q12"));
   status.Update(CheckIsOf(query, kSideInputFlag, side_input_, "q13"));
   status.Update(CheckIsOf(query, kExportSideInputFlag, export_side_input_, "q13"));
   if (!side_input_.empty() && !export_side_input_.empty()) {
@@ -65,7 +77,7 @@ absl::Status QueryFiles::Load(engine::FileClaims& claims, const Watch& watch) {
                         : ended;
     }
     const std::string csv = SideInputAsCsv(*table);
-    side_input_content_ = absl::StrCat(table->size(), " rows with the checksum ",
+    side_input_content_ = absl::StrCat(table->size(), table->size() == 1 ? " row with" : " rows with the checksum ",
                                        absl::Hex(XXH3_64bits(csv.data(), csv.size()), absl::kZeroPad16));
     table_ = std::make_shared<const SideInput>(*std::move(table));
   }
@@ -79,6 +91,8 @@ std::vector<engine::ComparedInput> QueryFiles::inputs() const {
 }
 
 void QueryFiles::AddTo(SuiteOptions& options) const {
+  options.partitions = partitions_;
+  options.most_partitions = most_partitions_;
   options.read_times_file = read_times_;
   options.side_input = table_;
 }

@@ -6,6 +6,7 @@
 //   status = files.Load(claims, watch);   files.AddTo(options);
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class QueryFiles {
   void AddTo(SuiteOptions& options) const;
 
  private:
+  std::string partitions_;  // folder, or empty
+  std::uint64_t most_partitions_ = SuiteOptions().most_partitions;
   std::string read_times_;         // CSV file, or empty
   std::string side_input_;         // CSV file, or empty
   std::string export_side_input_;  // likewise

@@ -19,7 +19,8 @@ class Comparison:
             as_text = "true" if table == "result" else "false"
             # Texts may have any byte: without these DuckDB guesses what quotes and escapes them.
             self.database.execute(f"""CREATE TABLE {table} AS FROM read_csv(?, header = true, all_varchar = {as_text},
-                                      delim = ',', quote = '"', escape = '"')""", [[str(path) for path in paths]])
+                                      delim = ',', quote = '"', escape = '"', hive_partitioning = true,
+                                      hive_types_autocast = false)""", [[str(path) for path in paths]])
         self.types = {}
         self.columns = [row[0] for row in self.database.execute("DESCRIBE result").fetchall()]
         self.input_rows = self.count("input")

@@ -50,6 +50,8 @@ def run_query(binary, scenario, folder):
     else:
         run(binary, *scenario.flags, *exports, *output)
     paths = {table: sorted(folder.glob(f"{table}.csv*")) for table in ("result", *scenario.written)}
+    if scenario.partitioned:
+        paths["result"] = sorted(folder.glob("result.csv/*/*/rows.csv*"))
     return paths | {table: [folder / f"{table}.csv"] for table in (*tables, *scenario.given)}
 
 

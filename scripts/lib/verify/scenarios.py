@@ -19,6 +19,7 @@ class Scenario:
     parameters: dict[str, int]
     late: bool  # whether records have to be late
     output: str = "output"  # the flag that takes the result's file
+    partitioned: bool = False  # whether the result is a folder, with columns in the names of folders
     # Nodes of a second run that reads the first one's input from files; 0: there is none.
     file_readers: int = 0
     flags_over_files: tuple[str, ...] = ()
@@ -134,6 +135,7 @@ ALL = [
     *nexmark_windows("q8", "--event-rate=70", "--profile=beam", "--active-people=10", window_ms=10_000),
     *nexmark("q9", any_price=True),
     *nexmark("q9", "--profile=renoir", "--event-rate=1000", any_price=False),
+    *[dataclasses.replace(each, output="partitions", partitioned=True) for each in nexmark("q10", "--event-rate=20")],
     *[dataclasses.replace(each, tables=("side_input",)) for each in nexmark("q13")],
     *[dataclasses.replace(each, given={"side_input": SIDE_INPUT}) for each in nexmark("q13", "--profile=renoir")],
     # Read in some 0.3 s.
