@@ -107,7 +107,7 @@ class Cluster {
     Measurement result;
     std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_ns = 0;
-    std::vector<const engine::LatencySamples*> latencies;
+    std::vector<const engine::LatencyHistogram*> latencies;
     for (const auto& node : nodes_) {
       for (const auto& executor : node->executors()) {
         const engine::ExecutorMetrics& metrics = executor->metrics();

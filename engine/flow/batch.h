@@ -21,7 +21,8 @@ struct Batch {
   /// the last of some records alone.
   bool in_order = false;
   std::span<const R> upcoming = {};  // likely to be in the next batch: to be prefetched, not to be read
-  std::int64_t read_ns = 0;          // when the batch was read or made
+  /// When the batch was read or made, or by its source's schedule was to be read: where latencies count from.
+  std::int64_t read_ns = 0;
 };
 
 /// The most records of a batch that an operator or a source makes: about 32 KiB, which the first-level cache holds

@@ -53,6 +53,10 @@ class SinkWriter final : public Operator, public Consumer<typename Chain::In> {
       }
       Write(fiber, rows_);
     }
+    if (from_source_) {
+      const std::size_t rows = std::is_same_v<Chain, SourceStep<In>> ? batch.records.size() : rows_.size();
+      context_->metrics->row_latency.Add(context_->clock->NowNanos() - batch.read_ns, rows);
+    }
   }
 
   void On(Fiber& fiber, const Control& control) override {

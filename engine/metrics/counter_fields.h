@@ -69,6 +69,10 @@ inline constexpr CounterField kCounterFields[] = {
     {"windows_fired", &ExecutorMetrics::windows_fired},
     {"windows_fired_early", &ExecutorMetrics::windows_fired_early},
     {"results", &ExecutorMetrics::results},
+    {"scheduled_records", &ExecutorMetrics::scheduled_records},
+    {"schedule_ns", &ExecutorMetrics::schedule_ns, true},
+    {"schedule_lag_ns", &ExecutorMetrics::schedule_lag_ns, true},
+    {"last_schedule_lag_ns", &ExecutorMetrics::last_schedule_lag_ns, true},
 };
 
 /// Puts the counters of `other` into those of `total`; times and latencies are left alone.

@@ -24,15 +24,20 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* kWindowLatency = "window_latency";
+constexpr const char* kRowLatency = "row_latency";
+
+Json ToJson(const LatencyHistogram& latencies) {
+  return {{"max_ns", latencies.max_ns()}, {"buckets", latencies.buckets()}};  // pairs are arrays
+}
+
 Json ToJson(const ExecutorMetrics& metrics) {
   Json object = {{"executor", metrics.executor},
                  {"first_bad_record", metrics.first_bad_record},
                  {"first_batch_ns", metrics.first_batch_ns},
                  {"last_result_ns", metrics.last_result_ns},
-                 {"latency_samples", metrics.window_latency.retained()},
-                 {"latency_stride", metrics.window_latency.stride()},
-                 {"latency_count", metrics.window_latency.count()},
-                 {"latency_max_ns", metrics.window_latency.max_ns()}};
+                 {kWindowLatency, ToJson(metrics.window_latency)},
+                 {kRowLatency, ToJson(metrics.row_latency)}};
   for (const CounterField& field : kCounterFields) {
     object[field.name] = metrics.*field.member;
   }
@@ -85,31 +90,25 @@ absl::StatusOr<std::vector<RegionUse>> RegionsFrom(const Json& object) {
   return regions;
 }
 
-absl::StatusOr<LatencySamples> LatencyFrom(const Json& object) {
-  const auto retained = object.find("latency_samples");
-  if (retained == object.end() || !retained->is_array()) {
-    return WrongField("latency_samples");
-  }
-  std::vector<std::int64_t> samples;
-  for (const Json& sample : *retained) {
-    if (!sample.is_number_integer()) {
-      return WrongField("latency_samples");
-    }
-    samples.push_back(sample.get<std::int64_t>());
-  }
-  std::uint64_t stride = 0;
-  std::uint64_t count = 0;
+absl::Status TakeLatency(const Json& object, const char* name, LatencyHistogram& latencies) {
+  const auto found = object.find(name);
   std::int64_t max_ns = 0;
-  absl::Status status = Take(object, "latency_stride", stride);
-  status.Update(Take(object, "latency_count", count));
-  status.Update(Take(object, "latency_max_ns", max_ns));
-  if (stride == 0) {
-    status.Update(WrongField("latency_stride"));
+  if (found == object.end() || !found->is_object() || !Take(*found, "max_ns", max_ns).ok()) {
+    return WrongField(name);
   }
-  if (!status.ok()) {
-    return status;
+  latencies.SetMax(max_ns);
+  const auto buckets = found->find("buckets");
+  if (buckets == found->end() || !buckets->is_array()) {
+    return WrongField(name);
   }
-  return LatencySamples(std::move(samples), stride, count, max_ns);
+  for (const Json& bucket : *buckets) {
+    if (!bucket.is_array() || bucket.size() != 2 || !bucket[0].is_number_unsigned() ||
+        !bucket[1].is_number_unsigned() ||
+        !latencies.AddBucket(bucket[0].get<std::size_t>(), bucket[1].get<std::uint64_t>())) {
+      return WrongField(name);
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ExecutorMetrics> ExecutorFrom(const Json& object) {
@@ -123,8 +122,8 @@ absl::StatusOr<ExecutorMetrics> ExecutorFrom(const Json& object) {
   for (const CounterField& field : kCounterFields) {
     status.Update(Take(object, field.name, metrics.*field.member));
   }
-  absl::StatusOr<LatencySamples> latency = LatencyFrom(object);
-  status.Update(latency.status());
+  status.Update(TakeLatency(object, kWindowLatency, metrics.window_latency));
+  status.Update(TakeLatency(object, kRowLatency, metrics.row_latency));
   const auto first_bad_record = object.find("first_bad_record");
   if (first_bad_record == object.end() || !first_bad_record->is_string()) {
     status.Update(WrongField("first_bad_record"));
@@ -133,7 +132,6 @@ absl::StatusOr<ExecutorMetrics> ExecutorFrom(const Json& object) {
     return status;
   }
   metrics.first_bad_record = first_bad_record->get<std::string>();
-  metrics.window_latency = *std::move(latency);
   return metrics;
 }
 

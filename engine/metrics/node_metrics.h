@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 
 #include "engine/files/result_part.h"
-#include "engine/metrics/latency_samples.h"
+#include "engine/metrics/latency_histogram.h"
 #include "state/store/table_counts.h"
 
 namespace glaive::engine {
@@ -71,7 +71,13 @@ struct ExecutorMetrics : state::TableCounts {
   std::uint64_t windows_fired_early = 0;  ///< of these, before all executors had reached the end of the stream
   std::uint64_t results = 0;              ///< rows this leader handed to the sink
 
-  LatencySamples window_latency;  ///< one sample a fired window
+  std::uint64_t scheduled_records = 0;     ///< records that its source was to read at times of a schedule
+  std::uint64_t schedule_ns = 0;           ///< from the first of these times to the last
+  std::uint64_t schedule_lag_ns = 0;       ///< longest that a record was read after its time
+  std::uint64_t last_schedule_lag_ns = 0;  ///< the same of the last record
+
+  LatencyHistogram window_latency;  ///< one sample a fired window
+  LatencyHistogram row_latency;     ///< one sample a row that a sink took and that no window or join made
 };
 
 /// Memory of one use, over some executors or nodes, and the pages behind it: channels and state live on large ones

@@ -24,12 +24,17 @@ OrderedJson ToJson(const MachineInfo& machine) {
           {"kernel", machine.kernel}, {"rdma_devices", machine.rdma_devices}};
 }
 
-OrderedJson ToJson(const WindowLatency& latency) {
-  return {{"measured", latency.measured},
-          {"p50_ms", latency.p50_ms},
-          {"p99_ms", latency.p99_ms},
-          {"max_ms", latency.max_ms},
-          {"windows", latency.windows}};
+OrderedJson ToJson(const Latency& latency) {
+  return {{"measured", latency.measured}, {"p50_ms", latency.p50_ms}, {"p99_ms", latency.p99_ms},
+          {"p999_ms", latency.p999_ms},   {"max_ms", latency.max_ms}, {"samples", latency.samples}};
+}
+
+OrderedJson ToJson(const Schedule& schedule) {
+  return {{"has_records", schedule.has_records},
+          {"records_per_second", schedule.records_per_second},
+          {"lag_ms", schedule.lag_ms},
+          {"last_lag_ms", schedule.last_lag_ms},
+          {"sustained", schedule.sustained}};
 }
 
 OrderedJson ToJson(const ExecutorReport& executor) {
@@ -90,6 +95,8 @@ std::string ToJsonLine(const RunReport& report) {
     object["regions"].push_back(ToJson(region));
   }
   object["window_latency"] = ToJson(report.window_latency);
+  object["row_latency"] = ToJson(report.row_latency);
+  object["schedule"] = ToJson(report.schedule);
   object["verification"] = NameOf(report.verification);
   object["files"] = OrderedJson::array();
   for (const FileReport& file : report.files) {

@@ -32,12 +32,19 @@ std::string Rates(double records_per_second, double gigabytes_per_second) {
   return absl::StrFormat("%.2f M records/s, %.2f GB/s", records_per_second / kMillion, gigabytes_per_second);
 }
 
-std::string LatencyText(const WindowLatency& latency) {
+std::string LatencyText(const Latency& latency, const char* samples) {
   if (!latency.measured) {
     return "not measured";
   }
-  return absl::StrFormat("p50 %.2f ms, p99 %.2f ms, max %.2f ms over %s windows", latency.p50_ms, latency.p99_ms,
-                         latency.max_ms, Grouped(latency.windows));
+  return absl::StrFormat("p50 %.2f ms, p99 %.2f ms, p99.9 %.2f ms, max %.2f ms over %s %s", latency.p50_ms,
+                         latency.p99_ms, latency.p999_ms, latency.max_ms, Grouped(latency.samples), samples);
+}
+
+std::string ScheduleText(const Schedule& schedule) {
+  const std::string times =
+      absl::StrFormat("%.3f M records/s offered, read up to %.2f ms after their times, %.2f ms at the end: ",
+                      schedule.records_per_second / kMillion, schedule.lag_ms, schedule.last_lag_ms);
+  return times + (schedule.sustained ? "sustained" : "NOT SUSTAINED, so latencies grow with the length of the run");
 }
 
 const char* VerificationText(Verification verification) {
@@ -93,7 +100,13 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   Line(out, "windows",
        absl::StrFormat("%s results, %s windows fired, %s before the end of the stream", Grouped(total.results),
                        Grouped(total.windows_fired), Grouped(total.windows_fired_early)));
-  Line(out, "window latency", LatencyText(report.window_latency));
+  if (report.schedule.has_records) {
+    Line(out, "schedule", ScheduleText(report.schedule));
+  }
+  Line(out, "window latency", LatencyText(report.window_latency, "windows"));
+  if (report.row_latency.measured) {
+    Line(out, "row latency", LatencyText(report.row_latency, "rows"));
+  }
   Line(out, "epochs", Grouped(total.epochs));
   Line(out, "longest round",
        absl::StrFormat("%.2f ms without polling the channels", static_cast<double>(total.longest_round_ns) / 1e6));

@@ -49,23 +49,44 @@ double RunSeconds(const std::vector<ExecutorReport>& executors, bool one_clock) 
   return SecondsBetween(begin_ns, end_ns);
 }
 
-WindowLatency LatencyOf(const std::vector<ExecutorReport>& executors, bool one_clock) {
-  WindowLatency latency;
+Latency LatencyOf(const std::vector<ExecutorReport>& executors, LatencyHistogram ExecutorMetrics::* which,
+                  bool one_clock) {
+  Latency latency;
   if (!one_clock) {
     return latency;
   }
-  std::vector<const LatencySamples*> samples;
+  std::vector<const LatencyHistogram*> all;
   std::int64_t max_ns = 0;
   for (const ExecutorReport& executor : executors) {
-    samples.push_back(&executor.counters.window_latency);
-    latency.windows += executor.counters.window_latency.count();
-    max_ns = std::max(max_ns, executor.counters.window_latency.max_ns());
+    const LatencyHistogram& latencies = executor.counters.*which;
+    all.push_back(&latencies);
+    latency.samples += latencies.count();
+    max_ns = std::max(max_ns, latencies.max_ns());
   }
-  latency.measured = latency.windows > 0;
-  latency.p50_ms = static_cast<double>(PercentileNanos(samples, 0.50)) / kNanosPerMilli;
-  latency.p99_ms = static_cast<double>(PercentileNanos(samples, 0.99)) / kNanosPerMilli;
+  latency.measured = latency.samples > 0;
+  latency.p50_ms = static_cast<double>(PercentileNanos(all, 0.50)) / kNanosPerMilli;
+  latency.p99_ms = static_cast<double>(PercentileNanos(all, 0.99)) / kNanosPerMilli;
+  latency.p999_ms = static_cast<double>(PercentileNanos(all, 0.999)) / kNanosPerMilli;
   latency.max_ms = static_cast<double>(max_ns) / kNanosPerMilli;
   return latency;
+}
+
+Schedule ScheduleOf(const std::vector<ExecutorReport>& executors, const ExecutorMetrics& total) {
+  constexpr double kMostMillis = 100;
+  constexpr double kMostShare = 0.01;
+  Schedule schedule{.has_records = total.scheduled_records > 0,
+                    .lag_ms = static_cast<double>(total.schedule_lag_ns) / kNanosPerMilli,
+                    .last_lag_ms = static_cast<double>(total.last_schedule_lag_ns) / kNanosPerMilli};
+  for (const ExecutorReport& executor : executors) {
+    const ExecutorMetrics& counters = executor.counters;
+    if (counters.scheduled_records > 1) {  // the last record's time is one step behind that of the one before
+      schedule.records_per_second += Rate(static_cast<double>(counters.scheduled_records - 1),
+                                          SecondsBetween(0, static_cast<std::int64_t>(counters.schedule_ns)));
+    }
+  }
+  const double schedule_ms = static_cast<double>(total.schedule_ns) / kNanosPerMilli;
+  schedule.sustained = schedule.has_records && schedule.last_lag_ms <= std::max(kMostMillis, kMostShare * schedule_ms);
+  return schedule;
 }
 
 }  // namespace
@@ -108,7 +129,9 @@ RunReport BuildRunReport(std::span<const NodeMetrics> nodes, ReportScope scope) 
     report.folds_per_delta_entry =
         static_cast<double>(report.total.folded_records + report.total.appended_records) / static_cast<double>(entries);
   }
-  report.window_latency = LatencyOf(report.executors, scope.one_host);
+  report.window_latency = LatencyOf(report.executors, &ExecutorMetrics::window_latency, scope.one_host);
+  report.row_latency = LatencyOf(report.executors, &ExecutorMetrics::row_latency, scope.one_host);
+  report.schedule = ScheduleOf(report.executors, report.total);
   return report;
 }
 

@@ -31,13 +31,23 @@ struct ExecutorReport {
   ExecutorMetrics counters;
 };
 
-/// Latency from reading the batch that moved the last clock past a window's end to the window's result.
-struct WindowLatency {
-  bool measured = false;  ///< false: several hosts (their clocks differ), or no window fired
+/// Latencies to results: from reading a batch, or from the time at which a schedule had it read (--rate).
+struct Latency {
+  bool measured = false;  ///< false: several hosts (their clocks differ), or no sample
   double p50_ms = 0;
   double p99_ms = 0;
+  double p999_ms = 0;  ///< 99.9 %
   double max_ms = 0;
-  std::uint64_t windows = 0;  ///< samples behind the figures, one a leader and window
+  std::uint64_t samples = 0;
+};
+
+/// The records that sources were to read at times of a schedule (--rate), and how well they were read by it.
+struct Schedule {
+  bool has_records = false;
+  double records_per_second = 0;  ///< of all executors
+  double lag_ms = 0;              ///< longest that a record was read after its time
+  double last_lag_ms = 0;         ///< of the last record of an executor, the longest
+  bool sustained = false;         ///< the last lag is at most 100 ms, or 1 % of the schedule
 };
 
 /// The verdict of --verify.
@@ -79,7 +89,9 @@ struct RunReport {
   std::uint64_t peak_memory_bytes = 0;  ///< sum over the nodes
   std::uint64_t ring_bytes = 0;         ///< sum over the nodes
   std::vector<RegionUse> regions;       ///< memory by use, over all nodes
-  WindowLatency window_latency;
+  Latency window_latency;               ///< of windows, from the batch that moved the last clock past a window's end
+  Latency row_latency;                  ///< of rows that no window or join made
+  Schedule schedule;
   Verification verification = Verification::kNotRun;
   std::vector<FileReport> files = {};     ///< the results, once they have their names; empty without
   std::vector<ExecutorReport> executors;  ///< by executor number

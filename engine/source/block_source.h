@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
+#include "engine/source/schedule.h"
 #include "engine/source/source.h"
 #include "rdma/base/prefetch.h"
 #include "rdma/base/watch.h"
@@ -92,6 +93,8 @@ class BlockSource final : public Source<R> {
         .records = records, .event_time_shift_ms = shift_ms_, .watermark_ms = watermark_ms_, .ended = false};
     if (count > 0) {
       NoteTimes(records);
+      batch.due_ns = schedule_.DueNanos(read_);
+      batch.last_due_ns = schedule_.DueNanos(read_ + count - 1);
       Move(count);
       if (options_.watermark_every == 0 || read_ % options_.watermark_every == 0) {
         watermark_ms_ = latest_ms_;
@@ -128,6 +131,7 @@ class BlockSource final : public Source<R> {
         block_(block),
         event_time_ms_(event_time_ms),
         in_order_(in_order),
+        schedule_(options.records_per_second),
         batch_records_(options.batch_records == 0 ? kDefaultBatchRecords : options.batch_records) {}
 
   /// How many records may have been read by now.
@@ -135,11 +139,12 @@ class BlockSource final : public Source<R> {
     constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
     const std::uint64_t most = std::min(options_.total_records, options_.silent_after_records);
     const bool silent = read_ >= options_.silent_after_records;
-    if (options_.duration_ns == kForever && options_.records_per_second == 0 && !silent) {
+    if (options_.duration_ns == kForever && !schedule_.has_times() && !silent) {
       return most;
     }
     const std::int64_t now_ns = clock_->NowNanos();
     started_ns_ = started_ns_ < 0 ? now_ns : started_ns_;
+    schedule_.Start(now_ns);
     const std::int64_t elapsed_ns = now_ns - started_ns_;
     if (silent && silent_since_ns_ < 0) {
       silent_since_ns_ = now_ns;
@@ -150,11 +155,7 @@ class BlockSource final : public Source<R> {
     if (ended_ || silent) {
       return read_;
     }
-    if (options_.records_per_second == 0) {
-      return most;
-    }
-    const double due = static_cast<double>(elapsed_ns) * 1e-9 * options_.records_per_second;
-    return std::min(most, static_cast<std::uint64_t>(due));
+    return std::min(most, schedule_.RecordsDue(now_ns));
   }
 
   std::uint64_t UntilNextWatermark() const {
@@ -199,6 +200,7 @@ class BlockSource final : public Source<R> {
   std::span<const R> block_;
   EventTime event_time_ms_;
   bool in_order_;
+  Schedule schedule_;
   std::uint64_t batch_records_;
   std::uint64_t read_ = 0;
   std::uint64_t position_ = 0;  // in the block

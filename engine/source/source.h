@@ -44,6 +44,10 @@ struct SourceBatch {
   /// Whether no record's event time, by the SourceSpec's EventTime, is below that of the one before it. A stage then
   /// reads the times of the first and the last of some records, and takes those in between for granted.
   bool in_order = false;
+  /// When the first and the last record were to be read, where they have times of a schedule (schedule.h): by the
+  /// executor's clock. Latencies count from there. 0: the records have no such times.
+  std::int64_t due_ns = 0;
+  std::int64_t last_due_ns = 0;
 };
 
 /// Counts of the input that a source has skipped. Skipped records are in no batch.

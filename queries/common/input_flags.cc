@@ -44,9 +44,8 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values) {
                     .group = group,
                     .help = "records of an executor in a second of event time; 0: so many that they span 10 windows"},
                    values.event_rate, {.min = 0, .max = 1'000'000'000'000});
-  flags.AddDouble(
-      {.name = "rate", .group = group, .help = "records that an executor reads in a second; 0: as fast as it can"},
-      values.rate, {.min = 0, .max = 1e12});
+  flags.AddDouble({.name = "rate", .group = group, .help = std::string(kRateHelp)}, values.rate,
+                  {.min = 0, .max = 1e12});
   flags.AddDuration({.name = "disorder",
                      .group = group,
                      .help = "the most by which a record's event time lies behind its place in the input, at random"},
@@ -84,7 +83,7 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values) {
     if (!values.export_input.empty() && values.seconds != absl::ZeroDuration()) {
       return absl::InvalidArgumentError("--export-input does not go with --seconds: the input has no end beforehand");
     }
-    return absl::OkStatus();
+    return CheckRate(values.rate);
   });
 }
 
@@ -97,6 +96,15 @@ void AddWindowFlag(engine::FlagSet& flags, engine::FlagInfo info, absl::Duration
                ? absl::OkStatus()
                : absl::InvalidArgumentError(absl::StrCat("--", name, " must be whole milliseconds, e.g. 10s or 250ms"));
   });
+}
+
+absl::Status CheckRate(double records_per_second) {
+  constexpr double kLeast = 0.01;
+  return records_per_second == 0 || records_per_second >= kLeast
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError(absl::StrCat(
+                   "--rate=", records_per_second, " offers a record every ", 1 / records_per_second,
+                   " s; it must be 0, as fast as executors read, or at least ", kLeast, " records a second"));
 }
 
 absl::Status CheckSliding(absl::Duration window, absl::Duration slide) {

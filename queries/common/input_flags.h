@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -46,6 +47,13 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values);
 /// Adds the flag of a window's length or slide: whole milliseconds, at least `least`.
 void AddWindowFlag(engine::FlagSet& flags, engine::FlagInfo info, absl::Duration& value,
                    absl::Duration least = absl::Milliseconds(1));
+
+/// What --help says of --rate.
+inline constexpr std::string_view kRateHelp =
+    "records that each executor is offered in a second, at even times from which latencies count; 0: it reads as fast "
+    "as it can";
+/// InvalidArgument for a rate so low that a record takes minutes to come.
+absl::Status CheckRate(double records_per_second);
 
 /// InvalidArgument, naming --window and --slide, when sliding windows of these lengths make no sense.
 absl::Status CheckSliding(absl::Duration window, absl::Duration slide);

@@ -33,6 +33,7 @@ ExecutorMetrics Sample(std::uint32_t executor) {
   metrics.first_batch_ns = 1'000'000'000 + executor;
   metrics.last_result_ns = 3'000'000'000 + executor * 1'000'000'000;
   metrics.window_latency.Add(2'000'000 * (executor + 1));
+  metrics.row_latency.Add(7'000, 10);
   return metrics;
 }
 
@@ -66,7 +67,8 @@ RunReport FullReport() {
 }
 
 TEST(RunReport, AddsUpCountersAndTakesTheLargestOfMaxima) {
-  const std::set<std::string> maxima = {"longest_round_ns", "max_ring_laps"};  // all others are added up
+  const std::set<std::string> maxima = {"longest_round_ns", "max_ring_laps", "schedule_ns", "schedule_lag_ns",
+                                        "last_schedule_lag_ns"};  // all others are added up
   const RunReport report = FullReport();
   std::uint64_t place = 0;
   for (const CounterField& field : kCounterFields) {
@@ -115,12 +117,38 @@ TEST(RunReport, ComparesNoClocksOfDifferentHosts) {
 }
 
 TEST(RunReport, LatenciesComeFromAllExecutors) {
-  const WindowLatency latency = FullReport().window_latency;
+  const Latency latency = FullReport().window_latency;
   EXPECT_TRUE(latency.measured);
-  EXPECT_EQ(latency.windows, 2U);
-  EXPECT_DOUBLE_EQ(latency.p50_ms, 2.0);
+  EXPECT_EQ(latency.samples, 2U);
+  EXPECT_NEAR(latency.p50_ms, 2.0, 0.07) << "as wide as a bucket";
   EXPECT_DOUBLE_EQ(latency.p99_ms, 4.0);
   EXPECT_DOUBLE_EQ(latency.max_ms, 4.0);
+}
+
+TEST(RunReport, AScheduleIsSustainedIfItsLastRecordsWereReadInTime) {
+  std::vector<NodeMetrics> nodes = TwoNodes();
+  const auto schedule_of = [&](std::uint64_t last_lag_ns, std::uint64_t schedule_ns) {
+    for (NodeMetrics& node : nodes) {
+      ExecutorMetrics& executor = node.executors[0];
+      executor.scheduled_records = 1'001;
+      executor.schedule_ns = schedule_ns;
+      executor.schedule_lag_ns = 900'000'000;
+      executor.last_schedule_lag_ns = 0;
+    }
+    nodes[1].executors[0].last_schedule_lag_ns = last_lag_ns;
+    return BuildRunReport(nodes, {.one_host = true}).schedule;
+  };
+  const Schedule short_one = schedule_of(100'000'000, 1'000'000'000);
+  EXPECT_TRUE(short_one.has_records);
+  EXPECT_DOUBLE_EQ(short_one.records_per_second, 2'000);
+  EXPECT_DOUBLE_EQ(short_one.lag_ms, 900);
+  EXPECT_DOUBLE_EQ(short_one.last_lag_ms, 100);
+  EXPECT_TRUE(short_one.sustained);
+  EXPECT_FALSE(schedule_of(101'000'000, 1'000'000'000).sustained);
+  EXPECT_TRUE(schedule_of(600'000'000, 60'000'000'000).sustained) << "1 % of a minute";
+  EXPECT_FALSE(schedule_of(601'000'000, 60'000'000'000).sustained);
+  nodes[0].executors[0].scheduled_records = nodes[1].executors[0].scheduled_records = 0;
+  EXPECT_FALSE(BuildRunReport(nodes, {.one_host = true}).schedule.has_records);
 }
 
 TEST(RunReport, ARunThatDidNothingHasNoInfiniteRates) {
@@ -261,7 +289,9 @@ TEST(NodeMetrics, ArriveAsTheyWereSent) {
   EXPECT_EQ(executor.last_result_ns, sent.executors[0].last_result_ns);
   EXPECT_EQ(executor.window_latency.count(), 1U);
   EXPECT_EQ(executor.window_latency.max_ns(), 4'000'000);
-  EXPECT_EQ(executor.window_latency.retained()[0], 4'000'000);
+  EXPECT_EQ(executor.window_latency.buckets().size(), 1U);
+  EXPECT_EQ(executor.row_latency.count(), 10U);
+  EXPECT_EQ(executor.row_latency.max_ns(), 7'000);
 }
 
 TEST(NodeMetrics, NeitherMissingNorWrongFieldsAreTaken) {

@@ -87,6 +87,7 @@ TEST(InputFlagsTest, WrongValuesAreRefusedByName) {
   EXPECT_THAT(Complaint({"--hot-key-share=1.5"}), HasSubstr("--hot-key-share=1.5: out of range"));
   EXPECT_THAT(Complaint({"--event-rate=fast"}), HasSubstr("--event-rate=fast: not a whole number"));
   EXPECT_THAT(Complaint({"--rate=-1"}), HasSubstr("--rate=-1: out of range"));
+  EXPECT_THAT(Complaint({"--rate=0.001"}), HasSubstr("--rate=0.001 offers a record every 1000 s; it must be 0"));
   EXPECT_THAT(Complaint({"--disorder=-1ms"}), HasSubstr("--disorder=-1ms: out of range"));
   EXPECT_THAT(Complaint({"--disorder=10"}), HasSubstr("--disorder=10: not a time"));
   EXPECT_THAT(Complaint({"--allowed-lateness=-5s"}), HasSubstr("--allowed-lateness=-5s: out of range"));

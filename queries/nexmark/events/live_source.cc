@@ -18,6 +18,7 @@ LiveSource::LiveSource(std::shared_ptr<const EventGenerator> generator, std::uin
     : generator_(std::move(generator)),
       executor_(executor),
       options_(options),
+      schedule_(options.records_per_second),
       clock_(&clock),
       texts_(generator_->options().texts),
       batch_(kBatchEvents) {}
@@ -31,6 +32,8 @@ engine::SourceBatch<Event> LiveSource::Poll() {
   const std::span<Event> events = std::span(batch_).first(count);
   texts_.Clear();
   generator_->Fill(executor_, read_, events, texts_);
+  const std::int64_t due_ns = count == 0 ? 0 : schedule_.DueNanos(read_);
+  const std::int64_t last_due_ns = count == 0 ? 0 : schedule_.DueNanos(read_ + count - 1);
   read_ += count;
   for (const Event& event : events) {
     latest_ms_ = std::max(latest_ms_, event.date_time);
@@ -41,26 +44,25 @@ engine::SourceBatch<Event> LiveSource::Poll() {
   return {.records = events,
           .watermark_ms = watermark_ms_,
           .ended = read_ >= options_.total_records || ended_,
-          .in_order = options_.watermark_every == 0};
+          .in_order = options_.watermark_every == 0,
+          .due_ns = due_ns,
+          .last_due_ns = last_due_ns};
 }
 
 std::uint64_t LiveSource::Allowed() {
   constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
-  if (options_.duration_ns == kForever && options_.records_per_second == 0) {
+  if (options_.duration_ns == kForever && !schedule_.has_times()) {
     return options_.total_records;
   }
   const std::int64_t now_ns = clock_->NowNanos();
   started_ns_ = started_ns_ < 0 ? now_ns : started_ns_;
+  schedule_.Start(now_ns);
   const std::int64_t elapsed_ns = now_ns - started_ns_;
   ended_ = ended_ || elapsed_ns >= options_.duration_ns;
   if (ended_) {
     return read_;
   }
-  if (options_.records_per_second == 0) {
-    return options_.total_records;
-  }
-  const double due = static_cast<double>(elapsed_ns) * 1e-9 * options_.records_per_second;
-  return std::min(options_.total_records, static_cast<std::uint64_t>(due));
+  return std::min(options_.total_records, schedule_.RecordsDue(now_ns));
 }
 
 }  // namespace glaive::queries::nexmark::events

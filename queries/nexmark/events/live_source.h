@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/source/schedule.h"
 #include "engine/source/source.h"
 #include "queries/nexmark/events/event.h"
 #include "queries/nexmark/events/event_generator.h"
@@ -42,6 +43,7 @@ class LiveSource final : public engine::Source<Event> {
   std::shared_ptr<const EventGenerator> generator_;
   std::uint32_t executor_;
   LiveSourceOptions options_;
+  engine::Schedule schedule_;
   const Clock* clock_;
   EventTexts texts_;
   std::vector<Event> batch_;

@@ -11,6 +11,7 @@
 
 #include "engine/format/csv_text.h"
 #include "engine/source/block_source.h"
+#include "queries/common/input_flags.h"
 #include "queries/nexmark/events/event_texts.h"
 #include "queries/nexmark/events/live_source.h"
 
@@ -118,9 +119,8 @@ void RegisterEventInput(engine::FlagSet& flags, EventInput& input) {
                      .group = group,
                      .help = "how long to read, with --generate=live; 0: until --records are read"},
                     input.seconds);
-  flags.AddDouble(
-      {.name = "rate", .group = group, .help = "events that an executor reads in a second; 0: as fast as it can"},
-      input.rate, {.min = 0, .max = 1e12});
+  flags.AddDouble({.name = "rate", .group = group, .help = std::string(kRateHelp)}, input.rate,
+                  {.min = 0, .max = 1e12});
   add("seed", events.seed, "events are a function of it and their numbers; 0: those of the profile's own program", {});
   add("event-rate", events.event_rate, "events of all executors together in a second of event time",
       {.min = 1, .max = events::kMostEventRate});
@@ -160,7 +160,9 @@ void RegisterEventInput(engine::FlagSet& flags, EventInput& input) {
     if (input.seconds != absl::ZeroDuration() && !input.export_input.empty()) {
       return absl::InvalidArgumentError("--export-input does not go with --seconds: the input has no end beforehand");
     }
-    return Validate(input.events);
+    absl::Status status = CheckRate(input.rate);
+    status.Update(Validate(input.events));
+    return status;
   });
 }
 

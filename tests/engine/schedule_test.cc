@@ -1,0 +1,133 @@
+// Records that are offered at times of a schedule, by a clock moved by hand: when they are read, and what latencies
+// count.
+
+#include "engine/source/schedule.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/metrics/latency_histogram.h"
+#include "engine/sink/discard.h"
+#include "tests/engine/cluster_harness.h"
+
+namespace glaive::engine {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+TEST(Schedule, RecordsAreDueAtEvenTimesFromItsStart) {
+  Schedule schedule(4);
+  EXPECT_TRUE(schedule.has_times());
+  schedule.Start(10 * kSecond);
+  schedule.Start(11 * kSecond);
+  EXPECT_EQ(schedule.DueNanos(0), 10 * kSecond + kSecond / 4);
+  EXPECT_EQ(schedule.DueNanos(3), 11 * kSecond);
+  EXPECT_EQ(schedule.RecordsDue(10 * kSecond), 0U);
+  EXPECT_EQ(schedule.RecordsDue(11 * kSecond - 1), 3U);
+  EXPECT_EQ(schedule.RecordsDue(11 * kSecond), 4U);
+  for (const std::uint64_t record : {std::uint64_t{7}, std::uint64_t{1'000'003}}) {
+    EXPECT_NEAR(static_cast<double>(schedule.RecordsDue(schedule.DueNanos(record))), static_cast<double>(record + 1),
+                1);
+  }
+}
+
+TEST(Schedule, WithoutARateAllRecordsAreDueAndHaveNoTimes) {
+  Schedule schedule(0);
+  schedule.Start(10 * kSecond);
+  EXPECT_FALSE(schedule.has_times());
+  EXPECT_EQ(schedule.RecordsDue(10 * kSecond), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(schedule.DueNanos(3), 0);
+}
+
+/// Moves on by 1 us whenever it is asked the time, and as its users say.
+class StallClock final : public Clock {
+ public:
+  std::int64_t NowNanos() const override { return now_ns_ += 1'000; }
+  std::int64_t WallMillis() const override { return NowNanos() / 1'000'000; }
+  void Advance(std::int64_t ns) { now_ns_ += ns; }
+
+ private:
+  mutable std::int64_t now_ns_ = kSecond;
+};
+
+double Percentile(const LatencyHistogram& latencies, double fraction) {
+  const std::array all = {&latencies};
+  return static_cast<double>(PercentileNanos(all, fraction)) / 1e9;
+}
+
+/// 20,000 records of 2 s, offered 10,000 a second.
+constexpr Workload kTwoSeconds{.records = 20'000, .span_ms = 2'000, .batch_records = 100};
+
+/// Behind `inspect`, rows of a sink or of windows of 100 ms.
+ExecutorMetrics RunOffered(StallClock& clock, double records_per_second, bool has_windows,
+                           const std::function<void(const TestRecord&)>& inspect) {
+  Workload workload = kTwoSeconds;
+  workload.clock = &clock;
+  auto records = From(TestSource(workload, {.records_per_second = records_per_second})).Inspect(inspect);
+  const std::unique_ptr<Query> query = has_windows ? std::move(records)
+                                                         .KeyBy(&TestRecord::key)
+                                                         .Window(Tumbling{absl::Milliseconds(100)})
+                                                         .Aggregate(Count{})
+                                                         .To(Discard{})
+                                                   : std::move(records).To(Discard{});
+  std::vector<ExecutorMetrics> metrics;
+  EXPECT_EQ(RunExecutors(workload, *query, 1, metrics), absl::OkStatus());
+  return metrics.at(0);
+}
+
+/// The clock stalls the run for a second at record 8,000: 10,000 records are offered meanwhile, and wait.
+ExecutorMetrics RunWithAStall(double records_per_second, bool has_windows) {
+  StallClock clock;
+  std::uint64_t read = 0;
+  return RunOffered(clock, records_per_second, has_windows, [&](const TestRecord&) {
+    if (++read == 8'000) clock.Advance(kSecond);
+  });
+}
+
+TEST(LatencyAtARate, EachRecordThatAStallHasHeldUpCountsItsOwnWaiting) {
+  const ExecutorMetrics metrics = RunWithAStall(10'000, /*has_windows=*/false);
+  EXPECT_EQ(metrics.row_latency.count(), 20'000U);
+  EXPECT_LT(Percentile(metrics.row_latency, 0.4), 0.1) << "records outside of the stall";
+  EXPECT_NEAR(Percentile(metrics.row_latency, 0.75), 0.5, 0.1);
+  EXPECT_NEAR(Percentile(metrics.row_latency, 0.99), 0.98, 0.1);
+  EXPECT_NEAR(static_cast<double>(metrics.row_latency.max_ns()) / 1e9, 1.0, 0.1);
+  EXPECT_EQ(metrics.scheduled_records, 20'000U);
+  EXPECT_NEAR(static_cast<double>(metrics.schedule_ns) / 1e9, 2.0, 0.01);
+  EXPECT_NEAR(static_cast<double>(metrics.schedule_lag_ns) / 1e9, 1.0, 0.1);
+  EXPECT_LT(metrics.last_schedule_lag_ns, 100'000'000U) << "the last records came in time again";
+}
+
+TEST(LatencyAtARate, WindowsThatAStallHasHeldUpCountFromTheRecordsThatEndThem) {
+  const ExecutorMetrics metrics = RunWithAStall(10'000, /*has_windows=*/true);
+  EXPECT_EQ(metrics.window_latency.count(), 20U);
+  EXPECT_LT(Percentile(metrics.window_latency, 0.4), 0.1);
+  EXPECT_NEAR(Percentile(metrics.window_latency, 0.75), 0.5, 0.15);
+  EXPECT_NEAR(static_cast<double>(metrics.window_latency.max_ns()) / 1e9, 1.0, 0.15);
+  EXPECT_EQ(metrics.row_latency.count(), 0U) << "rows of windows are counted by window";
+}
+
+TEST(LatencyAtARate, RecordsThatComeFasterThanTheyAreReadLagBehind) {
+  StallClock clock;
+  const ExecutorMetrics metrics = RunOffered(clock, 40'000, /*has_windows=*/false,
+                                             [&](const TestRecord&) { clock.Advance(100'000); });  // 10,000 a second
+  EXPECT_NEAR(static_cast<double>(metrics.schedule_ns) / 1e9, 0.5, 0.01);
+  EXPECT_NEAR(static_cast<double>(metrics.last_schedule_lag_ns) / 1e9, 1.5, 0.1);
+  EXPECT_NEAR(Percentile(metrics.row_latency, 0.5), 0.75, 0.1);
+}
+
+TEST(LatencyAtARate, WithoutARateLatenciesCountFromReading) {
+  const ExecutorMetrics metrics = RunWithAStall(0, /*has_windows=*/false);
+  EXPECT_EQ(metrics.row_latency.count(), 20'000U);
+  EXPECT_LT(Percentile(metrics.row_latency, 0.99), 0.1) << "one batch alone has met the stall";
+  EXPECT_EQ(metrics.scheduled_records, 0U);
+}
+
+}  // namespace
+}  // namespace glaive::engine
