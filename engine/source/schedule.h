@@ -10,7 +10,6 @@
 //   schedule.DueNanos(3)          // when record 3 may be read
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
