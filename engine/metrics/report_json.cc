@@ -24,9 +24,10 @@ OrderedJson ToJson(const MachineInfo& machine) {
           {"kernel", machine.kernel}, {"rdma_devices", machine.rdma_devices}};
 }
 
-OrderedJson ToJson(const Latency& latency) {
+/// `samples` is what is counted.
+OrderedJson ToJson(const Latency& latency, const char* samples) {
   return {{"measured", latency.measured}, {"p50_ms", latency.p50_ms}, {"p99_ms", latency.p99_ms},
-          {"p999_ms", latency.p999_ms},   {"max_ms", latency.max_ms}, {"samples", latency.samples}};
+          {"p999_ms", latency.p999_ms},   {"max_ms", latency.max_ms}, {samples, latency.samples}};
 }
 
 OrderedJson ToJson(const Schedule& schedule) {
@@ -94,8 +95,8 @@ std::string ToJsonLine(const RunReport& report) {
   for (const RegionUse& region : report.regions) {
     object["regions"].push_back(ToJson(region));
   }
-  object["window_latency"] = ToJson(report.window_latency);
-  object["row_latency"] = ToJson(report.row_latency);
+  object["window_latency"] = ToJson(report.window_latency, "windows");
+  object["row_latency"] = ToJson(report.row_latency, "rows");
   object["schedule"] = ToJson(report.schedule);
   object["verification"] = NameOf(report.verification);
   object["files"] = OrderedJson::array();
