@@ -190,19 +190,21 @@ function(glaive_add_tests)
 endfunction()
 
 # glaive_add_simulator(): the library glaive_simulator of tests/sim, and its program, simulate. Its queries are not
-# optimized: they are the templates of some eighty stages, which take longer to optimize than simulations save.
+# optimized: they are the templates of some eighty stages, which take longer to optimize than simulations save. They are a
+# library of their own, which follows that of the simulator on the linker's command line: of two instances of a template,
+# sorting texts for one, the linker takes the first, and the simulator's is optimized.
 function(glaive_add_simulator)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/sim/*.cc")
   list(FILTER sources EXCLUDE REGEX "(_test|/simulate_main)[.]cc$")
   set(queries ${sources})
   list(FILTER queries INCLUDE REGEX "/tests/sim/queries/")
   list(FILTER sources EXCLUDE REGEX "/tests/sim/queries/")
-  add_library(glaive_simulator_queries OBJECT ${queries})
-  target_link_libraries(glaive_simulator_queries PRIVATE glaive_engine)
+  add_library(glaive_simulator_queries STATIC ${queries})
+  target_link_libraries(glaive_simulator_queries PUBLIC glaive_engine)
   target_compile_options(glaive_simulator_queries PRIVATE ${GLAIVE_TEST_OPTIONS})
   glaive_precompile(glaive_simulator_queries tests)
-  add_library(glaive_simulator STATIC ${sources} $<TARGET_OBJECTS:glaive_simulator_queries>)
-  target_link_libraries(glaive_simulator PUBLIC glaive_engine)
+  add_library(glaive_simulator STATIC ${sources})
+  target_link_libraries(glaive_simulator PUBLIC glaive_simulator_queries)
   glaive_precompile(glaive_simulator)
   add_executable(simulate "${PROJECT_SOURCE_DIR}/tests/sim/simulate_main.cc")
   target_link_libraries(simulate PRIVATE glaive_simulator)
