@@ -1,7 +1,9 @@
 # Configuring and building a preset below build/. Sourced after common.sh.
 # shellcheck shell=bash
 
-# Another checkout of the same sources, CI's for one, finds what this one has compiled.
+# Another checkout of the same sources finds what this one has compiled without precompiled headers (GLAIVE_PRECOMPILE):
+# checks of headers, and tests with many records. A precompiled header names the files of its checkout, and the command of
+# each source that reads it names the checkout, so such sources are compiled again.
 export CCACHE_BASEDIR="$PROJECT_ROOT" CCACHE_NOHASHDIR=true
 # What the compiler says of the files it has read is enough; else ccache preprocesses each source once more.
 export CCACHE_DEPEND=true
