@@ -1,26 +1,42 @@
 # Compiles each header of the project alone, to see that it includes what it needs.
 
+# What is precompiled for checks of headers, by group: <group> <header>.... A header is checked in the first group all of
+# whose headers it includes, directly or not; so what is precompiled hides no missing #include.
+set(GLAIVE_HEADER_CHECK_GROUPS test wide status text string plain)
+set(GLAIVE_HEADER_CHECK_test absl/status/statusor.h gtest/gtest.h)
+set(GLAIVE_HEADER_CHECK_wide absl/status/statusor.h absl/strings/str_cat.h algorithm functional map)
+set(GLAIVE_HEADER_CHECK_status absl/status/statusor.h)
+set(GLAIVE_HEADER_CHECK_text absl/strings/str_cat.h)
+set(GLAIVE_HEADER_CHECK_string string)
+set(GLAIVE_HEADER_CHECK_plain "")
+
 # glaive_add_header_checks(): compiles every header behind nothing but headers that it includes. Most of the time goes into
-# reading a few headers of others' code. Those are precompiled for the headers that include them, directly or not, which
-# hides no missing #include. CMake finds out which headers those are whenever it configures.
+# reading a few headers of others' code. Those are precompiled for the headers that include them. CMake finds out which
+# headers those are whenever it configures.
 function(glaive_add_header_checks)
   foreach(folder rdma state engine queries bench tests)
     file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.h")
     foreach(header IN LISTS headers)
-      glaive_includes("${header}" absl/status/statusor.h has_status)
-      glaive_includes("${header}" gtest/gtest.h has_gtest)
-      if(has_status AND has_gtest)
-        list(APPEND test_headers "${header}")
-      elseif(has_status)
-        list(APPEND status_headers "${header}")
-      else()
-        list(APPEND plain_headers "${header}")
-      endif()
+      foreach(group IN LISTS GLAIVE_HEADER_CHECK_GROUPS)
+        set(includes_all TRUE)
+        foreach(wanted IN LISTS GLAIVE_HEADER_CHECK_${group})
+          glaive_includes("${header}" "${wanted}" included)
+          if(NOT included)
+            set(includes_all FALSE)
+            break()
+          endif()
+        endforeach()
+        if(includes_all)
+          list(APPEND headers_of_${group} "${header}")
+          break()
+        endif()
+      endforeach()
     endforeach()
   endforeach()
-  glaive_add_header_check_group(plain "${plain_headers}")
-  glaive_add_header_check_group(status "${status_headers}" <absl/status/statusor.h>)
-  glaive_add_header_check_group(test "${test_headers}" <absl/status/statusor.h> <gtest/gtest.h>)
+  foreach(group IN LISTS GLAIVE_HEADER_CHECK_GROUPS)
+    list(TRANSFORM GLAIVE_HEADER_CHECK_${group} REPLACE "^(.+)$" "<\\1>" OUTPUT_VARIABLE precompiled)
+    glaive_add_header_check_group(${group} "${headers_of_${group}}" ${precompiled})
+  endforeach()
 endfunction()
 
 # glaive_add_header_check_group(<group> <headers> <precompiled header>...): one source for each header that is not the
