@@ -19,7 +19,7 @@ using queries::ResultSinks;
 using queries::Totals;
 using queries::cm::TaskEvent;
 using queries::cm::TaskEventTime;
-using Blocks = RecordBlocks<TaskEvent, TaskEventTime>;
+using EventBlocks = RecordBlocks<TaskEvent, TaskEventTime>;
 
 constexpr std::int64_t kMinuteOfMovesMs = 60'000;
 
@@ -59,11 +59,11 @@ absl::StatusOr<Workload> MakeExchange(const InputSize& size) {
   if (!input.ok()) {
     return input.status();
   }
-  const auto generated = Blocks::Generate(queries::cm::TaskEventGenerator(*input), records, size.executors);
+  const auto generated = EventBlocks::Generate(queries::cm::TaskEventGenerator(*input), records, size.executors);
   if (!generated.ok()) {
     return generated.status();
   }
-  const std::shared_ptr<const Blocks>& blocks = *generated;
+  const std::shared_ptr<const EventBlocks>& blocks = *generated;
   const std::uint64_t repetitions = size.repetitions;
   Workload workload;
   workload.records = records * repetitions;

@@ -16,13 +16,13 @@ namespace {
 using queries::ResultSinks;
 using queries::wordcount::BuildWordcount;
 using queries::wordcount::Form;
-using Blocks = RecordBlocks<queries::wordcount::TextLine, queries::wordcount::TextLineTime>;
+using LineBlocks = RecordBlocks<queries::wordcount::TextLine, queries::wordcount::TextLineTime>;
 
 constexpr std::int64_t kMinuteOfWordsMs = 60'000;
 
 /// Over a block.
 template <typename Cell>
-absl::StatusOr<Loop> LoopOver(const std::shared_ptr<const Blocks>& blocks, std::uint32_t number,
+absl::StatusOr<Loop> LoopOver(const std::shared_ptr<const LineBlocks>& blocks, std::uint32_t number,
                               const InputSize& size) {
   absl::StatusOr<WordLoop<Cell>> made = WordLoop<Cell>::Create(size.keys);
   if (!made.ok()) {
@@ -40,11 +40,11 @@ absl::StatusOr<Workload> MakeBeside(const InputSize& size) {
   if (!input.ok()) {
     return input.status();
   }
-  const auto generated = Blocks::Generate(queries::wordcount::LineGenerator(*input), records, size.executors);
+  const auto generated = LineBlocks::Generate(queries::wordcount::LineGenerator(*input), records, size.executors);
   if (!generated.ok()) {
     return generated.status();
   }
-  const std::shared_ptr<const Blocks>& blocks = *generated;
+  const std::shared_ptr<const LineBlocks>& blocks = *generated;
   const auto build = [=, repetitions = size.repetitions](Form form, const ResultSinks& sinks) {
     return BuildWordcount({.form = form}, blocks->Source(repetitions, span_ms), sinks);
   };

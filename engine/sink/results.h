@@ -82,7 +82,7 @@ class Results {
             });
       }
     }
-    return AllOf<Row>(std::move(sinks)).template Factory<Row>();
+    return engine::AllOf<Row>(std::move(sinks)).template Factory<Row>();
   }
 
  private:

@@ -30,7 +30,7 @@ constexpr ExecutorId kPeer{1};
 constexpr std::uint32_t kCredits = 4;
 constexpr std::uint32_t kInput = 3;
 
-using Number = TimedRecord<std::uint64_t>;
+using TimedNumber = TimedRecord<std::uint64_t>;
 
 /// A message of records as a channel hands it out.
 class RecordsMessage {
@@ -42,7 +42,7 @@ class RecordsMessage {
   }
 
   rdma::Message Make() {
-    payload.resize(sizeof(header) + records.size() * sizeof(Number));
+    payload.resize(sizeof(header) + records.size() * sizeof(TimedNumber));
     std::memcpy(payload.data(), &header, sizeof(header));
     std::ranges::copy(std::as_bytes(std::span(records)), payload.begin() + sizeof(header));
     return {.payload = payload, .tag = rdma::MessageTag::Of(tag), .number = 1};
@@ -50,7 +50,7 @@ class RecordsMessage {
 
   ExchangeHeader header;
   ExchangeTag tag;
-  std::vector<Number> records;
+  std::vector<TimedNumber> records;
   std::vector<std::byte> payload;
 };
 
@@ -86,7 +86,7 @@ class ExchangeEnds : public ::testing::Test {
     sender_.emplace(context_, *shipper_, *inbox_, Options());
   }
 
-  static ExchangeInbox::Options Options() { return {.input = kInput, .record_bytes = sizeof(Number)}; }
+  static ExchangeInbox::Options Options() { return {.input = kInput, .record_bytes = sizeof(TimedNumber)}; }
 
   std::string Refused(RecordsMessage& message) { return std::string(inbox_->Receive(kPeer, message.Make()).message()); }
   /// Runs a fiber for some rounds; whether it has ended.
@@ -98,8 +98,8 @@ class ExchangeEnds : public ::testing::Test {
   std::vector<std::uint64_t> Front(ExecutorId sender) const {
     const ExchangeMessage message = inbox_->Front(sender);
     std::vector<std::uint64_t> numbers;
-    for (std::size_t i = 0; i < message.records.size(); i += sizeof(Number)) {
-      Number number;
+    for (std::size_t i = 0; i < message.records.size(); i += sizeof(TimedNumber)) {
+      TimedNumber number;
       std::memcpy(&number, message.records.data() + i, sizeof(number));
       numbers.push_back(number.record);
     }
@@ -197,7 +197,7 @@ TEST_F(ExchangeEnds, WaitForCreditWhenAllOfItIsUsed) {
   // 240 - 64 - 64 bytes of a slot are room for 8 records or less.
   EXPECT_FALSE(Ends([&](Fiber& fiber) {
     for (std::uint64_t number = 0; number < 1'000; ++number) {
-      sender_->Append(fiber, kPeer, Number{.event_time_ms = 0, .record = number});
+      sender_->Append(fiber, kPeer, TimedNumber{.event_time_ms = 0, .record = number});
     }
   }));
   EXPECT_EQ(shipper_->outbox().pending(), kCredits);
@@ -212,7 +212,7 @@ TEST_F(ExchangeEnds, WaitForTheirOwnConsumerAsForAnother) {
   std::vector<std::uint64_t> taken;
   EXPECT_FALSE(Ends([&](Fiber& fiber) {
     for (std::uint64_t number = 0; number < 200; ++number) {
-      sender_->Append(fiber, kSelf, Number{.event_time_ms = 0, .record = number});
+      sender_->Append(fiber, kSelf, TimedNumber{.event_time_ms = 0, .record = number});
     }
     sender_->End(fiber);
   }));

@@ -24,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr FrameLimits kLimits{.max_header_bytes = 100, .max_payload_bytes = std::size_t{1} << 20};
+constexpr FrameLimits kSealLimits{.max_header_bytes = 100, .max_payload_bytes = std::size_t{1} << 20};
 
 Digest CountingKey() {
   Digest key{};
@@ -48,7 +48,7 @@ std::string Join(const std::vector<std::string>& records) {
 
 // Headers of the frames that a decoder gives out, and "refused" if it ends the stream.
 std::vector<std::string> Decode(const std::string& bytes) {
-  FrameDecoder decoder(kLimits);
+  FrameDecoder decoder(kSealLimits);
   decoder.set_seal(FrameSeal(CountingKey()));
   decoder.Append(bytes);
   std::vector<std::string> seen;
@@ -136,7 +136,7 @@ TEST(SealedFrames, GiveBackFramesHoweverTheyAreCut) {
       EncodeFrame("first", std::string(100'000, 'x')) + EncodeFrame("second", "") + EncodeFrame("third", "payload");
   for (const std::size_t most : {std::size_t{1000}, kMaxRecordBytes}) {
     const std::string bytes = Join(RecordsOf(stream, most));
-    FrameDecoder decoder(kLimits);
+    FrameDecoder decoder(kSealLimits);
     decoder.set_seal(FrameSeal(CountingKey()));
     std::vector<std::string> headers;
     for (std::size_t at = 0; at < bytes.size(); at += 777) {
