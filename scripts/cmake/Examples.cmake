@@ -1,12 +1,20 @@
 # glaive_add_examples(): for every queries/examples/<name>.cc the executable examples.<name>. With GLAIVE_EXAMPLES they are
 # part of the default build, and compiled as tests are. An example is written as a user's program, so <glaive/...> has to be
-# what it is once installed.
+# what it is once installed. What all of them include is precompiled for all.
 function(glaive_add_examples)
   set(include "${PROJECT_BINARY_DIR}/generated/include")
   file(MAKE_DIRECTORY "${include}/glaive")
   foreach(layer rdma state engine)
     file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${layer}" "${include}/glaive/${layer}" SYMBOLIC)
   endforeach()
+  if(GLAIVE_EXAMPLES AND GLAIVE_PRECOMPILE)
+    add_library(glaive_precompiled_examples OBJECT EXCLUDE_FROM_ALL "${GLAIVE_PRECOMPILED_SOURCE}")
+    target_precompile_headers(glaive_precompiled_examples PRIVATE
+      <glaive/engine/api/stream.h> <glaive/engine/cluster/main.h>)
+    target_compile_options(glaive_precompiled_examples PRIVATE ${GLAIVE_TEST_OPTIONS})
+    target_include_directories(glaive_precompiled_examples PRIVATE "${include}")
+    target_link_libraries(glaive_precompiled_examples PRIVATE glaive_engine)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/queries/examples/*.cc")
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM stem)
@@ -15,6 +23,9 @@ function(glaive_add_examples)
     target_link_libraries(examples.${stem} PRIVATE glaive_engine)
     if(GLAIVE_EXAMPLES)
       target_compile_options(examples.${stem} PRIVATE ${GLAIVE_TEST_OPTIONS})
+      if(GLAIVE_PRECOMPILE)
+        target_precompile_headers(examples.${stem} REUSE_FROM glaive_precompiled_examples)
+      endif()
     else()
       set_target_properties(examples.${stem} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     endif()

@@ -4,6 +4,10 @@ include(GoogleTest)
 
 set(GLAIVE_TEST_TIMEOUT_SECONDS 300)
 
+# How many sources of a test program are compiled as one. There are more than elsewhere: a developer's test is a program of
+# its own, so a change of one source compiles no batch.
+set(GLAIVE_TEST_BATCH_SIZE 12)
+
 # Options of tests alone. A test instantiates most of the engine, and most tests take longer to compile than to run.
 set(GLAIVE_TEST_OPTIONS -O0)
 # Tests with so many records that they are optimized all the same, except for a sanitizer, for which they have fewer. They
@@ -284,6 +288,7 @@ function(glaive_add_test_program name folder)
   set(others ${sources})
   list(REMOVE_ITEM others ${optimized})
   add_executable(${name}_tests ${others})
+  set_target_properties(${name}_tests PROPERTIES UNITY_BUILD_BATCH_SIZE ${GLAIVE_TEST_BATCH_SIZE})
   target_link_libraries(${name}_tests PRIVATE ${tested} GTest::gmock_main)
   target_compile_options(${name}_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
   if(name STREQUAL "state")
