@@ -23,15 +23,19 @@ using EventBlocks = RecordBlocks<TaskEvent, TaskEventTime>;
 
 constexpr std::int64_t kMinuteOfMovesMs = 60'000;
 
-std::uint64_t JobOf(const TaskEvent& event) { return static_cast<std::uint64_t>(event.job_id); }
-
+// Types of their own, since a compiler cannot see through a pointer to a function that a stream holds.
+struct JobOf {
+  std::uint64_t operator()(const TaskEvent& event) const { return static_cast<std::uint64_t>(event.job_id); }
+};
 /// What either side makes of a record that has arrived.
-engine::WindowResult<std::uint64_t, std::int64_t> RowOf(const TaskEvent& event) {
-  return {.window_start_ms = event.timestamp_us,
-          .window_end_ms = event.timestamp_us,
-          .key = JobOf(event),
-          .value = event.task_index};
-}
+struct RowOf {
+  engine::WindowResult<std::uint64_t, std::int64_t> operator()(const TaskEvent& event) const {
+    return {.window_start_ms = event.timestamp_us,
+            .window_end_ms = event.timestamp_us,
+            .key = JobOf{}(event),
+            .value = event.task_index};
+  }
+};
 
 /// Has the threads of a run share an exchange, and those of the next run another.
 class Meeting {
@@ -69,17 +73,17 @@ absl::StatusOr<Workload> MakeExchange(const InputSize& size) {
   workload.records = records * repetitions;
   workload.build_query = [=](const ResultSinks& sinks) {
     return engine::From(blocks->Source(repetitions, /*span_ms=*/0))
-        .KeyBy(&JobOf)
+        .KeyBy(JobOf{})
         .Partition()
         .DropKey()
-        .Map(&RowOf)
+        .Map(RowOf{})
         .To(sinks);
   };
   workload.make_loop = [=, meeting = std::make_shared<Meeting>()](std::uint32_t thread) -> absl::StatusOr<Loop> {
     return [=, exchange = meeting->Join()] {
       Totals totals;
-      exchange->Run(thread, blocks->of(thread), repetitions, &JobOf,
-                    [&](const TaskEvent& event) { totals.Add(queries::ToResultRow(RowOf(event))); });
+      exchange->Run(thread, blocks->of(thread), repetitions, JobOf{},
+                    [&](const TaskEvent& event) { totals.Add(queries::ToResultRow(RowOf{}(event))); });
       return totals;
     };
   };

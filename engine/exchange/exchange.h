@@ -46,6 +46,7 @@
 #include "engine/graph/vertex_plan.h"
 #include "engine/steps/expansions.h"
 #include "engine/steps/steps.h"
+#include "rdma/base/prefetch.h"
 #include "state/record/record.h"
 #include "state/record/text_wire.h"
 
@@ -97,11 +98,13 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
   void Take(Fiber& fiber, const Batch<In>& batch) override {
     sender_.BeginBatch(batch.read_ns);
     for (const In& record : batch.records) {
+      if constexpr (kReadsAhead) {
+        Prefetch(&record + kRecordsAhead);  // it need not be one
+      }
       if (chain_->Selects(record)) {
         const std::int64_t event_time_ms = origin_->event_time_ms(record) + batch.event_time_shift_ms;
         chain_->Push(record, [&](const Out& survivor) {
-          const Timed timed{.event_time_ms = event_time_ms, .record = survivor};
-          router_(survivor, [&](ExecutorId receiver) { sender_.Append(fiber, receiver, timed); });
+          router_(survivor, [&](ExecutorId receiver) { sender_.Append(fiber, receiver, event_time_ms, survivor); });
         });
       }
     }
@@ -133,6 +136,11 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
   }
 
  private:
+  /// Whether to ask for records of a source before they are read: while others are received, the processor's own
+  /// prefetchers lose the stream. Records of other producers are in the cache.
+  static constexpr bool kReadsAhead = Origin::kFromSource && sizeof(In) <= 64;
+  static constexpr std::size_t kRecordsAhead = 128;
+
   /// The position of the exchange's fiber in the stream of one executor's records.
   struct Flow {
     std::int64_t watermark_ms = kMinEventTimeMs;

@@ -28,13 +28,25 @@ ExchangeInbox::ExchangeInbox(TaskContext& context, Shipper& shipper, const Optio
       payload_bytes_(context.mesh->segments().payload_capacity()),
       queues_(context.executor_count) {}
 
-std::byte* ExchangeInbox::BufferAt(Queue& queue, std::uint32_t place) const {
-  if (queue.buffers.size() == place) {  // the ring is used for the first time
-    queue.buffers.emplace_back(static_cast<std::byte*>(::operator new[](payload_bytes_, kAlignment)), &FreeBuffer);
-    queue.record_counts.push_back(0);
-    queue.text_bytes.push_back(0);
+ExchangeInbox::Buffer ExchangeInbox::TakeBuffer() {
+  if (free_.empty()) {
+    return {static_cast<std::byte*>(::operator new[](payload_bytes_, kAlignment)), &FreeBuffer};
   }
-  return queue.buffers[place].get();
+  Buffer buffer = std::move(free_.back());
+  free_.pop_back();
+  return buffer;
+}
+
+void ExchangeInbox::Push(Queue& queue, Buffer buffer, const ExchangeHeader& header, const ExchangeTag& tag) {
+  std::memcpy(buffer.get(), &header, sizeof(header));
+  const std::uint32_t place = (queue.first + queue.count) % credits_;
+  if (queue.messages.size() == place) {  // the ring is used for the first time
+    queue.messages.emplace_back();
+  }
+  queue.messages[place] = {.buffer = std::move(buffer), .record_count = tag.record_count, .text_bytes = tag.text_bytes};
+  queue.ended = header.state == FlowState::kEnded;
+  ++queue.count;
+  ++messages_;
 }
 
 absl::Status ExchangeInbox::Receive(ExecutorId sender, const rdma::Message& message) {
@@ -47,17 +59,10 @@ absl::Status ExchangeInbox::Receive(ExecutorId sender, const rdma::Message& mess
     return absl::DataLossError(absl::StrCat("executor ", Value(context_->self), " refuses records of executor ",
                                             Value(sender), " for exchange ", options_.input, ": ", wrong));
   }
-  Queue& queue = queues_[Value(sender)];
-  const std::uint32_t place = Place(queue);
-  std::byte* const buffer = BufferAt(queue, place);
-  std::memcpy(buffer, &header, sizeof(header));
-  std::memcpy(buffer + sizeof(header), message.payload.data() + sizeof(header),
+  Buffer buffer = TakeBuffer();
+  std::memcpy(buffer.get() + sizeof(header), message.payload.data() + sizeof(header),
               message.payload.size() - sizeof(header));
-  queue.record_counts[place] = tag.record_count;
-  queue.text_bytes[place] = tag.text_bytes;
-  queue.ended = header.state == FlowState::kEnded;
-  ++queue.count;
-  ++messages_;
+  Push(queues_[Value(sender)], std::move(buffer), header, tag);
   return absl::OkStatus();
 }
 
@@ -101,36 +106,31 @@ std::string ExchangeInbox::Examine(ExecutorId sender, const ExchangeTag& tag, co
 }
 
 std::byte* ExchangeInbox::OpenOwn() {
-  GLAIVE_CHECK(HasRoomForOwn(), "an exchange's own queue is full");
-  Queue& queue = queues_[Value(context_->self)];
-  return BufferAt(queue, Place(queue));
+  GLAIVE_CHECK(HasRoomForOwn() && own_ == nullptr, "an exchange's own queue is full, or its next message open");
+  own_ = TakeBuffer();
+  return own_.get();
 }
 
 void ExchangeInbox::PushOwn(const ExchangeHeader& header, std::uint32_t record_count, std::uint32_t text_bytes) {
-  Queue& queue = queues_[Value(context_->self)];
-  const std::uint32_t place = Place(queue);
-  std::memcpy(BufferAt(queue, place), &header, sizeof(header));
-  queue.record_counts[place] = record_count;
-  queue.text_bytes[place] = text_bytes;
-  queue.ended = header.state == FlowState::kEnded;
-  ++queue.count;
-  ++messages_;
+  Push(queues_[Value(context_->self)], std::move(own_), header,
+       {.record_count = record_count, .text_bytes = text_bytes});
 }
 
 ExchangeMessage ExchangeInbox::Front(ExecutorId sender) const {
   const Queue& queue = queues_[Value(sender)];
   GLAIVE_CHECK(queue.count > 0, "an exchange has no message of executor ", Value(sender));
-  std::byte* const buffer = queue.buffers[queue.first].get();
+  const Held& held = queue.messages[queue.first];
   ExchangeMessage message;
-  std::memcpy(&message.header, buffer, sizeof(message.header));
-  message.records = {buffer + sizeof(message.header),
-                     std::size_t{queue.record_counts[queue.first]} * options_.record_bytes};
-  message.texts = {message.records.data() + message.records.size(), queue.text_bytes[queue.first]};
+  std::memcpy(&message.header, held.buffer.get(), sizeof(message.header));
+  message.records = {held.buffer.get() + sizeof(message.header),
+                     std::size_t{held.record_count} * options_.record_bytes};
+  message.texts = {message.records.data() + message.records.size(), held.text_bytes};
   return message;
 }
 
 void ExchangeInbox::Pop(Fiber& fiber, ExecutorId sender) {
   Queue& queue = queues_[Value(sender)];
+  free_.push_back(std::move(queue.messages[queue.first].buffer));
   queue.first = (queue.first + 1) % credits_;
   --queue.count;
   --messages_;

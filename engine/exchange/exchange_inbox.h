@@ -81,19 +81,24 @@ class ExchangeInbox {
   void Pop(Fiber& fiber, ExecutorId sender);
 
  private:
-  /// The messages of one sender: a ring of as many buffers as there are credits.
+  using Buffer = std::unique_ptr<std::byte[], void (*)(std::byte*)>;  // of a message's size
+  /// A message, its header included.
+  struct Held {
+    Buffer buffer{nullptr, nullptr};
+    std::uint32_t record_count = 0;
+    std::uint32_t text_bytes = 0;
+  };
+  /// The messages of one sender: a ring with a place for each credit.
   struct Queue {
-    std::vector<std::unique_ptr<std::byte[], void (*)(std::byte*)>> buffers;
-    std::vector<std::uint32_t> record_counts;
-    std::vector<std::uint32_t> text_bytes;
+    std::vector<Held> messages;
     std::uint32_t first = 0;
     std::uint32_t count = 0;
     std::uint32_t owed = 0;  // places given free that the sender has not been told of
     bool ended = false;      // no message of records may follow
   };
 
-  std::uint32_t Place(const Queue& queue) const { return (queue.first + queue.count) % credits_; }
-  std::byte* BufferAt(Queue& queue, std::uint32_t place) const;
+  Buffer TakeBuffer();
+  void Push(Queue& queue, Buffer buffer, const ExchangeHeader& header, const ExchangeTag& tag);
   std::string Examine(ExecutorId sender, const ExchangeTag& tag, const rdma::Message& message,
                       const ExchangeHeader& header) const;
   void Grant(Fiber& fiber, ExecutorId sender, ExchangeKind kind);
@@ -102,8 +107,10 @@ class ExchangeInbox {
   Shipper* shipper_;
   Options options_;
   std::uint32_t credits_;
-  std::size_t payload_bytes_;  // of a message at most
-  std::vector<Queue> queues_;  // by sender
+  std::size_t payload_bytes_;     // of a message at most
+  std::vector<Queue> queues_;     // by sender
+  Buffer own_{nullptr, nullptr};  // that is being filled with own records
+  std::vector<Buffer> free_;      // the last one that was used comes first, since it is in the cache
   std::size_t messages_ = 0;
 };
 

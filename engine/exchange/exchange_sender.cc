@@ -83,8 +83,7 @@ void ExchangeSender::OpenMessage(ExecutorId receiver) {
   open.read_ns = read_ns_;
   open.next = open.begin + sizeof(ExchangeHeader);
   open.end = open.begin + message_bytes_;
-  open.in_order = true;
-  open.last_ms = std::numeric_limits<std::int64_t>::min();
+  open.falls = falls_;
 }
 
 bool ExchangeSender::HasNews(const Open& open) const {
@@ -129,7 +128,7 @@ void ExchangeSender::Send(ExecutorId receiver) {
                               .watermark_read_ns = watermark_.read_ns,
                               .read_ns = open.read_ns,
                               .executor = Value(context_->self),
-                              .in_order = open.in_order ? 1U : 0U,
+                              .in_order = open.falls == falls_ ? 1U : 0U,
                               .state = state_};
   std::memmove(open.next, open.end, text_bytes);  // header, records and texts leave as one piece
   if (receiver == context_->self) {

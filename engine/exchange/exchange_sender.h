@@ -55,27 +55,28 @@ class ExchangeSender {
 
   /// Adds a record to the receiver's message. When that message is full, may wait for inbox credit, or for a segment.
   template <typename R>
-  void Append(Fiber& fiber, ExecutorId receiver, const TimedRecord<R>& record) {
+  void Append(Fiber& fiber, ExecutorId receiver, std::int64_t event_time_ms, const R& record) {
+    falls_ += event_time_ms < last_ms_ ? 1 : 0;
+    last_ms_ = event_time_ms;
     Open& open = open_[Value(receiver)];
+    using Timed = TimedRecord<R>;
     if constexpr (kHasText<R>) {
-      const std::size_t bytes = sizeof(record) + TextBytes(record);
+      const std::size_t bytes = sizeof(Timed) + TextBytes(record);
       if (static_cast<std::size_t>(open.end - open.next) < bytes) [[unlikely]] {
         if (bytes > message_bytes_ - sizeof(ExchangeHeader)) {
-          context_->Fail(fiber, TooLong(LongestTextOf(record.record)));
+          context_->Fail(fiber, TooLong(LongestTextOf(record)));
         }
         MakeRoom(fiber, receiver);
       }
-      auto* const appended = new (open.next) TimedRecord<R>(record);
+      auto* const appended = new (open.next) Timed{.event_time_ms = event_time_ms, .record = record};
       open.end = state::PackTexts(*appended, open.end, open.begin + message_bytes_);
     } else {
       if (open.next == open.end) [[unlikely]] {
         MakeRoom(fiber, receiver);
       }
-      new (open.next) TimedRecord<R>(record);
+      new (open.next) Timed{.event_time_ms = event_time_ms, .record = record};
     }
-    open.next += sizeof(record);
-    open.in_order = open.in_order && record.event_time_ms >= open.last_ms;
-    open.last_ms = record.event_time_ms;
+    open.next += sizeof(Timed);
   }
 
   /// The other consumers of the producer. They outlive it.
@@ -115,9 +116,8 @@ class ExchangeSender {
     std::byte* end = nullptr;    // of the room: where texts begin
     std::byte* begin = nullptr;  // of the message; null: none is open
     rdma::SegmentId segment{};
-    std::int64_t read_ns = 0;  // of the first record
-    bool in_order = true;
-    std::int64_t last_ms = std::numeric_limits<std::int64_t>::min();
+    std::int64_t read_ns = 0;                // of the first record
+    std::uint64_t falls = 0;                 // falls_ when it was opened
     std::int64_t told_ms = kMinEventTimeMs;  // the watermark of the last message
     FlowState told_state = FlowState::kActive;
     std::uint32_t credits = 0;
@@ -154,6 +154,8 @@ class ExchangeSender {
   std::int64_t read_ns_ = 0;
   std::int64_t due_ns_ = 0;  // when messages leave that are not full
   bool hurries_ = false;
+  std::int64_t last_ms_ = std::numeric_limits<std::int64_t>::min();  // event time of the last record
+  std::uint64_t falls_ = 0;     // how often a record's event time was below that of the one before it
   std::size_t sent_bytes_ = 0;  // in the producer's turn
   std::uint64_t sent_records_ = 0;
   std::uint64_t bytes_to_others_ = 0;

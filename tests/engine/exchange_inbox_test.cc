@@ -197,7 +197,7 @@ TEST_F(ExchangeEnds, WaitForCreditWhenAllOfItIsUsed) {
   // 240 - 64 - 64 bytes of a slot are room for 8 records or less.
   EXPECT_FALSE(Ends([&](Fiber& fiber) {
     for (std::uint64_t number = 0; number < 1'000; ++number) {
-      sender_->Append(fiber, kPeer, TimedNumber{.event_time_ms = 0, .record = number});
+      sender_->Append(fiber, kPeer, /*event_time_ms=*/0, number);
     }
   }));
   EXPECT_EQ(shipper_->outbox().pending(), kCredits);
@@ -212,7 +212,7 @@ TEST_F(ExchangeEnds, WaitForTheirOwnConsumerAsForAnother) {
   std::vector<std::uint64_t> taken;
   EXPECT_FALSE(Ends([&](Fiber& fiber) {
     for (std::uint64_t number = 0; number < 200; ++number) {
-      sender_->Append(fiber, kSelf, TimedNumber{.event_time_ms = 0, .record = number});
+      sender_->Append(fiber, kSelf, /*event_time_ms=*/0, number);
     }
     sender_->End(fiber);
   }));
@@ -232,6 +232,25 @@ TEST_F(ExchangeEnds, WaitForTheirOwnConsumerAsForAnother) {
   EXPECT_TRUE(scheduler_.done());
   ASSERT_EQ(taken.size(), 200U);
   for (std::uint64_t number = 0; number < 200; ++number) EXPECT_EQ(taken[number], number);
+}
+
+TEST_F(ExchangeEnds, SayWhetherTheRecordsOfAMessageAreInOrder) {
+  const auto in_order = [&](const std::vector<std::int64_t>& times_ms) {
+    bool result = false;
+    EXPECT_TRUE(Ends([&](Fiber& fiber) {
+      for (const std::int64_t time_ms : times_ms) sender_->Append(fiber, kSelf, time_ms, std::uint64_t{7});
+      sender_->Attend(clock_.NowNanos());
+      const ExchangeMessage message = inbox_->Front(kSelf);
+      EXPECT_EQ(message.records.size(), times_ms.size() * sizeof(TimedNumber));
+      result = message.header.in_order == 1;
+      inbox_->Pop(fiber, kSelf);
+    }));
+    return result;
+  };
+  EXPECT_TRUE(in_order({1, 3, 3}));
+  EXPECT_FALSE(in_order({5, 4}));
+  EXPECT_TRUE(in_order({2, 6}));  // it begins before the last message's end
+  EXPECT_FALSE(in_order({6, 5, 7}));
 }
 
 TEST_F(ExchangeEnds, TellTheWatermarkOnceWhenItIsDue) {
