@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "engine/executor/query.h"
@@ -54,6 +55,8 @@ class GraphQuery final : public Query {
   /// Adds to vertices_ all vertices upstream of `vertex`, but not itself.
   void AddVerticesUpstream(const Vertex& vertex);
   bool Has(const Vertex& vertex) const;
+  /// InvalidArgument for graphs that are too deep to be run: by a call, or by a question, from operator to operator.
+  absl::Status CheckReach() const;
   /// For each of vertices_, the number of its part of the graph: vertices of two parts are connected by no edges.
   std::vector<std::size_t> Parts() const;
 
