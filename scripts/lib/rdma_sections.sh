@@ -24,7 +24,8 @@ emulated_rdma_sections() {
   # A guest is one processor's work, and losing nodes takes as long as all the rest.
   guest_section "rdma: RoCE" rxe -L '^rdma-device$' -E lost_node_device_test \
     --beside -L '^rdma-device$' -R lost_node_device_test
-  guest_section "rdma: iWARP" siw -L '^rdma-device$' -R 'ChannelStream|ConnectOverVerbs|TransportOverVerbs|verbs_device_test' \
+  guest_section "rdma: iWARP" siw -L '^rdma-device$' \
+    -R 'ChannelStream|ConnectOverVerbs|ExchangesOverVerbs|TransportOverVerbs|verbs_device_test' \
     --beside -L '^rdma-device$' -R lost_node_device_test
   guest_section "rdma: lossy" lossy -L '^rdma-lossy$'
   test_section "rdma: two hosts" dev -L '^rdma-pair$'

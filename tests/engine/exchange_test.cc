@@ -123,6 +123,44 @@ class Exchanges : public OnEachShape {
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
   }
 
+  void ExpectThatPartitionBringsAKeyToOneExecutor() const {
+    constexpr std::uint64_t kEnd = 50'000;
+    std::vector<std::vector<Moved>> shares(executors());
+    Run(*Numbers(kEnd).KeyBy(&Moved::key).Partition().DropKey().To(Collect(shares)));
+    EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
+    std::map<std::uint64_t, std::set<std::uint32_t>> executors_of;
+    for (std::uint32_t executor = 0; executor < executors(); ++executor) {
+      EXPECT_FALSE(shares[executor].empty()) << "executor " << executor;
+      for (const Moved& moved : shares[executor]) executors_of[moved.key].insert(executor);
+    }
+    for (const auto& [key, its] : executors_of) EXPECT_EQ(its.size(), 1U) << "key " << key;
+  }
+
+  /// Of each sender, a receiver has the records in the order in which the sender has read them.
+  void ExpectThatRecordsOfASenderStayInOrder() const {
+    std::vector<std::vector<Moved>> shares(executors());
+    constexpr std::uint64_t kRecords = 20'000;
+    const auto records = FromParallel([](const SourceContext& context) {
+      return [reader = std::uint64_t{Value(context.executor)},
+              number = std::uint64_t{0}]() mutable -> std::optional<Moved> {
+        if (number == kRecords) return std::nullopt;
+        const std::uint64_t next = number++;
+        return Moved{.key = next % 97, .reader = reader, .number = next};
+      };
+    });
+    Run(*Stream(records).KeyBy(&Moved::key).Partition().DropKey().To(Collect(shares)));
+    std::uint64_t count = 0;
+    for (const auto& share : shares) {
+      std::map<std::uint64_t, std::uint64_t> last;
+      for (const Moved& moved : share) {
+        EXPECT_TRUE(!last.contains(moved.reader) || last[moved.reader] < moved.number);
+        last[moved.reader] = moved.number;
+      }
+      count += share.size();
+    }
+    EXPECT_EQ(count, executors() * kRecords);
+  }
+
   void ExpectThatShuffleSpreadsEvenly() const {
     constexpr std::uint64_t kEnd = 40'000;
     std::vector<std::vector<Moved>> shares(executors());
@@ -180,17 +218,9 @@ class ExchangesOverVerbs : public Exchanges {
 };
 GLAIVE_ON_EACH_SHAPE(ExchangesOverVerbs);
 
-TEST_P(Exchanges, PartitionBringsAllRecordsOfAKeyToOneExecutor) {
-  constexpr std::uint64_t kEnd = 50'000;
-  std::vector<std::vector<Moved>> shares(executors());
-  Run(*Numbers(kEnd).KeyBy(&Moved::key).Partition().DropKey().To(Collect(shares)));
-  EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
-  std::map<std::uint64_t, std::set<std::uint32_t>> executors_of;
-  for (std::uint32_t executor = 0; executor < executors(); ++executor) {
-    EXPECT_FALSE(shares[executor].empty()) << "executor " << executor;
-    for (const Moved& moved : shares[executor]) executors_of[moved.key].insert(executor);
-  }
-  for (const auto& [key, its] : executors_of) EXPECT_EQ(its.size(), 1U) << "key " << key;
+TEST_P(Exchanges, PartitionBringsAllRecordsOfAKeyToOneExecutor) { ExpectThatPartitionBringsAKeyToOneExecutor(); }
+TEST_P(ExchangesOverVerbs, PartitionBringsAllRecordsOfAKeyToOneExecutor) {
+  ExpectThatPartitionBringsAKeyToOneExecutor();
 }
 
 TEST_P(Exchanges, ShuffleSpreadsRecordsEvenly) { ExpectThatShuffleSpreadsEvenly(); }
@@ -205,30 +235,8 @@ TEST_P(ExchangesOverVerbs, OneExecutorGetsAllRecordsAndTheOthersNone) { ExpectTh
 TEST_P(Exchanges, ASlowSinkHoldsUpNoOtherStream) { ExpectThatASlowSinkHoldsUpNoOtherStream(); }
 TEST_P(ExchangesOverVerbs, ASlowSinkHoldsUpNoOtherStream) { ExpectThatASlowSinkHoldsUpNoOtherStream(); }
 
-/// Of each sender, a receiver has the records in the order in which the sender has read them.
-TEST_P(Exchanges, RecordsOfASenderStayInOrder) {
-  std::vector<std::vector<Moved>> shares(executors());
-  constexpr std::uint64_t kRecords = 20'000;
-  const auto records = FromParallel([](const SourceContext& context) {
-    return
-        [reader = std::uint64_t{Value(context.executor)}, number = std::uint64_t{0}]() mutable -> std::optional<Moved> {
-          if (number == kRecords) return std::nullopt;
-          const std::uint64_t next = number++;
-          return Moved{.key = next % 97, .reader = reader, .number = next};
-        };
-  });
-  Run(*Stream(records).KeyBy(&Moved::key).Partition().DropKey().To(Collect(shares)));
-  std::uint64_t count = 0;
-  for (const auto& share : shares) {
-    std::map<std::uint64_t, std::uint64_t> last;
-    for (const Moved& moved : share) {
-      EXPECT_TRUE(!last.contains(moved.reader) || last[moved.reader] < moved.number);
-      last[moved.reader] = moved.number;
-    }
-    count += share.size();
-  }
-  EXPECT_EQ(count, executors() * kRecords);
-}
+TEST_P(Exchanges, RecordsOfASenderStayInOrder) { ExpectThatRecordsOfASenderStayInOrder(); }
+TEST_P(ExchangesOverVerbs, RecordsOfASenderStayInOrder) { ExpectThatRecordsOfASenderStayInOrder(); }
 
 TEST_P(Exchanges, ALimitLetsSoManyRecordsPassInAll) {
   for (const std::uint64_t limit : {0, 1, 1'000, 30'000}) {
