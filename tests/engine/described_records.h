@@ -17,6 +17,7 @@
 #include "state/record/record.h"
 #include "state/record/text.h"
 #include "state/record/text_arena.h"
+#include "tests/state/print_described.h"
 
 namespace glaive::engine {
 

@@ -25,6 +25,8 @@
 #include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
+#include "tests/state/print_described.h"
+
 namespace glaive {
 
 /// Of either kind, so many elements are named, and so many characters of each printed.

@@ -2,14 +2,20 @@
 
 #include "tests/state/same_elements.h"
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "state/record/record.h"
+#include "state/record/text.h"
 
 namespace glaive {
 namespace {
@@ -50,6 +56,30 @@ TEST(SameElements, PrintABeginningOfLongOnes) {
   EXPECT_LT(message.size(), 2'500U);
   EXPECT_NE(message.find("1 unexpected: \"y\"; 12 missing: \"xxx"), std::string::npos) << message;
   EXPECT_NE(message.find("xxx..., \"xxx"), std::string::npos) << message;
+}
+
+struct Spot {
+  std::int32_t x;
+  std::optional<std::int32_t> y;
+
+  friend auto operator<=>(const Spot&, const Spot&) = default;
+};
+GLAIVE_RECORD(Spot, x, y)
+struct Sight {
+  Text name;
+  Spot at;
+  std::array<bool, 2> seen;
+
+  friend auto operator<=>(const Sight&, const Sight&) = default;
+};
+GLAIVE_RECORD(Sight, name, at, seen)
+
+TEST(SameElements, PrintDescribedRecordsByTheirMembers) {
+  const Sight found{.name = Text("a \"bridge\", which is long"), .at = {.x = 3, .y = 4}, .seen = {true, false}};
+  const Sight expected{.name = Text("b"), .at = {.x = -3, .y = {}}, .seen = {false, false}};
+  EXPECT_STREQ(SameElements(std::vector{found}, std::vector{expected}).message(),
+               "1 elements, 1 expected; 1 unexpected: {name: \"a \\\"bridge\\\", which is long\", at: {x: 3, y: (4)}, "
+               "seen: { true, false }}; 1 missing: {name: \"b\", at: {x: -3, y: (nullopt)}, seen: { false, false }}");
 }
 
 TEST(SameSequence, IsTheSameElementsInTheSameOrder) {
