@@ -35,6 +35,12 @@ float RandomInputOf(std::mt19937_64& random, const V& /*of*/) {
                          : static_cast<float>(static_cast<std::int64_t>(bits >> 48)) * 0.25F - 1000.0F;
 }
 
+/// Texts cost keys and values without texts nothing: no byte of an entry in a delta or in a table.
+using PlainStore = ClusterStore<SumValue<std::int64_t>>;
+static_assert(!PlainStore::kHasTexts && PlainStore::kFolds);
+static_assert(PlainStore::kEntryBytes.update == 16 && PlainStore::kEntryBytes.form == 24);
+static_assert(PlainStore::MostEntryBytes(4096) == PlainStore::kMostEntryBytes);
+
 constexpr std::int64_t kStepsOfSlice = 16;
 
 /// One executor's input: steps of records of one slice, slices that go on, some late ones between them. For some steps
