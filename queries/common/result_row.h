@@ -21,13 +21,13 @@
 
 #include "engine/sink/sink.h"
 #include "queries/common/random.h"
-#include "rdma/base/check.h"
 #include "state/record/text.h"
 
 namespace glaive::queries {
 
-/// Any aggregate's result as 64 bits, equal if and only if the results are: integers as they are, floating-point
-/// numbers as the bits of a double. Windows without a record have no row, so a result is never empty.
+/// Any aggregate's result as 64 bits, equal if and only if the results are: integers of up to 64 bits as they are,
+/// floating-point numbers as the bits of a double. A number beyond 64 bits is a hash of both halves. Windows without a
+/// record have no row, so a result is never empty.
 template <std::integral T>
 constexpr std::uint64_t ValueBits(T value) {
   return static_cast<std::uint64_t>(value);
@@ -37,8 +37,9 @@ constexpr std::uint64_t ValueBits(T value) {
   return std::bit_cast<std::uint64_t>(static_cast<double>(value));
 }
 inline std::uint64_t ValueBits(absl::int128 value) {
-  GLAIVE_CHECK(value >= INT64_MIN && value <= INT64_MAX, "a sum beyond 64 bits cannot be compared");
-  return ValueBits(static_cast<std::int64_t>(value));
+  const std::uint64_t low = absl::Int128Low64(value);
+  const bool fits = value >= INT64_MIN && value <= INT64_MAX;
+  return fits ? low : Mix(low ^ Mix(static_cast<std::uint64_t>(absl::Int128High64(value))));
 }
 /// A hash, for keys: two texts of a result have the same by accident only.
 inline std::uint64_t TextBits(std::string_view text) {

@@ -19,6 +19,10 @@ TEST(ValueBitsTest, AreEqualIfAndOnlyIfTheResultsAre) {
   EXPECT_EQ(ValueBits(std::uint64_t{7}), 7U);
   EXPECT_EQ(ValueBits(std::int32_t{-1}), ValueBits(std::int64_t{-1}));
   EXPECT_EQ(ValueBits(absl::int128(-5)), ValueBits(std::int64_t{-5}));
+  EXPECT_EQ(ValueBits(absl::MakeInt128(7, 5)), ValueBits(absl::MakeInt128(7, 5)));
+  EXPECT_NE(ValueBits(absl::MakeInt128(7, 5)), ValueBits(5)) << "the upper half counts";
+  EXPECT_NE(ValueBits(absl::MakeInt128(7, 5)), ValueBits(absl::MakeInt128(8, 5)));
+  EXPECT_NE(ValueBits(absl::MakeInt128(-7, 5)), ValueBits(absl::MakeInt128(7, 5)));
   EXPECT_EQ(ValueBits(0.25F), ValueBits(0.25));
   EXPECT_NE(ValueBits(1.0), ValueBits(1));
   EXPECT_NE(ValueBits(0.1F), ValueBits(0.1));
