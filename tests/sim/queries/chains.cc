@@ -3,7 +3,6 @@
 // A stage hands on a Summed: the sum of ScrambledSum of its records. ScrambledSum is not linear, so a stage that splits
 // a result in two, or loses one, changes the sums of all stages behind it.
 
-#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -21,11 +20,6 @@ constexpr std::int64_t kPrime = 1'009;
 
 // The engine's functions. Each query has the same ones, so that stages of a kind are compiled once.
 std::int64_t ScrambledSum(const Summed& row) { return static_cast<std::int64_t>(row.value * row.value % kPrime); }
-/// A sum that needs more than 64 bits becomes the least number, which no sum here is.
-std::int64_t ValueOf(const Summed& row) {
-  const auto value = static_cast<std::int64_t>(row.value);
-  return row.value == value ? value : std::numeric_limits<std::int64_t>::min();
-}
 template <std::uint64_t kKeys>
 std::uint64_t KeyModulo(const Summed& row) {
   return row.key % kKeys;

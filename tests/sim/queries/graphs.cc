@@ -153,7 +153,7 @@ AnyStream SummedStream(const AnyStream& stream, const W& window, const QueryPart
     auto windowed = std::move(records).KeyBy(&Event::key).Window(window);
     const auto sums = [](auto judged) {
       return std::move(judged).Aggregate(Sum{&Event::amount}).Map([](const Summed& row) {
-        return SumAsEvent(row.key, row.window_end_ms, static_cast<std::int64_t>(row.value));
+        return SumAsEvent(row.key, row.window_end_ms, ValueOf(row));
       });
     };
     if constexpr (decltype(records)::Origin::kFromSource) {

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -88,6 +89,11 @@ Groups Regrouped(const std::vector<Seen>& results, const WindowKind<W>& window, 
 
 /// A window's sum of amounts, as the engine and as the oracle has it.
 using Summed = engine::WindowResult<std::uint64_t, absl::int128>;
+/// A sum that needs more than 64 bits becomes the least number, which no sum here is.
+inline std::int64_t ValueOf(const Summed& row) {
+  const auto value = static_cast<std::int64_t>(row.value);
+  return row.value == value ? value : std::numeric_limits<std::int64_t>::min();
+}
 inline std::int64_t PlainSum(const std::vector<Event>& events) {
   std::int64_t sum = 0;
   for (const Event& event : events) sum += event.amount;
