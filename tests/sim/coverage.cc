@@ -49,7 +49,10 @@ constexpr std::string_view kOperators[] = {GLAIVE_STREAM_STEPS(GLAIVE_SIM_NAME, 
                                            "CollectAll",
                                            "FromRange",
                                            "FromParallel",
-                                           "FromQueue"};
+                                           "FromQueue",
+                                           "CountWindow",
+                                           "Transaction",
+                                           "Process"};
 #undef GLAIVE_SIM_NAME_BY_KEY
 #undef GLAIVE_SIM_NAME
 

@@ -187,15 +187,18 @@ CatalogueEntry ProcessedWindows(std::string_view name, const WindowKind<W>& kind
 }  // namespace
 
 std::vector<CatalogueEntry> OrderedWindowQueries() {
-  return {CountedByOrder<std::uint64_t>("tumbling count windows by key", {.size = 5}),
-          CountedByOrder<Key40>("sliding count windows by 40 bytes", {.size = 7, .slide = 3}),
-          CountedByOrder<AllRecords>("sliding count windows of all records", {.size = 20, .slide = 10}),
-          OrderInWindows({.size = 9, .slide = 4}),
-          Transactions(),
-          ProcessedWindows("a function of tumbling windows", TumblingOf(200)),
-          ProcessedWindows<MixedKey>("a function of sliding windows by a struct", SlidingOf(300, 100)),
-          ProcessedWindows<std::uint16_t>("a function of sessions by 2 bytes", SessionOf(30)),
-          ProcessedWindows<AllRecords>("a function of tumbling windows of all records", TumblingOf(150))};
+  return {
+      Having({"CountWindow"}, CountedByOrder<std::uint64_t>("tumbling count windows by key", {.size = 5})),
+      Having({"CountWindow"}, CountedByOrder<Key40>("sliding count windows by 40 bytes", {.size = 7, .slide = 3})),
+      Having({"CountWindow"},
+             CountedByOrder<AllRecords>("sliding count windows of all records", {.size = 20, .slide = 10})),
+      Having({"CountWindow", "Process", "RichMap"}, OrderInWindows({.size = 9, .slide = 4})),
+      Having({"Transaction", "Process"}, Transactions()),
+      Having({"Process"}, ProcessedWindows("a function of tumbling windows", TumblingOf(200))),
+      Having({"Process"}, ProcessedWindows<MixedKey>("a function of sliding windows by a struct", SlidingOf(300, 100))),
+      Having({"Process"}, ProcessedWindows<std::uint16_t>("a function of sessions by 2 bytes", SessionOf(30))),
+      Having({"Process"},
+             ProcessedWindows<AllRecords>("a function of tumbling windows of all records", TumblingOf(150)))};
 }
 
 }  // namespace glaive::sim
