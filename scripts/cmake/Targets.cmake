@@ -387,7 +387,7 @@ function(glaive_add_test_scripts name folder)
       # Some take a port down or compare speeds.
       set_tests_properties(${test} PROPERTIES LABELS rdma-${CMAKE_MATCH_1} RUN_SERIAL TRUE)
     endif()
-    if(stem MATCHES "_timing_test$" OR stem STREQUAL "lost_node_test")
+    if(stem MATCHES "_timing_test$" OR stem MATCHES "^(lost_node|scale)_test$")
       # They measure times, or keep all processors busy.
       set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
     endif()
