@@ -6,6 +6,7 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -20,6 +21,8 @@ BEYOND = ["18446744073709551616", "-1", "x", "", "1.5"]
 SEEDS = ["18446744073709551615", *BEYOND]
 VALUES = {"seed": ["0", *SEEDS], "seeds": ["0", *SEEDS], "first": ["0", *SEEDS], "jobs": ["0", "1024", "1025", *BEYOND],
           "most-failures": ["0", "4294967296", *BEYOND], "no-shrink": [BEYOND[0], "x"], "nothing": ["1"]}
+# Flags of which the tests below, or scripts/simulate, show what they do.
+ELSEWHERE = {"set", "trace", "list", "forever", "require-coverage"}
 SETTINGS = ["x=1", "=", "x", "nodes=", "nodes=0", "nodes=18446744073709551616"]
 
 
@@ -43,6 +46,31 @@ def fault_of(flags):
 
 
 class SimulateFlagsTest(unittest.TestCase):
+    def test_every_flag_has_an_entry_and_every_entry_a_flag(self):
+        own = {flag for line in re.findall(r"^  (-\S+)", run("--help").stdout, re.MULTILINE)
+               for flag in re.findall(r"--([a-z-]+)", line)}
+        self.assertEqual(own - {"help", "shrink"}, (set(VALUES) | ELSEWHERE) - {"nothing"})
+
+    def test_forever_goes_on(self):
+        running = subprocess.Popen([SIMULATE, "--forever", "--jobs=1"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(running.communicate)
+        self.addCleanup(os.killpg, running.pid, signal.SIGKILL)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            running.wait(timeout=2)
+
+    def test_coverage_that_is_missing_is_named(self):
+        self.assertEqual(run("--seeds=1").returncode, 0)
+        done = run("--seeds=1", "--require-coverage")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("\nnever met: CountWindow\n", done.stdout + done.stderr)
+
+    def test_a_trace_and_the_list_of_queries_are_printed(self):
+        brief, traced = run("--seed=1"), run("--seed=1", "--trace")
+        self.assertEqual((brief.returncode, traced.returncode), (0, 0), traced.stderr)
+        self.assertGreater(traced.stdout.count("\n"), brief.stdout.count("\n") + 100)
+        self.assertIn("tumbling count windows by key", run("--list").stdout)
+
     def test_every_value_of_every_flag(self):
         cases = [[*(flag for flag in BRIEF if flag.partition("=")[0] != f"--{name}"), f"--{name}={value}"]
                  for name, values in VALUES.items() for value in values]
