@@ -1,4 +1,14 @@
 // WindowedStream: a stream behind Window: it can be aggregated, or processed window by window. See stream.h.
+//
+//   From(source).KeyBy(&Ride::driver)
+//       .Window(Tumbling{absl::Hours(1)})         a WindowedStream
+//       .AllowedLateness(absl::Seconds(5))        windows fire 5 s of event time later
+//       .LateTo(Csv{"late.csv"})                  records that are late even so
+//       .Aggregate(Sum{&Ride::meters})            a Stream of WindowResult<key, sum>
+//
+// What moves: for Aggregate, of each key in a slice one change an epoch, to the leader of the key, which emits the
+// results. For Process, each record, to that leader. A late record stays on the executor that has read it. Windows by
+// the order of records are OrderedWindowedStream.
 #pragma once
 
 #include <cstdint>

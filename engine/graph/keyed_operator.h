@@ -8,10 +8,9 @@
 //                                without a window: without event times, so that no watermark passes.
 //
 // What moves: each record, to the leader of its key, by the exchange in front of the operator. So all records of a key
-// are on one executor, and the operator itself moves nothing. They come in the order in which
-// the exchange brings them. The states, and their texts, are part of the executor's state and its budget (invariant
-// I6). A turn is bounded: it ends after StateThresholds::entries_per_turn records or rows, and the table's index grows
-// in steps.
+// are on one executor, and the operator itself moves nothing. They come in the order in which the exchange brings them.
+// The states, and their texts, are part of the executor's state and its budget (invariant I6). A turn is bounded: it
+// ends after StateThresholds::entries_per_turn records or rows, and the table's index grows in steps.
 //
 // Consumers of a fold never hold up a source: the rows come when the sources have ended.
 //

@@ -1,4 +1,4 @@
-// AllOf: a sink that hands every row to several sinks in turn.
+// AllOf: a sink that hands every row to several sinks in turn. No row moves: the sinks are those of one executor.
 //
 //   query.To(AllOf<Row>({Csv{path}.Factory<Row>(), Collect(rows).Factory<Row>()}));
 #pragma once

@@ -1,4 +1,4 @@
-// Discard: a sink that drops every row, for benchmarks. It still gets them: nothing upstream is skipped.
+// Discard: a sink that drops every row, for benchmarks. It still gets them: nothing upstream is skipped. No row moves.
 //
 //   query.To(Discard{});
 #pragma once

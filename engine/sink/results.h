@@ -1,7 +1,8 @@
 // Results: the sink of a program's main output, as its flags say: rows go to the CSV file of --output, to the memory of
 // --verify, to both, or nowhere. Main (engine/cluster/main.h) makes it.
 //
-// For one stream of the query. What rows look like is told in csv.h. A copy is the same sink.
+// For one stream of the query. No row moves: each executor writes its own. What rows look like is told in csv.h. A copy
+// is the same sink.
 //
 //   std::unique_ptr<Query> Squares(const Results& results) { return FromRange(1, 101).Map(&Square).To(results); }
 #pragma once

@@ -5,11 +5,10 @@
 //     std::int64_t least = INT64_MAX, greatest = INT64_MIN;
 //     friend bool operator==(const Extent&, const Extent&) = default;
 //   };
-//   .Aggregate(FoldAssoc(Extent{},
-//                        [](Extent& extent, const Ride& ride) { extent.least = std::min(extent.least, ride.meters); ...
-//                        },
-//                        [](Extent& extent, const Extent& other) { extent.least = std::min(extent.least, other.least);
-//                        ... }))
+//   void AddRide(Extent& extent, const Ride& ride) { extent.least = std::min(extent.least, ride.meters); ... }
+//   void AddExtent(Extent& extent, const Extent& other) { extent.least = std::min(extent.least, other.least); ... }
+//
+//   .Aggregate(FoldAssoc(Extent{}, &AddRide, &AddExtent))
 //   .Aggregate(ReduceAssoc([](const Ride& a, const Ride& b) { return a.meters >= b.meters ? a : b; }))
 //
 // Folding begins at the accumulator's default, which is neutral. The order of records, and which of them an executor

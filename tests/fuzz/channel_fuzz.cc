@@ -2,9 +2,8 @@
 //
 // The peer writes anything anywhere, or a footer that is right in all that it cannot guess wrong (checksum, token,
 // number, lap) and arbitrary in the rest, before it some headers of runs that may be right. Messages are polled, or
-// announced by immediate values. The ring lies alone on the
-// heap, so that AddressSanitizer sees a payload that reaches out of it by one byte. Whatever is handed out lies within
-// its slot, and every entry and marker within it.
+// announced by immediate values. The ring lies alone on the heap, so that AddressSanitizer sees a payload that reaches
+// out of it by one byte. Whatever is handed out lies within its slot, and every entry and marker within it.
 
 #include <fuzzer/FuzzedDataProvider.h>
 
