@@ -57,7 +57,7 @@ class ExchangeInbox {
 
   // ---- for the fiber that receives --------------------------------------------------------------------------------
 
-  /// Checks a message of records, and keeps a copy. DataLoss says what is wrong.
+  /// Checks a message of records, and stores a copy. DataLoss says what is wrong.
   absl::Status Receive(ExecutorId sender, const rdma::Message& message);
   /// Whether the last message of records of that sender has come.
   bool has_ended(ExecutorId sender) const { return queues_[Value(sender)].ended; }

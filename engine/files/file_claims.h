@@ -53,7 +53,7 @@ class FileClaims {
   void SetPublication(Publication publication) { publication_ = publication; }
   Publication publication() const { return publication_; }
 
-  /// CreatePart, and keeps the file until TakePart. The errors are those of CreatePart.
+  /// CreatePart, and holds the file until TakePart. The errors are those of CreatePart.
   absl::Status ClaimPart(const std::string& output, ExecutorId executor, std::uint32_t executor_count);
   /// Makes the folder of a result, unless it is there, before its parts are claimed. FailedPrecondition for a
   /// folder in which something lies already. Clear removes a folder that was made here and is empty.
@@ -61,7 +61,7 @@ class FileClaims {
   /// The part, once; nothing for one that was not claimed.
   std::optional<WholeFile> TakePart(const std::string& output, ExecutorId executor);
 
-  /// WholeFile::Create of the path that a flag has, and keeps the file. The errors are those of Create.
+  /// WholeFile::Create of the path that a flag has, and holds the file. The errors are those of Create.
   absl::Status Claim(const std::string& flag, const std::string& path);
   /// The file of a flag, valid until Clear; null for a flag whose file was not claimed.
   WholeFile* FileOf(const std::string& flag);

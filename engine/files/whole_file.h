@@ -71,7 +71,7 @@ class WholeFile {
   bool is_stream() const { return is_stream_; }
   /// The final name.
   const std::string& target() const { return target_; }
-  /// Of the file; it keeps it when it gets its name.
+  /// Of the file; it stays the same when the file gets its name.
   std::uint64_t inode() const;
   /// The file's name until it has its final one; empty for a device or pipe.
   const std::string& temporary() const { return temporary_; }

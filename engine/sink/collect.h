@@ -3,7 +3,7 @@
 // No row moves, but CollectAll copies each row to all executors, by an exchange in front of the sinks.
 //
 // The vectors are the caller's, sized to the executor count and alive until the run has ended. Each leader writes only
-// its own, so no lock is needed; read them after the run. A limit keeps an endless stream from filling the memory.
+// its own, so no lock is needed; read them after the run. A limit prevents an endless stream from filling the memory.
 //
 //   std::vector<std::vector<WindowResult<std::uint64_t, std::uint64_t>>> rows(executor_count);
 //   query.To(Collect(rows));

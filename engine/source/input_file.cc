@@ -39,7 +39,7 @@ absl::StatusOr<ListedFile> ListFile(std::string path) {
   return Listed(std::move(path), status);
 }
 
-/// zlib's state for one file. It stays where it is: zlib keeps a pointer to it.
+/// zlib's state for one file. It stays where it is: zlib stores a pointer to it.
 class Inflater {
  public:
   Inflater() = default;

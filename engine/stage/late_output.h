@@ -28,7 +28,7 @@ class LateOutput {
   /// `sink` is null without LateTo.
   explicit LateOutput(std::unique_ptr<Sink<LateRecord<R>>> sink) : sink_(std::move(sink)) {}
 
-  /// Keeps a record until the next Write.
+  /// Stores a record until the next Write.
   void Add(LateRecord<R> late) { rows_.push_back(std::move(late)); }
 
   /// Hands over what was added, and waits until the sink would take more: `wait(ready)` returns once `ready()`.

@@ -63,8 +63,8 @@ class TextUnpacker {
   bool empty() const { return used_ == texts_.size(); }
 
  private:
-  /// Decides once whether each optional that has texts has a value: the byte that says so may be neither 0 nor 1, and a
-  /// later look could find something else.
+  /// Decides once whether each optional that has texts has a value: the byte that says so may be neither 0 nor 1, and
+  /// another read of it could give another answer.
   template <typename T>
   static void ChooseOptionals(T& value) {
     if constexpr (kHasText<T> && requires { value.has_value(); }) {
