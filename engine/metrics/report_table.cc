@@ -19,7 +19,7 @@ constexpr double kMillion = 1e6;
 std::string Grouped(std::uint64_t value) {
   std::string digits = absl::StrCat(value);
   for (std::size_t at = digits.size(); at > 3; at -= 3) {
-    digits.insert(at - 3, ",");
+    digits.insert(at - 3, 1, ',');
   }
   return digits;
 }
