@@ -180,10 +180,11 @@ class FoldLoop {
     Count(here, place_);
   }
 
-  /// Returns how many records are of the current piece.
+  /// Returns how many records are of the current piece. A function of its own for each folder: in one function with
+  /// those of other folders, the loop has too few registers.
   template <bool kAllHere, typename Item, typename Folder, typename MeanwhileFn>
-  std::size_t FoldOrHold(std::span<const Item> records, std::int64_t shift_ms, Folder& used,
-                         const MeanwhileFn& meanwhile) {
+  [[gnu::noinline]] std::size_t FoldOrHold(std::span<const Item> records, std::int64_t shift_ms, Folder& used,
+                                           const MeanwhileFn& meanwhile) {
     // What is hoisted here the compiler would have to read again after each update that it writes.
     const std::uint64_t start_ms = static_cast<std::uint64_t>(place_.start_ms) - static_cast<std::uint64_t>(shift_ms);
     const std::uint64_t span_ms =
