@@ -30,7 +30,7 @@ OrderedJson ToJson(const Latency& latency, const char* samples) {
           {"p999_ms", latency.p999_ms},   {"max_ms", latency.max_ms}, {samples, latency.samples}};
 }
 
-OrderedJson ToJson(const Schedule& schedule) {
+OrderedJson ToJson(const ScheduleReport& schedule) {
   return {{"has_records", schedule.has_records},
           {"records_per_second", schedule.records_per_second},
           {"lag_ms", schedule.lag_ms},

@@ -40,7 +40,7 @@ std::string LatencyText(const Latency& latency, const char* samples) {
                          latency.p99_ms, latency.p999_ms, latency.max_ms, Grouped(latency.samples), samples);
 }
 
-std::string ScheduleText(const Schedule& schedule) {
+std::string ScheduleText(const ScheduleReport& schedule) {
   const std::string times =
       absl::StrFormat("%.3f M records/s offered, read up to %.2f ms after their times, %.2f ms at the end: ",
                       schedule.records_per_second / kMillion, schedule.lag_ms, schedule.last_lag_ms);

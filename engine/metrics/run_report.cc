@@ -71,12 +71,12 @@ Latency LatencyOf(const std::vector<ExecutorReport>& executors, LatencyHistogram
   return latency;
 }
 
-Schedule ScheduleOf(const std::vector<ExecutorReport>& executors, const ExecutorMetrics& total) {
+ScheduleReport ScheduleOf(const std::vector<ExecutorReport>& executors, const ExecutorMetrics& total) {
   constexpr double kMostMillis = 100;
   constexpr double kMostShare = 0.01;
-  Schedule schedule{.has_records = total.scheduled_records > 0,
-                    .lag_ms = static_cast<double>(total.schedule_lag_ns) / kNanosPerMilli,
-                    .last_lag_ms = static_cast<double>(total.last_schedule_lag_ns) / kNanosPerMilli};
+  ScheduleReport schedule{.has_records = total.scheduled_records > 0,
+                          .lag_ms = static_cast<double>(total.schedule_lag_ns) / kNanosPerMilli,
+                          .last_lag_ms = static_cast<double>(total.last_schedule_lag_ns) / kNanosPerMilli};
   for (const ExecutorReport& executor : executors) {
     const ExecutorMetrics& counters = executor.counters;
     if (counters.scheduled_records > 1) {  // the last record's time is one step behind that of the one before

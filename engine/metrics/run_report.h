@@ -42,7 +42,7 @@ struct Latency {
 };
 
 /// The records that sources were to read at times of a schedule (--rate), and how well they were read by it.
-struct Schedule {
+struct ScheduleReport {
   bool has_records = false;
   double records_per_second = 0;  ///< of all executors
   double lag_ms = 0;              ///< longest that a record was read after its time
@@ -91,7 +91,7 @@ struct RunReport {
   std::vector<RegionUse> regions;       ///< memory by use, over all nodes
   Latency window_latency;               ///< of windows, from the batch that moved the last clock past a window's end
   Latency row_latency;                  ///< of rows that no window or join made
-  Schedule schedule;
+  ScheduleReport schedule;
   Verification verification = Verification::kNotRun;
   std::vector<FileReport> files = {};     ///< the results, once they have their names; empty without
   std::vector<ExecutorReport> executors;  ///< by executor number

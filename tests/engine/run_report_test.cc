@@ -138,7 +138,7 @@ TEST(RunReport, AScheduleIsSustainedIfItsLastRecordsWereReadInTime) {
     nodes[1].executors[0].last_schedule_lag_ns = last_lag_ns;
     return BuildRunReport(nodes, {.one_host = true}).schedule;
   };
-  const Schedule short_one = schedule_of(100'000'000, 1'000'000'000);
+  const ScheduleReport short_one = schedule_of(100'000'000, 1'000'000'000);
   EXPECT_TRUE(short_one.has_records);
   EXPECT_DOUBLE_EQ(short_one.records_per_second, 2'000);
   EXPECT_DOUBLE_EQ(short_one.lag_ms, 900);
