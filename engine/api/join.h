@@ -35,9 +35,11 @@
 
 #include "absl/time/time.h"
 
+// clang-format off: first, since the compiler's errors list all headers on the way to it
+#include "engine/api/stream.h"
+// clang-format on
 #include "engine/api/interval_join.h"
 #include "engine/api/join_parts.h"
-#include "engine/api/stream.h"
 #include "engine/graph/join_rows.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/join_stage.h"

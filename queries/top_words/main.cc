@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
+#include "engine/window/window_spec.h"
+#include "engine/window/windows.h"
 #include "queries/common/generated_program.h"
 #include "queries/top_words/generator.h"
 #include "queries/top_words/top_places.h"
@@ -33,11 +35,7 @@ class TopWordsProgram final : public GeneratedProgram<Hashtag, HashtagTime> {
     AddWindowFlag(flags, {.name = "slide", .group = group, .help = "time from one window's start to the next one's"},
                   options_.slide);
     flags.AddCheck([this] {
-      return options_.slide <= options_.window
-                 ? absl::OkStatus()
-                 : absl::InvalidArgumentError(
-                       absl::StrCat("--slide=", absl::FormatDuration(options_.slide),
-                                    " is longer than --window=", absl::FormatDuration(options_.window)));
+      return engine::Windows::Validate(engine::Sliding{.size = options_.window, .slide = options_.slide});
     });
   }
   Shape shape() const override {

@@ -1,4 +1,4 @@
-// expect: glaive: a join needs windows: call Window(...) after On()
+// expect: glaive: a join needs windows: call Window(...) or Within(...) after On()
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

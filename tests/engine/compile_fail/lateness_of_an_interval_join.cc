@@ -3,10 +3,6 @@
 
 namespace glaive::engine {
 
-auto query = OnPages()
-                 .Within(absl::Seconds(-1), absl::Seconds(1))
-                 .AllowedLateness(absl::Seconds(1))
-                 .Keep(&Click::time_ms, &Click::price)
-                 .To(Discard{});
+auto query = OnPages().Within(absl::Seconds(-1), absl::Seconds(1)).AllowedLateness(absl::Seconds(1)).To(Discard{});
 
 }  // namespace glaive::engine
