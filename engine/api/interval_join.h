@@ -36,7 +36,6 @@
 #include "engine/api/timed_stream.h"
 #include "engine/api/union.h"
 #include "engine/api/wrong_order.h"
-#include "engine/exchange/routes.h"
 #include "engine/graph/interval_join_operator.h"
 #include "engine/graph/join_rows.h"
 #include "rdma/base/check.h"
@@ -88,7 +87,7 @@ class IntervalJoin : public KeptParts<IntervalJoin<kKind, Left, Right, LeftKey, 
     using Plan = IntervalJoinPlan<kKind, K, LeftPart, RightPart, kFromSource>;
     using Joined = typename Plan::Record;
     // One stream of both, so that a source that is ahead waits for the other, as at any union.
-    JoinInput both(
+    auto both =
         Union(Stream<typename Left::Origin, typename Left::Chain>(std::move(left_.origin), std::move(left_.chain))
                   .Map([key = std::move(left_key_), keep = std::move(left_keep)](const LeftRecord& record) {
                     return Joined{.key = std::invoke(key, record), .left = std::invoke(keep, record), .right = {}};
@@ -96,18 +95,19 @@ class IntervalJoin : public KeptParts<IntervalJoin<kKind, Left, Right, LeftKey, 
               Stream<typename Right::Origin, typename Right::Chain>(std::move(right_.origin), std::move(right_.chain))
                   .Map([key = std::move(right_key_), keep = std::move(right_keep)](const RightRecord& record) {
                     return Joined{.key = std::invoke(key, record), .left = {}, .right = std::invoke(keep, record)};
-                  })));
-    const auto joined = [&](auto origin) {
-      using Origin = decltype(origin);
-      return StreamOf</*kFromSource=*/false, /*kHasTime=*/true, typename Plan::Row>(
-          std::make_shared<const IntervalJoinVertex<Origin, Plan>>(std::move(origin),
-                                                                   Plan{.lower_ms = lower_ms_, .upper_ms = upper_ms_}));
-    };
-    if constexpr (std::is_same_v<K, AllRecords>) {
-      return joined(Exchanged(std::move(both.origin), std::move(both.chain), InTurn{.executors = 1}));
-    } else {
-      return joined(Exchanged(std::move(both.origin), std::move(both.chain), ByKey<KeyOfJoined>{}));
-    }
+                  }));
+    auto moved = [&both] {
+      if constexpr (std::is_same_v<K, AllRecords>) {
+        return std::move(both).OnExecutors(1);
+      } else {
+        return std::move(both).KeyBy(KeyOfJoined{}).Partition().DropKey();
+      }
+    }();
+    auto origin = OriginOf<decltype(moved)::Origin::kFromSource, /*kHasTime=*/true, Joined>(std::move(moved).Timed());
+    using Origin = decltype(origin);
+    return StreamOf</*kFromSource=*/false, /*kHasTime=*/true, typename Plan::Row>(
+        std::make_shared<const IntervalJoinVertex<Origin, Plan>>(std::move(origin),
+                                                                 Plan{.lower_ms = lower_ms_, .upper_ms = upper_ms_}));
   }
 
   Left left_;
