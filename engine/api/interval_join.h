@@ -118,7 +118,8 @@ class IntervalJoin : public KeptParts<IntervalJoin<kKind, Left, Right, LeftKey, 
   std::int64_t upper_ms_;
 };
 
-/// What a bound of Within is in milliseconds: whole ones, of 1,000 years at most, else the process ends with a message.
+/// A bound of Within in milliseconds. The bound has whole ones, and is 1,000 years at most, else the process ends with
+/// a message.
 inline std::int64_t WholeBound(absl::Duration bound) {
   const std::int64_t millis = absl::ToInt64Milliseconds(bound);
   const absl::Duration most = absl::Hours(24 * 365 * 1'000);
@@ -127,7 +128,7 @@ inline std::int64_t WholeBound(absl::Duration bound) {
   return millis;
 }
 
-/// What Within() returns. `lower` is at most `upper`, else the process ends with a message.
+/// The join behind Within(). `lower` is at most `upper`, else the process ends with a message.
 template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey>
 auto MakeIntervalJoin(Left left, Right right, LeftKey left_key, RightKey right_key, absl::Duration lower,
                       absl::Duration upper) {

@@ -228,7 +228,7 @@ class JoinedStreams {
   Right right_;
 };
 
-/// What the functions below return.
+/// The join of one kind: the functions below name the kinds.
 template <JoinKind kKind, typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
 auto JoinOfKind(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
   return JoinedStreams<kKind, JoinInput<LeftOrigin, LeftChain>, JoinInput<RightOrigin, RightChain>>(std::move(left),

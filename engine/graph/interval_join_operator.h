@@ -5,7 +5,7 @@
 //                  ├─ union ─ exchange by key ──► buckets of event time (interval_tuples.h) ──► pairs ──► consumers
 //    right stream ─┘
 //
-//   a record      meets the tuples of the other stream that are there, and waits for those that come later
+//   a record      meets the tuples of the other stream that are there, and waits for later records of that stream
 //   Watermark     drops the tuples that no later record can meet; passes on
 //   EndOfStream   drops all; passes on
 //
@@ -26,12 +26,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>

@@ -19,7 +19,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// What the window kinds of joins have in common: their counters, and lists of tuples that are moved together.
+// JoinWindowKind: the counters that each window kind of a join has. GatherTuples: moves lists of tuples together.
 #pragma once
 
 #include <concepts>

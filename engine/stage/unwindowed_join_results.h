@@ -7,7 +7,8 @@
 // a partner.
 //
 // A semi or anti join keeps one right tuple of a key, and left tuples until a right one of their key comes. A semi join
-// emits them then, an anti join drops them. At the end of the stream, an anti join emits those that are left.
+// emits these left tuples then, an anti join drops them. At the end of the stream, an anti join emits the left tuples
+// that no right one has met.
 //
 // A kind of window (window_kind.h).
 #pragma once
