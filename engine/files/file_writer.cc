@@ -13,11 +13,19 @@ FileWriter::FileWriter(WholeFile file, FileClaims* claims, std::shared_ptr<Write
 
 FileWriter::~FileWriter() {
   stop_.store(true, std::memory_order_relaxed);
-  thread_->WaitFor(*this);
+  ReleaseThread();
+}
+
+void FileWriter::ReleaseThread() {
+  if (thread_ != nullptr) {
+    thread_->WaitFor(*this);
+    thread_.reset();
+  }
 }
 
 void FileWriter::Start(std::string& bytes, const Behind& behind) {
   GLAIVE_CHECK(Idle(), "a buffer was handed over while another is being written");
+  GLAIVE_CHECK(thread_ != nullptr, "a buffer was handed over after the thread was released");
   bytes_.swap(bytes);
   behind_ = behind;
   idle_.store(false, std::memory_order_relaxed);

@@ -44,6 +44,8 @@ class FileWriter final : private WriterThread::Work {
   bool Idle() const { return idle_.load(std::memory_order_acquire); }
   /// Starts to write `bytes`, which is empty afterwards and keeps a capacity.
   void Start(std::string& bytes, const Behind& behind);
+  /// Says that no buffer follows. A thread without other files ends, so that none stays for the rest of the process.
+  void ReleaseThread();
   /// The first error so far.
   const absl::Status& status() const { return status_; }
   const WholeFile& file() const { return file_; }

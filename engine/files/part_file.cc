@@ -136,6 +136,7 @@ absl::StatusOr<bool> PartFile::TryFinish() {
     Start(/*is_last=*/true);
     return false;
   }
+  writer_->ReleaseThread();
   return true;
 }
 

@@ -213,7 +213,14 @@ absl::StatusOr<bool> PartitionFolder::TryFinish() {
     }
     list_.Complete(partitions_.size(), kEndedMs);
   }
-  return finished ? list_.TryFinish() : absl::StatusOr<bool>(false);
+  if (!finished) {
+    return false;
+  }
+  absl::StatusOr<bool> listed = list_.TryFinish();
+  if (listed.ok() && *listed) {
+    thread_.reset();  // no file needs it any more
+  }
+  return listed;
 }
 
 ResultPart PartitionFolder::Describe(const PartFile& file, const std::string& inside, std::uint64_t rows) const {

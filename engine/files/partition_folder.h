@@ -95,7 +95,7 @@ class PartitionFolder {
   const ExecutorId executor_;
   const std::uint32_t executor_count_;
   FileClaims* const claims_;
-  const std::shared_ptr<WriterThread> thread_;
+  std::shared_ptr<WriterThread> thread_;  // null after the end
   PartFile list_;
   bool is_listed_ = false;  // all that the list will have
   std::map<std::string, Partition> partitions_;

@@ -14,8 +14,8 @@ MOST_OF_A_CORE = 0.05
 class IdleTest(CliTest):
     @unittest.skipIf(SANITIZED, "processor time says nothing under a sanitizer")
     def test_four_idle_nodes_use_under_a_twentieth_of_a_core(self):
-        # An event every 1000 s: after the first everybody waits.
-        ysb = self.start("--nodes=4", "--records=1000", "--rate=0.001", "--seconds=10m", "--progress=always")
+        # An event every 100 s: after the first everybody waits.
+        ysb = self.start("--nodes=4", "--records=1000", "--rate=0.01", "--seconds=10m", "--progress=always")
         self.assertTrue(ysb.err.wait_for(re.compile(r"records/s, watermark")), ysb.err.text)
         pids = self.pids()
         self.assertEqual(len(pids), 4)
