@@ -31,6 +31,7 @@
 #include "absl/time/time.h"
 
 #include "engine/api/join_parts.h"
+#include "engine/api/join_shipping.h"
 #include "engine/api/keyed_stream.h"
 #include "engine/api/stream.h"
 #include "engine/api/timed_stream.h"
@@ -41,14 +42,6 @@
 #include "rdma/base/check.h"
 
 namespace glaive::engine {
-
-/// The key of a JoinedRecord.
-struct KeyOfJoined {
-  template <typename Joined>
-  const auto& operator()(const Joined& joined) const {
-    return joined.key;
-  }
-};
 
 /// After Within.
 template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey>

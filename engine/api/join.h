@@ -3,6 +3,7 @@
 //   Join(a, b)                          also LeftJoin, FullJoin: records without a partner have a result, too;
 //                                       SemiJoin, AntiJoin: the left records that have a partner, or have none
 //     .On(key_of_a, key_of_b)           callables or member pointers; both keys have the same type
+//     .Ship(...), .Local(...)           optional: what moves, and how pairs are found (api/join_shipping.h)
 //     .Window(Tumbling{...})            Tumbling, Sliding, Session, or Unbounded{} for none. Or .Within(lower, upper),
 //                                       by how far apart two records are (api/interval_join.h)
 //     .AllowedLateness(d)               optional
@@ -11,15 +12,16 @@
 //                                       Of SemiJoin and AntiJoin: .Keep(part_of_a)
 //     .To(sink), or .Map(...) and so on: the results are a stream again, as those of an aggregation (api/stream.h)
 //
-// What moves: of each record its key and the part that Keep names, to the leader of the key. Of the right stream of
-// SemiJoin and AntiJoin the keys move alone.
+// What moves: of each record its key and the part that Keep names, to the leader of the key, unless Ship says
+// otherwise. Of the right stream of SemiJoin and AntiJoin the keys move alone.
 //
 // A result is a WindowResult<Key, std::tuple<A, B>>; where A or B may be missing, it is a std::optional. That of a
 // SemiJoin or an AntiJoin is a WindowResult<Key, A>, once for each left record and window. A session spans the records
 // of both streams.
 //
 // Without windows a pair has a result as soon as both are there, once. A left record of SemiJoin has its result as soon
-// as there is a partner. Records without a partner have theirs at the end of the stream.
+// as there is a partner. Records without a partner have theirs at the end of the stream. With Local(SortMerge{}) all
+// results come at the end of the stream.
 //
 //   std::unique_ptr<Query> query = Join(From(auctions), From(sellers))
 //       .On(&Auction::seller, &Seller::id)
@@ -40,6 +42,7 @@
 // clang-format on
 #include "engine/api/interval_join.h"
 #include "engine/api/join_parts.h"
+#include "engine/api/join_shipping.h"
 #include "engine/graph/join_rows.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/join_stage.h"
@@ -47,11 +50,11 @@
 
 namespace glaive::engine {
 
-/// After Window. `kHasLateSink` says whether LateTo was called.
+/// After Window. `Method` is a JoinMethod. `kHasLateSink` says whether LateTo was called.
 template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey, typename W,
-          bool kHasLateSink = false>
-class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, kHasLateSink>, kKind,
-                                      typename Left::Record, typename Right::Record> {
+          typename Method, bool kHasLateSink = false>
+class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, Method, kHasLateSink>,
+                                      kKind, typename Left::Record, typename Right::Record> {
  public:
   using LeftRecord = typename Left::Record;
   using RightRecord = typename Right::Record;
@@ -80,7 +83,7 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
                   "glaive: LateTo() takes sinks for LateRecord<...> of both streams' records, such as Csv{path}");
     static_assert(!kHasLateSink, "glaive: a join has one LateTo()");
     if constexpr (kAreSinks && !kHasLateSink) {
-      WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, true> next(
+      WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, Method, true> next(
           std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_), window_);
       next.allowed_lateness_ms_ = allowed_lateness_ms_;
       next.left_late_sink_ = left_sink.template Factory<LateRecord<LeftRecord>>();
@@ -92,33 +95,55 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
   }
 
   GLAIVE_WRONG_ORDER(Window, "glaive: a join has one Window(); results are grouped again by KeyBy(...) first")
+  GLAIVE_WRONG_ORDER(Ship, "glaive: Ship() comes before Window()")
+  GLAIVE_WRONG_ORDER(Local, "glaive: Local() comes before Window()")
   GLAIVE_WRONG_ORDER(Aggregate, "glaive: a join has no Aggregate(); group its results by KeyBy(...) first")
 
  private:
-  template <JoinKind, typename, typename, typename, typename, typename, bool>
+  template <JoinKind, typename, typename, typename, typename, typename, typename, bool>
   friend class WindowedJoin;
 
   friend class KeptParts<WindowedJoin, kKind, LeftRecord, RightRecord>;
 
+  template <typename Shipped>
+  using SideOf = JoinSide<decltype(Shipped::origin), decltype(Shipped::chain), decltype(Shipped::key),
+                          decltype(Shipped::keep), W, kHasLateSink>;
+
+  /// The sink of late records of a side. Without LateTo there is none, and the side's records may be parts.
+  template <typename Side, typename Sink>
+  static SinkFactory<LateRecord<typename Side::Record>> LateSinkOf(Sink sink) {
+    if constexpr (kHasLateSink) {
+      return sink;
+    } else {
+      return nullptr;
+    }
+  }
+
   /// The stream of the results; see KeptParts.
   template <typename LeftKeep, typename RightKeep>
   auto Keeping(LeftKeep left_keep, RightKeep right_keep) && {
-    using LeftSide = JoinSide<typename Left::Origin, typename Left::Chain, LeftKey, LeftKeep, W, kHasLateSink>;
-    using RightSide = JoinSide<typename Right::Origin, typename Right::Chain, RightKey, RightKeep, W, kHasLateSink>;
-    using Plan = JoinPlan<LeftSide, RightSide, W, kKind>;
+    auto left = Shipped<typename Method::Ship, /*kIsLeft=*/true, kHasLateSink>(std::move(left_), std::move(left_key_),
+                                                                               std::move(left_keep));
+    auto right = Shipped<typename Method::Ship, /*kIsLeft=*/false, kHasLateSink>(
+        std::move(right_), std::move(right_key_), std::move(right_keep));
+    using LeftSide = SideOf<decltype(left)>;
+    using RightSide = SideOf<decltype(right)>;
+    using Plan = JoinPlan<LeftSide, RightSide, W, kKind, typename Method::Local>;
     return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(std::make_shared<const JoinVertex<Plan>>(
-        Plan{.left = {.origin = std::move(left_.origin),
-                      .chain = std::move(left_.chain),
-                      .key = std::move(left_key_),
-                      .keep = std::move(left_keep),
+        Plan{.left = {.origin = std::move(left.origin),
+                      .chain = std::move(left.chain),
+                      .key = std::move(left.key),
+                      .keep = std::move(left.keep),
                       .allowed_lateness_ms = Left::Origin::kFromSource ? allowed_lateness_ms_ : 0,
-                      .late_sink = std::move(left_late_sink_)},
-             .right = {.origin = std::move(right_.origin),
-                       .chain = std::move(right_.chain),
-                       .key = std::move(right_key_),
-                       .keep = std::move(right_keep),
+                      .late_sink = LateSinkOf<LeftSide>(std::move(left_late_sink_)),
+                      .scope = Method::kScope},
+             .right = {.origin = std::move(right.origin),
+                       .chain = std::move(right.chain),
+                       .key = std::move(right.key),
+                       .keep = std::move(right.keep),
                        .allowed_lateness_ms = Right::Origin::kFromSource ? allowed_lateness_ms_ : 0,
-                       .late_sink = std::move(right_late_sink_)},
+                       .late_sink = LateSinkOf<RightSide>(std::move(right_late_sink_)),
+                       .scope = Method::kScope},
              .window = window_}));
   }
 
@@ -132,8 +157,9 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
   SinkFactory<LateRecord<RightRecord>> right_late_sink_;
 };
 
-/// After On.
-template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey>
+/// After On. `Method` is a JoinMethod.
+template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey,
+          typename Method = JoinMethod<>>
 class KeyedJoin {
  public:
   KeyedJoin(Left left, Right right, LeftKey left_key, RightKey right_key)
@@ -141,6 +167,26 @@ class KeyedJoin {
         right_(std::move(right)),
         left_key_(std::move(left_key)),
         right_key_(std::move(right_key)) {}
+
+  /// What moves: BothByKey{} or RightToAll{} (api/join_shipping.h).
+  template <typename S>
+  auto Ship(S /*ship*/) && {
+    constexpr bool kIsOne = std::is_same_v<S, BothByKey> || std::is_same_v<S, RightToAll>;
+    static_assert(kIsOne, "glaive: Ship() takes BothByKey{} or RightToAll{}; leave it out for a late merge");
+    constexpr bool kHasIt = kKind != JoinKind::kFull || !std::is_same_v<S, RightToAll>;
+    static_assert(kHasIt,
+                  "glaive: FullJoin() has no Ship(RightToAll{}), since no executor could tell that a right record has "
+                  "no partner on any other: Ship(BothByKey{})");
+    return std::move(*this).template By<JoinMethod<S, typename Method::Local>>();
+  }
+
+  /// How pairs are found: HashJoin{} or SortMerge{} (api/join_shipping.h).
+  template <typename L>
+  auto Local(L /*local*/) && {
+    constexpr bool kIsOne = std::is_same_v<L, HashJoin> || std::is_same_v<L, SortMerge>;
+    static_assert(kIsOne, "glaive: Local() takes HashJoin{} or SortMerge{}");
+    return std::move(*this).template By<JoinMethod<typename Method::Ship, L>>();
+  }
 
   /// Which records meet: those of the same window. Tumbling{size}, Sliding{size, slide}, Session{gap}, or Unbounded{}:
   /// all, and a leader then keeps all for ever.
@@ -152,13 +198,20 @@ class KeyedJoin {
     static_assert(kHaveTime,
                   "glaive: a stream of this join has no event times to be grouped by, as results of Unbounded{} have "
                   "none; Aggregate() it without a window, or To() a sink");
+    constexpr bool kSessionsMeet = !std::is_same_v<W, Session> || !std::is_same_v<typename Method::Ship, RightToAll>;
+    static_assert(kSessionsMeet,
+                  "glaive: a Session{gap} spans records of several executors, which Ship(RightToAll{}) leaves where "
+                  "they are: Ship(BothByKey{}), or no Ship()");
+    constexpr bool kIsSorted = std::is_same_v<typename Method::Local, SortMerge>;
+    static_assert(!std::is_same_v<W, Session> || !kIsSorted,
+                  "glaive: Local(SortMerge{}) is for Tumbling{size}, Sliding{size, slide} and Unbounded{}");
     if constexpr (std::is_same_v<W, Unbounded>) {
       GLAIVE_CHECK(window.every == absl::InfiniteDuration(),
                    "a join with Unbounded{.every = ", absl::FormatDuration(window.every),
-                   "}; its pairs have results as soon as they are there");
+                   "}; its results come as soon as they are there, or at the end of the stream");
     }
-    if constexpr (kIsWindow<W> && kHaveTime) {
-      return WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W>(
+    if constexpr (kIsWindow<W> && kHaveTime && kSessionsMeet && !(std::is_same_v<W, Session> && kIsSorted)) {
+      return WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, Method>(
           std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_), window);
     } else {
       return WrongOrder{};
@@ -168,6 +221,9 @@ class KeyedJoin {
   /// Which records meet: those of the same key of which the right one is later than the left one by `lower` at least
   /// and by `upper` at most (api/interval_join.h).
   auto Within(absl::Duration lower, absl::Duration upper) && {
+    static_assert(Method::kIsDefault,
+                  "glaive: Within() moves records by their keys and has no other way to find pairs: leave out Ship() "
+                  "and Local()");
     return MakeIntervalJoin<kKind>(std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_),
                                    lower, upper);
   }
@@ -178,6 +234,12 @@ class KeyedJoin {
   GLAIVE_WRONG_ORDER(To, "glaive: a join needs windows: call Window(...) or Within(...) after On()")
 
  private:
+  template <typename NextMethod>
+  auto By() && {
+    return KeyedJoin<kKind, Left, Right, LeftKey, RightKey, NextMethod>(std::move(left_), std::move(right_),
+                                                                        std::move(left_key_), std::move(right_key_));
+  }
+
   Left left_;
   Right right_;
   LeftKey left_key_;

@@ -24,6 +24,7 @@
 #include "engine/graph/keyed_operator.h"
 #include "engine/graph/reorder.h"
 #include "engine/sink/sink.h"
+#include "engine/stage/stage_scope.h"
 #include "engine/steps/fold.h"
 #include "engine/steps/stateful.h"
 #include "engine/steps/steps.h"
@@ -94,14 +95,15 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
           .KeyBy(std::move(key_))
           .Window(window.window);
     } else if constexpr (kIsWindow<W> && kHasTime) {
-      return WindowedStream<Origin, Chain, Key, W>(std::move(origin_), std::move(chain_), std::move(key_), window);
+      return WindowedStream<Origin, Chain, Key, W>(std::move(origin_), std::move(chain_), std::move(key_), window,
+                                                   kPartitioned ? StageScope::kOwnExecutor : StageScope::kAllExecutors);
     } else {
       return WrongOrder{};
     }
   }
 
   /// Moves each record to the executor that leads its key, so that all records of a key are in one place. Windows and
-  /// aggregates need no such move: they merge what each executor has of a key.
+  /// aggregates need no such move: they merge what each executor has of a key. Behind Partition() they merge nothing.
   auto Partition() && {
     if constexpr (kPartitioned) {
       return std::move(*this);

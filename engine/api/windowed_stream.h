@@ -7,8 +7,9 @@
 //       .Aggregate(Sum{&Ride::meters})            a Stream of WindowResult<key, sum>
 //
 // What moves: for Aggregate, of each key in a slice one change an epoch, to the leader of the key, which emits the
-// results. For Process, each record, to that leader. A late record stays on the executor that has read it. Windows by
-// the order of records are OrderedWindowedStream.
+// results. For Process, each record, to that leader. Behind Partition() nothing: the records of a key are with its
+// leader already. A late record stays on the executor that has read it. Windows by the order of records are
+// OrderedWindowedStream.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@
 #include "engine/stage/aggregation_stage.h"
 #include "engine/stage/content_plan.h"
 #include "engine/stage/content_stage.h"
+#include "engine/stage/stage_scope.h"
 #include "engine/steps/aggregates.h"
 #include "engine/steps/steps.h"
 #include "engine/window/window_spec.h"
@@ -53,8 +55,9 @@ class WindowedStream {
   using Record = typename Chain::Out;
   using K = std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>;
 
-  WindowedStream(Origin origin, Chain chain, Key key, W window)
-      : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)), window_(window) {}
+  /// `scope` says where all records of a key are.
+  WindowedStream(Origin origin, Chain chain, Key key, W window, StageScope scope)
+      : origin_(std::move(origin)), chain_(std::move(chain)), key_(std::move(key)), window_(window), scope_(scope) {}
 
   /// How long windows wait for records behind the watermark: they fire, once, that much later in event time, and a
   /// record is late that much later. (Other engines fire on time and again for each late record.) Whole milliseconds,
@@ -76,7 +79,8 @@ class WindowedStream {
                   "glaive: LateTo() takes a sink for LateRecord<...> of the stream's records, such as Csv{path}");
     static_assert(!kHasLateSink, "glaive: a query has one LateTo()");
     if constexpr (kIsSink && !kHasLateSink) {
-      WindowedStream<Origin, Chain, Key, W, true> next(std::move(origin_), std::move(chain_), std::move(key_), window_);
+      WindowedStream<Origin, Chain, Key, W, true> next(std::move(origin_), std::move(chain_), std::move(key_), window_,
+                                                       scope_);
       next.allowed_lateness_ms_ = allowed_lateness_ms_;
       next.late_sink_ = sink.template Factory<LateRecord<Record>>();
       return next;
@@ -122,7 +126,8 @@ class WindowedStream {
                                                                .window = window_,
                                                                .allowed_lateness_ms = allowed_lateness_ms_,
                                                                .aggregate = aggregate,
-                                                               .late_sink = std::move(late_sink_)}));
+                                                               .late_sink = std::move(late_sink_),
+                                                               .scope = scope_}));
     } else {
       return WrongOrder{};
     }
@@ -155,7 +160,8 @@ class WindowedStream {
                                                                      .chain = std::move(chain_),
                                                                      .key = std::move(key_),
                                                                      .allowed_lateness_ms = allowed_lateness_ms_,
-                                                                     .late_sink = std::move(late_sink_)},
+                                                                     .late_sink = std::move(late_sink_),
+                                                                     .scope = scope_},
                                                            .window = window_,
                                                            .function = std::move(function)}));
     }
@@ -178,6 +184,7 @@ class WindowedStream {
   Chain chain_;
   Key key_;
   W window_;
+  StageScope scope_;
   std::int64_t allowed_lateness_ms_ = 0;
   SinkFactory<LateRecord<Record>> late_sink_;
 };

@@ -6,9 +6,10 @@
 
 namespace glaive::engine {
 
-DeltaTarget::DeltaTarget(TaskContext& context, std::uint32_t number, const state::DeltaEntryBytes& entry_bytes)
+DeltaTarget::DeltaTarget(TaskContext& context, std::uint32_t senders, std::uint32_t number,
+                         const state::DeltaEntryBytes& entry_bytes)
     : task_(&context) {
-  for (std::uint32_t sender = 0; sender < context.executor_count; ++sender) {
+  for (std::uint32_t sender = 0; sender < senders; ++sender) {
     readers_.emplace_back(ExecutorId{sender}, context.self, entry_bytes, number);
   }
 }

@@ -21,8 +21,10 @@ class DeltaTarget : public MessageTarget {
   bool Receive(Fiber& fiber, ExecutorId sender, const rdma::Message& message) final;
 
  protected:
-  /// The query's input `number`, whose deltas have entries of those sizes. `context` outlives it.
-  DeltaTarget(TaskContext& context, std::uint32_t number, const state::DeltaEntryBytes& entry_bytes);
+  /// The query's input `number`, whose deltas come from the first `senders` executors and have entries of those sizes.
+  /// `context` outlives it.
+  DeltaTarget(TaskContext& context, std::uint32_t senders, std::uint32_t number,
+              const state::DeltaEntryBytes& entry_bytes);
 
   /// Merges a chunk that `reader` has checked, then applies its marker. `sent_watermark_ms` is the sender's watermark
   /// before it. Yields in between, and waits for nothing (invariant I5).

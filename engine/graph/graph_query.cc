@@ -36,13 +36,6 @@ struct Reach {
   std::uint64_t ways = 1;
 };
 
-/// Whether its operator has a fiber of its own on any number of executors: a source or a stage. Exchanges have one only
-/// on several.
-bool HasFiber(const Vertex& vertex) {
-  return vertex.upstream().empty() ||
-         std::ranges::any_of(vertex.inputs(), [](const InputShape& input) { return !input.is_exchange(); });
-}
-
 class GraphTask final : public QueryTask {
  public:
   /// `input_count` is of the inputs that the vertices will have.
@@ -159,7 +152,7 @@ absl::Status GraphQuery::CheckReach() const {
       continue;  // a sink, behind one operator
     }
     Reach reach;
-    if (!HasFiber(*vertex)) {
+    if (!vertex->has_fiber()) {
       reach = {.in_a_row = 1, .ways = 0};
       const std::vector<const Vertex*> upstream = vertex->upstream();
       for (const Vertex* each : std::set<const Vertex*>(upstream.begin(), upstream.end())) {

@@ -53,7 +53,6 @@
 #include "engine/graph/timed_vertex.h"
 #include "engine/graph/vertex_plan.h"
 #include "engine/sink/sink.h"
-#include "rdma/base/every.h"
 #include "state/record/record.h"
 #include "state/store/run_groups.h"
 
@@ -90,21 +89,14 @@ class IntervalJoinOperator final : public TimedOperator<TimedRecord<typename Pla
 
   /// Both outlive the operator.
   IntervalJoinOperator(const Plan& plan, TaskContext& context)
-      : TimedOperator<In, Row>(context),
-        plan_(&plan),
-        context_(&context),
-        tuples_(plan.upper_ms - plan.lower_ms + 1),
-        turn_(context.memory->thresholds().entries_per_turn) {}
+      : TimedOperator<In, Row>(context), plan_(&plan), context_(&context), tuples_(plan.upper_ms - plan.lower_ms + 1) {}
 
   void Take(Fiber& fiber, const Batch<In>& batch) override {
     const Stretch stretch{.read_ns = batch.read_ns};
     for (std::span<const In> rest = batch.records; !rest.empty();) {
       const std::size_t taken = TakeGroup(fiber, stretch, batch.event_time_shift_ms, rest);
       rest = rest.subspan(taken);
-      if (turn_.Step(taken)) {
-        this->HandOn(fiber, stretch);
-        this->EndTurn(fiber);
-      }
+      this->CountWork(fiber, stretch, taken);
     }
     this->HandOn(fiber, stretch);
     kept_.Note(tuples_.left_size() + tuples_.right_size(), context_->memory->used_bytes());
@@ -290,10 +282,7 @@ class IntervalJoinOperator final : public TimedOperator<TimedRecord<typename Pla
     this->Add(
         fiber, stretch, std::max(last_ms, output().watermark_ms()),
         Row{.window_start_ms = first_ms, .window_end_ms = last_ms + 1, .key = key, .value = Rows::Make(left, right)});
-    if (turn_.Step()) {
-      this->HandOn(fiber, stretch);
-      this->EndTurn(fiber);
-    }
+    this->CountWork(fiber, stretch);
   }
 
   /// Drops the buckets whose event times are all before `time_ms`, or all buckets, with a row for each tuple that had
@@ -311,10 +300,7 @@ class IntervalJoinOperator final : public TimedOperator<TimedRecord<typename Pla
   void EmitUnmet(Fiber& fiber, const Stretch& stretch, Bucket& bucket) {
     for (std::uint32_t i = 0; i < bucket.table.size(); ++i) {
       const auto& [key, part] = bucket.table.At(i);
-      if (turn_.Step()) {
-        this->HandOn(fiber, stretch);
-        this->EndTurn(fiber);
-      }
+      this->CountWork(fiber, stretch);
       const auto emit = [&](const auto& tuple, const Left* left, const Right* right) {
         if (!tuple.has_met) {
           if (output().idle()) {
@@ -338,7 +324,6 @@ class IntervalJoinOperator final : public TimedOperator<TimedRecord<typename Pla
   const Plan* plan_;
   TaskContext* context_;
   Tuples tuples_;
-  Every turn_;  // over records and rows
   std::uint64_t records_ = 0;
   std::uint64_t late_ = 0;
   KeptTuples kept_;

@@ -46,7 +46,6 @@
 #include "engine/sink/sink.h"
 #include "engine/window/window_spec.h"
 #include "engine/window/windows.h"
-#include "rdma/base/every.h"
 #include "state/store/run_groups.h"
 #include "state/store/slice_table.h"
 
@@ -90,10 +89,7 @@ class KeyedOperator final : public TimedOperator<TimedRecord<typename Plan::Reco
       const std::span<const In> group = rest.first(std::min(rest.size(), items_.size()));
       rest = rest.subspan(group.size());
       TakeGroup(fiber, stretch, batch.event_time_shift_ms, group);
-      if (turn_.Step(group.size())) {
-        this->HandOn(fiber, stretch);
-        this->EndTurn(fiber);
-      }
+      this->CountWork(fiber, stretch, group.size());
     }
     this->HandOn(fiber, stretch);
   }
@@ -145,11 +141,7 @@ class KeyedOperator final : public TimedOperator<TimedRecord<typename Plan::Reco
   };
 
   KeyedOperator(const Plan& plan, TaskContext& context, Table table)
-      : TimedOperator<In, Out>(context),
-        plan_(&plan),
-        context_(&context),
-        table_(std::move(table)),
-        turn_(context.memory->thresholds().entries_per_turn) {}
+      : TimedOperator<In, Out>(context), plan_(&plan), context_(&context), table_(std::move(table)) {}
 
   Turn TurnBehind(const Turn& turn) const { return {.now_ns = turn.now_ns, .held_up = turn.held_up || Plan::kIsFold}; }
 
@@ -190,7 +182,6 @@ class KeyedOperator final : public TimedOperator<TimedRecord<typename Plan::Reco
   TaskContext* context_;
   Table table_;
   state::TableCounts counts_;  // of the table, once it has been released
-  Every turn_;                 // over records
   std::uint64_t records_ = 0;
   std::array<Item, state::kGroupSize> items_;
 };

@@ -46,7 +46,6 @@
 #include "engine/graph/window_contents.h"
 #include "engine/sink/sink.h"
 #include "engine/window/ordered_windows.h"
-#include "rdma/base/every.h"
 #include "state/log/value_texts.h"
 #include "state/store/fifo.h"
 #include "state/store/run_groups.h"
@@ -95,10 +94,7 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
       const std::span<const In> group = rest.first(std::min(rest.size(), items_.size()));
       rest = rest.subspan(group.size());
       TakeGroup(fiber, stretch, batch.event_time_shift_ms, group);
-      if (turn_.Step(group.size())) {
-        this->HandOn(fiber, stretch);
-        this->EndTurn(fiber);
-      }
+      this->CountWork(fiber, stretch, group.size());
     }
     this->HandOn(fiber, stretch);
   }
@@ -150,11 +146,7 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
   };
 
   OrderedWindowOperator(const Plan& plan, TaskContext& context, Table table)
-      : TimedOperator<In, Row>(context),
-        plan_(&plan),
-        context_(&context),
-        table_(std::move(table)),
-        turn_(context.memory->thresholds().entries_per_turn) {}
+      : TimedOperator<In, Row>(context), plan_(&plan), context_(&context), table_(std::move(table)) {}
 
   /// States stay where they are while consumers suspend the fiber: nothing else changes the table.
   void TakeGroup(Fiber& fiber, const Stretch& stretch, std::int64_t shift_ms, std::span<const In> group) {
@@ -253,10 +245,7 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
         EmitRows(fiber, stretch, key, open);
         Forget(open);
       }
-      if (turn_.Step()) {
-        this->HandOn(fiber, stretch);
-        this->EndTurn(fiber);
-      }
+      this->CountWork(fiber, stretch);
     }
     this->HandOn(fiber, stretch);
   }
@@ -267,7 +256,6 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
   state::SmallBlocks blocks_;
   [[no_unique_address]] state::ValueTexts<Element> texts_;  // of all elements
   state::TableCounts counts_;                               // of the table, once it has been released
-  Every turn_;                                              // over records
   std::uint64_t records_ = 0;
   std::uint64_t elements_ = 0;    // of all keys
   std::uint64_t complete_ = 0;    // windows, before the end of the stream

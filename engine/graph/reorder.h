@@ -38,7 +38,6 @@
 #include "engine/graph/timed_producer.h"
 #include "engine/graph/timed_vertex.h"
 #include "engine/graph/vertex_plan.h"
-#include "rdma/base/every.h"
 #include "state/log/value_texts.h"
 #include "state/store/fifo.h"
 #include "state/store/small_blocks.h"
@@ -63,10 +62,7 @@ template <typename R>
 class ReorderOperator final : public TimedOperator<TimedRecord<R>, R>, public DescribedState {
  public:
   /// `context` outlives the operator.
-  explicit ReorderOperator(TaskContext& context)
-      : TimedOperator<TimedRecord<R>, R>(context),
-        context_(&context),
-        turn_(context.memory->thresholds().entries_per_turn) {}
+  explicit ReorderOperator(TaskContext& context) : TimedOperator<TimedRecord<R>, R>(context), context_(&context) {}
 
   void Take(Fiber& fiber, const Batch<TimedRecord<R>>& batch) override {
     const Stretch stretch{.read_ns = batch.read_ns};
@@ -77,10 +73,7 @@ class ReorderOperator final : public TimedOperator<TimedRecord<R>, R>, public De
       } else {
         context_->Require(fiber, Explain(Push({.time_ms = time_ms, .number = count_++, .record = timed.record})));
       }
-      if (turn_.Step()) {
-        this->HandOn(fiber, stretch);
-        this->EndTurn(fiber);
-      }
+      this->CountWork(fiber, stretch);
     }
     this->HandOn(fiber, stretch);
   }
@@ -130,10 +123,7 @@ class ReorderOperator final : public TimedOperator<TimedRecord<R>, R>, public De
       this->Add(fiber, stretch, heap_.back().time_ms, heap_.back().record);
       texts_.Drop(heap_.back());
       heap_.PopNewest(*context_->memory, blocks_);
-      if (turn_.Step()) {
-        this->HandOn(fiber, stretch);
-        this->EndTurn(fiber);
-      }
+      this->CountWork(fiber, stretch);
     }
     this->HandOn(fiber, stretch);
   }
@@ -142,7 +132,6 @@ class ReorderOperator final : public TimedOperator<TimedRecord<R>, R>, public De
   state::SmallBlocks blocks_;
   state::Fifo<Waiting> heap_;
   [[no_unique_address]] state::ValueTexts<Waiting> texts_;
-  Every turn_;  // over records
   std::uint64_t count_ = 0;
 };
 

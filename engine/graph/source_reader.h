@@ -211,6 +211,7 @@ class SourceVertex final : public ProducerVertex<R> {
         has_event_times_(has_event_times) {}
 
   std::vector<const Vertex*> upstream() const override { return {}; }
+  bool has_fiber() const override { return true; }
   std::uint64_t source_memory_bytes() const override { return memory_bytes_; }
   std::vector<ComparedInput> compared_inputs() const override { return compared_inputs_; }
 

@@ -22,6 +22,7 @@
 #include "engine/flow/timed_record.h"
 #include "engine/graph/operator.h"
 #include "engine/graph/output.h"
+#include "rdma/base/every.h"
 #include "state/record/record.h"
 #include "state/record/text_arena.h"
 
@@ -48,7 +49,8 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
   explicit TimedProducer(const TaskContext& context)
       : context_(&context),
         most_records_(
-            std::min<std::size_t>(kMostMadeAtOnce<TimedRecord<Out>>, context.memory->thresholds().entries_per_turn)) {
+            std::min<std::size_t>(kMostMadeAtOnce<TimedRecord<Out>>, context.memory->thresholds().entries_per_turn)),
+        turn_(context.memory->thresholds().entries_per_turn) {
     buffer_.reserve(most_records_);
   }
 
@@ -74,6 +76,15 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
     }
   }
 
+  /// Counts `records` that were taken in or made. Hands on and ends the fiber's turn once in
+  /// StateThresholds::entries_per_turn of them, so that a turn is bounded whatever it makes of a record.
+  void CountWork(Fiber& fiber, const Stretch& stretch, std::size_t records = 1) {
+    if (turn_.Step(records)) {
+      HandOn(fiber, stretch);
+      EndTurn(fiber);
+    }
+  }
+
   /// Ends the fiber's turn. All other consumers get the turns that they want.
   void EndTurn(Fiber& fiber) {
     output().AttendOthers(fiber, context_->clock->NowNanos());  // all of its own, too: none is being called
@@ -83,6 +94,7 @@ class TimedProducer : public Producer<TimedRecord<Out>> {
  private:
   const TaskContext* context_;
   const std::size_t most_records_;
+  Every turn_;  // over records
   std::vector<TimedRecord<Out>> buffer_;
   state::TextArena texts_;  // of the buffer
 };

@@ -37,6 +37,9 @@ class Vertex {
 
   /// The vertices whose records it takes in.
   virtual std::vector<const Vertex*> upstream() const = 0;
+  /// Whether its operator has a fiber of its own on any number of executors, as those of sources and stages have.
+  /// Exchanges have one only on several.
+  virtual bool has_fiber() const { return false; }
   /// Its inputs that executors send each other messages for.
   virtual std::vector<InputShape> inputs() const { return {}; }
   /// Bytes of memory that a source or the buffer of an operator takes on an executor.

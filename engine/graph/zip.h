@@ -37,7 +37,6 @@
 #include "engine/graph/timed_vertex.h"
 #include "engine/graph/vertex_plan.h"
 #include "engine/sink/sink.h"
-#include "rdma/base/every.h"
 #include "state/log/value_texts.h"
 #include "state/store/fifo.h"
 #include "state/store/small_blocks.h"
@@ -67,10 +66,7 @@ class ZipOperator final : public TimedOperator<TimedRecord<JoinedRecord<AllRecor
   using In = TimedRecord<JoinedRecord<AllRecords, A, B>>;
 
   /// `context` outlives the operator.
-  explicit ZipOperator(TaskContext& context)
-      : TimedOperator<In, Zipped<A, B>>(context),
-        context_(&context),
-        turn_(context.memory->thresholds().entries_per_turn) {}
+  explicit ZipOperator(TaskContext& context) : TimedOperator<In, Zipped<A, B>>(context), context_(&context) {}
 
   void Take(Fiber& fiber, const Batch<In>& batch) override {
     const Stretch stretch{.read_ns = batch.read_ns};
@@ -83,10 +79,7 @@ class ZipOperator final : public TimedOperator<TimedRecord<JoinedRecord<AllRecor
         Meet(fiber, {.event_time_ms = time_ms, .record = *timed.record.right}, second_, first_,
              [&](const TimedRecord<B>& second, const TimedRecord<A>& first) { Emit(fiber, stretch, first, second); });
       }
-      if (turn_.Step()) {
-        this->HandOn(fiber, stretch);
-        this->EndTurn(fiber);
-      }
+      this->CountWork(fiber, stretch);
     }
     this->HandOn(fiber, stretch);
   }
@@ -143,7 +136,6 @@ class ZipOperator final : public TimedOperator<TimedRecord<JoinedRecord<AllRecor
   state::SmallBlocks blocks_;
   Waiting<A> first_;
   Waiting<B> second_;
-  Every turn_;  // over records
 };
 
 /// `Origin` is a TimedOrigin, of an exchange to executor 0.

@@ -12,6 +12,7 @@
 
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
+#include "engine/stage/stage_scope.h"
 #include "engine/steps/aggregates.h"
 #include "engine/window/window_spec.h"
 #include "engine/window/windows.h"
@@ -105,6 +106,7 @@ struct AggregationPlan {
   std::int64_t allowed_lateness_ms = 0;  // by which watermarks are held back
   AggregateT aggregate;
   SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kHasLateSink
+  StageScope scope = StageScope::kAllExecutors;
 };
 
 }  // namespace glaive::engine

@@ -33,6 +33,7 @@
 #include "engine/stage/session_results.h"
 #include "engine/stage/sliding_results.h"
 #include "engine/stage/stage_input.h"
+#include "engine/stage/stage_scope.h"
 #include "engine/stage/tumbling_results.h"
 #include "engine/stage/unbounded_results.h"
 #include "engine/stage/window_trigger.h"
@@ -96,7 +97,7 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
   AggregationStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, context.executor_count, {plan.origin.vertex->delay_ms()}) {}
+        progress_(windows_, MembersOf(context, plan.scope).count, {plan.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;
@@ -112,8 +113,9 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
 
   std::vector<const Vertex*> upstream() const override { return {plan_.origin.vertex.get()}; }
   std::vector<InputShape> inputs() const override {
-    return {{.entry_bytes = Plan::Store::kMostEntryBytes, .has_texts = Plan::Store::kHasTexts}};
+    return InputsOf(plan_.scope, {{.entry_bytes = Plan::Store::kMostEntryBytes, .has_texts = Plan::Store::kHasTexts}});
   }
+  bool has_fiber() const override { return true; }
   TableBytes tables() const override { return plan_.origin.tables; }
   std::optional<std::int64_t> window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {
@@ -124,7 +126,7 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
     return {.kind = "aggregation",
             .facts = {ChainFact<typename Plan::Chain>(),
                       absl::StrCat(AggregateName(plan_.aggregate), ", ", WindowText(plan_.window)),
-                      LateMergeFact<typename Plan::GroupKey, typename Plan::Store>(executors)}};
+                      LateMergeFact<typename Plan::GroupKey, typename Plan::Store>(MergersOf(plan_.scope, executors))}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

@@ -13,6 +13,7 @@
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
 #include "engine/stage/join_plan.h"
+#include "engine/stage/stage_scope.h"
 #include "engine/window/window_spec.h"
 #include "state/crdt/appended.h"
 #include "state/store/partitioned_store.h"
@@ -48,6 +49,7 @@ struct ContentInput {
   KeyT key;
   std::int64_t allowed_lateness_ms = 0;                 // by which watermarks are held back
   SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kHasLateSink
+  StageScope scope = StageScope::kAllExecutors;
 };
 
 /// `InputT` is a ContentInput, `WindowT` Tumbling, Sliding or Session, `FunctionT` what Process takes.

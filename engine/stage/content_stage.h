@@ -31,6 +31,7 @@
 #include "engine/stage/content_plan.h"
 #include "engine/stage/content_results.h"
 #include "engine/stage/stage_input.h"
+#include "engine/stage/stage_scope.h"
 #include "engine/stage/window_trigger.h"
 #include "engine/window/windows.h"
 
@@ -82,7 +83,7 @@ class ContentStage final : public Producer<typename Plan::Row>, public Described
   ContentStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, context.executor_count, {plan.input.origin.vertex->delay_ms()}) {}
+        progress_(windows_, MembersOf(context, plan.input.scope).count, {plan.input.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;
@@ -98,8 +99,10 @@ class ContentVertex final : public ProducerVertex<typename Plan::Row> {
 
   std::vector<const Vertex*> upstream() const override { return {plan_.input.origin.vertex.get()}; }
   std::vector<InputShape> inputs() const override {
-    return {{.entry_bytes = Store::kMostEntryBytes, .has_texts = Store::kEntryBytes.has_texts}};
+    return InputsOf(plan_.input.scope,
+                    {{.entry_bytes = Store::kMostEntryBytes, .has_texts = Store::kEntryBytes.has_texts}});
   }
+  bool has_fiber() const override { return true; }
   TableBytes tables() const override { return plan_.input.origin.tables; }
   std::optional<std::int64_t> window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {
@@ -110,7 +113,7 @@ class ContentVertex final : public ProducerVertex<typename Plan::Row> {
     return {.kind = "process",
             .facts = {ChainFact<typename Plan::Input::Chain>(),
                       absl::StrCat("a function of all records, ", WindowText(plan_.window)),
-                      LateMergeFact<typename Plan::GroupKey, Store>(executors)}};
+                      LateMergeFact<typename Plan::GroupKey, Store>(MergersOf(plan_.input.scope, executors))}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

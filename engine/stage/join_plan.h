@@ -13,6 +13,7 @@
 #include "engine/graph/join_rows.h"
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
+#include "engine/stage/stage_scope.h"
 #include "engine/window/window_spec.h"
 #include "state/crdt/appended.h"
 #include "state/store/partitioned_store.h"
@@ -69,14 +70,20 @@ struct JoinSide {
   KeepT keep;
   std::int64_t allowed_lateness_ms = 0;                 // by which watermarks are held back
   SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kHasLateSink
+  StageScope scope = StageScope::kAllExecutors;
 };
 
-/// Both sides have the same key and window.
-template <typename LeftT, typename RightT, typename WindowT, JoinKind kKind>
+/// How an executor finds the pairs of the tuples that it has: by a hash table, or by sorting both sides.
+struct HashJoin {};
+struct SortMerge {};
+
+/// Both sides have the same key, window and scope. `LocalT` is HashJoin or SortMerge.
+template <typename LeftT, typename RightT, typename WindowT, JoinKind kKind, typename LocalT>
 struct JoinPlan {
   using Left = LeftT;
   using Right = RightT;
   using Window = WindowT;
+  using Local = LocalT;
   using GroupKey = typename Left::Key;
   using Rows = JoinRows<kKind, typename Left::Tuple, typename Right::Tuple>;
   using Result = typename Rows::Result;

@@ -1,7 +1,7 @@
 // JoinStage: a windowed join of two streams on one executor: its two inputs, and the trigger that fires its windows.
 //
 // What moves: of each record its key and its kept part, from the executor that has read it to the leader of the key, as
-// a delta of an append set.
+// a delta of an append set. Behind an exchange that the query asks for (api/join_shipping.h), nothing.
 //
 // JoinVertex is the join in the query's graph.
 //
@@ -32,6 +32,7 @@
 #include "engine/stage/join_tuples.h"
 #include "engine/stage/session_join_results.h"
 #include "engine/stage/stage_input.h"
+#include "engine/stage/stage_scope.h"
 #include "engine/stage/unwindowed_join_results.h"
 #include "engine/stage/window_join_results.h"
 #include "engine/stage/window_trigger.h"
@@ -40,12 +41,12 @@
 namespace glaive::engine {
 
 /// Which of the kinds of results the join of a window has.
-template <typename Window, typename Plan>
+template <typename Window, typename Local, typename Plan>
 struct JoinResultsKind : std::type_identity<WindowJoinResults<Plan>> {};
 template <typename Plan>
-struct JoinResultsKind<Session, Plan> : std::type_identity<SessionJoinResults<Plan>> {};
+struct JoinResultsKind<Session, HashJoin, Plan> : std::type_identity<SessionJoinResults<Plan>> {};
 template <typename Plan>
-struct JoinResultsKind<Unbounded, Plan> : std::type_identity<UnwindowedJoinResults<Plan>> {};
+struct JoinResultsKind<Unbounded, HashJoin, Plan> : std::type_identity<UnwindowedJoinResults<Plan>> {};
 
 template <typename Plan>
 class JoinStage final : public Producer<typename Plan::Row>, public DescribedState {
@@ -105,14 +106,14 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
   }
 
  private:
-  using Results = typename JoinResultsKind<typename Plan::Window, Plan>::type;
+  using Results = typename JoinResultsKind<typename Plan::Window, typename Plan::Local, Plan>::type;
   static_assert(JoinWindowKind<Results>);
   using Trigger = WindowTrigger<Plan, Results, typename Plan::Left::Store, typename Plan::Right::Store>;
 
   JoinStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, context.executor_count,
+        progress_(windows_, MembersOf(context, plan.left.scope).count,
                   {plan.left.origin.vertex->delay_ms(), plan.right.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
@@ -134,9 +135,10 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
   std::vector<InputShape> inputs() const override {
     using Left = typename Plan::Left::Store;
     using Right = typename Plan::Right::Store;
-    return {{.entry_bytes = Left::kMostEntryBytes, .has_texts = Left::kHasTexts},
-            {.entry_bytes = Right::kMostEntryBytes, .has_texts = Right::kHasTexts}};
+    return InputsOf(plan_.left.scope, {{.entry_bytes = Left::kMostEntryBytes, .has_texts = Left::kHasTexts},
+                                       {.entry_bytes = Right::kMostEntryBytes, .has_texts = Right::kHasTexts}});
   }
+  bool has_fiber() const override { return true; }
   TableBytes tables() const override {
     TableBytes both = plan_.left.origin.tables;
     both.insert(plan_.right.origin.tables.begin(), plan_.right.origin.tables.end());
@@ -150,13 +152,16 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
     return AddDelays(upstream_ms, Windows(plan_.window).ResultDelayMs() + lateness_ms);
   }
   VertexPlan Explain(std::uint32_t executors) const override {
+    const std::uint32_t mergers = MergersOf(plan_.left.scope, executors);
     using Left = typename Plan::Left;
     using Right = typename Plan::Right;
     return {.kind = JoinName(Plan::Rows::kKind),
-            .facts = {WindowText(plan_.window), absl::StrCat("left: ", ChainFact<typename Left::Chain>()),
-                      absl::StrCat("left: ", LateMergeFact<typename Left::Key, typename Left::Store>(executors)),
+            .facts = {absl::StrCat(WindowText(plan_.window),
+                                   std::is_same_v<typename Plan::Local, SortMerge> ? ", by sorting" : ""),
+                      absl::StrCat("left: ", ChainFact<typename Left::Chain>()),
+                      absl::StrCat("left: ", LateMergeFact<typename Left::Key, typename Left::Store>(mergers)),
                       absl::StrCat("right: ", ChainFact<typename Right::Chain>()),
-                      absl::StrCat("right: ", LateMergeFact<typename Right::Key, typename Right::Store>(executors))}};
+                      absl::StrCat("right: ", LateMergeFact<typename Right::Key, typename Right::Store>(mergers))}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

@@ -2,6 +2,7 @@
 //
 // As a consumer it runs the chain on batches, folds the resulting records into the store, and ends epochs, in the
 // producer's fiber. As a target of deltas it merges the entries that other executors have sent, in the receiving fiber.
+// Where all records of a key are on one executor already, it is no input of the query: no executor sends it deltas.
 // Owned by its stage, used by its executor's thread alone.
 //
 //   1. A watermark is passed on only behind all records that it covers (invariant I3).
@@ -37,6 +38,7 @@
 #include "engine/stage/fold_loop.h"
 #include "engine/stage/late_output.h"
 #include "engine/stage/read_ahead.h"
+#include "engine/stage/stage_scope.h"
 #include "engine/stage/touch_new_tables.h"
 #include "engine/window/windows.h"
 #include "rdma/base/prefetch.h"
@@ -64,15 +66,17 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
       }
       late_sink = *std::move(opened);
     }
+    const StageMembers members = MembersOf(context, plan.scope);
+    const bool sends = plan.scope == StageScope::kAllExecutors;
     const std::uint32_t number = graph.next_input();
     auto store = Store::Create({.memory = context.memory,
                                 .pool = &context.mesh->segments(),
                                 .outbox = &graph.shipper().outbox(),
                                 .observer = context.delta_observer,
-                                .self = context.self,
-                                .executor_count = context.executor_count,
+                                .self = members.self,
+                                .executor_count = members.count,
                                 .input = number,
-                                .geometry = context.geometries[number],
+                                .geometry = sends ? context.geometries[number] : state::FragmentGeometry{},
                                 .fold = plan.has_results_at_end() ? context.fold.ForResultsAtEnd() : context.fold,
                                 .names = plan.text_names()});
     if (!store.ok()) {
@@ -80,7 +84,9 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     }
     std::unique_ptr<StageInput> input(
         new StageInput(plan, windows, progress, stage_input, stage, graph, std::move(late_sink), *std::move(store)));
-    graph.AddInput(*input);
+    if (sends) {
+      graph.AddInput(*input);
+    }
     graph.OutputOf(*plan.origin.vertex).Add(*input);
     return input;
   }
@@ -223,7 +229,8 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
 
   StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
              const DescribedState& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
-      : DeltaTarget(graph.context(), graph.next_input(), Store::kEntryBytes),
+      : DeltaTarget(graph.context(), MembersOf(graph.context(), plan.scope).count, graph.next_input(),
+                    Store::kEntryBytes),
         plan_(&plan),
         context_(&graph.context()),
         shipper_(&graph.shipper()),
@@ -235,7 +242,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         take_pace_(context_->memory->thresholds().slices_per_turn),
         merge_pace_(context_->memory->thresholds().slices_per_turn),
         progress_(
-            {.self = context_->self,
+            {.self = MembersOf(*context_, plan.scope).self,
              .input = stage_input,
              .of_results = !Plan::kFromSource,
              .policy = plan.has_results_at_end() ? context_->epoch_policy.ForResultsAtEnd() : context_->epoch_policy,
@@ -254,7 +261,9 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   void OnControl(Fiber& fiber, const EndOfStream& /*end*/) {
     progress_.OnEnd(context_->clock->NowNanos());
     EndEpoch(fiber);
-    shipper_->EndInput();
+    if (plan_->scope == StageScope::kAllExecutors) {
+      shipper_->EndInput();
+    }
     context_->Require(fiber, late_.Finish(Waiting(fiber)));
   }
 

@@ -2,9 +2,12 @@
 // same key, and the tuples that have a result alone.
 //
 // The tuples lie in the pieces of the window (windows.h), in the order of their arrival. When the window fires, they
-// are joined a log at a time: the smaller side goes into an index, in which the larger one is looked up. Where the
-// tables are split, each log and its index fit the cache (state/store/append_table.h). A piece is dropped when its last
-// window has fired.
+// are joined a log at a time: the smaller side goes into an index, in which the larger one is looked up, or both sides
+// are sorted (sort_merge_join.h). Where the tables are split, each log and its index fit the cache
+// (state/store/append_table.h). A piece is dropped when its last window has fired.
+//
+// All of event time is one window, too: where a join without windows is by sorting, it is made at the end of the
+// stream.
 //
 // A kind of window (window_kind.h).
 #pragma once
@@ -18,11 +21,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/base/event_time.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/fiber/pace.h"
 #include "engine/graph/join_rows.h"
+#include "engine/stage/join_plan.h"
 #include "engine/stage/join_tuples.h"
+#include "engine/stage/sort_merge_join.h"
 #include "engine/stage/window_tuples.h"
 #include "engine/window/windows.h"
 #include "state/index/group_index.h"
@@ -56,15 +62,22 @@ class WindowJoinResults {
     const std::size_t logs = left_.split() || right_.split() ? memory_->thresholds().split_logs() : 1;
     absl::Status status = left_.Arrange(*memory_, logs, [&] { pace_.Step(fiber); });
     status.Update(right_.Arrange(*memory_, logs, [&] { pace_.Step(fiber); }));
+    const std::int64_t start_ms = windows_.has_one_window() ? kMinEventTimeMs : windows_.StartMs(window);
+    const std::int64_t end_ms = windows_.has_one_window() ? kMaxEventTimeMs : windows_.EndMs(window);
     const auto emit_pair = [&](const auto* left, const auto* right) {
       const auto& key = left == nullptr ? right->key : left->key;
-      return emit(windows_.StartMs(window), windows_.EndMs(window), key, Plan::Rows::Make(Tuple(left), Tuple(right)));
+      return emit(start_ms, end_ms, key, Plan::Rows::Make(Tuple(left), Tuple(right)));
     };
     for (std::size_t log = 0; log < logs && status.ok(); ++log) {
-      const auto flipped = [&](const auto* right, const auto* left) { return emit_pair(left, right); };
-      status = left_.arranged[log].tuples <= right_.arranged[log].tuples
-                   ? Join<Plan::Rows::kLeftAlone, Plan::Rows::kRightAlone>(fiber, left_, right_, log, emit_pair)
-                   : Join<Plan::Rows::kRightAlone, Plan::Rows::kLeftAlone>(fiber, right_, left_, log, flipped);
+      if constexpr (std::is_same_v<typename Plan::Local, SortMerge>) {
+        status =
+            SortMergeJoin<typename Plan::Rows>(*memory_, left_, right_, log, [&] { pace_.Step(fiber); }, emit_pair);
+      } else {
+        const auto flipped = [&](const auto* right, const auto* left) { return emit_pair(left, right); };
+        status = left_.arranged[log].tuples <= right_.arranged[log].tuples
+                     ? Join<Plan::Rows::kLeftAlone, Plan::Rows::kRightAlone>(fiber, left_, right_, log, emit_pair)
+                     : Join<Plan::Rows::kRightAlone, Plan::Rows::kLeftAlone>(fiber, right_, left_, log, flipped);
+      }
     }
     left_.Drop(*memory_, window);
     right_.Drop(*memory_, window);

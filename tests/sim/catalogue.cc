@@ -9,10 +9,11 @@ namespace glaive::sim {
 std::vector<CatalogueEntry> Catalogue() {
   std::vector<CatalogueEntry> all;
   for (auto* part :
-       {&TumblingQueries, &SlidingQueries,    &SessionQueries,       &UnboundedQueries,    &JoinQueries,
-        &StageQueries,    &CountingQueries,   &KeyedQueries,         &ChainedQueries,      &ProcessingTimeQueries,
-        &SinkQueries,     &FlatMapQueries,    &IntervalJoinQueries,  &ArrivalOrderQueries, &GeneratedQueries,
-        &ExchangeQueries, &KeyedStateQueries, &OrderedWindowQueries, &GraphQueries,        &TextQueries}) {
+       {&TumblingQueries,  &SlidingQueries,  &SessionQueries,      &UnboundedQueries,     &JoinQueries,
+        &StageQueries,     &CountingQueries, &KeyedQueries,        &ChainedQueries,       &ProcessingTimeQueries,
+        &SinkQueries,      &FlatMapQueries,  &IntervalJoinQueries, &ShippedJoinQueries,   &ArrivalOrderQueries,
+        &GeneratedQueries, &ExchangeQueries, &KeyedStateQueries,   &OrderedWindowQueries, &GraphQueries,
+        &TextQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;

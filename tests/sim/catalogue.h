@@ -92,6 +92,7 @@ std::vector<CatalogueEntry> UnboundedQueries();
 std::vector<CatalogueEntry> KeyedQueries();
 std::vector<CatalogueEntry> JoinQueries();
 std::vector<CatalogueEntry> IntervalJoinQueries();
+std::vector<CatalogueEntry> ShippedJoinQueries();
 std::vector<CatalogueEntry> ArrivalOrderQueries();
 std::vector<CatalogueEntry> StageQueries();
 std::vector<CatalogueEntry> ChainedQueries();

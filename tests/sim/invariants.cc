@@ -55,6 +55,8 @@ std::optional<std::string> Invariants::AtLateResult(std::int64_t time_ms) const 
 
 std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId executor) const {
   if (!entry_->compares_flows) return std::nullopt;
+  // Processing time goes on without batches, and the truth has the times of batches alone.
+  if (entry_->by_processing_time) return std::nullopt;
   const FlowPosition& position = truth_->Of(source, executor);
   if (scenario_->max_lead_ms == 0 || position.watermark_ms == kBeginningMs) return std::nullopt;
   // Where results of the first stage's sources are joined with another source, the first stage does not wait for that

@@ -24,4 +24,11 @@ auto near_each_other = TwoStreams()
                            .Filter([](const auto& row) { return std::get<1>(row.value) > 0; })
                            .To(Discard{});
 
+auto small_right = OnPages()
+                       .Ship(RightToAll{})
+                       .Local(SortMerge{})
+                       .Window(Tumbling{absl::Seconds(1)})
+                       .Keep(&Click::time_ms, &Click::price)
+                       .To(Discard{});
+
 }  // namespace glaive::engine

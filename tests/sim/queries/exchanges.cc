@@ -42,7 +42,7 @@ struct MovedLate {
   }
 };
 
-/// Windows of what `move` makes of the sources.
+/// Windows of what `move` makes of the sources: a stream by the key of its events.
 template <typename MoveFn>
 CatalogueEntry MovedAndCounted(std::string_view name, std::int64_t sources, const MoveFn& move,
                                RowsWaitFor rows_wait_for = RowsWaitFor::kInput) {
@@ -59,7 +59,6 @@ CatalogueEntry MovedAndCounted(std::string_view name, std::int64_t sources, cons
           .build =
               [move](const QueryParts& parts) {
                 return move(parts)
-                    .KeyBy(&Event::key)
                     .Window(Tumbling{Millis(kMovedMs)})
                     .AllowedLateness(Millis(parts.lateness_ms))
                     .LateTo(StoreAs<MovedLate>{parts.rows})
@@ -230,18 +229,24 @@ CatalogueEntry MovedResults() {
 
 std::vector<CatalogueEntry> ExchangeQueries() {
   return {
-      Having({"Shuffle"}, MovedAndCounted("records spread in turn, counted", 1,
-                                          [](const QueryParts& parts) { return FirstOfAll(parts).Shuffle(); })),
-      Having({"OnExecutors"},
-             MovedAndCounted("records at one executor, counted", 1,
-                             [](const QueryParts& parts) { return FirstOfAll(parts).OnExecutors(1); })),
-      Having(
-          {"Union"},
-          MovedAndCounted(
-              "two sources, one of them spread in turn, united and partitioned, counted", 2,
-              [](const QueryParts& parts) {
-                return Union(FirstOfAll(parts).Shuffle(), SecondOfAll(parts)).KeyBy(&Event::key).Partition().DropKey();
-              })),
+      Having({"Shuffle"},
+             MovedAndCounted("records spread in turn, counted", 1,
+                             [](const QueryParts& parts) { return FirstOfAll(parts).Shuffle().KeyBy(&Event::key); })),
+      Having({"OnExecutors"}, MovedAndCounted("records at one executor, counted", 1,
+                                              [](const QueryParts& parts) {
+                                                return FirstOfAll(parts).OnExecutors(1).KeyBy(&Event::key);
+                                              })),
+      Having({"Union"}, MovedAndCounted("two sources, one of them spread in turn, united and partitioned, counted", 2,
+                                        [](const QueryParts& parts) {
+                                          return Union(FirstOfAll(parts).Shuffle(), SecondOfAll(parts))
+                                              .KeyBy(&Event::key)
+                                              .Partition()
+                                              .DropKey()
+                                              .KeyBy(&Event::key);
+                                        })),
+      Having({"Partition"},
+             MovedAndCounted("records by key, counted where they come together", 1,
+                             [](const QueryParts& parts) { return FirstOfAll(parts).KeyBy(&Event::key).Partition(); })),
       Having({"WithEventTime"}, MovedAndCounted(
                                     "records of few keys, partitioned, with event times of their own, counted", 1,
                                     [](const QueryParts& parts) {
@@ -249,17 +254,20 @@ std::vector<CatalogueEntry> ExchangeQueries() {
                                           .KeyBy([](const Event& event) { return event.key % 2; })
                                           .Partition()
                                           .DropKey()
-                                          .WithEventTime(&Event::time_ms, Millis(150));
+                                          .WithEventTime(&Event::time_ms, Millis(150))
+                                          .KeyBy(&Event::key);
                                     },
                                     RowsWaitFor::kOwnTimes)),
       MovedAndCounted("records through the states of their keys, counted", 1,
                       [](const QueryParts& parts) {
                         return FirstOfAll(parts)
                             .KeyBy(&Event::key)
-                            .RichMap(std::uint64_t{0}, [](std::uint64_t& count, const Event& event) {
-                              ++count;
-                              return event;
-                            });
+                            .RichMap(std::uint64_t{0},
+                                     [](std::uint64_t& count, const Event& event) {
+                                       ++count;
+                                       return event;
+                                     })
+                            .KeyBy(&Event::key);
                       }),
       Having({"Partition", "DropKey"},
              MovedRows(
