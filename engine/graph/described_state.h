@@ -17,7 +17,8 @@ class DescribedState {
 
   /// The status, and where memory has run out, what for.
   absl::Status Explain(const absl::Status& status) const {
-    if (!absl::IsResourceExhausted(status)) [[likely]] {
+    // Called for each record: OK is told inline, a status's code is not.
+    if (status.ok() || !absl::IsResourceExhausted(status)) [[likely]] {
       return status;
     }
     return absl::ResourceExhaustedError(absl::StrCat(status.message(), "; ", Describe()));

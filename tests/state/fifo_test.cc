@@ -3,6 +3,7 @@
 #include "state/store/fifo.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -57,28 +58,60 @@ TEST(SmallBlocks, DoNotOverlapAndAreUsedAgain) {
   EXPECT_EQ(memory.used_bytes(), 0U);
 }
 
-TEST(Fifo, HasWhatWasPushedInOrder) {
+/// An element of so many 8-byte words, which are all alike.
+template <std::size_t kWords>
+struct Words {
+  std::array<std::uint64_t, kWords> words;
+
+  friend bool operator==(const Words&, const Words&) = default;
+};
+
+/// Pushes and pops at random. Two elements of one word lie in the queue itself, or one of two words, or none of three.
+template <std::size_t kWords>
+void ExpectOrder() {
   StateMemory memory(std::uint64_t{64} << 20);
   SmallBlocks blocks;
   std::mt19937_64 random(2);
-  std::vector<Fifo<std::uint64_t>> queues(50);
-  std::vector<std::deque<std::uint64_t>> expected(queues.size());
+  std::vector<Fifo<Words<kWords>>> queues(50);
+  std::vector<std::deque<Words<kWords>>> expected(queues.size());
   for (int step = 0; step < 100'000; ++step) {
     const std::size_t which = random() % queues.size();
     if (random() % 3 == 0) {
-      const std::uint64_t count = random() % (expected[which].size() + 1);
+      // Of every second queue most: such queues stay short.
+      const std::uint64_t most = expected[which].size();
+      const std::uint64_t count = which % 2 == 0 ? random() % (most + 1) : most - std::min<std::uint64_t>(most, 1);
       queues[which].Pop(memory, blocks, count);
       expected[which].erase(expected[which].begin(), expected[which].begin() + static_cast<std::ptrdiff_t>(count));
     } else {
-      const std::uint64_t element = random();
+      Words<kWords> element;
+      element.words.fill(random());
       ASSERT_TRUE(queues[which].Push(memory, blocks, element).ok());
       expected[which].push_back(element);
       ASSERT_EQ(queues[which].back(), element);
     }
     ASSERT_TRUE(std::ranges::equal(queues[which].elements(), expected[which]));
+    ASSERT_EQ(queues[which].size(), expected[which].size());
   }
-  for (Fifo<std::uint64_t>& queue : queues) queue.Clear(memory, blocks);
+  for (Fifo<Words<kWords>>& queue : queues) queue.Clear(memory, blocks);
   blocks.ReleaseAll(memory);
+  EXPECT_EQ(memory.used_bytes(), 0U);
+}
+
+TEST(Fifo, HasWhatWasPushedInOrder) {
+  ExpectOrder<1>();
+  ExpectOrder<2>();
+  ExpectOrder<3>();
+}
+
+TEST(Fifo, FewSmallElementsNeedNoBlock) {
+  StateMemory memory(std::uint64_t{64} << 20);
+  SmallBlocks blocks;
+  Fifo<std::uint64_t> queue;
+  for (std::uint64_t number = 0; number < 1'000; ++number) {
+    ASSERT_TRUE(queue.Push(memory, blocks, number).ok());
+    if (number > 0) queue.Pop(memory, blocks, 1);
+  }
+  EXPECT_EQ(queue.back(), 999U);
   EXPECT_EQ(memory.used_bytes(), 0U);
 }
 
