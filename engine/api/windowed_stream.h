@@ -104,15 +104,12 @@ class WindowedStream {
         return AggregateOf<A, Record> && kElementsAreKeys<A, Record>;
       }
     }();
-    constexpr bool kHasOneDistinctAtMost = kDistincts<A> <= 1;
     constexpr bool kGoTogether = !kDistinct || !std::is_same_v<W, Session>;
     static_assert(kIsAggregate || kIsRefused || !kReads,
                   "glaive: Aggregate() takes an aggregate of the stream's records, such as Count{}; what Distinct{} "
                   "counts could be a key");
-    static_assert(kHasOneDistinctAtMost,
-                  "glaive: Several{} holds one Distinct{} at most; join the results of two aggregations instead");
     static_assert(kGoTogether, "glaive: Distinct{} is not for Session{gap}, only for windows that all keys share");
-    if constexpr (kIsAggregate && kHasOneDistinctAtMost && kGoTogether) {
+    if constexpr (kIsAggregate && kGoTogether) {
       if constexpr (kDistinct && std::is_same_v<W, Unbounded>) {
         GLAIVE_CHECK(window_.every == absl::InfiniteDuration(),
                      "Distinct{} with Unbounded{.every = ", absl::FormatDuration(window_.every),

@@ -20,6 +20,7 @@
 #include "state/crdt/element_total.h"
 #include "state/crdt/session_part.h"
 #include "state/index/element_key.h"
+#include "state/index/numbered_element.h"
 #include "state/store/partitioned_store.h"
 #include "state/store/state_kind.h"
 #include "state/store/window_table.h"
@@ -33,23 +34,75 @@ struct StoredState {
   using Value = typename AggregateT::template Value<R>;
   using Result = decltype(std::declval<const Value&>().Result());
 
-  static Key MakeKey(const AggregateT& /*aggregate*/, const K& key, const R& /*record*/) { return key; }
-  static auto MakeInput(const AggregateT& aggregate, const R& record) { return aggregate.Input(record); }
+  /// How many entries a record updates.
+  static constexpr std::size_t kEntriesOfRecord = 1;
+
+  template <std::size_t /*kEntry*/>
+  static Key MakeKey(const AggregateT& /*aggregate*/, const K& key, const R& /*record*/) {
+    return key;
+  }
+  template <std::size_t /*kEntry*/>
+  static auto MakeInput(const AggregateT& aggregate, const R& record) {
+    return aggregate.Input(record);
+  }
 };
 /// Of distinct elements, an entry for each element of each key (distinct_results.h sums them up).
 template <typename AggregateT, typename R, typename K>
   requires(kDistincts<AggregateT> == 1)
 struct StoredState<AggregateT, R, K> {
-  using Element = decltype(ElementOf(std::declval<const AggregateT&>(), std::declval<const R&>()));
+  using Element = decltype(ElementOf<0>(std::declval<const AggregateT&>(), std::declval<const R&>()));
   using Key = state::ElementKey<K, Element>;
   using Value = state::UnfinishedValue<typename AggregateT::template Value<R>>;
   using Total = state::ElementTotal<typename AggregateT::template Value<R>>;
   using Result = decltype(std::declval<const typename Total::Type&>().Result());
 
+  static constexpr std::size_t kEntriesOfRecord = 1;
+
+  template <std::size_t kEntry>
   static Key MakeKey(const AggregateT& aggregate, const K& key, const R& record) {
-    return Key(key, ElementOf(aggregate, record));
+    return Key(key, ElementOf<kEntry>(aggregate, record));
   }
-  static auto MakeInput(const AggregateT& aggregate, const R& record) { return aggregate.Input(record); }
+  template <std::size_t /*kEntry*/>
+  static auto MakeInput(const AggregateT& aggregate, const R& record) {
+    return aggregate.Input(record);
+  }
+  /// Of which Distinct the element of a key is.
+  static std::integral_constant<std::size_t, 0> NumberOf(const Key& /*key*/) { return {}; }
+};
+
+/// The elements of all Distinct of an aggregate, as one type.
+template <typename AggregateT, typename R>
+using NumberedElementOf = decltype([]<std::size_t... kNumbers>(std::index_sequence<kNumbers...>) {
+  return state::NumberedElement<decltype(ElementOf<kNumbers>(std::declval<const AggregateT&>(),
+                                                             std::declval<const R&>()))...>();
+}(std::make_index_sequence<kDistincts<AggregateT>>()));
+
+/// Of several Distinct, such entries of each. A record updates one entry of each Distinct, and the values that stand
+/// beside them in the entry of the first.
+template <typename AggregateT, typename R, typename K>
+  requires(kDistincts<AggregateT> > 1)
+struct StoredState<AggregateT, R, K> {
+  using Element = NumberedElementOf<AggregateT, R>;
+  using Key = state::ElementKey<K, Element>;
+  using Value = state::UnfinishedValue<state::OncePerRecord<typename AggregateT::template Value<R>>>;
+  using Total = state::ElementTotal<typename AggregateT::template Value<R>>;
+  using Result = decltype(std::declval<const typename Total::Type&>().Result());
+
+  static constexpr std::size_t kEntriesOfRecord = kDistincts<AggregateT>;
+
+  template <std::size_t kEntry>
+  static Key MakeKey(const AggregateT& aggregate, const K& key, const R& record) {
+    return Key(key, Element::template Of<kEntry>(ElementOf<kEntry>(aggregate, record)));
+  }
+  template <std::size_t kEntry>
+  static typename Value::Input MakeInput(const AggregateT& aggregate, const R& record) {
+    if constexpr (kEntry == 0) {
+      return {.counts = true, .input = aggregate.Input(record)};
+    } else {
+      return {};
+    }
+  }
+  static std::size_t NumberOf(const Key& key) { return key.element().number(); }
 };
 
 /// `OriginT` is one of api/origin.h, `ChainT` a Step from its records, `KeyT` a callable or member pointer on what the
@@ -79,15 +132,21 @@ struct AggregationPlan {
                                    typename state::StateKind<Key, Value>::Table>;
   using Store = state::PartitionedStore<Key, Value, Table>;
 
-  /// Where in the state a record belongs that the chain has emitted.
-  Key MakeKey(const Record& record) const { return Stored::MakeKey(aggregate, std::invoke(key, record), record); }
+  static constexpr std::size_t kEntriesOfRecord = Stored::kEntriesOfRecord;
 
-  /// What the state takes of it.
+  /// Where in the state a record belongs that the chain has emitted: the key of its entry number `kEntry`.
+  template <std::size_t kEntry = 0>
+  Key MakeKey(const Record& record) const {
+    return Stored::template MakeKey<kEntry>(aggregate, std::invoke(key, record), record);
+  }
+
+  /// What that entry takes of it.
+  template <std::size_t kEntry = 0>
   typename Value::Input MakeInput(const Record& record, std::int64_t event_time_ms) const {
     if constexpr (std::is_same_v<WindowT, Session>) {
-      return {.time_ms = event_time_ms, .input = Stored::MakeInput(aggregate, record)};
+      return {.time_ms = event_time_ms, .input = Stored::template MakeInput<kEntry>(aggregate, record)};
     } else {
-      return Stored::MakeInput(aggregate, record);
+      return Stored::template MakeInput<kEntry>(aggregate, record);
     }
   }
 

@@ -1,5 +1,5 @@
-// DistinctResults: counts the elements of each key, and merges the values beside them. The state has an entry for each
-// element of a key.
+// DistinctResults: counts the elements of each key, of each Distinct on its own, and merges the values beside them. The
+// state has an entry for each element of a key.
 //
 // A kind of window (window_kind.h) around another, which has to emit each element of a window once. The totals are made
 // anew for each window, in a table of the state's budget.
@@ -53,8 +53,10 @@ class DistinctResults {
       // The table that the element is from may be gone before the last of them are added.
       const GroupKey group = pending_texts_.Own(key.group());
       TouchNewTables(fiber, *memory_);
-      pending_[pending_count_++] =
-          Item{.hash = memory_->key_hash()(group), .key = group, .part = pending_texts_.Own(part)};
+      pending_[pending_count_++] = Item{.hash = memory_->key_hash()(group),
+                                        .key = group,
+                                        .number = Plan::Stored::NumberOf(key),
+                                        .part = pending_texts_.Own(part)};
       return pending_count_ == pending_.size() ? AddPending(*totals) : absl::OkStatus();
     };
     absl::Status status = elements_.Fire(fiber, window, add);
@@ -75,11 +77,13 @@ class DistinctResults {
  private:
   using GroupKey = typename Plan::GroupKey;
   using Part = std::remove_cvref_t<decltype(std::declval<const typename Plan::Value&>().Result())>;
+  using Number = decltype(Plan::Stored::NumberOf(std::declval<const typename Plan::Key&>()));
   using Total = typename Plan::Stored::Total;
   using Table = state::SliceTable<GroupKey, typename Total::Type>;
   struct Item {
     std::uint64_t hash;
     GroupKey key;
+    [[no_unique_address]] Number number;
     [[no_unique_address]] Part part;
   };
 
@@ -89,8 +93,9 @@ class DistinctResults {
   absl::Status AddPending(Table& totals) {
     const std::span<const Item> items(pending_.data(), pending_count_);
     pending_count_ = 0;
-    absl::Status status = totals.Apply(
-        *memory_, items, [](typename Total::Type& total, const Item& item) { Total::Add(total, item.part); });
+    absl::Status status = totals.Apply(*memory_, items, [](typename Total::Type& total, const Item& item) {
+      Total::Add(total, item.part, item.number);
+    });
     pending_texts_.Clear();
     return status;
   }

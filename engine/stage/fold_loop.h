@@ -14,6 +14,8 @@
 //
 // Where more records are set aside than not, their piece becomes the current one.
 //
+// Of most plans a record makes one update. With several Distinct it makes one for each, all of the same piece.
+//
 //   1. After Flush everything that was added is in the store: flush before a watermark is passed on (I3).
 //   2. A record is late if its last window ends at or before the flow's watermark: it is counted and not folded. If the
 //      plan has a sink for late records, the chain's result is handed out.
@@ -56,8 +58,16 @@ class FoldLoop {
       sizeof(Update) <= 256,
       "glaive: what an aggregate or a join takes of a record is larger than 200 bytes; Map() it to less first, or "
       "Keep() less of it");
+  /// The updates that a record makes.
+  static constexpr std::size_t kUpdates = [] {
+    if constexpr (requires { Plan::kEntriesOfRecord; }) {
+      return Plan::kEntriesOfRecord;
+    } else {
+      return std::size_t{1};
+    }
+  }();
   /// The most records of one Add.
-  static constexpr std::size_t kMaxRecords = 128;
+  static constexpr std::size_t kMaxRecords = std::max<std::size_t>(128 / kUpdates, 1);
 
   /// The properties that all records of a step share.
   struct Stretch {
@@ -119,15 +129,17 @@ class FoldLoop {
   std::uint64_t partly_late() const { return partly_late_; }
 
  private:
+  static constexpr std::size_t kMaxUpdates = kMaxRecords * kUpdates;
   /// Updates handed to the store at a time: many, since it asks for memory far ahead, but no more than the first-level
   /// cache has room for.
   static constexpr std::size_t kHandOver =
-      std::clamp<std::size_t>((std::size_t{16} << 10) / sizeof(Update), kMaxRecords, state::kMostEntries - kMaxRecords);
+      std::clamp<std::size_t>((std::size_t{16} << 10) / sizeof(Update), kMaxUpdates, state::kMostEntries - kMaxUpdates);
   /// After so many records it is decided whether the current piece stays.
   static constexpr std::uint64_t kRecordsOfDecision = 128;
 
   struct Nothing {};
-  /// A record that is not of the current piece.
+  /// An update by a record that is not of the current piece. Those of a record stand side by side, and the first has
+  /// the survivor.
   struct Aside {
     std::int64_t event_time_ms;
     Update update;
@@ -145,7 +157,8 @@ class FoldLoop {
 
   /// A folder that folds ahead takes a chunk of pending records behind each chunk of the loop.
   template <typename Folder>
-  static constexpr std::size_t kRecordsOfLoop = Folder::kFoldsAhead ? state::kCellChunk : kMaxRecords;
+  static constexpr std::size_t kRecordsOfLoop =
+      Folder::kFoldsAhead ? std::max<std::size_t>(state::kCellChunk / kUpdates, 1) : kMaxRecords;
 
   template <typename Item>
   std::int64_t TimeOf(const Item& item, std::int64_t shift_ms) const {
@@ -208,14 +221,15 @@ class FoldLoop {
             return;
           }
           meanwhile();
-          const typename Plan::Key key = plan.MakeKey(survivor);
-          const typename Update::Input input = plan.MakeInput(survivor, event_time_ms + shift_ms);
-          if constexpr (Folder::kFoldsAhead) {
-            folder.Prefetch(key);
-          } else if (folder.TryFold(key, input)) {
-            return;
-          }
-          *next++ = Update{.key = key, .input = input};
+          ForEachUpdate(plan, survivor, event_time_ms + shift_ms,
+                        [&](const typename Plan::Key& key, const typename Update::Input& input) {
+                          if constexpr (Folder::kFoldsAhead) {
+                            folder.Prefetch(key);
+                          } else if (folder.TryFold(key, input)) {
+                            return;
+                          }
+                          *next++ = Update{.key = key, .input = input};
+                        });
         });
       }
       pending_.set_end(next);
@@ -224,15 +238,32 @@ class FoldLoop {
       }
     }
     used = folder;
-    return pending_.used() - used_before + (Folder::kFoldsAhead ? 0 : folder.folded());
+    return (pending_.used() - used_before + (Folder::kFoldsAhead ? 0 : folder.folded())) / kUpdates;
   }
 
   void SetAside(const typename Plan::Record& survivor, std::int64_t event_time_ms) {
-    Aside& aside = aside_[aside_count_++];
-    aside.event_time_ms = event_time_ms;
-    aside.update = {.key = plan_->MakeKey(survivor), .input = plan_->MakeInput(survivor, event_time_ms)};
     if constexpr (Plan::kHasLateSink) {
-      aside.survivor = survivor;
+      aside_[aside_count_].survivor = survivor;
+    }
+    ForEachUpdate(*plan_, survivor, event_time_ms,
+                  [&](const typename Plan::Key& key, const typename Update::Input& input) {
+                    Aside& aside = aside_[aside_count_++];
+                    aside.event_time_ms = event_time_ms;
+                    aside.update = {.key = key, .input = input};
+                  });
+  }
+
+  /// Calls `take(key, input)` for each update that a record makes.
+  template <typename Take>
+  [[gnu::always_inline]] static void ForEachUpdate(const Plan& plan, const typename Plan::Record& survivor,
+                                                   std::int64_t event_time_ms, const Take& take) {
+    if constexpr (kUpdates == 1) {
+      take(plan.MakeKey(survivor), plan.MakeInput(survivor, event_time_ms));
+    } else {
+      [&]<std::size_t... kEntries>(std::index_sequence<kEntries...>) {
+        (take(plan.template MakeKey<kEntries>(survivor), plan.template MakeInput<kEntries>(survivor, event_time_ms)),
+         ...);
+      }(std::make_index_sequence<kUpdates>());
     }
   }
 
@@ -258,10 +289,10 @@ class FoldLoop {
         }
       }
       aside_count_ = left;
-      Count(of_place, *place);
+      Count(of_place / kUpdates, *place);
       host.Take(place->piece, std::span(sorted_).first(of_place));
     }
-    JudgePlace(all, last_ms, host);
+    JudgePlace(all / kUpdates, last_ms, host);
   }
 
   /// Takes the late records out of what was set aside, in their order.
@@ -277,6 +308,9 @@ class FoldLoop {
       if (place) {
         aside_[left++] = aside;
         continue;
+      }
+      if (i % kUpdates != 0) {
+        continue;  // it is of the same record as the one before
       }
       ++late_;
       if constexpr (Plan::kHasLateSink) {
@@ -335,9 +369,9 @@ class FoldLoop {
   std::uint64_t here_count_ = 0;                             // records since the current place was judged last
   std::uint64_t elsewhere_count_ = 0;                        // records set aside since then
   std::size_t aside_count_ = 0;                              // 0 between calls
-  PendingUpdates<Update, kHandOver + kMaxRecords> pending_;  // used below hand_over_ between calls
-  std::array<Aside, kMaxRecords> aside_;
-  std::array<Update, kMaxRecords> sorted_;  // those of one piece
+  PendingUpdates<Update, kHandOver + kMaxUpdates> pending_;  // used below hand_over_ between calls
+  std::array<Aside, kMaxUpdates> aside_;
+  std::array<Update, kMaxUpdates> sorted_;  // those of one piece
 };
 
 }  // namespace glaive::engine

@@ -152,9 +152,9 @@ TopKAggregate<K, Field> TopK(Field field) {
   return {std::move(field)};
 }
 
-/// How many different values a field has, exactly. The state stores an entry for each, with what stands beside it in
-/// Several, which holds one Distinct at most. It is not for sessions, and with Unbounded only for results at the end.
-/// The field is of a type that could be a key, without padding, pointers or floating-point numbers.
+/// How many different values a field has, exactly. The state stores an entry for each. In Several, the entry of the
+/// first Distinct has the values that stand beside it. Distinct is not for sessions, and with Unbounded only for
+/// results at the end. The field is of a type that could be a key, without padding, pointers or floating-point numbers.
 template <typename Field>
 struct Distinct {
   static constexpr std::string_view kName = "distinct";
@@ -226,23 +226,26 @@ concept AggregateOf = state::CrdtValue<typename A::template Value<R>> && require
   { aggregate.Input(record) } -> std::convertible_to<typename A::template Value<R>::Input>;
 };
 
-/// How many Distinct an aggregate is or holds. With one, the state has an entry for each of its elements.
+/// How many Distinct an aggregate is or holds. The state has an entry for each of their elements.
 template <typename A>
-inline constexpr int kDistincts = 0;
+inline constexpr std::size_t kDistincts = 0;
 template <typename Field>
-inline constexpr int kDistincts<Distinct<Field>> = 1;
+inline constexpr std::size_t kDistincts<Distinct<Field>> = 1;
 template <typename... As>
-inline constexpr int kDistincts<Several<As...>> = (kDistincts<As> + ... + 0);
+inline constexpr std::size_t kDistincts<Several<As...>> = (kDistincts<As> + ... + 0);
 
-/// The element of a record, for an aggregate that is or holds a Distinct.
-template <typename A, typename R>
+/// A record's element for Distinct number `kNumber` of those that an aggregate is or holds.
+template <std::size_t kNumber, typename A, typename R>
 auto ElementOf(const A& aggregate, const R& record) {
   if constexpr (requires { aggregate.ElementOf(record); }) {
     return aggregate.ElementOf(record);
-  } else if constexpr (kDistincts<decltype(aggregate.first)> == 1) {
-    return ElementOf(aggregate.first, record);
   } else {
-    return ElementOf(aggregate.rest, record);
+    constexpr std::size_t kOfFirst = kDistincts<decltype(aggregate.first)>;
+    if constexpr (kNumber < kOfFirst) {
+      return ElementOf<kNumber>(aggregate.first, record);
+    } else {
+      return ElementOf<kNumber - kOfFirst>(aggregate.rest, record);
+    }
   }
 }
 

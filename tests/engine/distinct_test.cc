@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -144,6 +146,94 @@ TEST(Distinct, BesideOthersInSlidingWindowsIsExact) {
 }
 
 TEST(Distinct, BesideOthersOfEverythingIsExact) { ExpectAllAtOnce(Unbounded{}, 0, 0); }
+
+// Every record is accepted or late, and each late one is in the sink of its reader once.
+void ExpectEachRecordOnce(const Workload& workload, const std::vector<std::vector<LateRecord<Visit>>>& late,
+                          const std::vector<ExecutorMetrics>& metrics) {
+  for (std::size_t executor = 0; executor < late.size(); ++executor) {
+    EXPECT_EQ(late[executor].size(), metrics[executor].late_records);
+    EXPECT_EQ(metrics[executor].records_accepted + metrics[executor].late_records, workload.records);
+  }
+}
+
+/// What a user has done on a page.
+struct Action {
+  std::uint8_t kind;
+  std::uint8_t place;
+  bool operator==(const Action&) const = default;
+};
+Action ActionOf(const Visit& visit) {
+  return {.kind = static_cast<std::uint8_t>(visit.user % 2), .place = static_cast<std::uint8_t>(visit.time_ms % 3)};
+}
+
+/// 2 to 31 letters.
+std::string_view NameOf(const Visit& visit) {
+  constexpr std::string_view kName = "abcdefghijklmnopqrstuvwxyzabcdefghi";
+  return kName.substr(static_cast<std::size_t>(visit.time_ms & 3), 2 + visit.user * 11 % 30);
+}
+
+// Users, visits, names, actions, the greatest user, and times by their lowest byte.
+using Facets = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint64_t>;
+
+Facets FacetsOf(const std::vector<Visit>& visits) {
+  std::set<std::string> names;
+  std::set<std::pair<std::uint8_t, std::uint8_t>> actions;
+  std::set<std::uint8_t> times;
+  for (const Visit& visit : visits) {
+    names.emplace(NameOf(visit));
+    actions.emplace(ActionOf(visit).kind, ActionOf(visit).place);
+    times.insert(static_cast<std::uint8_t>(visit.time_ms));
+  }
+  return {UsersOf(visits), visits.size(), names.size(), actions.size(), std::ranges::max(visits, {}, &Visit::user).user,
+          times.size()};
+}
+
+// Four of different types in one pass; each record updates an entry of each. A late record is late once.
+template <typename W>
+void ExpectFacets(const W& window, std::int64_t size_ms, std::int64_t slide_ms) {
+  std::vector<Workload> workloads = DisorderedWorkloads(40);
+  workloads.push_back(workloads.front());
+  workloads.back().executors = 2;
+  for (Workload workload : workloads) {
+    SCOPED_TRACE(absl::StrCat(workload.nodes, " nodes of ", workload.executors));
+    std::vector<std::vector<WindowResult<std::uint64_t, Facets>>> rows(workload.executor_count());
+    std::vector<std::vector<LateRecord<Visit>>> late(workload.executor_count());
+    const std::unique_ptr<Query> query =
+        From(DisorderedRecords(workload, kVisitDisorder))
+            .Map(VisitOf)
+            .KeyBy(&Visit::page)
+            .Window(window)
+            .LateTo(Collect(late))
+            .Aggregate(Several{Distinct{&Visit::user}, Count{},
+                               Distinct{[](const Visit& visit) { return Text(NameOf(visit)); }}, Distinct{&ActionOf},
+                               Max{&Visit::user},
+                               Distinct{[](const Visit& visit) { return static_cast<std::uint8_t>(visit.time_ms); }}})
+            .To(Collect(rows));
+    std::vector<ExecutorMetrics> metrics;
+    ASSERT_EQ(RunNodes(workload, *query, metrics), absl::OkStatus());
+    std::map<std::pair<std::int64_t, std::uint64_t>, Facets> found;
+    std::size_t count = 0;
+    for (const auto& leader : rows) {
+      for (const auto& row : leader) found[{row.window_start_ms, row.key}] = row.value;
+      count += leader.size();
+    }
+    std::map<std::pair<std::int64_t, std::uint64_t>, Facets> expected;
+    for (const auto& [window_and_page, visits] : VisitsOf(workload, size_ms, slide_ms)) {
+      expected[window_and_page] = FacetsOf(visits);
+    }
+    EXPECT_EQ(count, found.size()) << "a row was emitted twice";
+    EXPECT_TRUE(SameElements(found, expected));
+    ExpectEachRecordOnce(workload, late, metrics);
+  }
+}
+
+TEST(Distinct, SeveralOfTumblingWindowsAreExact) { ExpectFacets(Tumbling{absl::Milliseconds(1'000)}, 1'000, 1'000); }
+
+TEST(Distinct, SeveralOfSlidingWindowsAreExact) {
+  ExpectFacets(Sliding{absl::Milliseconds(1'000), absl::Milliseconds(300)}, 1'000, 300);
+}
+
+TEST(Distinct, SeveralOfEverythingAreExact) { ExpectFacets(Unbounded{}, 0, 0); }
 
 TEST(Distinct, WithoutAKeyHasOneResultAWindow) {
   const Workload workload = DisorderedWorkloads(5'000)[3];

@@ -2,6 +2,7 @@
 
 #include "state/crdt/element_total.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -20,7 +21,7 @@ using Least = MinValue<std::int64_t>;
 template <typename V>
 auto TotalOf(const std::vector<V>& elements) {
   typename ElementTotal<V>::Type total;
-  for (const V& element : elements) ElementTotal<V>::Add(total, element);
+  for (const V& element : elements) ElementTotal<V>::Add(total, element, /*number=*/0);
   return total.Result();
 }
 
@@ -50,6 +51,15 @@ TEST(ElementTotal, MergesWhatStandsBesideThemWhereverTheyStand) {
 TEST(ElementTotal, OfNoElementsIsEmpty) {
   using Value = SeveralValue<CountValue, PresenceValue>;
   EXPECT_EQ(TotalOf<Value>({}), std::tuple(std::uint64_t{0}, std::uint64_t{0}));
+}
+
+TEST(ElementTotal, CountsTheElementsOfEachSet) {
+  using Value = SeveralValue<CountValue, PresenceValue, SeveralValue<Least, PresenceValue>, PresenceValue>;
+  ElementTotal<Value>::Type total;
+  for (const std::size_t number : {0, 1, 1, 2, 2, 2}) ElementTotal<Value>::Add(total, Value{}, number);
+  const auto [count, first, least, nested, last] = total.Result();
+  EXPECT_EQ(ElementTotal<Value>::kSets, 3U);
+  EXPECT_EQ(std::tuple(count, least, first, nested, last), std::tuple(0U, Least().Result(), 1U, 2U, 3U));
 }
 
 TEST(ElementTotal, NestedSeveralIsFlat) {

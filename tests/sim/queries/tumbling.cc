@@ -53,6 +53,11 @@ std::string SeveralDistinctOf(const std::vector<Event>& events) {
   return CountOf(events) + ", " + DistinctOf(events) + ", " + WeightOf(events);
 }
 
+std::uint8_t KindOfEvent(const Event& event) { return static_cast<std::uint8_t>(event.kind); }
+std::string TwoDistinctsOf(const std::vector<Event>& events) {
+  return DistinctOf(events) + ", " + CountOf(events) + ", " + DistinctKindsOf(events);
+}
+
 /// The number of records and the greatest amount, by functions of the query.
 using CountAndGreatest = std::array<std::int64_t, 2>;
 constexpr auto kAddRecord = [](CountAndGreatest& folded, const Event& event) {
@@ -157,6 +162,9 @@ std::vector<CatalogueEntry> TumblingQueries() {
                                      Aggregated("tumbling several, distinct ones among them", TumblingOf(kSizeMs),
                                                 Several{Count{}, Distinct{&Event::amount}, Sum{&Event::weight}},
                                                 {"count", "distinct", "exact-sum"}, SeveralDistinctOf),
+                                     Aggregated("tumbling several distincts", TumblingOf(kSizeMs),
+                                                Several{Distinct{&Event::amount}, Count{}, Distinct{&KindOfEvent}},
+                                                {"distinct", "count"}, TwoDistinctsOf),
                                      Having({"Filter", "FilterMap", "Map"}, FilteredAndMapped())};
   std::ranges::move(FoldsWithoutMoves(), std::back_inserter(all));
   return all;

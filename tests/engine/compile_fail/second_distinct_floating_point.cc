@@ -1,4 +1,4 @@
-// expect: glaive: Several{} holds one Distinct{} at most
+// expect: glaive: Aggregate() takes an aggregate of the stream's records
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
@@ -6,7 +6,7 @@ namespace glaive::engine {
 auto query = Clicks()
                  .KeyBy(&Click::page)
                  .Window(Tumbling{absl::Seconds(1)})
-                 .Aggregate(Several{Distinct{&Click::page}, Count{}, Distinct{&Click::time_ms}})
+                 .Aggregate(Several{Distinct{&Click::page}, Count{}, Distinct{&Click::price}})
                  .To(Discard{});
 
 }  // namespace glaive::engine
