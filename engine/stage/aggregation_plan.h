@@ -71,18 +71,20 @@ struct StoredState<AggregateT, R, K> {
 };
 
 /// The elements of all Distinct of an aggregate, as one type.
-template <typename AggregateT, typename R>
-using NumberedElementOf = decltype([]<std::size_t... kNumbers>(std::index_sequence<kNumbers...>) {
-  return state::NumberedElement<decltype(ElementOf<kNumbers>(std::declval<const AggregateT&>(),
-                                                             std::declval<const R&>()))...>();
-}(std::make_index_sequence<kDistincts<AggregateT>>()));
+template <typename AggregateT, typename R, typename Numbers = std::make_index_sequence<kDistincts<AggregateT>>>
+struct ElementsOfAll;
+template <typename AggregateT, typename R, std::size_t... kNumbers>
+struct ElementsOfAll<AggregateT, R, std::index_sequence<kNumbers...>> {
+  using Element = state::NumberedElement<decltype(ElementOf<kNumbers>(std::declval<const AggregateT&>(),
+                                                                      std::declval<const R&>()))...>;
+};
 
 /// Of several Distinct, such entries of each. A record updates one entry of each Distinct, and the values that stand
 /// beside them in the entry of the first.
 template <typename AggregateT, typename R, typename K>
   requires(kDistincts<AggregateT> > 1)
 struct StoredState<AggregateT, R, K> {
-  using Element = NumberedElementOf<AggregateT, R>;
+  using Element = typename ElementsOfAll<AggregateT, R>::Element;
   using Key = state::ElementKey<K, Element>;
   using Value = state::UnfinishedValue<state::OncePerRecord<typename AggregateT::template Value<R>>>;
   using Total = state::ElementTotal<typename AggregateT::template Value<R>>;
