@@ -35,13 +35,35 @@ class Names {
 
 }  // namespace
 
-CsvReader::CsvReader(const Shape& shape) {
+CsvReader::CsvReader(const Shape& shape, const CsvColumns& columns) {
   AddColumns("", 0, shape);
+  Rename(columns);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       GLAIVE_CHECK(columns_[i].name != columns_[j].name, "two members of a record are the column '", columns_[i].name,
                    "' of a CSV file: rename one");
     }
+  }
+}
+
+void CsvReader::Rename(const CsvColumns& columns) {
+  Names there;
+  for (const Column& column : columns_) {
+    there.Add(column.name);
+  }
+  std::vector<std::string> names(columns_.size());
+  for (const CsvColumn& renamed : columns) {
+    const auto column = std::ranges::find(columns_, renamed.member, &Column::name);
+    GLAIVE_CHECK(column != columns_.end(), "the column ", Quoted(renamed.name),
+                 " of a CSV file is given to the member ", Quoted(renamed.member),
+                 ", which the record does not have; it has ", there.ToString());
+    std::string& name = names[static_cast<std::size_t>(column - columns_.begin())];
+    GLAIVE_CHECK(name.empty(), "the member ", Quoted(renamed.member), " is given two columns of a CSV file, ",
+                 Quoted(name), " and ", Quoted(renamed.name));
+    name = renamed.name;
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    columns_[i].name = names[i].empty() ? columns_[i].name : names[i];
   }
 }
 

@@ -13,6 +13,11 @@
 // a line without a character is passed over: where the file's one column is a std::optional, it is a record without a
 // value.
 //
+// A file whose columns have other names, such as names with blanks, needs them beside the members':
+//
+//   CRASH DATE,BOROUGH          struct Crash { Text date; Text borough; };
+//                               const CsvColumns columns = {{"date", "CRASH DATE"}, {"borough", "BOROUGH"}};
+//
 // A text refers to the line. One with doubled quotes belongs to the arena.
 //
 //   CsvReader reader(ShapeOf<Trade>());
@@ -30,10 +35,18 @@
 
 namespace glaive::engine {
 
+/// A column of a file whose name is not the one that follows from the record.
+struct CsvColumn {
+  std::string member;  // as the column would be named: "date", "price.amount", "factors_1"
+  std::string name;    // as the file names it
+};
+/// Columns that are not among them have the names that follow from the record.
+using CsvColumns = std::vector<CsvColumn>;
+
 class CsvReader {
  public:
-  /// Of a flat record (kIsFlat).
-  explicit CsvReader(const Shape& shape);
+  /// Of a flat record (kIsFlat). Each of `columns` has to be of a member of its own.
+  explicit CsvReader(const Shape& shape, const CsvColumns& columns = {});
   CsvReader(CsvReader&&) noexcept = default;
 
   /// Takes the names of the columns from a file's first line. kBad if one that the record needs is missing or there
@@ -58,6 +71,7 @@ class CsvReader {
   };
 
   void AddColumns(const std::string& name, std::size_t offset_bytes, const Shape& shape);
+  void Rename(const CsvColumns& columns);
   /// The field that begins at `at`, which moves behind the comma after it, or to npos behind the last one.
   bool NextField(std::string_view line, std::size_t& at, Field& field, ParseError& error) const;
   bool Convert(const Field& field, const Column& column, void* record, state::TextArena& texts, ParseError& error);
@@ -74,13 +88,15 @@ template <typename R>
   requires(Described<R> && kHasShape<R> && kIsFlat<R>)
 class CsvParser {
  public:
+  explicit CsvParser(const CsvColumns& columns = {}) : reader_(ShapeOf<R>(), columns) {}
+
   Parsed ReadHeader(std::string_view line, ParseError& error) { return reader_.ReadHeader(line, error); }
   Parsed operator()(std::string_view line, R& record, state::TextArena& texts, ParseError& error) {
     return reader_.Read(line, &record, texts, error);
   }
 
  private:
-  CsvReader reader_{ShapeOf<R>()};
+  CsvReader reader_;
 };
 
 }  // namespace glaive::engine

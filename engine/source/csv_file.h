@@ -6,6 +6,7 @@
 //
 //   From(CsvFile<Trade>(*FindInputFiles("trades/*.csv.gz"), &Trade::time_ms))...
 //   From(CsvFile<Trade>(files))...                      // without event times
+//   From(CsvFile<Trade>(files, &Trade::time_ms, {}, {{"time_ms", "TRADE TIME"}}))...    // a column of another name
 //
 // Executors share a file if there are fewer files than executors. A quoted field may have line breaks, so whether a
 // place of a file is inside quotes depends on all of the text before it. An executor therefore goes over the text
@@ -15,6 +16,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -24,18 +26,25 @@
 
 namespace glaive::engine {
 
-/// `event_time_ms` is a member or a function of a record: milliseconds.
+/// For SharedFiles, with a parser that has a CsvParser inside: the lines of CSV, and the bytes that a parser holds.
+inline constexpr LineRules kCsvLines = {.csv = true, .blank_lines = true};
+inline constexpr std::uint64_t kCsvParserBytes = 2 * LineReader::kMaxLineBytes;
+
+/// `event_time_ms` is a member or a function of a record: milliseconds. `columns` says which columns of the files have
+/// other names than the members.
 template <typename R, typename EventTime>
   requires(std::invocable<const EventTime&, const R&>)
-auto CsvFile(std::vector<ListedFile> files, EventTime event_time_ms, LineSourceOptions options = {}) {
+auto CsvFile(std::vector<ListedFile> files, EventTime event_time_ms, LineSourceOptions options = {},
+             const CsvColumns& columns = {}) {
   constexpr bool kReads = Described<R> && kHasShape<R> && kIsFlat<R>;
   static_assert(kReads,
                 "glaive: CsvFile<R>() takes a struct R with GLAIVE_RECORD, whose members are numbers, bools, enums, "
                 "Text, such structs, std::array of these, and std::optional of one value");
   if constexpr (kReads) {
+    const CsvParser<R> checks(columns);  // here, and not once the run has begun
     return SharedFiles<R>(
-        std::move(files), [] { return CsvParser<R>(); }, std::move(event_time_ms), options,
-        {.csv = true, .blank_lines = true}, 2 * LineReader::kMaxLineBytes);
+        std::move(files), [columns] { return CsvParser<R>(columns); }, std::move(event_time_ms), options, kCsvLines,
+        kCsvParserBytes);
   } else {
     return SourceSpec<R, NoEventTime>{};
   }
@@ -43,8 +52,8 @@ auto CsvFile(std::vector<ListedFile> files, EventTime event_time_ms, LineSourceO
 
 /// Records without event times.
 template <typename R>
-auto CsvFile(std::vector<ListedFile> files, LineSourceOptions options = {}) {
-  return CsvFile<R>(std::move(files), NoEventTime{}, options);
+auto CsvFile(std::vector<ListedFile> files, LineSourceOptions options = {}, const CsvColumns& columns = {}) {
+  return CsvFile<R>(std::move(files), NoEventTime{}, options, columns);
 }
 
 }  // namespace glaive::engine

@@ -1,5 +1,6 @@
 #include "engine/format/csv_reader.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -130,6 +131,49 @@ TEST(CsvReader, AHeaderHasToHaveWhatTheRecordNeeds) {
             "'symbol', 'price', 'lot'");
   EXPECT_EQ(HeaderRefusal("time_ms,symbol,price,lot,symbol"), "26: the header has the column 'symbol' twice");
   EXPECT_EQ(HeaderRefusal("\"time_ms"), "1: the quoted field has no closing quote");
+}
+
+struct Crash {
+  Text date;
+  CsvTrade trade;
+  std::array<Text, 2> factors;
+};
+GLAIVE_RECORD(Crash, date, trade, factors)
+
+TEST(CsvReader, ColumnsMayHaveOtherNamesThanMembers) {
+  CsvReader reader(ShapeOf<Crash>(), {{"date", "CRASH DATE"},
+                                      {"trade.price", "PRICE, \"NET\""},
+                                      {"factors_2", "factors_1"},
+                                      {"factors_1", "FACTOR 1"}});
+  state::TextArena texts;
+  ParseError error;
+  ASSERT_EQ(reader.ReadHeader("trade.lot,FACTOR 1,factors_1,date,trade.time_ms,\"PRICE, \"\"NET\"\"\",trade.symbol,"
+                              "CRASH DATE",
+                              error),
+            Parsed::kRecord)
+      << error.reason;
+  Crash crash{};
+  ASSERT_EQ(reader.Read("7,a,b,passed over,5,0.5,s,01/02/2022", &crash, texts, error), Parsed::kRecord) << error.reason;
+  EXPECT_EQ(crash.date, Text("01/02/2022"));
+  EXPECT_EQ(crash.trade.price, 0.5);
+  EXPECT_EQ(crash.trade.time_ms, 5);
+  EXPECT_EQ(crash.factors[0], Text("a"));
+  EXPECT_EQ(crash.factors[1], Text("b"));
+  EXPECT_EQ(reader.Read("7,a,b,,5,much,s,01/02/2022", &crash, texts, error), Parsed::kBad);
+  EXPECT_EQ(error.reason, "'PRICE, \"NET\"' has 'much': a number of double precision is expected");
+  EXPECT_EQ(reader.ReadHeader("date,factors_1,factors_2", error), Parsed::kBad);
+  EXPECT_THAT(error.reason, testing::StartsWith("the header lacks 'CRASH DATE', 'trade.time_ms', 'trade.symbol', "));
+}
+
+TEST(CsvReader, ColumnsAreOfMembersThatThereAre) {
+  const auto reader_of = [](const CsvColumns& columns) { return CsvReader(ShapeOf<Crash>(), columns); };
+  EXPECT_DEATH(reader_of({{"dates", "CRASH DATE"}}),
+               "the column 'CRASH DATE' of a CSV file is given to the member 'dates', which the record does not have; "
+               "it has 'date', 'trade.time_ms', ");
+  EXPECT_DEATH(reader_of({{"factors", "FACTOR"}}), "it has .*'factors_1', 'factors_2'");
+  EXPECT_DEATH(reader_of({{"date", "DAY"}, {"date", "DATE"}}),
+               "the member 'date' is given two columns of a CSV file, 'DAY' and 'DATE'");
+  EXPECT_DEATH(reader_of({{"date", "factors_1"}}), "two members of a record are the column 'factors_1' of a CSV file");
 }
 
 TEST(CsvReader, EachBoolAndIntegerIsRead) {

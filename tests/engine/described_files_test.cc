@@ -126,6 +126,23 @@ TEST_P(DescribedFiles, GoFromCsvToJsonToCsvAndBack) {
   EXPECT_EQ(LinesOf("again.jsonl"), AllSalesInJson());
 }
 
+TEST_P(DescribedFiles, ColumnsOfCsvHaveTheNamesThatTheProgramSays) {
+  std::string text = "NOTE,TIME (MS),ITEM SOLD,count\n";
+  for (std::int64_t i = 0; i < kSales; ++i) {
+    absl::StrAppend(&text, i % 3 == 0 ? "," : i % 3 == 1 ? "\"\"," : "seen,", i, ",");
+    AppendCsvText(text, ItemOf(i));
+    absl::StrAppend(&text, ",", i % 7, "\n");
+  }
+  const std::vector<ListedFile> files = Listed({WriteText(folder_.path() / "sales.csv", text)});
+  const CsvColumns columns = {{"note", "NOTE"}, {"time_ms", "TIME (MS)"}, {"item", "ITEM SOLD"}};
+  Run(*From(CsvFile<Sale>(files, &Sale::time_ms, {}, columns)).To(JsonLines{Path("sales.jsonl")}));
+  EXPECT_EQ(LinesOf("sales.jsonl"), AllSalesInJson());
+  Run(*From(CsvFile<Sale>(files, LineSourceOptions{}, columns)).To(JsonLines{Path("again.jsonl")}));
+  EXPECT_EQ(LinesOf("again.jsonl"), AllSalesInJson());
+  EXPECT_DEATH((void)CsvFile<Sale>(files, {}, {{"notes", "NOTE"}}),
+               "the member 'notes', which the record does not have");
+}
+
 TEST_P(DescribedFiles, LinesOfTextStayAsTheyAre) {
   std::string text;
   std::vector<std::string> expected;
