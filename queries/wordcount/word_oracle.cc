@@ -1,7 +1,5 @@
 #include "queries/wordcount/word_oracle.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -11,6 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+
+#include "queries/common/plain_file.h"
 
 namespace glaive::queries::wordcount {
 namespace {
@@ -49,29 +49,6 @@ std::optional<std::int64_t> WindowOf(std::int64_t time_ms, std::int64_t watermar
   const std::int64_t start_ms = time_ms - (time_ms % window_ms + window_ms) % window_ms;
   return start_ms + window_ms > watermark_ms ? std::optional(start_ms) : std::nullopt;
 }
-
-/// A file that zlib reads, which takes plain ones as they are.
-class TextFile {
- public:
-  explicit TextFile(std::string path) : path_(std::move(path)), file_(gzopen(path_.c_str(), "rb")) {}
-
-  /// The text that comes next; empty at the end.
-  absl::StatusOr<std::string_view> Read() {
-    const int bytes = file_ == nullptr ? -1 : gzread(file_.get(), block_.data(), static_cast<unsigned>(block_.size()));
-    return bytes < 0 ? absl::StatusOr<std::string_view>(
-                           absl::FailedPreconditionError(absl::StrCat("--verify cannot read ", path_)))
-                     : std::string_view(block_.data(), static_cast<std::size_t>(bytes));
-  }
-
- private:
-  struct Close {
-    void operator()(gzFile file) const { gzclose(file); }
-  };
-
-  std::string path_;
-  std::unique_ptr<std::remove_pointer_t<gzFile>, Close> file_;
-  std::array<char, std::size_t{64} << 10> block_;
-};
 
 /// Counts the words of a text's lines, which comes in pieces.
 class LineCounter {
@@ -158,7 +135,7 @@ absl::StatusOr<WordCounts> CountGeneratedWords(const CheckedInput<TextLine>& inp
 absl::StatusOr<WordCounts> CountWordsOfFiles(const std::vector<std::string>& paths, const Watch& watch) {
   WordCounts counts;
   for (const std::string& path : paths) {
-    const auto file = std::make_unique<TextFile>(path);
+    const auto file = std::make_unique<PlainFile>(path);
     LineCounter lines(counts[kMin]);
     for (absl::StatusOr<std::string_view> text = file->Read(); !text.ok() || !text->empty(); text = file->Read()) {
       absl::Status status = text.ok() ? watch() : text.status();

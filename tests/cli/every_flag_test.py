@@ -22,9 +22,11 @@ EVENT = ('{"user_id": "%s", "page_id": "%s", "ad_id": "%s", "ad_type": "mail", "
          '"event_time": "%d", "ip_address": "1.2.3.4"}\n')
 UUID = "01000000-0000-0000-8888-000000000001"
 TASK = "600000000,,7,0,12,1,user,2,9,0.0625,0.03125,0.0001,0\n"
+CRASHES = (SOURCE / "tests/queries/collisions.csv").read_text(encoding="utf-8")
 FILES = {"events": EVENT % (UUID, UUID, UUID, 1480452812345), "bad-events": EVENT % (UUID, UUID, UUID, 1) + "{}\n",
          "ads": '{"%s": "%s"}\n' % (UUID, UUID.replace("01", "02", 1)), "tasks": TASK, "bad-tasks": TASK.replace("0.0625", "0.5") + "7\n",
          "side-input": "key,value\n1000,a\n",
+         "crashes": CRASHES, "bad-crashes": CRASHES.replace("12/28/2021", "12/28/2020") + CRASHES.splitlines()[1].replace("/", ".") + "\n",
          "text": "Don't panic\n", "bad-text": "word\n" + "x" * (1 << 20) + "x\n"}
 
 
@@ -116,12 +118,16 @@ EVENTS = {
 }
 
 
+# Those of collisions, which has neither keys nor event times.
+COLLISIONS = {flag: INPUT[flag] for flag in ["records", "seed", "export-input"]}
+
+
 def input_of(query):
-    return EVENTS if query == "nexmark" else INPUT
+    return {"nexmark": EVENTS, "collisions": COLLISIONS}.get(query, INPUT)
 
 
 def generated_of(query):
-    return ["--records=2000"] if query == "nexmark" else GENERATED
+    return {"nexmark": ["--records=2000"], "collisions": ["--records=2000", "--question=boroughs"]}.get(query, GENERATED)
 
 
 # The rows of swa show keys only if they are asked for, and those of wordcount times.
@@ -182,6 +188,12 @@ OWN = {
             "late-output": Effect("late.csv", lambda before, after: any(name.startswith("late.csv") for name in after.files),
                                   ["--disorder=20s", *LATE])},
     "nb7": {"window": WINDOW},
+    # The files of all questions do not go with --output. What they have is shown in collisions_test.py.
+    "collisions": {"question": Effect("factors", "rows"),
+                   **{f"{name}-output": Effect("answer.csv", "code", code=2) for name in ("weeks", "factors", "boroughs")},
+                   "input": Effect("crashes", "rows", ["--question=weeks", "--input=bad-crashes", "--on-bad-record=skip"],
+                                   start=[]),
+                   "on-bad-record": Effect("skip", "code", ["--question=weeks", "--input=bad-crashes"], start=[])},
     "top_words": {"window": WINDOW, "slide": Effect("250ms", "rows")},
     "nb8": {"profile": Effect("beam", "rows"), "join": Effect("full", "rows"), "windows": Effect("sliding", "rows"),
             "window": WINDOW, "slide": Effect("3h", "rows", ["--windows=sliding"]),

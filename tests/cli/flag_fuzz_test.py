@@ -16,7 +16,8 @@ COMBINATIONS = 60  # of each query
 # So little that a run takes some hundredths of a second.
 TINY = ["--join-timeout=200ms", "--records=200", "--keys=20", "--idle-for=10ms"]
 TINY_OF_FILES = TINY[:1]
-TINY_OF_NEXMARK = TINY[:2]  # its events have no keys
+WITHOUT_KEYS = ("nexmark", "collisions")
+TINY_WITHOUT_KEYS = TINY[:2]
 
 # What the flags of a query's windows have to be tried with together.
 LENGTHS = ["1ms", "600s", "24h", "8760h"]
@@ -66,7 +67,7 @@ def flags_of(query):
 def run(query, arguments):
     """What is wrong with how a short run of the query with these arguments ends, if anything is."""
     base = TINY_OF_FILES if any(argument.startswith(b"--input") for argument in arguments) else TINY
-    return fault_of(query, TINY_OF_NEXMARK if query == "nexmark" else base, arguments)
+    return fault_of(query, TINY_WITHOUT_KEYS if query in WITHOUT_KEYS and base is TINY else base, arguments)
 
 
 class FlagFuzzTest(unittest.TestCase):

@@ -14,7 +14,7 @@ CONFINED = [
     (re.compile(r"nlohmann/"), ["rdma/bootstrap/", "engine/metrics/", "engine/cluster/", "engine/format/", "queries/ysb/"],
      "nlohmann::json"),
     (re.compile(r"simdjson\.h"), ["engine/format/"], "simdjson"),
-    (re.compile(r"zlib\.h"), ["engine/source/", "queries/wordcount/"], "zlib"),
+    (re.compile(r"zlib\.h"), ["engine/source/", "queries/common/"], "zlib"),
     (re.compile(r"openssl/"), ["rdma/bootstrap/"], "OpenSSL"),
     (re.compile(r"re2/"), ["queries/nexmark/"], "RE2"),
 ]

@@ -13,7 +13,7 @@
 #include "engine/api/stream.h"
 #include "engine/api/together.h"
 #include "engine/sink/partitioned_csv.h"
-#include "queries/nexmark/suite/date_texts.h"
+#include "queries/common/date_texts.h"
 #include "queries/nexmark/suite/queries.h"
 #include "state/record/record.h"
 

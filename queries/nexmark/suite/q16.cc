@@ -19,8 +19,8 @@
 #include "absl/time/time.h"
 
 #include "engine/api/stream.h"
+#include "queries/common/date_texts.h"
 #include "queries/nexmark/suite/bid_facets.h"
-#include "queries/nexmark/suite/date_texts.h"
 #include "queries/nexmark/suite/queries.h"
 #include "state/record/record.h"
 

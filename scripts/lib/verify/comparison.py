@@ -10,13 +10,13 @@ Error = duckdb.Error
 class Comparison:
     """Tables of one scenario: result (the query's), input and others, and expected (DuckDB's); a context manager."""
 
-    def __init__(self, files, parameters):
+    def __init__(self, files, parameters, all_are_texts=False):
         self.database = duckdb.connect()
         self.database.execute("SET threads = 2")
         for name, value in parameters.items():
             self.database.execute(f"SET VARIABLE {name} = {value}")
         for table, paths in files.items():
-            as_text = "true" if table == "result" else "false"
+            as_text = "true" if table == "result" or all_are_texts else "false"
             # Texts may have any byte: without these DuckDB guesses what quotes and escapes them.
             self.database.execute(f"""CREATE TABLE {table} AS FROM read_csv(?, header = true, all_varchar = {as_text},
                                       delim = ',', quote = '"', escape = '"', hive_partitioning = true,
@@ -36,8 +36,10 @@ class Comparison:
         return self.database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
 
     def expect(self, progress, statement):
-        """Computes `expected`: the view `timed` first, then the query's own statement, whose columns are the result's."""
-        self.database.execute(progress)
+        """Computes `expected`: the view `timed` first, if there is one, then the query's own statement, whose columns are
+        the result's."""
+        if progress:
+            self.database.execute(progress)
         self.database.execute(f"CREATE TABLE expected AS {statement}")
         # A CSV file has no types: the result gets those of what is expected. A list is one field, separated by spaces;
         # an empty field is NULL.

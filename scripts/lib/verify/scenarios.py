@@ -26,6 +26,8 @@ class Scenario:
     tables: tuple[str, ...] = ()  # further ones that the query exports, each by the flag --export-NAME
     written: tuple[str, ...] = ()  # further ones that the run writes, each by the flag --NAME
     given: dict[str, str] = dataclasses.field(default_factory=dict)  # CSV texts that it reads, each by the flag --NAME
+    # Whether the input is a file as its publisher has it: without flows and event times, and all columns are texts.
+    published: bool = False
 
     @property
     def title(self):
@@ -87,6 +89,17 @@ def nexmark_windows(statement, *flags, window_ms, slide_ms=None):
                                 flags=[*disordered.flags, *lateness], late=True)]
 
 
+def collisions(statement):
+    """A question about collisions by itself, beside the others, and of collisions that are read from files."""
+    name = f"collisions/{statement}"
+    records = [f"--records={RECORDS}", "--seed=2"]
+    alone, together = [f"--question={statement}"], f"{statement}-output"
+    return [Scenario("collisions", name, ["--nodes=2", *records, *alone], {}, late=False, published=True),
+            Scenario("collisions", name, ["--nodes=2", "--executors=2", *records], {}, late=False, output=together,
+                     published=True),
+            Scenario("collisions", name, [*records], {}, late=False, output=together, published=True, file_readers=3)]
+
+
 ALL = [
     *both("swa/all", window_ms=10_000),
     *both("swa/all", "--windows=sliding", "--window=10s", "--slide=3s", window_ms=10_000, slide_ms=3_000),
@@ -100,6 +113,9 @@ ALL = [
     *both("ysb/yahoo", "--profile=yahoo", window_ms=10_000, tables=("ads",)),
     *both("ysb_star", "--key-distribution=zipf:1.2", window_ms=10_000, tables=("ads",)),
     *both("top_words", keys=50, window_ms=1_000, slide_ms=500),
+    *collisions("weeks"),
+    *collisions("factors"),
+    *collisions("boroughs"),
     *both("nb7", window_ms=60_000),
     both("nb7", "--idle-flows=2", "--idle-for=600ms", "--idle-timeout=100ms", window_ms=60_000)[1],
     *both("nb7", "--key-distribution=zipf:1.16", "--window=7s", window_ms=7_000),

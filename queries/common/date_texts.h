@@ -11,7 +11,7 @@
 
 #include "state/record/text.h"
 
-namespace glaive::queries::nexmark::suite {
+namespace glaive::queries {
 
 /// The two digits of a number below 100.
 inline void PutTwoDigits(char* at, unsigned number) {
@@ -39,4 +39,4 @@ inline Text MinuteOf(std::int64_t time_ms) {
   return std::string_view(text.data(), text.size());
 }
 
-}  // namespace glaive::queries::nexmark::suite
+}  // namespace glaive::queries
