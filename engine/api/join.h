@@ -111,7 +111,7 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
 
   /// The sink of late records of a side. Without LateTo there is none, and the side's records may be parts.
   template <typename Side, typename Sink>
-  static SinkFactory<LateRecord<typename Side::Record>> LateSinkOf(Sink sink) {
+  static SinkFactory<LateRecord<typename Side::Record>> LateSinkOf(const Sink& sink) {
     if constexpr (kHasLateSink) {
       return sink;
     } else {
@@ -135,14 +135,14 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
                       .key = std::move(left.key),
                       .keep = std::move(left.keep),
                       .allowed_lateness_ms = Left::Origin::kFromSource ? allowed_lateness_ms_ : 0,
-                      .late_sink = LateSinkOf<LeftSide>(std::move(left_late_sink_)),
+                      .late_sink = LateSinkOf<LeftSide>(left_late_sink_),
                       .scope = Method::kScope},
              .right = {.origin = std::move(right.origin),
                        .chain = std::move(right.chain),
                        .key = std::move(right.key),
                        .keep = std::move(right.keep),
                        .allowed_lateness_ms = Right::Origin::kFromSource ? allowed_lateness_ms_ : 0,
-                       .late_sink = LateSinkOf<RightSide>(std::move(right_late_sink_)),
+                       .late_sink = LateSinkOf<RightSide>(right_late_sink_),
                        .scope = Method::kScope},
              .window = window_}));
   }

@@ -271,8 +271,8 @@ class ExchangeVertex final : public TimedVertex<Origin, typename Chain::Out> {
  public:
   using Out = typename Chain::Out;
 
-  ExchangeVertex(Origin origin, Chain chain, Route route)
-      : TimedVertex<Origin, Out>(std::move(origin)), chain_(std::move(chain)), route_(std::move(route)) {}
+  ExchangeVertex(Origin from, Chain chain, Route route)
+      : TimedVertex<Origin, Out>(std::move(from)), chain_(std::move(chain)), route_(std::move(route)) {}
 
   std::vector<InputShape> inputs() const override {
     return {

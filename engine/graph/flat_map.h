@@ -113,8 +113,8 @@ class FlatMapOperator final : public TimedOperator<typename Chain::In, Out> {
 template <typename Origin, Step Chain, typename Expansion, typename Out>
 class FlatMapVertex final : public TimedVertex<Origin, Out> {
  public:
-  FlatMapVertex(Origin origin, Chain chain, Expansion expansion)
-      : TimedVertex<Origin, Out>(std::move(origin)), chain_(std::move(chain)), expansion_(std::move(expansion)) {}
+  FlatMapVertex(Origin from, Chain chain, Expansion expansion)
+      : TimedVertex<Origin, Out>(std::move(from)), chain_(std::move(chain)), expansion_(std::move(expansion)) {}
 
   bool adds_past_results() const override { return origin().vertex->adds_past_results(); }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {

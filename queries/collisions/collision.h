@@ -16,13 +16,13 @@
 
 namespace glaive::queries::collisions {
 
-inline constexpr std::size_t kFactors = 5;
+inline constexpr std::size_t kMostFactors = 5;
 
 struct Collision {
   std::int32_t week;
   std::uint32_t lethal;
   Text borough;
-  std::array<Text, kFactors> factors;
+  std::array<Text, kMostFactors> factors;
 };
 GLAIVE_RECORD(Collision, week, lethal, borough, factors)
 

@@ -14,7 +14,7 @@ namespace {
 
 engine::CsvColumns PublishedColumns() {
   engine::CsvColumns columns = {{"date", "CRASH DATE"}, {"borough", "BOROUGH"}, {"killed", "NUMBER OF PERSONS KILLED"}};
-  for (std::size_t i = 1; i <= kFactors; ++i) {
+  for (std::size_t i = 1; i <= kMostFactors; ++i) {
     columns.push_back({absl::StrCat("factors_", i), absl::StrCat("CONTRIBUTING FACTOR VEHICLE ", i)});
   }
   return columns;

@@ -29,7 +29,7 @@ struct PublishedCollision {
   Text date;  // MM/DD/YYYY
   Text borough;
   std::optional<std::uint32_t> killed;
-  std::array<Text, kFactors> factors;
+  std::array<Text, kMostFactors> factors;
 };
 GLAIVE_RECORD(PublishedCollision, date, borough, killed, factors)
 

@@ -169,7 +169,7 @@ class PlainCollisions {
     collision.borough = FieldOf("BOROUGH", fields);
     const std::string killed = FieldOf("NUMBER OF PERSONS KILLED", fields);
     collision.killed = killed.find_first_not_of('0') == std::string::npos ? 0 : 1;
-    for (std::size_t i = 1; i <= kFactors; ++i) {
+    for (std::size_t i = 1; i <= kMostFactors; ++i) {
       collision.factors.push_back(FieldOf(absl::StrCat("CONTRIBUTING FACTOR VEHICLE ", i), fields));
     }
     tally.Add(collision);

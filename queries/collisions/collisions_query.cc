@@ -106,7 +106,7 @@ class FactorsOf {
   const WithFactor* end() const { return factors_.data() + count_; }
 
  private:
-  std::array<WithFactor, kFactors> factors_{};
+  std::array<WithFactor, kMostFactors> factors_{};
   std::size_t count_ = 0;
 };
 

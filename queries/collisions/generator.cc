@@ -124,9 +124,9 @@ GeneratedCollision CollisionGenerator::Make(std::uint64_t number) const {
   }
   collision.counts_killed = SumOf(collision.killed) > 0 || !IsOneIn(500, draw(18));
   // Vehicles of each accident, in 10,000: most have two.
-  constexpr std::array<std::uint64_t, kFactors> kHaveVehicle = {9960, 8500, 700, 150, 40};
+  constexpr std::array<std::uint64_t, kMostFactors> kHaveVehicle = {9960, 8500, 700, 150, 40};
   const std::uint64_t share = Below(10'000, draw(19));
-  for (std::size_t i = 0; i < kFactors && share < kHaveVehicle[i]; ++i) {
+  for (std::size_t i = 0; i < kMostFactors && share < kHaveVehicle[i]; ++i) {
     collision.factors[i] = kFactorNames[factors_.Draw(draw(20 + i)) - 1];
     collision.vehicles[i] = OneOf(kVehicles, draw(25 + i));
   }
@@ -149,7 +149,7 @@ std::string PublishedHeader() {
       "NUMBER OF PEDESTRIANS KILLED,NUMBER OF CYCLIST INJURED,NUMBER OF CYCLIST KILLED,NUMBER OF MOTORIST INJURED,"
       "NUMBER OF MOTORIST KILLED";
   const auto append = [&header](std::string_view name) {
-    for (std::size_t i = 1; i <= kFactors; ++i) {
+    for (std::size_t i = 1; i <= kMostFactors; ++i) {
       absl::StrAppend(&header, ",", std::string(name), " ", i);
     }
   };

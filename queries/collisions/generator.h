@@ -31,8 +31,8 @@ struct GeneratedCollision {
   std::array<unsigned, 3> injured = {};  // pedestrians, cyclists, motorists
   std::array<unsigned, 3> killed = {};   // likewise
   bool counts_killed = true;             // whether the line has the number of persons killed
-  std::array<std::string_view, kFactors> factors = {};
-  std::array<std::string_view, kFactors> vehicles = {};
+  std::array<std::string_view, kMostFactors> factors = {};
+  std::array<std::string_view, kMostFactors> vehicles = {};
 };
 
 class CollisionGenerator {

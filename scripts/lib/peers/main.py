@@ -1,13 +1,10 @@
-"""Counts words with Glaive and with Renoir, in turns: scripts/peers [--records N] [--turns N] [FORM...].
+"""Measures programs beside Renoir's, in turns: scripts/peers [--records N] [--turns N] [PROGRAM...].
 
 Both read the same file, and run on the same processors. Glaive's time is that of its report, from the first batch read to
 the last result out; Renoir's from the start of the execution to the last row. Rows are compared before any rate is told.
 """
 
 import argparse
-import collections
-import csv
-import json
 import os
 import pathlib
 import statistics
@@ -15,8 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+import programs
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-FORMS = ["associative", "plain", "count-window"]
 PATIENCE_SECONDS = 600
 
 
@@ -29,53 +27,28 @@ def run(processors, *command):
     return done.stdout
 
 
-def write_text(options, path):
-    """Writes a text of so many lines; returns how many bytes it has."""
-    exported = path.with_suffix(".csv")
-    run(os.sched_getaffinity(0), options.glaive, "--progress=never", f"--records={options.records}", f"--export-input={exported}")
-    with open(exported, encoding="utf-8", newline="") as rows, open(path, "w", encoding="utf-8") as text:
-        for row in csv.DictReader(rows):
-            text.write(row["text"] + "\n")
-    exported.unlink()
-    return path.stat().st_size
-
-
-def of_glaive(options, form, processors, text, folder):
-    """Seconds, and how often each row comes."""
-    rows, report = folder / "glaive.csv", folder / "glaive.json"
-    run(processors, options.glaive, f"--form={form}", f"--executors={len(processors)}", f"--input={text}", f"--output={rows}",
-        "--join-output", f"--json={report}", "--progress=never")
-    with open(rows, encoding="utf-8", newline="") as lines:
-        counts = collections.Counter((row["key"], row["value"]) for row in csv.DictReader(lines))
-    return json.loads(report.read_text(encoding="utf-8"))["seconds"], counts
-
-
-def of_renoir(options, form, processors, text, folder):
-    """Likewise."""
-    rows = folder / "renoir.csv"
-    seconds = float(run(processors, options.renoir, form, len(processors), text, rows))
-    with open(rows, encoding="utf-8", newline="") as lines:
-        return seconds, collections.Counter(tuple(row) for row in csv.reader(lines))
-
-
 def shown(figures):
     """Their median, with the least and the largest."""
     return f"{statistics.median(figures):.2f} ({min(figures):.2f} to {max(figures):.2f})"
 
 
-def compare(options, form, processors, text, megabytes, folder):
+def compare(options, program, processors, file, folder):
     """Prints the rates of both, and how many times as fast Glaive is; raises if their rows differ."""
+    megabytes = file.stat().st_size / 1e6
     seconds = {"glaive": [], "renoir": []}
     for _ in range(options.turns):
-        rows = {}
-        for name, measure in (("glaive", of_glaive), ("renoir", of_renoir)):
-            taken, rows[name] = measure(options, form, processors, text, folder)
-            seconds[name].append(taken)
-        if rows["glaive"] != rows["renoir"]:
-            different = (rows["glaive"] - rows["renoir"]) + (rows["renoir"] - rows["glaive"])
-            raise RuntimeError(f"{form}: rows differ, such as {different.most_common(3)}")
+        flags = program.flags(file, len(processors), folder)
+        run(processors, options.bin / program.binary, "--progress=never", *flags)
+        seconds["glaive"].append(program.seconds(folder))
+        ours = program.rows(folder)
+        rows = folder / "renoir.csv"
+        seconds["renoir"].append(float(run(processors, options.renoir, program.name, len(processors), file, rows)))
+        theirs = program.rows_of_renoir(rows)
+        if ours != theirs:
+            different = (ours - theirs) + (theirs - ours)
+            raise RuntimeError(f"{program.name}: rows differ, such as {different.most_common(3)}")
     ratios = [theirs / ours for ours, theirs in zip(seconds["glaive"], seconds["renoir"])]
-    print(f"{form}, {len(processors)} processor{'s' if len(processors) > 1 else ''}: glaive "
+    print(f"{program.name}, {len(processors)} processor{'s' if len(processors) > 1 else ''}: glaive "
           f"{shown([megabytes / s for s in seconds['glaive']])} MB/s, renoir "
           f"{shown([megabytes / s for s in seconds['renoir']])} MB/s, ratio {shown(ratios)}", flush=True)
 
@@ -84,25 +57,29 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/peers", description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--glaive", type=pathlib.Path, default=ROOT / "build/release/bin/wordcount")
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
     parser.add_argument("--renoir", type=pathlib.Path, default=ROOT / "build/peers/release/glaive_peer_renoir")
-    parser.add_argument("forms", nargs="*", metavar="FORM")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     options = parser.parse_args()
-    for form in options.forms:
-        if form not in FORMS:
-            parser.error(f"there is no form '{form}': associative, plain or count-window")
+    names = [program.name for program in programs.ALL]
+    for name in options.programs:
+        if name not in names:
+            parser.error(f"there is no program '{name}': {', '.join(names[:-1])} or {names[-1]}")
     if options.records < 1 or options.turns < 1:
         parser.error("--records and --turns must be at least 1")
     available = sorted(os.sched_getaffinity(0))
-    with tempfile.TemporaryDirectory(prefix="glaive_peers_") as name:
-        folder = pathlib.Path(name)
-        text = folder / "lines.txt"
-        megabytes = write_text(options, text) / 1e6
-        print(f"{options.records} lines, {megabytes:.0f} MB; medians of {options.turns} turns, and least to largest")
-        for form in options.forms or FORMS:
+    print(f"{options.records} records; medians of {options.turns} turns, and least to largest", flush=True)
+    for program in programs.ALL:
+        if options.programs and program.name not in options.programs:
+            continue
+        with tempfile.TemporaryDirectory(prefix="glaive_peers_") as name:
+            folder = pathlib.Path(name)
+            run(set(available), options.bin / program.binary, "--progress=never", f"--records={options.records}",
+                f"--export-input={folder / 'exported.csv'}")
+            file = program.file_of(folder / "exported.csv")
             for count in (1, 2):
                 if count <= len(available):
-                    compare(options, form, set(available[:count]), text, megabytes, folder)
+                    compare(options, program, set(available[:count]), file, folder)
 
 
 if __name__ == "__main__":
