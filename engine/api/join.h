@@ -122,13 +122,14 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
   /// The stream of the results; see KeptParts.
   template <typename LeftKeep, typename RightKeep>
   auto Keeping(LeftKeep left_keep, RightKeep right_keep) && {
-    auto left = Shipped<typename Method::Ship, /*kIsLeft=*/true, kHasLateSink>(std::move(left_), std::move(left_key_),
-                                                                               std::move(left_keep));
-    auto right = Shipped<typename Method::Ship, /*kIsLeft=*/false, kHasLateSink>(
+    auto left = ShippedBy<typename Method::Ship, /*kIsLeft=*/true, kHasLateSink>(std::move(left_), std::move(left_key_),
+                                                                                 std::move(left_keep));
+    auto right = ShippedBy<typename Method::Ship, /*kIsLeft=*/false, kHasLateSink>(
         std::move(right_), std::move(right_key_), std::move(right_keep));
     using LeftSide = SideOf<decltype(left)>;
     using RightSide = SideOf<decltype(right)>;
     using Plan = JoinPlan<LeftSide, RightSide, W, kKind, typename Method::Local>;
+    constexpr bool kAllAtEnd = std::is_same_v<W, Unbounded> && std::is_same_v<typename Method::Local, SortMerge>;
     return ResultsOf<typename Plan::Row, !std::is_same_v<W, Unbounded>>(std::make_shared<const JoinVertex<Plan>>(
         Plan{.left = {.origin = std::move(left.origin),
                       .chain = std::move(left.chain),
@@ -136,14 +137,16 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
                       .keep = std::move(left.keep),
                       .allowed_lateness_ms = Left::Origin::kFromSource ? allowed_lateness_ms_ : 0,
                       .late_sink = LateSinkOf<LeftSide>(left_late_sink_),
-                      .scope = Method::kScope},
+                      .scope = Method::kScope,
+                      .all_at_end = kAllAtEnd},
              .right = {.origin = std::move(right.origin),
                        .chain = std::move(right.chain),
                        .key = std::move(right.key),
                        .keep = std::move(right.keep),
                        .allowed_lateness_ms = Right::Origin::kFromSource ? allowed_lateness_ms_ : 0,
                        .late_sink = LateSinkOf<RightSide>(right_late_sink_),
-                       .scope = Method::kScope},
+                       .scope = Method::kScope,
+                       .all_at_end = kAllAtEnd},
              .window = window_}));
   }
 
@@ -173,6 +176,7 @@ class KeyedJoin {
   auto Ship(S /*ship*/) && {
     constexpr bool kIsOne = std::is_same_v<S, BothByKey> || std::is_same_v<S, RightToAll>;
     static_assert(kIsOne, "glaive: Ship() takes BothByKey{} or RightToAll{}; leave it out for a late merge");
+    static_assert(std::is_same_v<typename Method::Ship, LateMerge>, "glaive: a join has one Ship()");
     constexpr bool kHasIt = kKind != JoinKind::kFull || !std::is_same_v<S, RightToAll>;
     static_assert(kHasIt,
                   "glaive: FullJoin() has no Ship(RightToAll{}), since no executor could tell that a right record has "
@@ -283,6 +287,8 @@ class JoinedStreams {
   GLAIVE_WRONG_ORDER(Filter, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
   GLAIVE_WRONG_ORDER(Map, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
   GLAIVE_WRONG_ORDER(Window, "glaive: a join needs keys: call On(...) before Window()")
+  GLAIVE_WRONG_ORDER(Ship, "glaive: a join needs keys: call On(...) before Ship()")
+  GLAIVE_WRONG_ORDER(Local, "glaive: a join needs keys: call On(...) before Local()")
   GLAIVE_WRONG_ORDER(To, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
 
  private:

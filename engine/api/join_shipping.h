@@ -8,11 +8,12 @@
 //   .Local(HashJoin{})      a hash table of one side, in which the other one is probed. The default
 //   .Local(SortMerge{})     both sides sorted by the hashes of their keys. Without windows, at the end of the stream
 //
-// Late merge suits most joins. An exchange brings each record sooner, with its next message rather than with its epoch.
-// RightToAll pays where the right stream is small: the left one, however large, stays where it is. Sorting pays where a
-// window's tuples are far more than fit the cache.
+// RightToAll is for a small right stream: the left one, however large, stays where it is, and the results of a key lie
+// on several executors. FullJoin and sessions have no RightToAll. Sessions have no SortMerge, and Within has neither
+// Ship nor Local.
 //
-// With LateTo, an exchange moves whole records, since the sink of late records shows them whole.
+// With LateTo, an exchange moves whole records, since the sink of late records shows them whole. With RightToAll, each
+// executor counts its copy of a right record: as accepted, or as late, and then writes it to the sink.
 //
 //   Join(From(trades), From(rates)).On(&Trade::currency, &Rate::currency).Ship(RightToAll{}).Window(Tumbling{...})
 #pragma once
@@ -41,8 +42,9 @@ struct JoinMethod {
   using Ship = ShipT;
   using Local = LocalT;
   static constexpr bool kIsDefault = std::is_same_v<Ship, LateMerge> && std::is_same_v<Local, HashJoin>;
-  static constexpr StageScope kScope =
-      std::is_same_v<Ship, LateMerge> ? StageScope::kAllExecutors : StageScope::kOwnExecutor;
+  static constexpr StageScope kScope = std::is_same_v<Ship, LateMerge>   ? StageScope::kAllExecutors
+                                       : std::is_same_v<Ship, BothByKey> ? StageScope::kOwnExecutor
+                                                                         : StageScope::kOwnState;
 };
 
 /// The key of a JoinedRecord or a KeyedRecord.
@@ -71,14 +73,14 @@ struct ShippedSide {
 
 /// Without an exchange.
 template <typename Input, typename Key, typename Keep>
-auto Unmoved(Input input, Key key, Keep keep) {
+auto UnmovedSide(Input input, Key key, Keep keep) {
   return ShippedSide<typename Input::Origin, typename Input::Chain, Key, Keep>{
       std::move(input.origin), std::move(input.chain), std::move(key), std::move(keep)};
 }
 
 /// Moved by an exchange, whose route is made by `route_by(key)`: whole records, or of each its key and kept part.
 template <bool kWhole, typename Input, typename Key, typename Keep, typename RouteFn>
-auto Moved(Input input, Key key, Keep keep, const RouteFn& route_by) {
+auto MovedSide(Input input, Key key, Keep keep, const RouteFn& route_by) {
   using Record = typename Input::Record;
   if constexpr (kWhole) {
     auto origin = Exchanged(std::move(input.origin), std::move(input.chain), route_by(key));
@@ -99,14 +101,14 @@ auto Moved(Input input, Key key, Keep keep, const RouteFn& route_by) {
 
 /// The left or the right side of a join, moved as `Ship` says.
 template <typename Ship, bool kIsLeft, bool kWhole, typename Input, typename Key, typename Keep>
-auto Shipped(Input input, Key key, Keep keep) {
+auto ShippedBy(Input input, Key key, Keep keep) {
   if constexpr (std::is_same_v<Ship, BothByKey>) {
-    return Moved<kWhole>(std::move(input), std::move(key), std::move(keep),
-                         [](auto by) { return ByKey<decltype(by)>{std::move(by)}; });
+    return MovedSide<kWhole>(std::move(input), std::move(key), std::move(keep),
+                             [](auto by) { return ByKey<decltype(by)>{std::move(by)}; });
   } else if constexpr (std::is_same_v<Ship, RightToAll> && !kIsLeft) {
-    return Moved<kWhole>(std::move(input), std::move(key), std::move(keep), [](const auto&) { return ToAll{}; });
+    return MovedSide<kWhole>(std::move(input), std::move(key), std::move(keep), [](const auto&) { return ToAll{}; });
   } else {
-    return Unmoved(std::move(input), std::move(key), std::move(keep));
+    return UnmovedSide(std::move(input), std::move(key), std::move(keep));
   }
 }
 

@@ -97,7 +97,7 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
   AggregationStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, MembersOf(context, plan.scope).count, {plan.origin.vertex->delay_ms()}) {}
+        progress_(windows_, ProgressMembers(context, plan.scope).count, {plan.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;

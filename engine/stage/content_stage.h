@@ -83,7 +83,7 @@ class ContentStage final : public Producer<typename Plan::Row>, public Described
   ContentStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, MembersOf(context, plan.input.scope).count, {plan.input.origin.vertex->delay_ms()}) {}
+        progress_(windows_, ProgressMembers(context, plan.input.scope).count, {plan.input.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;

@@ -49,8 +49,8 @@ struct JoinSide {
   static constexpr bool kHasLateSink = kHasLateSinkT;
   static constexpr bool kFromSource = OriginT::kFromSource;
 
-  /// Pairs without windows are results at once.
-  static constexpr bool has_results_at_end() { return false; }
+  /// Pairs without windows are results at once, unless both sides are sorted first.
+  bool has_results_at_end() const { return all_at_end; }
 
   Key MakeKey(const Record& record) const { return std::invoke(key, record); }
   Kept MakeInput(const Record& record, std::int64_t event_time_ms) const {
@@ -71,6 +71,7 @@ struct JoinSide {
   std::int64_t allowed_lateness_ms = 0;                 // by which watermarks are held back
   SinkFactory<LateRecord<Record>> late_sink = nullptr;  // null unless kHasLateSink
   StageScope scope = StageScope::kAllExecutors;
+  bool all_at_end = false;  // whether no result comes before the end of the stream
 };
 
 /// How an executor finds the pairs of the tuples that it has: by a hash table, or by sorting both sides.

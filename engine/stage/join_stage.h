@@ -113,7 +113,7 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
   JoinStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, MembersOf(context, plan.left.scope).count,
+        progress_(windows_, ProgressMembers(context, plan.left.scope).count,
                   {plan.left.origin.vertex->delay_ms(), plan.right.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;

@@ -1,14 +1,13 @@
 // SortMergeJoin: joins the tuples of a window by sorting both sides and reading them side by side.
 //
-//    left    17 17 42 58          by the hashes of their keys, ascending
-//    right   17 42 42 90
-//            └┬─┘└┬──┘ └─► tuples without a partner
-//             pairs
+//    left    17 17 42 58          the hashes of their keys, ascending
+//    right   17 42 42    90
+//            pairs       58 and 90 have no partner
 //
-// Both sides are sorted in memory of the state, which takes 32 bytes a tuple meanwhile: runs of kRunTuples are sorted
-// each in one piece, then merged two by two (Graefe, "Query evaluation techniques", 1993, sections 3.1 and 5.2). Tuples
-// are read and written in sequence, so that a window larger than the cache takes no cache miss a tuple, and no index
-// has to be built. Tuples whose keys share a hash are compared by their keys.
+// Both sides are sorted in memory of the state, which takes 32 bytes a tuple meanwhile: runs of kMostRunTuples at most
+// are sorted each in one piece, then merged two by two (Graefe, "Query evaluation techniques", 1993, sections 3.1
+// and 5.2). No index is built. Tuples whose keys share a hash are compared by their keys. A sliding window sorts all of
+// its tuples, also those that the window before it had.
 //
 //   status = SortMergeJoin<typename Plan::Rows>(memory, left, right, log, [&] { pace.Step(fiber); }, emit_pair);
 #pragma once
@@ -58,8 +57,9 @@ class SortedTuples {
                    return absl::OkStatus();
                  })
         .IgnoreError();
-    sorted.SortRuns(pause);
-    for (std::size_t run = kRunTuples; run < count; run *= 2) {
+    const std::size_t run_tuples = std::min<std::size_t>(kMostRunTuples, memory.thresholds().entries_per_turn);
+    sorted.SortRuns(run_tuples, pause);
+    for (std::size_t run = run_tuples; run < count; run *= 2) {
       sorted.MergeRuns(run, pause);
     }
     return sorted;
@@ -70,7 +70,7 @@ class SortedTuples {
 
  private:
   /// About 50 µs of work, during which the fiber does not yield.
-  static constexpr std::size_t kRunTuples = 1024;
+  static constexpr std::size_t kMostRunTuples = 1024;
 
   SortedTuples(state::Block block, std::size_t count)
       : block_(block), tuples_(reinterpret_cast<Tuple*>(block.data), count), merged_(tuples_.data() + count, count) {}
@@ -78,9 +78,9 @@ class SortedTuples {
   static bool Precedes(const Tuple& a, const Tuple& b) { return a.hash < b.hash; }
 
   template <typename PauseFn>
-  void SortRuns(const PauseFn& pause) {
+  void SortRuns(std::size_t run_tuples, const PauseFn& pause) {
     for (std::span<Tuple> rest = tuples_; !rest.empty();) {
-      const std::span<Tuple> run = rest.first(std::min(rest.size(), kRunTuples));
+      const std::span<Tuple> run = rest.first(std::min(rest.size(), run_tuples));
       std::ranges::sort(run, Precedes);
       std::ranges::for_each(run, [&](const Tuple&) { pause(); });
       rest = rest.subspan(run.size());
@@ -164,11 +164,14 @@ absl::Status SortMergeJoin(state::StateMemory& memory, const Left& left, const R
     sorted_left->Release(memory);
     return sorted_right.status();
   }
-  /// Takes the tuples of a hash from the front of `rest`, which has none of a smaller one.
-  const auto take = [](auto& rest, std::uint64_t hash) {
-    const auto end = std::ranges::find_if(rest, [hash](const auto& tuple) { return tuple.hash != hash; });
-    const auto taken = rest.first(static_cast<std::size_t>(end - rest.begin()));
-    rest = rest.subspan(taken.size());
+  // Takes the tuples of a hash from the front of `rest`, which has none of a smaller one.
+  const auto take = [&pause](auto& rest, std::uint64_t hash) {
+    std::size_t count = 0;
+    for (; count < rest.size() && rest[count].hash == hash; ++count) {
+      pause();
+    }
+    const auto taken = rest.first(count);
+    rest = rest.subspan(count);
     return taken;
   };
   absl::Status status;

@@ -2,7 +2,8 @@
 //
 // As a consumer it runs the chain on batches, folds the resulting records into the store, and ends epochs, in the
 // producer's fiber. As a target of deltas it merges the entries that other executors have sent, in the receiving fiber.
-// Where all records of a key are on one executor already, it is no input of the query: no executor sends it deltas.
+// Where all records of a key are on one executor already, it is no input of the query: no executor sends it deltas
+// (stage_scope.h).
 // Owned by its stage, used by its executor's thread alone.
 //
 //   1. A watermark is passed on only behind all records that it covers (invariant I3).
@@ -43,6 +44,7 @@
 #include "engine/window/windows.h"
 #include "rdma/base/prefetch.h"
 #include "state/epoch/delta_reader.h"
+#include "state/store/fragment.h"
 
 namespace glaive::engine {
 
@@ -66,9 +68,9 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
       }
       late_sink = *std::move(opened);
     }
-    const StageMembers members = MembersOf(context, plan.scope);
-    const bool sends = plan.scope == StageScope::kAllExecutors;
-    const std::uint32_t number = graph.next_input();
+    const StageMembers members = StateMembers(context, plan.scope);
+    const bool sends = plan.scope != StageScope::kOwnExecutor;
+    const std::uint32_t number = graph.next_input();  // of nothing that is sent, unless this input sends
     auto store = Store::Create({.memory = context.memory,
                                 .pool = &context.mesh->segments(),
                                 .outbox = &graph.shipper().outbox(),
@@ -86,6 +88,10 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         new StageInput(plan, windows, progress, stage_input, stage, graph, std::move(late_sink), *std::move(store)));
     if (sends) {
       graph.AddInput(*input);
+    }
+    if (plan.scope == StageScope::kOwnState && context.executor_count > 1) {
+      input->markers_.emplace(context.mesh->segments(), graph.shipper().outbox(), context.self, context.executor_count,
+                              context.geometries[number], Store::kMostEntryBytes, number, context.delta_observer);
     }
     graph.OutputOf(*plan.origin.vertex).Add(*input);
     return input;
@@ -229,7 +235,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
 
   StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
              const DescribedState& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
-      : DeltaTarget(graph.context(), MembersOf(graph.context(), plan.scope).count, graph.next_input(),
+      : DeltaTarget(graph.context(), ProgressMembers(graph.context(), plan.scope).count, graph.next_input(),
                     Store::kEntryBytes),
         plan_(&plan),
         context_(&graph.context()),
@@ -242,7 +248,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         take_pace_(context_->memory->thresholds().slices_per_turn),
         merge_pace_(context_->memory->thresholds().slices_per_turn),
         progress_(
-            {.self = MembersOf(*context_, plan.scope).self,
+            {.self = ProgressMembers(*context_, plan.scope).self,
              .input = stage_input,
              .of_results = !Plan::kFromSource,
              .policy = plan.has_results_at_end() ? context_->epoch_policy.ForResultsAtEnd() : context_->epoch_policy,
@@ -261,7 +267,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   void OnControl(Fiber& fiber, const EndOfStream& /*end*/) {
     progress_.OnEnd(context_->clock->NowNanos());
     EndEpoch(fiber);
-    if (plan_->scope == StageScope::kAllExecutors) {
+    if (plan_->scope != StageScope::kOwnExecutor) {
       shipper_->EndInput();
     }
     context_->Require(fiber, late_.Finish(Waiting(fiber)));
@@ -388,12 +394,12 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     }
   }
 
-  /// Seals the fragment, a leader at a time; waits while there is no segment for a marker.
+  /// Seals the fragment, or a marker alone, a leader at a time; waits while there is no segment for a marker.
   void EndEpoch(Fiber& fiber) {
     ReadOut(fiber);
     const state::EpochMarker marker = progress_.EndEpoch(context_->clock->NowNanos());
     context_->live->epochs.fetch_add(1, std::memory_order_relaxed);
-    state::Fragment* const fragment = store_.fragment();
+    state::Fragment* const fragment = markers_ ? &*markers_ : store_.fragment();
     if (fragment == nullptr) {
       return;
     }
@@ -412,6 +418,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   Windows windows_;
   LateOutput<typename Plan::Record> late_;
   Store store_;
+  std::optional<state::Fragment> markers_;  // where entries stay and markers do not
   FoldLoop<Plan> fold_loop_;
   Pace take_pace_;   // of the producer's fiber, by slices
   Pace merge_pace_;  // of the receiving fiber

@@ -1,10 +1,16 @@
-// StageScope: on which executors a stage finds records that belong together.
+// StageScope: where a stage finds the records that belong together, and whose flows its windows wait for.
 //
-//   kAllExecutors   on any: each executor sends the changes that it makes to the leaders of the keys (late merge)
-//   kOwnExecutor    on one, behind an exchange: its state stays there, as in a run of one executor, and fires by the
-//                   watermarks of its own flows
+//                   records of a key        an executor's state             windows wait for the flows of
+//   kAllExecutors   on any executor         merged at the leaders of keys   all executors
+//   kOwnState       meet on each executor   stays there                     all executors
+//   kOwnExecutor    on one executor         stays there                     this executor alone
 //
-//   StageProgress progress(windows, MembersOf(context, plan.scope).count);
+// Behind an exchange by key a stage is kOwnExecutor: its flows come out of the exchange, so they are as late as the
+// slowest sender. Of a join whose right stream is copied to all executors the left flow does not come out of an
+// exchange. So such a stage is kOwnState: an executor whose left flow is idle goes on with those of other executors, of
+// which the markers of epochs tell.
+//
+//   StageProgress progress(windows, ProgressMembers(context, plan.scope).count);
 #pragma once
 
 #include <cstdint>
@@ -17,22 +23,26 @@
 
 namespace glaive::engine {
 
-enum class StageScope : std::uint8_t { kAllExecutors, kOwnExecutor };
+enum class StageScope : std::uint8_t { kAllExecutors, kOwnState, kOwnExecutor };
 
-/// The executors that merge what each other have of a stage.
+/// Executors that merge each other's state, or wait for each other's flows.
 struct StageMembers {
   ExecutorId self{};  ///< this one's number among them
   std::uint32_t count = 1;
 };
 
-inline StageMembers MembersOf(const TaskContext& context, StageScope scope) {
-  return scope == StageScope::kOwnExecutor ? StageMembers{}
-                                           : StageMembers{.self = context.self, .count = context.executor_count};
+inline StageMembers StateMembers(const TaskContext& context, StageScope scope) {
+  return scope == StageScope::kAllExecutors ? StageMembers{.self = context.self, .count = context.executor_count}
+                                            : StageMembers{};
+}
+inline StageMembers ProgressMembers(const TaskContext& context, StageScope scope) {
+  return scope != StageScope::kOwnExecutor ? StageMembers{.self = context.self, .count = context.executor_count}
+                                           : StageMembers{};
 }
 
-/// As MembersOf: how many, in a run of `executors`.
+/// How many executors merge each other's state, in a run of `executors`.
 inline std::uint32_t MergersOf(StageScope scope, std::uint32_t executors) {
-  return scope == StageScope::kOwnExecutor ? 1 : executors;
+  return scope == StageScope::kAllExecutors ? executors : 1;
 }
 
 /// The query's inputs of a stage that takes in `shapes`: those that executors send each other messages for.

@@ -167,7 +167,7 @@ Action ActionOf(const Visit& visit) {
 }
 
 /// 2 to 31 letters.
-std::string_view NameOf(const Visit& visit) {
+std::string_view UserNameOf(const Visit& visit) {
   constexpr std::string_view kName = "abcdefghijklmnopqrstuvwxyzabcdefghi";
   return kName.substr(static_cast<std::size_t>(visit.time_ms & 3), 2 + visit.user * 11 % 30);
 }
@@ -180,7 +180,7 @@ Facets FacetsOf(const std::vector<Visit>& visits) {
   std::set<std::pair<std::uint8_t, std::uint8_t>> actions;
   std::set<std::uint8_t> times;
   for (const Visit& visit : visits) {
-    names.emplace(NameOf(visit));
+    names.emplace(UserNameOf(visit));
     actions.emplace(ActionOf(visit).kind, ActionOf(visit).place);
     times.insert(static_cast<std::uint8_t>(visit.time_ms));
   }
@@ -205,8 +205,8 @@ void ExpectFacets(const W& window, std::int64_t size_ms, std::int64_t slide_ms) 
             .Window(window)
             .LateTo(Collect(late))
             .Aggregate(Several{Distinct{&Visit::user}, Count{},
-                               Distinct{[](const Visit& visit) { return Text(NameOf(visit)); }}, Distinct{&ActionOf},
-                               Max{&Visit::user},
+                               Distinct{[](const Visit& visit) { return Text(UserNameOf(visit)); }},
+                               Distinct{&ActionOf}, Max{&Visit::user},
                                Distinct{[](const Visit& visit) { return static_cast<std::uint8_t>(visit.time_ms); }}})
             .To(Collect(rows));
     std::vector<ExecutorMetrics> metrics;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/api/generated.h"
@@ -18,6 +19,9 @@
 
 namespace glaive::engine {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 auto Records() { return From(TestSource({.records = 1})); }
 
@@ -96,6 +100,30 @@ TEST(Explain, OfOneExecutorNothingMoves) {
    6  sink of 4 (records of 32 bytes)
         no steps before it
 )");
+}
+
+TEST(Explain, SaysThatAStageMergesNothingBehindAnExchangeByKey) {
+  const auto records = Records();
+  const std::unique_ptr<Query> query = Together(Stream(records)
+                                                    .KeyBy(&TestRecord::key)
+                                                    .Partition()
+                                                    .Window(Tumbling{absl::Seconds(1)})
+                                                    .Aggregate(Count{})
+                                                    .To(Discard{}),
+                                                Join(Stream(records), Stream(records))
+                                                    .On(&TestRecord::key, &TestRecord::key)
+                                                    .Ship(RightToAll{})
+                                                    .Local(SortMerge{})
+                                                    .Window(Tumbling{absl::Seconds(1)})
+                                                    .Keep(&TestRecord::kind, &TestRecord::kind)
+                                                    .To(Discard{}));
+  const std::string plan = query->Explain(2);
+  EXPECT_THAT(plan, HasSubstr("each record moves to the leader of its key, with its event time\n"));
+  EXPECT_THAT(plan, HasSubstr("each record moves to every executor, with its event time\n"));
+  EXPECT_THAT(plan, HasSubstr(", by sorting\n"));
+  EXPECT_THAT(plan, HasSubstr("        by a key of 8 bytes, in the executor's own state\n"));
+  EXPECT_THAT(plan, HasSubstr("        left: by a key of 8 bytes, in the executor's own state\n"));
+  EXPECT_THAT(plan, Not(HasSubstr("merged late")));
 }
 
 TEST(Explain, ShowsWhereStatesOfKeysLieAndThatRecordsMoveOnce) {

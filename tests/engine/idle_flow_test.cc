@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 
+#include "engine/api/join.h"
 #include "engine/api/stream.h"
 #include "engine/sink/sink.h"
 #include "engine/source/source.h"
@@ -29,8 +31,9 @@ constexpr std::uint64_t kAfterSilence = 40;  // late records, and as many that a
 
 // What sources and sinks of a run know of each other.
 struct Stage {
-  std::vector<std::uint32_t> silent;    // executors
-  std::atomic<std::uint32_t> fired{0};  // leaders that have rows of kFiredMs
+  std::vector<std::uint32_t> silent;  // executors
+  std::int64_t fired_ms = kFiredMs;
+  std::atomic<std::uint32_t> fired{0};  // executors that have rows of windows that end at fired_ms or later
   std::atomic<bool> gave_up{false};
 };
 
@@ -99,7 +102,7 @@ class PausingSource final : public Source<TestRecord> {
   std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(60);
 };
 
-// Keeps the rows, and notes the first one of kFiredMs.
+// Keeps the rows, and notes the first one of fired_ms.
 class WatchingSink final : public Sink<TestRow> {
  public:
   WatchingSink(Stage& stage, std::vector<TestRow>& rows) : stage_(&stage), rows_(&rows) {}
@@ -107,7 +110,7 @@ class WatchingSink final : public Sink<TestRow> {
   absl::Status Write(std::span<const TestRow> rows) override {
     for (const TestRow& row : rows) {
       rows_->push_back(row);
-      if (row.window_end_ms >= kFiredMs && !noted_) {
+      if (row.window_end_ms >= stage_->fired_ms && !noted_) {
         noted_ = true;
         ++stage_->fired;
       }
@@ -134,12 +137,16 @@ struct Watching {
   }
 };
 
-std::unique_ptr<Query> CountQuery(const Workload& workload, Stage& stage, std::vector<std::vector<TestRow>>& rows) {
+auto PausingRecords(const Workload& workload, Stage& stage) {
   const auto open = [workload,
                      &stage](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
     return std::make_unique<PausingSource>(workload, stage, Value(context.executor));
   };
-  return From(SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime})
+  return From(SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime});
+}
+
+std::unique_ptr<Query> CountQuery(const Workload& workload, Stage& stage, std::vector<std::vector<TestRow>>& rows) {
+  return PausingRecords(workload, stage)
       .KeyBy(&TestRecord::key)
       .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
       .Aggregate(Count{})
@@ -209,6 +216,30 @@ TEST_P(IdleFlows, HoldNoWindowBackInAnyOrder) {
 INSTANTIATE_TEST_SUITE_P(OfThree, IdleFlows,
                          ::testing::Values(std::vector<std::uint32_t>{1}, std::vector<std::uint32_t>{0, 2}),
                          [](const auto& silent) { return absl::StrCat("Flow", absl::StrJoin(silent.param, "And")); });
+
+/// The right stream has ended, and the left flow of executor 1 is silent: its windows fire as those of executor 0 do.
+TEST(IdleJoin, OfAStreamAtAllExecutorsGoesOnWithTheOthers) {
+  const Workload workload{.nodes = 2, .records = 3'000, .idle_timeout_ns = 2'000'000};
+  Workload right = workload;
+  right.records = 500;
+  right.seed = 7;
+  Stage stage{.silent = {1}, .fired_ms = workload.window_ms};
+  std::vector<std::vector<TestRow>> rows(2);
+  const std::unique_ptr<Query> query =
+      Join(PausingRecords(workload, stage), From(TestSource(right)))
+          .On(&TestRecord::key, &TestRecord::key)
+          .Ship(RightToAll{})
+          .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
+          .Keep(&TestRecord::kind, &TestRecord::kind)
+          .Map([](const auto& pair) {
+            return TestRow{pair.window_start_ms, pair.window_end_ms, pair.key, std::get<0>(pair.value)};
+          })
+          .To(Watching{&stage, &rows});
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_FALSE(stage.gave_up) << "the windows of executor 1 waited for its silent flow";
+}
 
 }  // namespace
 }  // namespace glaive::engine

@@ -28,8 +28,8 @@ namespace {
 using ShippedPair = std::tuple<std::int64_t, std::uint64_t, std::optional<std::int64_t>, std::optional<std::int64_t>>;
 using ShippedPairs = std::multiset<ShippedPair>;
 
-constexpr std::int64_t kSizeMs = 1'000;
-constexpr std::int64_t kStepMs = 500;
+constexpr std::int64_t kShippedSizeMs = 1'000;
+constexpr std::int64_t kShippedStepMs = 500;
 
 class ShippedJoins : public OnEachShape {
  protected:
@@ -64,7 +64,7 @@ class ShippedJoins : public OnEachShape {
         return;
       }
       for (std::int64_t start_ms = record.event_time_ms / slide_ms * slide_ms;
-           start_ms + kSizeMs > record.event_time_ms; start_ms -= slide_ms) {
+           start_ms + kShippedSizeMs > record.event_time_ms; start_ms -= slide_ms) {
         groups[{start_ms, record.key}][side].push_back(record.event_time_ms);
       }
     };
@@ -115,7 +115,7 @@ class ShippedJoins : public OnEachShape {
     for (const auto& of_executor : rows) {
       for (const Row& row : of_executor) {
         const std::int64_t start_ms = slide_ms == 0 ? 0 : row.window_start_ms;
-        EXPECT_EQ(row.window_end_ms, slide_ms == 0 ? kMaxEventTimeMs : row.window_start_ms + kSizeMs);
+        EXPECT_EQ(row.window_end_ms, slide_ms == 0 ? kMaxEventTimeMs : row.window_start_ms + kShippedSizeMs);
         if constexpr (kOneSide) {
           found.insert({start_ms, row.key, row.value, std::nullopt});
         } else {
@@ -136,19 +136,19 @@ class ShippedJoins : public OnEachShape {
   }
 };
 
-const Tumbling kTumbling{absl::Milliseconds(kSizeMs)};
-const Sliding kSliding{absl::Milliseconds(kSizeMs), absl::Milliseconds(kStepMs)};
+const Tumbling kShippedTumbling{absl::Milliseconds(kShippedSizeMs)};
+const Sliding kShippedSliding{absl::Milliseconds(kShippedSizeMs), absl::Milliseconds(kShippedStepMs)};
 
 TEST_P(ShippedJoins, BothStreamsMoveByKey) {
-  const auto outcome =
-      ExpectPairs<JoinKind::kInner>(JoinByKey<JoinKind::kInner>().Ship(BothByKey{}).Window(kTumbling), kSizeMs);
+  const auto outcome = ExpectPairs<JoinKind::kInner>(
+      JoinByKey<JoinKind::kInner>().Ship(BothByKey{}).Window(kShippedTumbling), kShippedSizeMs);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::delta_entries), 0U) << "nothing is merged late";
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::exchanged_records) > 0, executors() > 1);
 }
 
 TEST_P(ShippedJoins, TheRightStreamMovesToAll) {
-  const auto outcome =
-      ExpectPairs<JoinKind::kLeft>(JoinByKey<JoinKind::kLeft>().Ship(RightToAll{}).Window(kSliding), kStepMs);
+  const auto outcome = ExpectPairs<JoinKind::kLeft>(
+      JoinByKey<JoinKind::kLeft>().Ship(RightToAll{}).Window(kShippedSliding), kShippedStepMs);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::delta_entries), 0U) << "the left stream stays where it is";
 }
 
@@ -157,12 +157,12 @@ TEST_P(ShippedJoins, TheRightStreamMovesToAllWithoutWindows) {
 }
 
 TEST_P(ShippedJoins, TheRightStreamMovesToAllAndIsSorted) {
-  ExpectPairs<JoinKind::kAnti>(JoinByKey<JoinKind::kAnti>().Ship(RightToAll{}).Local(SortMerge{}).Window(kTumbling),
-                               kSizeMs);
+  ExpectPairs<JoinKind::kAnti>(
+      JoinByKey<JoinKind::kAnti>().Ship(RightToAll{}).Local(SortMerge{}).Window(kShippedTumbling), kShippedSizeMs);
 }
 
 TEST_P(ShippedJoins, LateMergeWithSorting) {
-  ExpectPairs<JoinKind::kFull>(JoinByKey<JoinKind::kFull>().Local(SortMerge{}).Window(kSliding), kStepMs);
+  ExpectPairs<JoinKind::kFull>(JoinByKey<JoinKind::kFull>().Local(SortMerge{}).Window(kShippedSliding), kShippedStepMs);
 }
 
 TEST_P(ShippedJoins, SortingWithoutWindowsHasRowsAtTheEnd) {

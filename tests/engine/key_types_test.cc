@@ -291,7 +291,7 @@ TEST_P(JoinedKeysOf, FindTheirPartners) {
   }
 }
 
-std::string NameOf(const ::testing::TestParamInfo<KeysOf::ParamType>& shape) {
+std::string NameOfKeyShape(const ::testing::TestParamInfo<KeysOf::ParamType>& shape) {
   return absl::StrCat(std::get<0>(shape.param).name, "Nodes", std::get<1>(shape.param), "Executors",
                       std::get<2>(shape.param));
 }
@@ -305,9 +305,9 @@ auto OnSomeShapes(const std::vector<KeyType>& types) {
   return ::testing::Combine(::testing::ValuesIn(types), ::testing::ValuesIn(nodes), ::testing::ValuesIn(executors));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, KeysOf, OnSomeShapes(KeyTypes()), NameOf);
-INSTANTIATE_TEST_SUITE_P(Types, TextKeysOf, OnSomeShapes(TextKeyTypes()), NameOf);
-INSTANTIATE_TEST_SUITE_P(Types, JoinedKeysOf, OnSomeShapes(JoinedKeyTypes()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Types, KeysOf, OnSomeShapes(KeyTypes()), NameOfKeyShape);
+INSTANTIATE_TEST_SUITE_P(Types, TextKeysOf, OnSomeShapes(TextKeyTypes()), NameOfKeyShape);
+INSTANTIATE_TEST_SUITE_P(Types, JoinedKeysOf, OnSomeShapes(JoinedKeyTypes()), NameOfKeyShape);
 
 }  // namespace
 }  // namespace glaive::engine
