@@ -30,7 +30,7 @@ struct QueryParts {
 /// What a query's rows wait for.
 enum class RowsWaitFor : std::uint8_t {
   kInput,     ///< that its flows have passed their window, and the lateness that is allowed
-  kStages,    ///< likewise, but windows are of results of stages before
+  kStages,    ///< likewise, but windows are of results of stages before, or of records that have moved
   kNothing,   ///< pairs of unwindowed joins, and records that reach a sink without a window
   kOwnTimes,  ///< flows whose watermarks the query makes itself, which the simulation does not know
 };

@@ -18,7 +18,7 @@ using namespace engine;  // NOLINT(google-build-using-namespace): these queries 
 constexpr std::int64_t kShippedMs = 600;
 constexpr std::int64_t kShippedSlideMs = 200;
 
-/// `expect` is given both sides.
+/// `expect` is given both sides. The inputs of the join are none of the sources where an exchange stands before one.
 CatalogueEntry ShippedJoin(
     std::string_view name, std::string_view join, std::string_view window, std::string_view key,
     std::vector<std::string_view> operators, RowsWaitFor rows_wait_for,
@@ -71,12 +71,13 @@ std::vector<CatalogueEntry> ShippedJoinQueries() {
               }),
           ShippedJoin(
               "sliding left join, the right stream at all executors", "left", "sliding", "8 bytes", {"Ship"},
-              RowsWaitFor::kInput,
+              RowsWaitFor::kStages,
               [](const QueryParts& parts) {
                 return LeftJoin(FirstOfAll(parts), SecondOfAll(parts))
                     .On(&Event::key, &Event::key)
                     .Ship(RightToAll{})
                     .Window(Sliding{Millis(kShippedMs), Millis(kShippedSlideMs)})
+                    .AllowedLateness(Millis(parts.lateness_ms))
                     .Keep(&Event::amount, &Event::amount)
                     .To(StoreRows{parts.rows});
               },
@@ -85,7 +86,7 @@ std::vector<CatalogueEntry> ShippedJoinQueries() {
               }),
           ShippedJoin(
               "unwindowed semi join, the right stream at all executors", "semi", "unbounded", "8 bytes", {"Ship"},
-              RowsWaitFor::kNothing,
+              RowsWaitFor::kOwnTimes,
               [](const QueryParts& parts) {
                 return SemiJoin(FirstOfAll(parts), SecondOfAll(parts))
                     .On(&Event::key, &Event::key)
