@@ -87,7 +87,8 @@ class Fifo {
     std::uint64_t capacity;
   };
   /// How many lie in the Fifo itself, in place of what refers to a block.
-  static constexpr std::uint64_t kInside = alignof(T) <= alignof(Outside) ? sizeof(Outside) / sizeof(T) : 0;
+  static constexpr std::size_t kRoomInside = sizeof(Outside);  // bytes
+  static constexpr std::uint64_t kInside = alignof(T) <= alignof(Outside) ? kRoomInside / sizeof(T) : 0;
 
   T* data() { return has_block_ ? OutsideBlock().data : reinterpret_cast<T*>(storage_.data()); }
   const T* data() const { return has_block_ ? OutsideBlock().data : reinterpret_cast<const T*>(storage_.data()); }
@@ -130,7 +131,7 @@ class Fifo {
   std::uint64_t begin_ : 63 = 0;  // of the oldest one
   std::uint64_t has_block_ : 1 = 0;
   std::uint64_t size_ = 0;
-  alignas(Outside) std::array<std::byte, sizeof(Outside)> storage_{};  // the elements, or an Outside
+  alignas(Outside) std::array<std::byte, kRoomInside> storage_{};  // the elements, or an Outside
 };
 
 }  // namespace glaive::state

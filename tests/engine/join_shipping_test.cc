@@ -136,19 +136,19 @@ class ShippedJoins : public OnEachShape {
   }
 };
 
-const Tumbling kShippedTumbling{absl::Milliseconds(kShippedSizeMs)};
-const Sliding kShippedSliding{absl::Milliseconds(kShippedSizeMs), absl::Milliseconds(kShippedStepMs)};
+Tumbling ShippedTumbling() { return {absl::Milliseconds(kShippedSizeMs)}; }
+Sliding ShippedSliding() { return {absl::Milliseconds(kShippedSizeMs), absl::Milliseconds(kShippedStepMs)}; }
 
 TEST_P(ShippedJoins, BothStreamsMoveByKey) {
   const auto outcome = ExpectPairs<JoinKind::kInner>(
-      JoinByKey<JoinKind::kInner>().Ship(BothByKey{}).Window(kShippedTumbling), kShippedSizeMs);
+      JoinByKey<JoinKind::kInner>().Ship(BothByKey{}).Window(ShippedTumbling()), kShippedSizeMs);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::delta_entries), 0U) << "nothing is merged late";
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::exchanged_records) > 0, executors() > 1);
 }
 
 TEST_P(ShippedJoins, TheRightStreamMovesToAll) {
   const auto outcome = ExpectPairs<JoinKind::kLeft>(
-      JoinByKey<JoinKind::kLeft>().Ship(RightToAll{}).Window(kShippedSliding), kShippedStepMs);
+      JoinByKey<JoinKind::kLeft>().Ship(RightToAll{}).Window(ShippedSliding()), kShippedStepMs);
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::delta_entries), 0U) << "the left stream stays where it is";
 }
 
@@ -158,11 +158,12 @@ TEST_P(ShippedJoins, TheRightStreamMovesToAllWithoutWindows) {
 
 TEST_P(ShippedJoins, TheRightStreamMovesToAllAndIsSorted) {
   ExpectPairs<JoinKind::kAnti>(
-      JoinByKey<JoinKind::kAnti>().Ship(RightToAll{}).Local(SortMerge{}).Window(kShippedTumbling), kShippedSizeMs);
+      JoinByKey<JoinKind::kAnti>().Ship(RightToAll{}).Local(SortMerge{}).Window(ShippedTumbling()), kShippedSizeMs);
 }
 
 TEST_P(ShippedJoins, LateMergeWithSorting) {
-  ExpectPairs<JoinKind::kFull>(JoinByKey<JoinKind::kFull>().Local(SortMerge{}).Window(kShippedSliding), kShippedStepMs);
+  ExpectPairs<JoinKind::kFull>(JoinByKey<JoinKind::kFull>().Local(SortMerge{}).Window(ShippedSliding()),
+                               kShippedStepMs);
 }
 
 TEST_P(ShippedJoins, SortingWithoutWindowsHasRowsAtTheEnd) {
@@ -194,6 +195,9 @@ TEST_P(ShippedJoins, WholeRecordsOfSessionsMoveByKey) {
   const auto merged_late = run(JoinByKey<JoinKind::kInner>());
   EXPECT_GT(merged_late.size(), 100U) << "or this tests little";
   EXPECT_TRUE(SameElements(run(JoinByKey<JoinKind::kInner>().Ship(BothByKey{})), merged_late));
+  for (const auto& side : late) {
+    for (const auto& of_executor : side) EXPECT_TRUE(of_executor.empty()) << "the records are in order";
+  }
 }
 
 /// One key has all records, so that a sorted run is of one key, and no fiber may work on it for long.

@@ -38,7 +38,7 @@ TEST(NumberedElement, IsAnotherInEachSet) {
 TEST(NumberedElement, OfEqualTextsElsewhereIsEqualAndHashesAlike) {
   using Key = ElementKey<std::uint64_t, Mixed>;
   const std::string one = "a text that is not inline";
-  const std::string other = one;
+  const std::string other = "a text that is not inline";
   const Key a(3, Mixed::Of<2>(Text(one)));
   const Key b(3, Mixed::Of<2>(Text(other)));
   const KeyHash hash(1);
