@@ -1,7 +1,6 @@
 #include "queries/collisions/collisions_program.h"
 
 #include <algorithm>
-#include <iostream>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -114,30 +113,18 @@ absl::Status CollisionsProgram::CheckFlags(const engine::FlagSet& flags) const {
                                 std::string(kNames[question_].name), " go to --output"));
     }
   }
-  if (files_.input.empty()) {
-    return flags.WasGiven("on-bad-record")
-               ? wrong("--on-bad-record is about the lines of --input; leave it out without")
-               : absl::OkStatus();
-  }
-  for (const char* flag : {"records", "seed", "export-input"}) {
-    if (flags.WasGiven(flag)) {
-      return wrong(absl::StrCat("--", flag, " is about generated records; leave it out with --input"));
-    }
-  }
-  return absl::OkStatus();
+  constexpr std::array<std::string_view, 3> kOfGenerated = {"records", "seed", "export-input"};
+  return CheckFileFlags(flags, files_, kOfGenerated);
 }
 
 absl::StatusOr<engine::SourceSpec<Collision, engine::NoEventTime>> CollisionsProgram::MakeSource(
     const engine::EngineOptions& options, std::uint32_t executor_count) {
   if (!files_.input.empty()) {
-    absl::StatusOr<std::vector<engine::ListedFile>> files = engine::FindInputFiles(files_.input);
+    absl::StatusOr<std::vector<engine::ListedFile>> files = FindFiles(files_, options, executor_count);
     if (!files.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("--input: ", std::string(files.status().message())));
+      return files.status();
     }
     listed_ = *std::move(files);
-    if (options.cluster.rank.value_or(0) == 0) {
-      std::cout << "input " << files_.input << ": " << engine::DescribeSplit(listed_.size(), executor_count) << "\n";
-    }
     return CollisionFiles(listed_, {.on_bad_record = files_.on_bad_record});
   }
   const engine::BlockSourceOptions block{.block_records = records_, .total_records = records_};

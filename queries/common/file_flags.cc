@@ -1,5 +1,7 @@
 #include "queries/common/file_flags.h"
 
+#include <iostream>
+
 #include "absl/strings/str_cat.h"
 
 namespace glaive::queries {
@@ -22,20 +24,32 @@ void RegisterFileFlags(engine::FlagSet& flags, FileFlags& values, const std::str
       values.on_bad_record, {{"fail", engine::OnBadRecord::kFail}, {"skip", engine::OnBadRecord::kSkip}});
 }
 
-absl::Status CheckFileFlags(const engine::FlagSet& flags, const FileFlags& values) {
+absl::Status CheckFileFlags(const engine::FlagSet& flags, const FileFlags& values,
+                            std::span<const std::string_view> generated) {
   if (values.input.empty()) {
     return flags.WasGiven("on-bad-record")
                ? absl::InvalidArgumentError("--on-bad-record is about the lines of --input; leave it out without")
                : absl::OkStatus();
   }
-  for (const char* flag : {"records", "seconds", "seed", "keys", "key-distribution", "hot-key-share", "event-rate",
-                           "rate", "disorder", "idle-flows", "idle-for"}) {
+  for (const std::string_view flag : generated) {
     if (flags.WasGiven(flag)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--", flag, " describes generated records; leave it out with --input"));
+          absl::StrCat("--", std::string(flag), " is about generated records; leave it out with --input"));
     }
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<engine::ListedFile>> FindFiles(const FileFlags& values, const engine::EngineOptions& options,
+                                                          std::uint32_t executor_count) {
+  absl::StatusOr<std::vector<engine::ListedFile>> files = engine::FindInputFiles(values.input);
+  if (!files.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--input: ", std::string(files.status().message())));
+  }
+  if (options.cluster.rank.value_or(0) == 0) {
+    std::cout << "input " << values.input << ": " << engine::DescribeSplit(files->size(), executor_count) << "\n";
+  }
+  return files;
 }
 
 }  // namespace glaive::queries

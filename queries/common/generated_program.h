@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -103,12 +102,9 @@ class GeneratedProgram : public engine::QueryProgram, public engine::RunCheck {
     if (files_.input.empty()) {
       return BuildQuery(MakeSource(), *sinks_);
     }
-    const absl::StatusOr<std::vector<engine::ListedFile>> files = engine::FindInputFiles(files_.input);
+    const absl::StatusOr<std::vector<engine::ListedFile>> files = FindFiles(files_, options, executor_count);
     if (!files.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("--input: ", files.status().message()));
-    }
-    if (options.cluster.rank.value_or(0) == 0) {
-      std::cout << "input " << files_.input << ": " << engine::DescribeSplit(files->size(), executor_count) << "\n";
+      return files.status();
     }
     return BuildQuery(
         ReadFiles(*files, {.on_bad_record = files_.on_bad_record, .watermark_every = input_.watermark_every}), *sinks_);

@@ -1,7 +1,6 @@
 #include "queries/wordcount/wordcount_program.h"
 
 #include <algorithm>
-#include <iostream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -96,9 +95,9 @@ absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const eng
     }
   }
   if (!files_.input.empty()) {
-    absl::StatusOr<std::vector<engine::ListedFile>> files = engine::FindInputFiles(files_.input);
+    absl::StatusOr<std::vector<engine::ListedFile>> files = FindFiles(files_, options, executor_count);
     if (!files.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("--input: ", std::string(files.status().message())));
+      return files.status();
     }
     listed_ = *std::move(files);
   }
@@ -111,9 +110,6 @@ absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const eng
     form.allowed_lateness = absl::Milliseconds(input_.allowed_lateness_ms());
     return BuildWordcount(
         form, GeneratedSource<TextLine, TextLineTime>(generator, input_, MakeBlock(input_, window_ms())), *sinks_);
-  }
-  if (options.cluster.rank.value_or(0) == 0) {
-    std::cout << "input " << files_.input << ": " << engine::DescribeSplit(listed_.size(), executor_count) << "\n";
   }
   return BuildWordcountOfFiles(options_.form, listed_,
                                {.on_bad_record = files_.on_bad_record, .watermark_every = input_.watermark_every},
