@@ -31,7 +31,6 @@
 #include "absl/time/time.h"
 
 #include "engine/api/join_parts.h"
-#include "engine/api/join_shipping.h"
 #include "engine/api/keyed_stream.h"
 #include "engine/api/stream.h"
 #include "engine/api/timed_stream.h"

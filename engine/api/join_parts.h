@@ -31,6 +31,14 @@ class JoinInput {
 template <typename Origin, typename Chain>
 JoinInput(Stream<Origin, Chain>) -> JoinInput<Origin, Chain>;
 
+/// The key of a JoinedRecord or a KeyedRecord.
+struct KeyOfJoined {
+  template <typename Joined>
+  const auto& operator()(const Joined& joined) const {
+    return joined.key;
+  }
+};
+
 /// What is kept of a record unless Keep says less.
 struct WholeRecord {
   template <typename R>

@@ -47,13 +47,6 @@ struct JoinMethod {
                                                                          : StageScope::kOwnState;
 };
 
-/// The key of a JoinedRecord or a KeyedRecord.
-struct KeyOfJoined {
-  template <typename Joined>
-  const auto& operator()(const Joined& joined) const {
-    return joined.key;
-  }
-};
 /// The kept part of a record that an exchange has moved with its key, as a KeyedRecord.
 struct PartOfKeyed {
   template <typename Keyed>

@@ -17,7 +17,7 @@ class DescribedState {
 
   /// The status, and where memory has run out, what for.
   absl::Status Explain(const absl::Status& status) const {
-    // Called for each record: OK is told inline, a status's code is not.
+    // This runs for each record. ok() is inlined, and IsResourceExhausted() is a call.
     if (status.ok() || !absl::IsResourceExhausted(status)) [[likely]] {
       return status;
     }

@@ -32,6 +32,7 @@ struct ContentInput {
   using Store = state::PartitionedStore<Key, state::Appended<Tuple>>;
   static constexpr bool kHasLateSink = kHasLateSinkT;
   static constexpr bool kFromSource = OriginT::kFromSource;
+  static constexpr std::size_t kEntriesOfRecord = 1;
 
   /// Windows of event time end before the stream does.
   static constexpr bool has_results_at_end() { return false; }

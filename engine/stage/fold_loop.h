@@ -59,13 +59,7 @@ class FoldLoop {
       "glaive: what an aggregate or a join takes of a record is larger than 200 bytes; Map() it to less first, or "
       "Keep() less of it");
   /// The updates that a record makes.
-  static constexpr std::size_t kUpdates = [] {
-    if constexpr (requires { Plan::kEntriesOfRecord; }) {
-      return Plan::kEntriesOfRecord;
-    } else {
-      return std::size_t{1};
-    }
-  }();
+  static constexpr std::size_t kUpdates = Plan::kEntriesOfRecord;
   /// The most records of one Add.
   static constexpr std::size_t kMaxRecords = std::max<std::size_t>(128 / kUpdates, 1);
 

@@ -48,6 +48,7 @@ struct JoinSide {
   using Store = state::PartitionedStore<Key, state::Appended<Kept>>;
   static constexpr bool kHasLateSink = kHasLateSinkT;
   static constexpr bool kFromSource = OriginT::kFromSource;
+  static constexpr std::size_t kEntriesOfRecord = 1;
 
   /// Pairs without windows are results at once, unless both sides are sorted first.
   bool has_results_at_end() const { return all_at_end; }

@@ -2,7 +2,7 @@
 //
 // As a consumer it runs the chain on batches, folds the resulting records into the store, and ends epochs, in the
 // producer's fiber. As a target of deltas it merges the entries that other executors have sent, in the receiving fiber.
-// Where all records of a key are on one executor already, it is no input of the query: no executor sends it deltas
+// If all records of a key are on one executor already, no executor sends deltas, and the query has no input for them
 // (stage_scope.h).
 // Owned by its stage, used by its executor's thread alone.
 //

@@ -5,10 +5,12 @@
 //   kOwnState       meet on each executor   stays there                     all executors
 //   kOwnExecutor    on one executor         stays there                     this executor alone
 //
-// Behind an exchange by key a stage is kOwnExecutor: its flows come out of the exchange, so they are as late as the
-// slowest sender. Of a join whose right stream is copied to all executors the left flow does not come out of an
-// exchange. So such a stage is kOwnState: an executor whose left flow is idle goes on with those of other executors, of
-// which the markers of epochs tell.
+// Behind an exchange by key, a stage is kOwnExecutor. Its flows come out of the exchange, whose watermark is the least
+// of all senders'.
+//
+// A join is kOwnState if its right stream is copied to all executors, since its left flow comes out of no exchange. The
+// markers of epochs carry the watermarks of other executors' flows. So an idle left flow follows these flows, and the
+// windows of its executor fire.
 //
 //   StageProgress progress(windows, ProgressMembers(context, plan.scope).count);
 #pragma once

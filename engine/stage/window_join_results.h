@@ -6,8 +6,7 @@
 // are sorted (sort_merge_join.h). Where the tables are split, each log and its index fit the cache
 // (state/store/append_table.h). A piece is dropped when its last window has fired.
 //
-// All of event time is one window, too: where a join without windows is by sorting, it is made at the end of the
-// stream.
+// A join without windows that sorts has one window, which is all of event time and fires at the end of the stream.
 //
 // A kind of window (window_kind.h).
 #pragma once
