@@ -40,6 +40,7 @@
 // clang-format off: first, since the compiler's errors list all headers on the way to it
 #include "engine/api/stream.h"
 // clang-format on
+#include "engine/api/functions.h"
 #include "engine/api/interval_join.h"
 #include "engine/api/join_parts.h"
 #include "engine/api/join_shipping.h"
@@ -232,10 +233,17 @@ class KeyedJoin {
                                    lower, upper);
   }
 
-  GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
-  GLAIVE_WRONG_ORDER(Filter, "glaive: a join needs windows: call Window(...) or Within(...) after On()")
-  GLAIVE_WRONG_ORDER(Map, "glaive: a join needs windows: call Window(...) or Within(...) after On()")
-  GLAIVE_WRONG_ORDER(To, "glaive: a join needs windows: call Window(...) or Within(...) after On()")
+  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                    "comes after Window(...) or Within(...) of a join, which say which records meet")
+  GLAIVE_OTHER_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                 "comes after Window(...) or Within(...) of a join, which say which records meet")
+  GLAIVE_STEPS_WITH_STATE(GLAIVE_WRONG_STREAM_STEP,
+                          "comes after Window(...) or Within(...) of a join, which say which records meet")
+  GLAIVE_WRONG_STREAM_STEP(KeyBy, "comes after Window(...) or Within(...) of a join, which say which records meet")
+  GLAIVE_WRONG_STREAM_STEP(Keep, "comes after Window(...) or Within(...) of a join, which say which records meet")
+  GLAIVE_WRONG_STREAM_STEP(To, "comes after Window(...) or Within(...) of a join, which say which records meet")
+  GLAIVE_WRONG_STREAM_STEP(LateTo, "comes after Window() of a join")
+  GLAIVE_WRONG_STREAM_STEP(AllowedLateness, "comes after Window() of a join")
 
  private:
   template <typename NextMethod>
@@ -259,22 +267,27 @@ class JoinedStreams {
   /// What records are joined by: callables or member pointers on those of either stream. Keys are hashed and shipped as
   /// their bytes, so their type, the same of both, has no padding and no pointers.
   template <typename LeftKey, typename RightKey>
-    requires std::invocable<const LeftKey&, const typename Left::Record&> &&
-             std::invocable<const RightKey&, const typename Right::Record&>
   auto On(LeftKey left_key, RightKey right_key) && {
-    using KeyOfLeft = std::remove_cvref_t<std::invoke_result_t<const LeftKey&, const typename Left::Record&>>;
-    using KeyOfRight = std::remove_cvref_t<std::invoke_result_t<const RightKey&, const typename Right::Record&>>;
-    constexpr bool kSame = std::is_same_v<KeyOfLeft, KeyOfRight>;
-    ExpectDescribedTexts<KeyOfLeft>();
-    constexpr bool kIsKey = state::StateKey<KeyOfLeft>;
-    static_assert(kSame, "glaive: On() takes keys of the same type");
-    static_assert(!kSame || kIsKey || kHidesText<KeyOfLeft>,
-                  "glaive: On() needs keys without padding, pointers or floating-point numbers");
-    if constexpr (kSame && kIsKey) {
-      return KeyedJoin<kKind, Left, Right, LeftKey, RightKey>(std::move(left_), std::move(right_), std::move(left_key),
-                                                              std::move(right_key));
-    } else {
+    using LeftRecord = typename Left::Record;
+    using RightRecord = typename Right::Record;
+    if constexpr (!ExpectValueOf<LeftRecord, LeftKey>() || !ExpectValueOf<RightRecord, RightKey>()) {
       return WrongOrder{};
+    } else {
+      using KeyOfLeft = ReturnedFor<LeftKey, LeftRecord>;
+      using KeyOfRight = ReturnedFor<RightKey, RightRecord>;
+      constexpr bool kSame = std::is_same_v<KeyOfLeft, KeyOfRight>;
+      ExpectDescribedTexts<KeyOfLeft>();
+      constexpr bool kIsKey = state::StateKey<KeyOfLeft>;
+      static_assert(kSame, "glaive: On() takes keys of the same type");
+      static_assert(!kSame || kIsKey || kHidesText<KeyOfLeft>,
+                    "glaive: On() needs keys without padding, pointers or floating-point numbers, and with an "
+                    "operator==");
+      if constexpr (kSame && kIsKey) {
+        return KeyedJoin<kKind, Left, Right, LeftKey, RightKey>(std::move(left_), std::move(right_),
+                                                                std::move(left_key), std::move(right_key));
+      } else {
+        return WrongOrder{};
+      }
     }
   }
 
@@ -284,12 +297,18 @@ class JoinedStreams {
     return MakeIntervalJoin<kKind>(std::move(left_), std::move(right_), OneKeyForAll{}, OneKeyForAll{}, lower, upper);
   }
 
-  GLAIVE_WRONG_ORDER(Filter, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
-  GLAIVE_WRONG_ORDER(Map, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
+  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                    "comes after On(...) and Window(...) of a join, or after Within(...)")
+  GLAIVE_OTHER_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                 "comes after On(...) and Window(...) of a join, or after Within(...)")
+  GLAIVE_STEPS_WITH_STATE(GLAIVE_WRONG_STREAM_STEP,
+                          "comes after On(...) and Window(...) of a join, or after Within(...)")
+  GLAIVE_WRONG_STREAM_STEP(KeyBy, "comes after On(...) and Window(...) of a join, or after Within(...)")
+  GLAIVE_WRONG_STREAM_STEP(Keep, "comes after On(...) and Window(...) of a join, or after Within(...)")
   GLAIVE_WRONG_ORDER(Window, "glaive: a join needs keys: call On(...) before Window()")
   GLAIVE_WRONG_ORDER(Ship, "glaive: a join needs keys: call On(...) before Ship()")
   GLAIVE_WRONG_ORDER(Local, "glaive: a join needs keys: call On(...) before Local()")
-  GLAIVE_WRONG_ORDER(To, "glaive: a join needs keys and windows: call On(...) and Window(...) first")
+  GLAIVE_WRONG_STREAM_STEP(To, "comes after On(...) and Window(...) of a join, or after Within(...)")
 
  private:
   Left left_;

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/api/functions.h"
 #include "engine/api/stream.h"
 #include "engine/api/wrong_order.h"
 #include "engine/graph/join_rows.h"
@@ -72,7 +73,6 @@ class KeptParts {
   /// What is kept of each record, shipped to the leader, and shown in the results: callables or member pointers, to
   /// plain data without pointers, which may have texts.
   template <typename LeftKeep, typename RightKeep>
-    requires std::invocable<const LeftKeep&, const LeftRecord&> && std::invocable<const RightKeep&, const RightRecord&>
   auto Keep(LeftKeep left_keep, RightKeep right_keep) && {
     static_assert(kHasPairs,
                   "glaive: results of SemiJoin() and AntiJoin() are of the left stream alone: Keep(part_of_left)");
@@ -84,7 +84,6 @@ class KeptParts {
   }
   /// The same for SemiJoin and AntiJoin, which keep and show the left records.
   template <typename LeftKeep>
-    requires std::invocable<const LeftKeep&, const LeftRecord&>
   auto Keep(LeftKeep left_keep) && {
     static_assert(!kHasPairs,
                   "glaive: a join of pairs keeps a part of both streams' records: Keep(part_of_left, part_of_right)");
@@ -123,6 +122,15 @@ class KeptParts {
 
   template <typename LeftKeep, typename RightKeep>
   static constexpr bool ExpectRecords() {
+    if constexpr (!ExpectValueOf<LeftRecord, LeftKeep>() || !ExpectValueOf<RightRecord, RightKeep>()) {
+      return false;
+    } else {
+      return ExpectPlainParts<LeftKeep, RightKeep>();
+    }
+  }
+
+  template <typename LeftKeep, typename RightKeep>
+  static constexpr bool ExpectPlainParts() {
     using OfLeft = MakesRecords<LeftKeep, LeftRecord>;
     using OfRight = MakesRecords<RightKeep, RightRecord>;
     constexpr bool kArePlain = OfLeft::kValue && OfRight::kValue;

@@ -14,6 +14,7 @@
 
 #include "absl/time/time.h"
 
+#include "engine/api/named_stream.h"
 #include "engine/api/ordered_windowed_stream.h"
 #include "engine/api/origin.h"
 #include "engine/api/stateful_steps.h"
@@ -57,8 +58,19 @@ auto PartitionedStream(Origin origin, Chain chain, Key key, Route route);
 
 /// After KeyBy. `kPartitioned`: all records of a key are on one executor already, behind an exchange.
 template <typename Origin, typename Chain, typename Key, bool kPartitioned = false>
-class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartitioned>, typename Chain::Out> {
+class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartitioned>, typename Chain::Out>,
+                    public NamedStream {
  public:
+  GLAIVE_STEPS_WITH_STATE(GLAIVE_USES_NAMED, )
+  GLAIVE_USES_NAMED(Partition, )
+  GLAIVE_USES_NAMED(Unkey, )
+  GLAIVE_USES_NAMED(DropKey, )
+  GLAIVE_USES_NAMED(Window, )
+  GLAIVE_USES_NAMED(Aggregate, )
+  using StatefulSteps<KeyedStream, typename Chain::Out>::RichMap;
+  using StatefulSteps<KeyedStream, typename Chain::Out>::RichFilterMap;
+  using StatefulSteps<KeyedStream, typename Chain::Out>::RichFlatMap;
+
   using Record = typename Chain::Out;
   using K = std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>;
 
@@ -194,8 +206,12 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
   /// The stream of the records, no longer grouped. No record moves.
   auto DropKey() && { return Stream<Origin, Chain>(std::move(origin_), std::move(chain_)); }
 
-  GLAIVE_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
-                           "comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()")
+  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(
+      GLAIVE_WRONG_STREAM_STEP,
+      "comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()")
+  GLAIVE_OTHER_STEPS_BEFORE_KEYS(
+      GLAIVE_WRONG_STREAM_STEP,
+      "comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()")
   GLAIVE_WRONG_ORDER(
       KeyBy,
       "glaive: a stream has one KeyBy(); after it comes Window(...) or Aggregate(...), or DropKey() before "

@@ -49,8 +49,14 @@ class OrderedWindowedStream {
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;
-    constexpr bool kIsRefused = std::is_same_v<A, RefusedAggregate>;
-    constexpr bool kReads = ExpectReadableTexts<A, R>();
+    constexpr bool kIsRefused = std::is_base_of_v<RefusedAggregate, A>;
+    constexpr bool kReads = [] {
+      if constexpr (kIsRefused) {
+        return false;
+      } else {
+        return ExpectReadable<A, R>();
+      }
+    }();
     static_assert(!kDistinct,
                   "glaive: Distinct{} is not for CountWindow or Transaction, only for windows that all keys share; "
                   "Process() sees all records of a window");
@@ -83,8 +89,10 @@ class OrderedWindowedStream {
     }
   }
 
-  GLAIVE_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
-                           "comes before KeyBy(); after Window() comes Aggregate(...) or Process(...)")
+  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                    "comes before KeyBy(); after Window() comes Aggregate(...) or Process(...)")
+  GLAIVE_OTHER_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                 "comes before KeyBy(); after Window() comes Aggregate(...) or Process(...)")
   GLAIVE_STEPS_WITH_STATE(GLAIVE_WRONG_STREAM_STEP,
                           "comes before Window(); after Window() comes Aggregate(...) or Process(...)")
   GLAIVE_WRONG_ORDER(AllowedLateness,

@@ -17,6 +17,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/api/functions.h"
+#include "engine/api/wrong_order.h"
 #include "engine/steps/stateful.h"
 #include "engine/steps/steps.h"
 #include "state/record/record.h"
@@ -30,29 +32,57 @@ class StatefulSteps {
  public:
   /// As Map: replaces every record by what `function` returns.
   template <typename State, typename Function>
-    requires std::invocable<const Function&, State&, const R&>
   auto RichMap(State initial, Function function) && {
-    using Out = std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const R&>>;
-    return Self().template ThroughStep<std::array<Out, 1>>(std::move(initial),
-                                                           OneWithState<Function>{std::move(function)});
+    if constexpr (ExpectStatefulFunctionOf<R, Function, State>()) {
+      using Out = std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const R&>>;
+      constexpr bool kReturns = !std::is_void_v<Out>;
+      static_assert(kReturns,
+                    "glaive: RichMap() takes a function that returns a value; RichFilterMap() may return none");
+      if constexpr (kReturns) {
+        return Self().template ThroughStep<std::array<Out, 1>>(std::move(initial),
+                                                               OneWithState<Function>{std::move(function)});
+      } else {
+        return WrongOrder{};
+      }
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// As FilterMap: `function` returns an optional, and records without a value are dropped.
   template <typename State, typename Function>
-    requires std::invocable<const Function&, State&, const R&> &&
-             kIsOptional<std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const R&>>>
   auto RichFilterMap(State initial, Function function) && {
-    using Out = typename std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const R&>>::value_type;
-    return Self().template ThroughStep<std::array<Out, 1>>(std::move(initial),
-                                                           OneOrNoneWithState<Function>{std::move(function)});
+    if constexpr (ExpectStatefulFunctionOf<R, Function, State>()) {
+      using Made = std::remove_cvref_t<std::invoke_result_t<const Function&, State&, const R&>>;
+      constexpr bool kReturnsOptional = kIsOptional<Made>;
+      static_assert(kReturnsOptional, "glaive: RichFilterMap() takes a function that returns a std::optional");
+      if constexpr (kReturnsOptional) {
+        return Self().template ThroughStep<std::array<typename Made::value_type, 1>>(
+            std::move(initial), OneOrNoneWithState<Function>{std::move(function)});
+      } else {
+        return WrongOrder{};
+      }
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// As FlatMap: replaces every record by those in the range that `function` returns.
   template <typename State, typename Function>
-    requires std::ranges::input_range<std::invoke_result_t<const Function&, State&, const R&>>
   auto RichFlatMap(State initial, Function function) && {
-    return Self().template ThroughStep<std::invoke_result_t<const Function&, State&, const R&>>(
-        std::move(initial), EachWithState<Function>{std::move(function)});
+    if constexpr (ExpectStatefulFunctionOf<R, Function, State>()) {
+      using Range = std::invoke_result_t<const Function&, State&, const R&>;
+      constexpr bool kReturnsRange = std::ranges::input_range<Range>;
+      static_assert(kReturnsRange,
+                    "glaive: RichFlatMap() takes a function that returns a range, such as a std::vector");
+      if constexpr (kReturnsRange) {
+        return Self().template ThroughStep<Range>(std::move(initial), EachWithState<Function>{std::move(function)});
+      } else {
+        return WrongOrder{};
+      }
+    } else {
+      return WrongOrder{};
+    }
   }
 
  private:

@@ -44,7 +44,9 @@
 
 #include "absl/time/time.h"
 
+#include "engine/api/functions.h"
 #include "engine/api/keyed_stream.h"
+#include "engine/api/named_stream.h"
 #include "engine/api/origin.h"
 #include "engine/api/stateful_steps.h"
 #include "engine/api/static_table.h"
@@ -73,8 +75,19 @@ namespace glaive::engine {
 
 /// A stream of records of type `Chain::Out`. A value: a copy is the same stream, whose source is read once for both.
 template <typename OriginT, Step Chain>
-class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out> {
+class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>, public NamedStream {
  public:
+  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_USES_NAMED, )
+  GLAIVE_STEPS_WITH_STATE(GLAIVE_USES_NAMED, )
+  GLAIVE_USES_NAMED(JoinTable, )
+  GLAIVE_USES_NAMED(KeyBy, )
+  GLAIVE_USES_NAMED(Window, )
+  GLAIVE_USES_NAMED(Aggregate, )
+  GLAIVE_USES_NAMED(To, )
+  using StatefulSteps<Stream, typename Chain::Out>::RichMap;
+  using StatefulSteps<Stream, typename Chain::Out>::RichFilterMap;
+  using StatefulSteps<Stream, typename Chain::Out>::RichFlatMap;
+
   using Origin = OriginT;
   using Record = typename Chain::Out;
 
@@ -82,41 +95,58 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 
   /// Selects the records for which `predicate` holds.
   template <typename Predicate>
-    requires std::predicate<const Predicate&, const Record&>
   auto Filter(Predicate predicate) && {
-    return Then(FilterStep<Chain, Predicate>{std::move(chain_), std::move(predicate)});
+    if constexpr (ExpectPredicateOf<Record, Predicate>()) {
+      return Then(FilterStep<Chain, Predicate>{std::move(chain_), std::move(predicate)});
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// Replaces every record by what `function` makes of it; its event time stays.
   template <typename Function>
-    requires std::invocable<const Function&, const Record&>
   auto Map(Function function) && {
-    return Then(MapStep<Chain, Function>{std::move(chain_), std::move(function)});
+    if constexpr (ExpectValueOf<Record, Function>()) {
+      return Then(MapStep<Chain, Function>{std::move(chain_), std::move(function)});
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// Map and Filter in one: `function` returns an optional, and records without a value are dropped.
   template <typename Function>
-    requires std::invocable<const Function&, const Record&> &&
-             kIsOptional<std::remove_cvref_t<std::invoke_result_t<const Function&, const Record&>>>
   auto FilterMap(Function function) && {
-    return Then(FilterMapStep<Chain, Function>{std::move(chain_), std::move(function)});
+    if constexpr (ExpectOptionalOf<Record, Function>()) {
+      return Then(FilterMapStep<Chain, Function>{std::move(chain_), std::move(function)});
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// Replaces every record by those in the range that `function` makes of it, a vector, a small array or a view, in
   /// their order and with its event time. No record moves. The fiber may yield while the range is read, so a view must
   /// not refer to what another call of the function overwrites.
   template <typename Function>
-    requires std::ranges::input_range<std::invoke_result_t<const Function&, const Record&>>
   auto FlatMap(Function function) && {
-    return std::move(*this).template Expand<std::invoke_result_t<const Function&, const Record&>>(
-        EachOf<Function>{std::move(function)});
+    if constexpr (ExpectRangeOf<Record, Function>()) {
+      return std::move(*this).template Expand<std::invoke_result_t<const Function&, const Record&>>(
+          EachOf<Function>{std::move(function)});
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// Replaces every record, which is a range such as a std::array, by its elements. No record moves.
-  auto Flatten() &&
-    requires std::ranges::input_range<const Record&>
-  {
-    return std::move(*this).FlatMap(std::identity());
+  auto Flatten() && {
+    constexpr bool kIsRange = std::ranges::input_range<const Record&>;
+    static_assert(kIsRange,
+                  "glaive: Flatten() is for records that are ranges, such as a std::array; FlatMap(function) "
+                  "makes a range of a record");
+    if constexpr (kIsRange) {
+      return std::move(*this).FlatMap(std::identity());
+    } else {
+      return WrongOrder{};
+    }
   }
 
   // RichMap, RichFilterMap and RichFlatMap (stateful_steps.h): each executor has a state of its own, so results depend
@@ -162,12 +192,15 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   /// executor is the latest time among its records, less `out_of_orderness`: a record that is later than that may be
   /// late for its window. No record moves. Whole milliseconds, not negative, else the process ends with a message.
   template <typename Time>
-    requires std::is_invocable_r_v<std::int64_t, const Time&, const Record&>
   auto WithEventTime(Time time, absl::Duration out_of_orderness = absl::ZeroDuration()) && {
     ExpectPlainData<Record>();
-    return StreamOf</*kFromSource=*/true, /*kHasTime=*/true, Record>(
-        std::make_shared<const EventTimeVertex<Origin, Chain, Time>>(std::move(origin_), std::move(chain_),
-                                                                     std::move(time), WholeLateness(out_of_orderness)));
+    if constexpr (ExpectTimeOf<Record, Time>()) {
+      return StreamOf</*kFromSource=*/true, /*kHasTime=*/true, Record>(
+          std::make_shared<const EventTimeVertex<Origin, Chain, Time>>(
+              std::move(origin_), std::move(chain_), std::move(time), WholeLateness(out_of_orderness)));
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// Gives each record the time at which it is taken in here as its event time, whatever it had before: the wall clock
@@ -182,60 +215,73 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   /// As Map, but `function(record, event_time_ms)` takes the record's event time, too, ms since 1970: behind
   /// WithProcessingTime() the time at which the record was taken in.
   template <typename Function>
-    requires std::invocable<const Function&, const Record&, std::int64_t>
   auto MapWithTime(Function function) && {
     static_assert(Origin::kHasTime,
                   "glaive: MapWithTime() needs a stream with event times: say them before, by WithEventTime(...) or "
                   "WithProcessingTime()");
-    auto origin = OriginOf<Origin::kFromSource, Origin::kHasTime, Record>(std::move(*this).Timed());
-    return Stream<decltype(origin), SourceStep<TimedRecord<Record>>>(std::move(origin), {})
-        .Map([function = std::move(function)](const TimedRecord<Record>& timed) {
-          return std::invoke(function, timed.record, timed.event_time_ms);
-        });
+    if constexpr (Origin::kHasTime && ExpectValueOf<Record, Function, std::int64_t>()) {
+      auto origin = OriginOf<Origin::kFromSource, Origin::kHasTime, Record>(std::move(*this).Timed());
+      return Stream<decltype(origin), SourceStep<TimedRecord<Record>>>(std::move(origin), {})
+          .Map([function = std::move(function)](const TimedRecord<Record>& timed) {
+            return std::invoke(function, timed.record, timed.event_time_ms);
+          });
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// Calls `function` with every record, once, and passes the record on: for counters and traces. Copies of the stream
   /// call it each for themselves. No record moves. The executors of a process call it at the same time. Its result is
   /// ignored.
   template <typename Function>
-    requires std::invocable<const Function&, const Record&>
   auto Inspect(Function function) && {
-    return Then(InspectStep<Chain, Function>{std::move(chain_), std::move(function)});
+    if constexpr (ExpectFunctionOf<Record, Function>()) {
+      return Then(InspectStep<Chain, Function>{std::move(chain_), std::move(function)});
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// Joins each record with the table's entry under its key, `key(record)`: the stream is then of what
   /// `combine(record, value)` makes of both. Records whose key the table doesn't have are dropped. No record moves,
   /// since each node has the table.
   template <typename K, typename V, typename Key, typename Combine>
-    requires std::invocable<const Key&, const Record&> && std::invocable<const Combine&, const Record&, const V&>
   auto JoinTable(std::shared_ptr<const StaticTable<K, V>> table, Key key, Combine combine) && {
-    using Joined = std::remove_cvref_t<std::invoke_result_t<const Combine&, const Record&, const V&>>;
-    origin_.tables.emplace(table.get(), table->size_bytes());
-    return std::move(*this).FilterMap([table = std::move(table), key = std::move(key),
-                                       combine = std::move(combine)](const Record& record) -> std::optional<Joined> {
-      const V* value = table->Find(std::invoke(key, record));
-      return value == nullptr ? std::nullopt : std::optional<Joined>(std::invoke(combine, record, *value));
-    });
+    if constexpr (ExpectTableKeyOf<Record, Key, K>() && ExpectValueOf<Record, Combine, const V&>()) {
+      using Joined = ReturnedFor<Combine, Record, const V&>;
+      origin_.tables.emplace(table.get(), table->size_bytes());
+      return std::move(*this).FilterMap([table = std::move(table), key = std::move(key),
+                                         combine = std::move(combine)](const Record& record) -> std::optional<Joined> {
+        const V* value = table->Find(std::invoke(key, record));
+        return value == nullptr ? std::nullopt : std::optional<Joined>(std::invoke(combine, record, *value));
+      });
+    } else {
+      return WrongOrder{};
+    }
   }
 
-  /// Two streams of the same source, which is read once: a record goes to each whose predicate holds. No record moves
-  /// to another executor.
-  template <typename First, typename Second>
-    requires std::predicate<const First&, const Record&> && std::predicate<const Second&, const Record&>
-  auto Split(First first, Second second) const& {
-    return std::pair(Stream(*this).Filter(std::move(first)), Stream(*this).Filter(std::move(second)));
+  /// A stream for each predicate, in a std::tuple: a record goes to each whose predicate holds. The source is read
+  /// once. No record moves to another executor.
+  template <typename... Predicates>
+  auto Split(Predicates... predicates) const& {
+    static_assert(sizeof...(Predicates) > 0, "glaive: Split() takes a predicate for each stream that it makes");
+    return std::tuple(Stream(*this).Filter(std::move(predicates))...);
   }
 
   /// A stream for each predicate, in a std::tuple: a record goes to the first whose predicate holds, or is dropped. The
   /// source is read once. No record moves to another executor.
   template <typename... Predicates>
-    requires(sizeof...(Predicates) > 0) && (std::predicate<const Predicates&, const Record&> && ...)
   auto Route(Predicates... predicates) const& {
-    const auto all = std::make_shared<const std::tuple<Predicates...>>(std::move(predicates)...);
-    return [&]<std::size_t... kBranch>(std::index_sequence<kBranch...>) {
-      return std::tuple(
-          Stream(*this).Filter([all](const Record& record) { return FirstThatHolds(*all, record) == kBranch; })...);
-    }(std::index_sequence_for<Predicates...>());
+    static_assert(sizeof...(Predicates) > 0, "glaive: Route() takes a predicate for each stream that it makes");
+    if constexpr (sizeof...(Predicates) > 0 && (ExpectPredicateOf<Record, Predicates>() && ...)) {
+      const auto all = std::make_shared<const std::tuple<Predicates...>>(std::move(predicates)...);
+      return [&]<std::size_t... kBranch>(std::index_sequence<kBranch...>) {
+        return std::tuple(
+            Stream(*this).Filter([all](const Record& record) { return FirstThatHolds(*all, record) == kBranch; })...);
+      }(std::index_sequence_for<Predicates...>());
+    } else {
+      return std::tuple((static_cast<void>(predicates), WrongOrder{})...);
+    }
   }
 
   /// Spreads the records over all executors in turn, one each. Each executor gets the records of one other executor in
@@ -288,14 +334,12 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   /// Says what records are grouped by: a callable or a member pointer. The key is hashed and shipped as its bytes, so
   /// its type has no padding and no pointers; rdma/base/plain_data.h says which the compiler cannot see.
   template <typename Key>
-    requires std::invocable<const Key&, const Record&>
   auto KeyBy(Key key) && {
-    using K = std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>;
-    ExpectDescribedTexts<K>();
-    static_assert(kHidesText<K> || state::StateKey<K>,
-                  "glaive: KeyBy() needs a key without padding, pointers or floating-point numbers, and with an "
-                  "operator==");
-    return KeyedStream<Origin, Chain, Key>(std::move(origin_), std::move(chain_), std::move(key));
+    if constexpr (ExpectKeyOf<Record, Key>()) {
+      return KeyedStream<Origin, Chain, Key>(std::move(origin_), std::move(chain_), std::move(key));
+    } else {
+      return WrongOrder{};
+    }
   }
 
   /// Groups all records by event time or by their order, as KeyedStream::Window does those of each key: one result a
@@ -381,17 +425,6 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   /// The stream with the key of all records, which are on executor 0.
   auto AtOneExecutor() && {
     return PartitionedStream(std::move(origin_), std::move(chain_), OneKeyForAll{}, InTurn{.executors = 1});
-  }
-
-  template <typename Predicates>
-  static std::size_t FirstThatHolds(const Predicates& predicates, const Record& record) {
-    return std::apply(
-        [&](const auto&... each) {
-          std::size_t first = 0;
-          static_cast<void>(((std::invoke(each, record) ? true : (++first, false)) || ...));
-          return first;
-        },
-        predicates);
   }
 
   Origin origin_;

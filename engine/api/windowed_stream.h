@@ -19,6 +19,7 @@
 
 #include "absl/time/time.h"
 
+#include "engine/api/named_stream.h"
 #include "engine/api/ordered_windowed_stream.h"
 #include "engine/api/origin.h"
 #include "engine/api/wrong_order.h"
@@ -50,8 +51,12 @@ auto ResultsOf(std::shared_ptr<const ProducerVertex<Row>> vertex) {
 
 /// After Window. `kHasLateSink` says whether LateTo was called.
 template <typename Origin, typename Chain, typename Key, typename W, bool kHasLateSink = false>
-class WindowedStream {
+class WindowedStream : public NamedStream {
  public:
+  GLAIVE_USES_NAMED(LateTo, )
+  GLAIVE_USES_NAMED(Aggregate, )
+  GLAIVE_USES_NAMED(Process, )
+
   using Record = typename Chain::Out;
   using K = std::remove_cvref_t<std::invoke_result_t<const Key&, const Record&>>;
 
@@ -95,8 +100,14 @@ class WindowedStream {
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     constexpr bool kDistinct = kDistincts<A> > 0;
-    constexpr bool kIsRefused = std::is_same_v<A, RefusedAggregate>;
-    constexpr bool kReads = ExpectReadableTexts<A, Record>();
+    constexpr bool kIsRefused = std::is_base_of_v<RefusedAggregate, A>;
+    constexpr bool kReads = [] {
+      if constexpr (kIsRefused) {
+        return false;
+      } else {
+        return ExpectReadable<A, Record>();
+      }
+    }();
     constexpr bool kIsAggregate = [] {
       if constexpr (!kReads) {
         return false;
@@ -164,7 +175,9 @@ class WindowedStream {
     }
   }
 
-  GLAIVE_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP, "comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                    "comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_OTHER_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP, "comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_STEPS_WITH_STATE(GLAIVE_WRONG_STREAM_STEP, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(Partition, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(Unkey, "comes before Window(); after Window() comes Aggregate(...)")

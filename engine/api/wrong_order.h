@@ -13,12 +13,17 @@ namespace glaive::engine {
 template <typename... T>
 inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
 
-/// Calls `each(name, argument)` for the steps that only a stream without a key may have.
-#define GLAIVE_STEPS_BEFORE_KEYS(each, argument)                                                                       \
+/// Calls `each(name, argument)` for the steps that only a stream without a key may have, that use it up, and that take
+/// functions. A message calls each of the three lists by itself, since compilers print three lines for each level of
+/// macros, twice.
+#define GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(each, argument)                                                              \
   each(Filter, argument) each(Map, argument) each(FilterMap, argument) each(FlatMap, argument) each(Flatten, argument) \
-      each(Inspect, argument) each(Route, argument) each(WithEventTime, argument) each(WithProcessingTime, argument)   \
-          each(MapWithTime, argument) each(Shuffle, argument) each(Broadcast, argument) each(OnExecutors, argument)    \
-              each(Limit, argument)
+      each(Inspect, argument) each(WithEventTime, argument) each(WithProcessingTime, argument)                         \
+          each(MapWithTime, argument) each(Shuffle, argument) each(Broadcast, argument)
+
+/// Likewise, for the others that only a stream without a key may have.
+#define GLAIVE_OTHER_STEPS_BEFORE_KEYS(each, argument) \
+  each(OnExecutors, argument) each(Limit, argument) each(Route, argument)
 
 /// Likewise, for those that streams have with and without a key: their state is the key's, or that of all records.
 #define GLAIVE_STEPS_WITH_STATE(each, argument)                                                          \
@@ -26,9 +31,11 @@ inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
       each(Fold, argument) each(Reduce, argument) each(FoldAssoc, argument) each(ReduceAssoc, argument)  \
           each(Unique, argument) each(Reorder, argument)
 
-/// Likewise, for the steps that a stream may have before Window().
-#define GLAIVE_STREAM_STEPS(each, argument) \
-  GLAIVE_STEPS_BEFORE_KEYS(each, argument) GLAIVE_STEPS_WITH_STATE(each, argument)
+/// Likewise, for all steps that a stream may have before Window().
+#define GLAIVE_STREAM_STEPS(each, argument)         \
+  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(each, argument) \
+  GLAIVE_OTHER_STEPS_BEFORE_KEYS(each, argument)    \
+  GLAIVE_STEPS_WITH_STATE(each, argument)
 
 /// Defines the step `name`, which takes anything and leads nowhere.
 #define GLAIVE_STEP_OF_WRONG_ORDER(name, unused) \
@@ -50,6 +57,11 @@ struct WrongOrder {
   GLAIVE_STEP_OF_WRONG_ORDER(Aggregate, )
   GLAIVE_STEP_OF_WRONG_ORDER(Process, )
   GLAIVE_STEP_OF_WRONG_ORDER(To, )
+  GLAIVE_STEP_OF_WRONG_ORDER(On, )
+  GLAIVE_STEP_OF_WRONG_ORDER(Within, )
+  GLAIVE_STEP_OF_WRONG_ORDER(Ship, )
+  GLAIVE_STEP_OF_WRONG_ORDER(Local, )
+  GLAIVE_STEP_OF_WRONG_ORDER(Keep, )
 };
 
 }  // namespace glaive::engine
@@ -62,8 +74,8 @@ struct WrongOrder {
     return {};                                                      \
   }
 
-/// Likewise, with a message that begins with the step: "glaive: Map() " `message`. It does not use GLAIVE_WRONG_ORDER:
-/// compilers print three lines for each level of macros, twice.
+/// Likewise, with a message that begins with the step: "glaive: Map() " `message`. It does not use GLAIVE_WRONG_ORDER,
+/// which would be one more level of macros.
 #define GLAIVE_WRONG_STREAM_STEP(name, message)                                            \
   template <typename... Arguments>                                                         \
   ::glaive::engine::WrongOrder name(const Arguments&...) const {                           \

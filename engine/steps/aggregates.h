@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/steps/readable_inputs.h"
 #include "state/crdt/count.h"
 #include "state/crdt/extremum.h"
 #include "state/crdt/mean.h"
@@ -29,6 +30,9 @@
 #include "state/record/record.h"
 
 namespace glaive::engine {
+
+/// What stands for an aggregate whose arguments were refused, or what it derives from: `.Aggregate()` adds no error.
+struct RefusedAggregate {};
 
 /// How many records.
 struct Count {
@@ -61,29 +65,31 @@ struct FieldAggregate {
 template <typename Field>
 struct Sum : FieldAggregate<state::SumValue, Field> {
   static constexpr std::string_view kName = "sum";
-  static constexpr bool kAdds = true;
+  static constexpr Reads kReads = Reads::kNumbers;
 };
 /// The least value of a field: of numbers, none of which is NaN, or of texts, in the order of their bytes.
 template <typename Field>
 struct Min : FieldAggregate<state::MinValue, Field> {
   static constexpr std::string_view kName = "min";
+  static constexpr Reads kReads = Reads::kNumbersAndTexts;
 };
 /// The greatest value of a field, likewise.
 template <typename Field>
 struct Max : FieldAggregate<state::MaxValue, Field> {
   static constexpr std::string_view kName = "max";
+  static constexpr Reads kReads = Reads::kNumbersAndTexts;
 };
 /// The mean of a field: the double nearest to the exact sum by the count.
 template <typename Field>
 struct Mean : FieldAggregate<state::MeanValue, Field> {
   static constexpr std::string_view kName = "mean";
-  static constexpr bool kAdds = true;
+  static constexpr Reads kReads = Reads::kNumbers;
 };
 /// The population variance of a field: the double nearest to the exact one.
 template <typename Field>
 struct Variance : FieldAggregate<state::VarianceValue, Field> {
   static constexpr std::string_view kName = "variance";
-  static constexpr bool kAdds = true;
+  static constexpr Reads kReads = Reads::kNumbers;
 };
 
 template <typename Field>
@@ -118,13 +124,34 @@ struct ChosenAggregate {
 template <typename Order, typename Field>
 struct First : ChosenAggregate<state::FirstValue, Order, Field> {
   static constexpr std::string_view kName = "first";
+  static constexpr Reads kReads = Reads::kOrdered;
 };
 /// A field of the record with the greatest `order`; of several such the greatest value of the field.
 template <typename Order, typename Field>
 struct Last : ChosenAggregate<state::LastValue, Order, Field> {
   static constexpr std::string_view kName = "last";
+  static constexpr Reads kReads = Reads::kOrdered;
 };
 
+/// What stands for an order that a query has left out.
+struct NoOrder {};
+template <typename Field>
+struct First<NoOrder, Field> : RefusedAggregate {
+  static_assert(sizeof(Field) == 0,
+                "glaive: First{} takes what records are ordered by, and a field: First{order, field}");
+  explicit First(Field) {}
+};
+template <typename Field>
+struct Last<NoOrder, Field> : RefusedAggregate {
+  static_assert(sizeof(Field) == 0,
+                "glaive: Last{} takes what records are ordered by, and a field: Last{order, field}");
+  explicit Last(Field) {}
+};
+
+template <typename Field>
+First(Field) -> First<NoOrder, Field>;
+template <typename Field>
+Last(Field) -> Last<NoOrder, Field>;
 template <typename Order, typename Field>
 First(Order, Field) -> First<Order, Field>;
 template <typename Order, typename Field>
@@ -134,6 +161,7 @@ Last(Order, Field) -> Last<Order, Field>;
 template <std::size_t K, typename Field>
 struct TopKAggregate {
   static constexpr std::string_view kName = "top-k";
+  static constexpr Reads kReads = Reads::kOrdered;
 
   template <typename R>
   using Value = state::TopKValue<K, std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>>;
@@ -217,9 +245,6 @@ struct Several<A, Rest...> {
 template <typename... As>
 Several(As...) -> Several<As...>;
 
-/// What a function that makes an aggregate returns when it has refused its arguments: `.Aggregate()` adds no error.
-struct RefusedAggregate {};
-
 /// What `.Aggregate()` takes for records of type R.
 template <typename A, typename R>
 concept AggregateOf = state::CrdtValue<typename A::template Value<R>> && requires(const A& aggregate, const R& record) {
@@ -257,46 +282,6 @@ inline constexpr bool kElementsAreKeys<Distinct<Field>, R> =
     requires { requires state::StateKey<typename Distinct<Field>::template Element<R>>; };
 template <typename... As, typename R>
 inline constexpr bool kElementsAreKeys<Several<As...>, R> = (kElementsAreKeys<As, R> && ...);
-
-/// Whether an aggregate reads a struct with a Text that no description shows.
-template <typename A, typename R>
-inline constexpr bool kReadsHiddenText = [] {
-  bool hides = false;
-  if constexpr (requires(const A& aggregate, const R& record) { std::invoke(aggregate.field, record); }) {
-    using Read = decltype(std::invoke(std::declval<const A&>().field, std::declval<const R&>()));
-    hides = kHidesText<std::remove_cvref_t<Read>>;
-  }
-  if constexpr (requires(const A& aggregate, const R& record) { std::invoke(aggregate.order, record); }) {
-    using Order = decltype(std::invoke(std::declval<const A&>().order, std::declval<const R&>()));
-    hides = hides || kHidesText<std::remove_cvref_t<Order>>;
-  }
-  return hides;
-}();
-template <typename... As, typename R>
-inline constexpr bool kReadsHiddenText<Several<As...>, R> = (kReadsHiddenText<As, R> || ...);
-
-/// Whether an aggregate computes with a Text.
-template <typename A, typename R>
-inline constexpr bool kAddsTexts = [] {
-  if constexpr (requires { A::kAdds; }) {
-    using Read = decltype(std::invoke(std::declval<const A&>().field, std::declval<const R&>()));
-    return kHasText<std::remove_cvref_t<Read>>;
-  } else {
-    return false;
-  }
-}();
-template <typename... As, typename R>
-inline constexpr bool kAddsTexts<Several<As...>, R> = (kAddsTexts<As, R> || ...);
-
-/// Refuses what an aggregate reads of texts, with a sentence; whether it may go on.
-template <typename A, typename R>
-constexpr bool ExpectReadableTexts() {
-  static_assert(!kReadsHiddenText<A, R>,
-                "glaive: an aggregate reads a struct with a Text that is not described: write GLAIVE_RECORD(Struct, "
-                "member, member, ...) beside it");
-  static_assert(!kAddsTexts<A, R>, "glaive: Sum{}, Mean{} and Variance{} read numbers; a Text is none");
-  return !kReadsHiddenText<A, R> && !kAddsTexts<A, R>;
-}
 
 /// What --explain calls an aggregate: "count"; of several "count, mean".
 template <typename A>

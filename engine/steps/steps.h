@@ -18,9 +18,11 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -88,6 +90,18 @@ struct FilterStep {
   Previous previous;
   Predicate predicate;
 };
+
+/// The index of the first predicate that holds for the record; if none does, how many predicates there are.
+template <typename... Predicates, typename R>
+std::size_t FirstThatHolds(const std::tuple<Predicates...>& predicates, const R& record) {
+  return std::apply(
+      [&record](const auto&... each) {
+        std::size_t first = 0;
+        static_cast<void>(((std::invoke(each, record) ? true : (++first, false)) || ...));
+        return first;
+      },
+      predicates);
+}
 
 /// Replaces each record by the function's result.
 template <Step Previous, typename Function>

@@ -185,6 +185,22 @@ class Exchanges : public OnEachShape {
     for (std::uint32_t executor = 1; executor < executors(); ++executor) EXPECT_TRUE(shares[executor].empty());
   }
 
+  /// Of an exchange to the first two executors, and to more than there are.
+  void ExpectThatTheFirstExecutorsShareAll() const {
+    constexpr std::uint64_t kEnd = 20'000;
+    for (const std::uint32_t wanted : {2U, executors() + 1}) {
+      const std::uint32_t receivers = std::min(wanted, executors());
+      std::vector<std::vector<Moved>> shares(executors());
+      Run(*Numbers(kEnd).OnExecutors(wanted).To(Collect(shares)));
+      EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
+      for (std::uint32_t executor = 0; executor < executors(); ++executor) {
+        const double share = executor < receivers ? 1.0 * kEnd / receivers : 0;
+        EXPECT_NEAR(static_cast<double>(shares[executor].size()), share, executor < receivers ? executors() : 0)
+            << "executor " << executor << " of the first " << wanted;
+      }
+    }
+  }
+
   /// The sink of the first stream is not ready before all records of the second stream have come, through an exchange
   /// that shares the rings and the segments of the first one.
   void ExpectThatASlowSinkHoldsUpNoOtherStream() const {
@@ -231,6 +247,9 @@ TEST_P(ExchangesOverVerbs, BroadcastGivesEachExecutorAllRecords) { ExpectThatBro
 
 TEST_P(Exchanges, OneExecutorGetsAllRecordsAndTheOthersNone) { ExpectThatOneExecutorGetsAll(); }
 TEST_P(ExchangesOverVerbs, OneExecutorGetsAllRecordsAndTheOthersNone) { ExpectThatOneExecutorGetsAll(); }
+
+TEST_P(Exchanges, TheFirstExecutorsShareAllRecords) { ExpectThatTheFirstExecutorsShareAll(); }
+TEST_P(ExchangesOverVerbs, TheFirstExecutorsShareAllRecords) { ExpectThatTheFirstExecutorsShareAll(); }
 
 TEST_P(Exchanges, ASlowSinkHoldsUpNoOtherStream) { ExpectThatASlowSinkHoldsUpNoOtherStream(); }
 TEST_P(ExchangesOverVerbs, ASlowSinkHoldsUpNoOtherStream) { ExpectThatASlowSinkHoldsUpNoOtherStream(); }

@@ -1,7 +1,8 @@
 """Queries whose steps are out of order do not compile, and the compiler says why in few words.
 
-Each source in compile_fail/ names in its first line what the error must contain. It has to be the only error, and all of
-the compiler's output has to fit on a screen: a message that drowns in template instantiations helps nobody.
+Each source in compile_fail/ names in its first line how the error must begin. It has to be the only error, few lines may
+follow it, and all of the compiler's output has to fit on a screen: a message that drowns in template instantiations helps
+nobody.
 """
 
 import os
@@ -16,6 +17,10 @@ CASES = sorted((SOURCE_DIR / "tests/engine/compile_fail").glob("*.cc"))
 COMPILER = "g++"  # of the preset release, with which scripts/run compiles a query
 MAX_ERRORS = 1
 MAX_OUTPUT_LINES = 25  # of a text screen
+MAX_LINES_BEHIND = 15  # behind the error
+# Such a message has the step's name, from a list in a macro: the compiler prints three lines for each macro, twice.
+STEP_IN_WRONG_PLACE = re.compile(r"_after_(key|window|count_window)\.cc$")
+MAX_LINES_BEHIND_A_STEP = 17
 
 
 def precompile(folder):
@@ -54,10 +59,13 @@ class CompileFailTest(unittest.TestCase):
                     self.assertEqual((code, output), (0, ""))
                     continue
                 self.assertNotEqual(code, 0, "it compiled")
-                errors = [line for line in output.splitlines() if " error: " in line]
+                lines = output.splitlines()
+                errors = [number for number, line in enumerate(lines) if " error: " in line]
                 self.assertLessEqual(len(errors), MAX_ERRORS, output)
-                self.assertIn(expected, errors[0])
-                self.assertLessEqual(len(output.splitlines()), MAX_OUTPUT_LINES, output)
+                self.assertRegex(lines[errors[0]], f" error: (static assertion failed: )?{re.escape(expected)}")
+                self.assertLessEqual(len(lines), MAX_OUTPUT_LINES, output)
+                behind = MAX_LINES_BEHIND_A_STEP if STEP_IN_WRONG_PLACE.search(source.name) else MAX_LINES_BEHIND
+                self.assertLessEqual(len(lines) - errors[0] - 1, behind, output)
 
 
 if __name__ == "__main__":

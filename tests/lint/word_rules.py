@@ -27,7 +27,7 @@ RULES = [
     Rule("slots?", r"\w*([sS]lot|SlotGranularity)_?[bB]ytes", ["queries", "engine", "state"], NEVER,
          "a slot is a message's place in a channel's ring; a table has cells, a bucket has tags"),
     Rule("keeps?|kept", r"\w*KeepAlive\w*|kept_tuple\w*", ["engine", "state", "rdma"],
-         r"engine/(api|graph|stage)/(\w*join\w*|kept_tuples)\.h",
+         r"engine/(api|graph|stage)/(\w*join\w*|kept_tuples|wrong_order)\.h",
          "only a join keeps tuples; others store, retain, accept or select"),
     Rule("node", NEVER, ["engine/api", "engine/steps", "engine/stage", "engine/graph"], NEVER,
          "a node is a process of the cluster; a query's graph has vertices"),

@@ -1,4 +1,4 @@
-// expect: glaive: Aggregate() takes an aggregate of the stream's records
+// expect: glaive: an aggregate reads a member, or calls a function, of the stream's records: const Record&; this
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

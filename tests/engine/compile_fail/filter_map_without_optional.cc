@@ -1,4 +1,4 @@
-// expect: FilterMap
+// expect: glaive: FilterMap() takes a function that returns a std::optional; Map() takes one that always
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

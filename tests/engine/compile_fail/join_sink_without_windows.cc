@@ -1,4 +1,4 @@
-// expect: glaive: a join needs windows: call Window(...) or Within(...) after On()
+// expect: glaive: To() comes after Window(...) or Within(...) of a join, which say which records meet
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {

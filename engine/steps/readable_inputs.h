@@ -1,0 +1,100 @@
+// ReadableInputs: whether an aggregate can compute with what it reads of records, and sentences for the compiler to
+// print where it cannot.
+//
+// An aggregate reads by its members `field` and `order`, and says by `kReads` what it can compute with. One of a
+// query's own may have neither: it is not examined.
+//
+//   if constexpr (ExpectReadable<A, Record>()) { ... the aggregate's Value<Record> can be instantiated ... }
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "state/crdt/ordered.h"
+#include "state/record/record.h"
+
+namespace glaive::engine {
+
+/// What an aggregate can compute with.
+enum class Reads : std::uint8_t { kAnything, kNumbers, kNumbersAndTexts, kOrdered };
+
+/// Why an aggregate cannot read a field.
+enum class Unreadable : std::uint8_t { kNothing, kOfOtherRecord, kHiddenText, kNoNumber, kNoText, kNoOrder };
+
+/// Of a field that is a `T`.
+template <Reads kReads, typename T>
+consteval Unreadable UnreadableValue() {
+  if constexpr (kHidesText<T>) {
+    return Unreadable::kHiddenText;
+  } else if constexpr (kReads == Reads::kNumbers) {
+    return std::is_arithmetic_v<T> ? Unreadable::kNothing : Unreadable::kNoNumber;
+  } else if constexpr (kReads == Reads::kNumbersAndTexts) {
+    return std::is_arithmetic_v<T> || std::is_same_v<T, Text> ? Unreadable::kNothing : Unreadable::kNoText;
+  } else if constexpr (kReads == Reads::kOrdered) {
+    return state::TotallyOrdered<T> ? Unreadable::kNothing : Unreadable::kNoOrder;
+  } else {
+    return Unreadable::kNothing;
+  }
+}
+
+/// Of what `Field`, a member or a function, is of a record R.
+template <Reads kReads, typename Field, typename R>
+consteval Unreadable UnreadableField() {
+  if constexpr (std::is_invocable_v<const Field&, const R&>) {
+    return UnreadableValue<kReads, std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>>();
+  } else {
+    return Unreadable::kOfOtherRecord;
+  }
+}
+
+/// Of an aggregate; of Several the first reason. It may be an aggregate of a query's own.
+template <typename A, typename R>
+consteval Unreadable UnreadableOf() {
+  constexpr Reads kReads = [] {
+    if constexpr (requires { A::kReads; }) {
+      return A::kReads;
+    } else {
+      return Reads::kAnything;
+    }
+  }();
+  Unreadable reason = Unreadable::kNothing;
+  const auto add = [&reason](Unreadable other) { reason = reason == Unreadable::kNothing ? other : reason; };
+  if constexpr (requires(const A& aggregate) { aggregate.first; }) {
+    add(UnreadableOf<std::remove_cvref_t<decltype(std::declval<const A&>().first)>, R>());
+  }
+  if constexpr (requires(const A& aggregate) { aggregate.rest; }) {
+    add(UnreadableOf<std::remove_cvref_t<decltype(std::declval<const A&>().rest)>, R>());
+  }
+  if constexpr (requires(const A& aggregate) { aggregate.order; }) {
+    add(UnreadableField<kReads, decltype(A::order), R>());
+  }
+  if constexpr (requires(const A& aggregate) { aggregate.field; }) {
+    add(UnreadableField<kReads, decltype(A::field), R>());
+  }
+  return reason;
+}
+
+/// Refuses an aggregate that cannot read what it reads, with a sentence; whether it may go on.
+template <typename A, typename R>
+constexpr bool ExpectReadable() {
+  constexpr Unreadable kWhy = UnreadableOf<A, R>();
+  static_assert(
+      kWhy != Unreadable::kOfOtherRecord,
+      "glaive: an aggregate reads a member, or calls a function, of the stream's records: const Record&; this "
+      "one is of another type");
+  static_assert(kWhy != Unreadable::kHiddenText,
+                "glaive: an aggregate reads a struct with a Text that is not described: write GLAIVE_RECORD(Struct, "
+                "member, member, ...) beside it");
+  static_assert(kWhy != Unreadable::kNoNumber,
+                "glaive: Sum{}, Mean{} and Variance{} read numbers; a Text or a struct is none");
+  static_assert(kWhy != Unreadable::kNoText,
+                "glaive: Min{} and Max{} read numbers or texts; of a struct, TopK<1>() tells the greatest");
+  static_assert(
+      kWhy != Unreadable::kNoOrder,
+      "glaive: First{}, Last{} and TopK<K>() read what compares in a total order: integers, texts, or structs "
+      "with a defaulted operator<=>; floating-point numbers do not");
+  return kWhy == Unreadable::kNothing;
+}
+
+}  // namespace glaive::engine

@@ -1,0 +1,8 @@
+// expect: glaive: Keep() comes after Window(...) or Within(...) of a join, which say which records meet
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query = OnPages().Keep(&Click::page, &Click::page).To(Discard{});
+
+}  // namespace glaive::engine

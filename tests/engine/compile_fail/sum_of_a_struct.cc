@@ -1,0 +1,9 @@
+// expect: glaive: Sum{}, Mean{} and Variance{} read numbers; a Text or a struct is none
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query =
+    Clicks().Window(Tumbling{absl::Seconds(1)}).Aggregate(Sum{[](const Click& click) { return click; }}).To(Discard{});
+
+}  // namespace glaive::engine
