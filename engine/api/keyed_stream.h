@@ -23,6 +23,7 @@
 #include "engine/api/wrong_order.h"
 #include "engine/exchange/routes.h"
 #include "engine/graph/keyed_operator.h"
+#include "engine/graph/processing_times.h"
 #include "engine/graph/reorder.h"
 #include "engine/sink/sink.h"
 #include "engine/stage/stage_scope.h"
@@ -102,9 +103,11 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
     if constexpr (kIsOrderedWindow<W> && kReads) {
       return std::move(*this).InOrder(window);
     } else if constexpr (kByClock) {
-      return Stream<Origin, Chain>(std::move(origin_), std::move(chain_))
-          .WithProcessingTime()
-          .KeyBy(std::move(key_))
+      ExpectPlainData<Record>();
+      using Timed = TimedOrigin<Record, /*kFromSource=*/true, /*kHasTime=*/true>;
+      auto timed = std::make_shared<const ProcessingTimeVertex<Origin, Chain>>(std::move(origin_), std::move(chain_));
+      return KeyedStream<Timed, Untimed<Record>, Key, kPartitioned>(
+                 OriginOf</*kFromSource=*/true, /*kHasTime=*/true, Record>(std::move(timed)), {}, std::move(key_))
           .Window(window.window);
     } else if constexpr (kIsWindow<W> && kHasTime) {
       return WindowedStream<Origin, Chain, Key, W>(std::move(origin_), std::move(chain_), std::move(key_), window,

@@ -44,6 +44,7 @@
 
 #include "absl/time/time.h"
 
+#include "engine/api/event_time_steps.h"
 #include "engine/api/functions.h"
 #include "engine/api/keyed_stream.h"
 #include "engine/api/named_stream.h"
@@ -56,11 +57,8 @@
 #include "engine/exchange/routes.h"
 #include "engine/executor/query.h"
 #include "engine/flow/timed_record.h"
-#include "engine/graph/event_times.h"
 #include "engine/graph/flat_map.h"
 #include "engine/graph/graph_query.h"
-#include "engine/graph/processing_times.h"
-#include "engine/graph/reorder.h"
 #include "engine/graph/sink_writer.h"
 #include "engine/graph/source_reader.h"
 #include "engine/sink/collect.h"
@@ -75,7 +73,9 @@ namespace glaive::engine {
 
 /// A stream of records of type `Chain::Out`. A value: a copy is the same stream, whose source is read once for both.
 template <typename OriginT, Step Chain>
-class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>, public NamedStream {
+class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>,
+               public EventTimeSteps<Stream<OriginT, Chain>, OriginT, Chain>,
+               public NamedStream {
  public:
   GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_USES_NAMED, )
   GLAIVE_STEPS_WITH_STATE(GLAIVE_USES_NAMED, )
@@ -87,6 +87,11 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   using StatefulSteps<Stream, typename Chain::Out>::RichMap;
   using StatefulSteps<Stream, typename Chain::Out>::RichFilterMap;
   using StatefulSteps<Stream, typename Chain::Out>::RichFlatMap;
+  using EventTimeSteps<Stream, OriginT, Chain>::WithEventTime;
+  using EventTimeSteps<Stream, OriginT, Chain>::WithProcessingTime;
+  using EventTimeSteps<Stream, OriginT, Chain>::WithoutEventTime;
+  using EventTimeSteps<Stream, OriginT, Chain>::MapWithTime;
+  using EventTimeSteps<Stream, OriginT, Chain>::Reorder;
 
   using Origin = OriginT;
   using Record = typename Chain::Out;
@@ -188,48 +193,6 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     return std::move(*this).Aggregate(engine::ReduceAssoc(std::move(function)));
   }
 
-  /// Gives each record the event time `time(record)`, ms since 1970, whatever it had before. The watermark of an
-  /// executor is the latest time among its records, less `out_of_orderness`: a record that is later than that may be
-  /// late for its window. No record moves. Whole milliseconds, not negative, else the process ends with a message.
-  template <typename Time>
-  auto WithEventTime(Time time, absl::Duration out_of_orderness = absl::ZeroDuration()) && {
-    ExpectPlainData<Record>();
-    if constexpr (ExpectTimeOf<Record, Time>()) {
-      return StreamOf</*kFromSource=*/true, /*kHasTime=*/true, Record>(
-          std::make_shared<const EventTimeVertex<Origin, Chain, Time>>(
-              std::move(origin_), std::move(chain_), std::move(time), WholeLateness(out_of_orderness)));
-    } else {
-      return WrongOrder{};
-    }
-  }
-
-  /// Gives each record the time at which it is taken in here as its event time, whatever it had before: the wall clock
-  /// of the executor's host. Time goes on without records, a step of 10 ms at least, so windows close on a silent
-  /// stream, and no record is late. No record moves. Two runs over one input give different results.
-  auto WithProcessingTime() && {
-    ExpectPlainData<Record>();
-    return StreamOf</*kFromSource=*/true, /*kHasTime=*/true, Record>(
-        std::make_shared<const ProcessingTimeVertex<Origin, Chain>>(std::move(origin_), std::move(chain_)));
-  }
-
-  /// As Map, but `function(record, event_time_ms)` takes the record's event time, too, ms since 1970: behind
-  /// WithProcessingTime() the time at which the record was taken in.
-  template <typename Function>
-  auto MapWithTime(Function function) && {
-    static_assert(Origin::kHasTime,
-                  "glaive: MapWithTime() needs a stream with event times: say them before, by WithEventTime(...) or "
-                  "WithProcessingTime()");
-    if constexpr (Origin::kHasTime && ExpectValueOf<Record, Function, std::int64_t>()) {
-      auto origin = OriginOf<Origin::kFromSource, Origin::kHasTime, Record>(std::move(*this).Timed());
-      return Stream<decltype(origin), SourceStep<TimedRecord<Record>>>(std::move(origin), {})
-          .Map([function = std::move(function)](const TimedRecord<Record>& timed) {
-            return std::invoke(function, timed.record, timed.event_time_ms);
-          });
-    } else {
-      return WrongOrder{};
-    }
-  }
-
   /// Calls `function` with every record, once, and passes the record on: for counters and traces. Copies of the stream
   /// call it each for themselves. No record moves. The executors of a process call it at the same time. Its result is
   /// ignored.
@@ -240,6 +203,15 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     } else {
       return WrongOrder{};
     }
+  }
+
+  /// Runs the steps before it once, for all copies of the stream: without it, each copy runs them for itself. No record
+  /// moves, and none is stored beyond its batch: copies of a stream are read side by side.
+  auto Cache() && {
+    ExpectPlainData<Record>();
+    return StreamOf<Origin::kFromSource, Origin::kHasTime, Record>(
+        std::make_shared<const FlatMapVertex<Origin, Chain, ForAllCopies, Record>>(std::move(origin_),
+                                                                                   std::move(chain_), ForAllCopies{}));
   }
 
   /// Joins each record with the table's entry under its key, `key(record)`: the stream is then of what
@@ -321,16 +293,6 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     }
   }
 
-  /// Puts the records of each executor in the order of their event times: a record waits until the watermark has come
-  /// as far. No record moves, so the records of two executors are in any order; KeyBy(key).Reorder() orders those of
-  /// each key. Late records go on as they come.
-  auto Reorder() && {
-    static_assert(Origin::kHasTime, "glaive: Reorder() needs event times: call WithEventTime(time) first");
-    auto timed = OriginOf<Origin::kFromSource, Origin::kHasTime, Record>(std::move(*this).Timed());
-    return StreamOf<Origin::kFromSource, Origin::kHasTime, Record>(
-        std::make_shared<const ReorderVertex<decltype(timed), Record>>(std::move(timed)));
-  }
-
   /// Says what records are grouped by: a callable or a member pointer. The key is hashed and shipped as its bytes, so
   /// its type has no padding and no pointers; rdma/base/plain_data.h says which the compiler cannot see.
   template <typename Key>
@@ -396,6 +358,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   friend class JoinInput;
 
   friend class StatefulSteps<Stream, Record>;
+  friend class EventTimeSteps<Stream, Origin, Chain>;
   template <typename, Step>
   friend class Stream;
 

@@ -19,7 +19,8 @@ inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
 #define GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(each, argument)                                                              \
   each(Filter, argument) each(Map, argument) each(FilterMap, argument) each(FlatMap, argument) each(Flatten, argument) \
       each(Inspect, argument) each(WithEventTime, argument) each(WithProcessingTime, argument)                         \
-          each(MapWithTime, argument) each(Shuffle, argument) each(Broadcast, argument)
+          each(WithoutEventTime, argument) each(MapWithTime, argument) each(Shuffle, argument)                         \
+              each(Broadcast, argument) each(Cache, argument)
 
 /// Likewise, for the others that only a stream without a key may have.
 #define GLAIVE_OTHER_STEPS_BEFORE_KEYS(each, argument) \

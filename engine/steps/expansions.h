@@ -25,6 +25,11 @@ struct Itself {
   }
 };
 
+/// Likewise, where the copies of a stream go on with the records that the steps before have made.
+struct ForAllCopies : Itself {
+  static constexpr std::string_view kName = "cache";
+};
+
 /// The elements of the range that `function` returns.
 template <typename Function>
 struct EachOf {

@@ -110,6 +110,11 @@ def command_line(pid):
         return []
 
 
+def ends_of(run):
+    """How the processes of a run have ended, or None of those that run, and what each has said."""
+    return "\n".join(f"exit code {ysb.process.poll()}: {ysb.err.text}" for ysb in run.processes)
+
+
 def state_of(pid):
     """The line of a process's status that tells its state: D is a wait in the kernel that nothing ends early."""
     try:
@@ -149,7 +154,7 @@ def check(run, signal_number, victim, moment, delay):
     run.start(victim, flags)
     first = run.processes[0]
     if ready is not None and not first.err.wait_for(ready):
-        return None if moment == "end" and succeeded(run) else f"it never came to {moment}:\n{first.err.text}"
+        return None if moment == "end" and succeeded(run) else f"it never came to {moment}:\n{ends_of(run)}"
     if ready is None and not wait_until(lambda: len(run.left()) == NODES and run.pid_of(victim), PATIENCE_SECONDS, 0.01):
         return f"not all nodes were started:\n{first.err.text}"
     time.sleep(delay)

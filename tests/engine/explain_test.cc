@@ -158,6 +158,24 @@ TEST(Explain, ShowsWhereStatesOfKeysLieAndThatRecordsMoveOnce) {
 )");
 }
 
+TEST(Explain, ShowsCopiesOfACachedStreamAndWhereEventTimesEnd) {
+  const auto cached = Records().Map([](const TestRecord& record) { return record; }).Cache();
+  const std::unique_ptr<Query> query =
+      Together(Stream(cached).To(Discard{}), Stream(cached).WithoutEventTime().To(Discard{}));
+  EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs
+   1  source
+        with event times
+   2  cache of 1 (records of 24 bytes)
+        fused chain: map
+   3  no event times of 2 (records of 32 bytes)
+        no steps before it
+   4  sink of 2 (records of 32 bytes)
+        no steps before it
+   5  sink of 3 (records of 32 bytes)
+        no steps before it
+)");
+}
+
 TEST(Explain, SaysThatTextsMoveWithTheirRecords) {
   const std::unique_ptr<Query> query = Words({.records = 1}).KeyBy(&Word::key).Partition().DropKey().To(Discard{});
   EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs

@@ -1,13 +1,16 @@
 // Steps that make streams of others on each executor: Flatten, RichMap and its relatives, Route, Unkey, DropKey,
-// WithEventTime, FoldAssoc, ReduceAssoc.
+// WithEventTime, WithoutEventTime, Cache, FoldAssoc, ReduceAssoc.
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -178,6 +181,88 @@ TEST_P(Operators, RecordsGetEventTimesAndWatermarks) {
   EXPECT_TRUE(SameElements(outcome.counts, expected));
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 0U);
   EXPECT_GT(Total(outcome, &ExecutorMetrics::epochs), executors()) << "windows fire before the end of the stream";
+}
+
+/// Executor 0 reads its first record once all others have read their last one, which is further ahead in the times that
+/// are taken away than --max-lead allows.
+TEST_P(Operators, WithoutEventTimeNoExecutorWaitsForOthers) {
+  constexpr std::uint64_t kRecords = 20'000;
+  constexpr auto kPatience = std::chrono::seconds(30);
+  Workload workload = this->workload();
+  workload.max_lead_ms = 1'000;
+  std::atomic<std::uint32_t> ended = 0;
+  std::atomic<bool> timed_out = false;
+  const auto wait_for_others = [&, others = executors() - 1] {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (ended < others && !timed_out) {
+      std::this_thread::yield();
+      timed_out = std::chrono::steady_clock::now() > deadline;
+    }
+  };
+  const auto numbers = FromParallel([&](const SourceContext& context) {
+    return [&, is_first = Value(context.executor) == 0, next = std::uint64_t{0}]() mutable {
+      if (is_first && next == 0) wait_for_others();
+      if (!is_first && next == kRecords) ++ended;
+      return next < kRecords ? std::optional(next++) : std::nullopt;
+    };
+  });
+  std::vector<std::vector<TestRow>> rows(executors());
+  const auto query = Stream(numbers)
+                         .WithEventTime([](std::uint64_t n) { return static_cast<std::int64_t>(n * 1'000); })
+                         .WithoutEventTime()
+                         .KeyBy([](std::uint64_t n) { return n % 5; })
+                         .Aggregate(Count{})
+                         .To(Collect(rows));
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_FALSE(timed_out);
+  std::map<std::uint64_t, std::uint64_t> counts;
+  for (const auto& of_executor : rows) {
+    for (const TestRow& row : of_executor) counts[row.key] += row.value;
+  }
+  for (std::uint64_t key = 0; key < 5; ++key) EXPECT_EQ(counts[key], kRecords / 5 * executors());
+  EXPECT_EQ(counts.size(), 5U);
+}
+
+TEST_P(Operators, EventTimesMayFollowThoseThatWereTakenAway) {
+  std::vector<std::vector<TestRow>> rows(executors());
+  ClusterOutcome outcome = Run(*From(TestSource(workload()))
+                                    .WithoutEventTime()
+                                    .WithEventTime(&TestRecord::event_time_ms)
+                                    .KeyBy(&TestRecord::key)
+                                    .Window(Tumbling{absl::Milliseconds(300)})
+                                    .Aggregate(Count{})
+                                    .To(Collect(rows)));
+  TestCounts expected;
+  ForEachTestRecord([&](const TestRecord& record) { ++expected[{record.event_time_ms / 300 * 300, record.key}]; });
+  CollectOutcome(rows, outcome);
+  EXPECT_TRUE(SameElements(outcome.counts, expected));
+}
+
+TEST_P(Operators, TheStepsBeforeCacheRunOnceForAllCopies) {
+  std::atomic<std::uint64_t> calls = 0;
+  std::vector<std::vector<std::uint64_t>> first(executors());
+  std::vector<std::vector<std::uint64_t>> second(executors());
+  const auto squares = FromRange(0, 3'000)
+                           .Map([&calls](std::uint64_t n) {
+                             ++calls;
+                             return n * n;
+                           })
+                           .Cache();
+  Run(*Together(Stream(squares).To(Collect(first)),
+                Stream(squares).Filter([](std::uint64_t n) { return n % 2 == 0; }).To(Collect(second))));
+  EXPECT_EQ(calls, 3'000U);
+  std::uint64_t next = 0;
+  for (std::uint32_t executor = 0; executor < executors(); ++executor) {
+    std::vector<std::uint64_t> even;
+    for (const std::uint64_t square : first[executor]) {
+      ASSERT_EQ(square, next * next);
+      if (next++ % 2 == 0) even.push_back(square);
+    }
+    EXPECT_TRUE(SameSequence(second[executor], even)) << "executor " << executor;
+  }
+  EXPECT_EQ(next, 3'000U);
 }
 
 TEST_P(Operators, ARecordWithoutAnEventTimeEndsTheRun) {

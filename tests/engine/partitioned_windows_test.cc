@@ -51,6 +51,25 @@ class PartitionedWindows : public OnEachShape {
   }
 };
 
+/// Which window counts a record depends on when it comes.
+TEST_P(PartitionedWindows, ByProcessingTime) {
+  std::vector<std::vector<TestRow>> rows(executors());
+  const ClusterOutcome outcome = Run(*From(TestSource(workload()))
+                                          .KeyBy(&TestRecord::key)
+                                          .Partition()
+                                          .Window(ProcessingTime(Tumbling{absl::Milliseconds(5)}))
+                                          .Aggregate(Count{})
+                                          .To(Collect(rows)));
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::delta_entries), 0U);
+  std::map<std::uint64_t, std::uint64_t> counts;
+  for (const auto& of_executor : rows) {
+    for (const TestRow& row : of_executor) counts[row.key] += row.value;
+  }
+  std::map<std::uint64_t, std::uint64_t> expected;
+  ForEachTestRecord([&](const TestRecord& record) { ++expected[record.key]; });
+  EXPECT_EQ(counts, expected);
+}
+
 TEST_P(PartitionedWindows, Sliding) {
   ExpectSameRows([](auto keyed) {
     return std::move(keyed)

@@ -95,6 +95,15 @@ class ProjectTest(unittest.TestCase):
             out, _ = self.run_command("bash", "-c", command.replace(TUTORIAL_CLICKS, str(clicks)))
             self.assertEqual(out, expected)
 
+    def test_the_tutorial_begins_with_a_build_of_the_examples(self):
+        [block] = [text for kind, text in blocks(PAGES[0]) if kind == "sh"]
+        commands_of_page = block.replace("/usr/", f"{self.prefix}/")
+        self.assertTrue(commands_of_page.endswith("cmake --build build\n"))
+        self.run_command("bash", "-ec", f"{commands_of_page.rstrip()} --target squares",
+                         environment={"CMAKE_PREFIX_PATH": str(self.prefix), "CMAKE_GENERATOR": "Ninja"})
+        self.run_command(self.folder / "tutorial" / "build" / "squares", "--output=of_tutorial.csv")
+        self.assertEqual((self.folder / "of_tutorial.csv").read_text(encoding="utf-8").splitlines()[-1], "100")
+
     def test_a_program_builds_by_pkg_config_alone(self):
         folders = list(self.prefix.rglob("pkgconfig"))
         self.assertEqual(len(folders), 1)

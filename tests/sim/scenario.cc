@@ -321,8 +321,10 @@ void Scenario::Fit() {
   // Which records of idle flows are late depends on how long others stand still, and on epochs that are longer than the
   // patience of idle flows.
   if (has_fault(FaultKind::kShortStall) || has_fault(FaultKind::kShortPartition) || sink_busy_us > 0) silent = 0;
-  if (one_host == 1 || nodes == 1) immediates = 0;            // no verbs
-  if (late_reads == 1) immediates = 0;                        // iWARP, as soft-iWARP does it
+  if (one_host == 1 || nodes == 1) immediates = 0;  // no verbs
+  if (late_reads == 1) immediates = 0;              // iWARP, as soft-iWARP does it
+  // A slot of many pieces, most of which come late, needs so many deliveries that epochs would last for seconds.
+  if (any_order == 1 && piece_bytes < 64) delivery_percent = std::max<std::int64_t>(delivery_percent, 50);
   if (file_sources == 1) silent = silent_source = skips = 0;  // a file is never silent
   constexpr std::int64_t kEpochsInAnIdleTimeout = 40;
   if (silent == 1) epoch_interval_us = std::min(epoch_interval_us, idle_timeout_ms * 1'000 / kEpochsInAnIdleTimeout);

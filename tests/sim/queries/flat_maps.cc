@@ -161,6 +161,57 @@ CatalogueEntry RoutedAndUnited() {
       });
 }
 
+/// Two copies of a stream, whose records were changed before.
+CatalogueEntry CachedAndCopied() {
+  return WithoutStage(
+      "copies of a cached stream, united",
+      [](const QueryParts& parts) {
+        const auto cached = FirstOfAll(parts).Filter(&IsEven).Map(&Marked<3>).Cache();
+        return Union(Stream(cached).Map(&Marked<1>), Stream(cached).Filter(&IsOfKindOne).Map(&Marked<2>))
+            .Map(&RecordRowOf)
+            .To(StoreRows{parts.rows});
+      },
+      [](const Input& input) {
+        std::vector<std::string> rows;
+        for (const Seen& seen : Read(input, 0)) {
+          if (seen.event.amount % 2 != 0) continue;
+          for (const std::int64_t branch : {1, 2}) {
+            Event copy = seen.event;
+            copy.amount += (3 + branch) * kMark;
+            if (branch == 1 || copy.kind == 1) rows.push_back(RecordRowText(copy));
+          }
+        }
+        return rows;
+      });
+}
+
+/// Sums of records whose event times were taken away: none of them waits for another.
+CatalogueEntry SumsWithoutEventTimes() {
+  return {.name = "sums at the end of records without their event times",
+          .window = "unbounded",
+          .aggregates = {"sum"},
+          .join = "",
+          .rows_wait_for = RowsWaitFor::kOwnTimes,
+          .compares_flows = false,
+          .build =
+              [](const QueryParts& parts) {
+                return FirstOfAll(parts)
+                    .Filter(&IsEven)
+                    .WithoutEventTime()
+                    .KeyBy(&Event::key)
+                    .Aggregate(Sum{&Event::amount})
+                    .To(StoreRows{parts.rows});
+              },
+          .expect =
+              [](const Input& input) {
+                std::vector<Seen> even;
+                for (const Seen& seen : Read(input, 0)) {
+                  if (seen.event.amount % 2 == 0) even.push_back(seen);
+                }
+                return Expected{.rows = RowsOf(GroupUnbounded(even, 0, KeyOf), SumOf), .late = {}};
+              }};
+}
+
 CatalogueEntry Unkeyed() {
   return WithoutStage(
       "records with their keys, no longer grouped",
@@ -287,6 +338,8 @@ std::vector<CatalogueEntry> FlatMapQueries() {
           Having({"FlatMap"}, DigitsOfSums()),
           Having({"Map", "Flatten"}, Flattened()),
           Having({"Route", "Union"}, RoutedAndUnited()),
+          Having({"Cache"}, CachedAndCopied()),
+          Having({"WithoutEventTime"}, SumsWithoutEventTimes()),
           Having({"Unkey"}, Unkeyed()),
           Having({"Inspect"}, Inspected()),
           Having({"RichFlatMap"}, FlatMappedByExecutor()),

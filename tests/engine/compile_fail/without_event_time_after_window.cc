@@ -1,0 +1,9 @@
+// expect: glaive: WithoutEventTime() comes before KeyBy(); after Window() comes Aggregate(...)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+auto query =
+    Clicks().KeyBy(&Click::page).Window(Tumbling{absl::Seconds(1)}).WithoutEventTime().Aggregate(Count{}).To(Discard{});
+
+}  // namespace glaive::engine
