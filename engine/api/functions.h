@@ -25,22 +25,27 @@ using ReturnedFor = std::remove_cvref_t<std::invoke_result_t<const Function&, co
 /// Whether a function, or a member, can be called with a record and `More`.
 template <typename R, typename Function, typename... More>
 constexpr bool ExpectFunctionOf() {
-  constexpr bool kFits = std::invocable<const Function&, const R&, More...>;
-  constexpr bool kIsMutable = !kFits && std::invocable<Function&, const R&, More...>;
-  constexpr bool kChangesRecord = !kFits && !kIsMutable && std::invocable<const Function&, R&, More...>;
-  static_assert(!kIsMutable,
-                "glaive: a function of a query is const, since all executors of a process share it: no mutable lambda; "
-                "RichMap(), RichFilterMap() and RichFlatMap() give it a state");
-  static_assert(!kChangesRecord,
-                "glaive: a function of a query takes its record by value or as const Record&, and cannot change it; "
-                "Map() returns a new one");
-  static_assert(kFits || kIsMutable || kChangesRecord,
-                "glaive: this step takes a function, or a member, of the stream's records: const Record&; this one is "
-                "of another type");
-  return kFits;
+  if constexpr (std::invocable<const Function&, const R&, More...>) {
+    return true;
+  } else {
+    constexpr bool kIsMutable = std::invocable<Function&, const R&, More...>;
+    constexpr bool kChangesRecord = !kIsMutable && std::invocable<const Function&, R&, More...>;
+    static_assert(
+        !kIsMutable,
+        "glaive: a function of a query is const, since all executors of a process share it: no mutable lambda; "
+        "RichMap(), RichFilterMap() and RichFlatMap() give it a state");
+    static_assert(!kChangesRecord,
+                  "glaive: a function of a query takes its record by value or as const Record&, and cannot change it; "
+                  "Map() returns a new one");
+    static_assert(
+        kIsMutable || kChangesRecord,
+        "glaive: this step takes a function, or a member, of the stream's records: const Record&; this one is "
+        "of another type");
+    return false;
+  }
 }
 
-/// Likewise, which says yes or no.
+/// Whether a function can be called with a record, and says yes or no.
 template <typename R, typename Predicate>
 constexpr bool ExpectPredicateOf() {
   if constexpr (!ExpectFunctionOf<R, Predicate>()) {
@@ -52,7 +57,7 @@ constexpr bool ExpectPredicateOf() {
   }
 }
 
-/// Likewise, which returns something.
+/// Whether a function can be called with a record and `More`, and returns something.
 template <typename R, typename Function, typename... More>
 constexpr bool ExpectValueOf() {
   if constexpr (!ExpectFunctionOf<R, Function, More...>()) {
@@ -65,7 +70,7 @@ constexpr bool ExpectValueOf() {
   }
 }
 
-/// Likewise, which returns a std::optional.
+/// Whether a function can be called with a record, and returns a std::optional.
 template <typename R, typename Function>
 constexpr bool ExpectOptionalOf() {
   if constexpr (!ExpectFunctionOf<R, Function>()) {
@@ -79,7 +84,7 @@ constexpr bool ExpectOptionalOf() {
   }
 }
 
-/// Likewise, which returns a range.
+/// Whether a function can be called with a record, and returns a range.
 template <typename R, typename Function>
 constexpr bool ExpectRangeOf() {
   if constexpr (!ExpectFunctionOf<R, Function>()) {
@@ -94,7 +99,7 @@ constexpr bool ExpectRangeOf() {
   }
 }
 
-/// Likewise, which returns milliseconds.
+/// Whether a function can be called with a record, and returns milliseconds.
 template <typename R, typename Time>
 constexpr bool ExpectTimeOf() {
   if constexpr (!ExpectFunctionOf<R, Time>()) {
@@ -108,7 +113,7 @@ constexpr bool ExpectTimeOf() {
   }
 }
 
-/// Likewise, which returns a key.
+/// Whether a function can be called with a record, and returns a key.
 template <typename R, typename Key>
 constexpr bool ExpectKeyOf() {
   if constexpr (!ExpectValueOf<R, Key>()) {
@@ -124,7 +129,7 @@ constexpr bool ExpectKeyOf() {
   }
 }
 
-/// Likewise, which returns what a table finds entries by.
+/// Whether a function can be called with a record, and returns a key of a table with keys of type K.
 template <typename R, typename Key, typename K>
 constexpr bool ExpectTableKeyOf() {
   if constexpr (!ExpectValueOf<R, Key>()) {
@@ -136,7 +141,7 @@ constexpr bool ExpectTableKeyOf() {
   }
 }
 
-/// A function of a state, which it may change, and a record.
+/// Whether a function can be called with a state, which it may change, and a record.
 template <typename R, typename Function, typename State>
 constexpr bool ExpectStatefulFunctionOf() {
   constexpr bool kFits = std::invocable<const Function&, State&, const R&>;

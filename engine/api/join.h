@@ -233,8 +233,8 @@ class KeyedJoin {
                                    lower, upper);
   }
 
-  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
-                                    "comes after Window(...) or Within(...) of a join, which say which records meet")
+  GLAIVE_GENERIC_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                   "comes after Window(...) or Within(...) of a join, which say which records meet")
   GLAIVE_OTHER_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
                                  "comes after Window(...) or Within(...) of a join, which say which records meet")
   GLAIVE_STEPS_WITH_STATE(GLAIVE_WRONG_STREAM_STEP,
@@ -297,8 +297,8 @@ class JoinedStreams {
     return MakeIntervalJoin<kKind>(std::move(left_), std::move(right_), OneKeyForAll{}, OneKeyForAll{}, lower, upper);
   }
 
-  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
-                                    "comes after On(...) and Window(...) of a join, or after Within(...)")
+  GLAIVE_GENERIC_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                   "comes after On(...) and Window(...) of a join, or after Within(...)")
   GLAIVE_OTHER_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
                                  "comes after On(...) and Window(...) of a join, or after Within(...)")
   GLAIVE_STEPS_WITH_STATE(GLAIVE_WRONG_STREAM_STEP,

@@ -92,7 +92,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
     constexpr bool kHasTime = Origin::kHasTime || std::is_same_v<W, Unbounded> || !kIsWindow<W>;
     static_assert(kHasTime,
                   "glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; "
-                  "Aggregate() it without a window, or To() a sink");
+                  "WithEventTime(time) gives them to it; or Aggregate() it without a window, or To() a sink");
     constexpr bool kReads = kReadsRecords<W, Record>;
     static_assert(kReads,
                   "glaive: Transaction() takes a function of a record, const Record&, which returns an InTransaction");
@@ -209,12 +209,14 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
   /// The stream of the records, no longer grouped. No record moves.
   auto DropKey() && { return Stream<Origin, Chain>(std::move(origin_), std::move(chain_)); }
 
-  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(
+  GLAIVE_GENERIC_STEPS_BEFORE_KEYS(
       GLAIVE_WRONG_STREAM_STEP,
       "comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()")
   GLAIVE_OTHER_STEPS_BEFORE_KEYS(
       GLAIVE_WRONG_STREAM_STEP,
       "comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()")
+  GLAIVE_WRONG_STREAM_STEP(JoinTable,
+                           "comes before KeyBy(); after it comes Window(...), Aggregate(...), DropKey() or Unkey()")
   GLAIVE_WRONG_ORDER(
       KeyBy,
       "glaive: a stream has one KeyBy(); after it comes Window(...) or Aggregate(...), or DropKey() before "

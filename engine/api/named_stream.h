@@ -27,16 +27,30 @@ WrongOrder OfNamedStream() {
   return {};
 }
 
+/// What a step returns that was called with arguments which it does not take.
+template <typename... Arguments>
+WrongOrder OfOtherArguments() {
+  static_assert(
+      kNever<Arguments...>,
+      "glaive: this step takes other arguments (docs/writing-queries.md lists them), and a stream that is not "
+      "const");
+  return {};
+}
+
 #define GLAIVE_STEP_OF_NAMED_STREAM(name, unused) \
   template <typename... Arguments>                \
   WrongOrder name(const Arguments&...) const& {   \
     return OfNamedStream<Arguments...>();         \
+  }                                               \
+  template <typename... Arguments>                \
+  WrongOrder name(const Arguments&...) const&& {  \
+    return OfOtherArguments<Arguments...>();      \
   }
 
 /// What streams inherit, which take their steps from it by GLAIVE_USES_NAMED. Steps that convert their arguments are
 /// not among them: a call of such a step would be ambiguous.
 struct NamedStream {
-  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_STEP_OF_NAMED_STREAM, )
+  GLAIVE_GENERIC_STEPS_BEFORE_KEYS(GLAIVE_STEP_OF_NAMED_STREAM, )
   GLAIVE_STEPS_WITH_STATE(GLAIVE_STEP_OF_NAMED_STREAM, )
   GLAIVE_STEP_OF_NAMED_STREAM(JoinTable, )
   GLAIVE_STEP_OF_NAMED_STREAM(KeyBy, )

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/api/named_stream.h"
 #include "engine/api/timed_stream.h"
 #include "engine/api/wrong_order.h"
 #include "engine/graph/ordered_window_operator.h"
@@ -37,8 +38,11 @@ constexpr bool ExpectProcessFunction() {
 
 /// `Origin` is a TimedOrigin, where all records of a key are on one executor. `W` is CountWindow or a Transaction.
 template <typename Origin, typename R, typename Key, typename W>
-class OrderedWindowedStream {
+class OrderedWindowedStream : public NamedStream {
  public:
+  GLAIVE_USES_NAMED(Aggregate, )
+  GLAIVE_USES_NAMED(Process, )
+
   using Record = R;
   using K = std::remove_cvref_t<std::invoke_result_t<const Key&, const R&>>;
 
@@ -89,8 +93,8 @@ class OrderedWindowedStream {
     }
   }
 
-  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
-                                    "comes before KeyBy(); after Window() comes Aggregate(...) or Process(...)")
+  GLAIVE_GENERIC_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                   "comes before KeyBy(); after Window() comes Aggregate(...) or Process(...)")
   GLAIVE_OTHER_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
                                  "comes before KeyBy(); after Window() comes Aggregate(...) or Process(...)")
   GLAIVE_STEPS_WITH_STATE(GLAIVE_WRONG_STREAM_STEP,
@@ -98,6 +102,7 @@ class OrderedWindowedStream {
   GLAIVE_WRONG_ORDER(AllowedLateness,
                      "glaive: AllowedLateness() is for windows of event time; by order no record is late")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() is for windows of event time; by order no record is late")
+  GLAIVE_WRONG_STREAM_STEP(JoinTable, "comes before KeyBy(); after Window() comes Aggregate(...) or Process(...)")
   GLAIVE_WRONG_STREAM_STEP(Partition, "comes before Window(); after Window() comes Aggregate(...) or Process(...)")
   GLAIVE_WRONG_STREAM_STEP(Unkey, "comes before Window(); after Window() comes Aggregate(...) or Process(...)")
   GLAIVE_WRONG_STREAM_STEP(DropKey, "comes before Window(); after Window() comes Aggregate(...) or Process(...)")

@@ -77,7 +77,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
                public EventTimeSteps<Stream<OriginT, Chain>, OriginT, Chain>,
                public NamedStream {
  public:
-  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_USES_NAMED, )
+  GLAIVE_GENERIC_STEPS_BEFORE_KEYS(GLAIVE_USES_NAMED, )
   GLAIVE_STEPS_WITH_STATE(GLAIVE_USES_NAMED, )
   GLAIVE_USES_NAMED(JoinTable, )
   GLAIVE_USES_NAMED(KeyBy, )
@@ -209,9 +209,13 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   /// moves, and none is stored beyond its batch: copies of a stream are read side by side.
   auto Cache() && {
     ExpectPlainData<Record>();
-    return StreamOf<Origin::kFromSource, Origin::kHasTime, Record>(
-        std::make_shared<const FlatMapVertex<Origin, Chain, ForAllCopies, Record>>(std::move(origin_),
-                                                                                   std::move(chain_), ForAllCopies{}));
+    if constexpr (std::is_same_v<Chain, SourceStep<Record>> || std::is_same_v<Chain, Untimed<Record>>) {
+      return std::move(*this);
+    } else {
+      return StreamOf<Origin::kFromSource, Origin::kHasTime, Record>(
+          std::make_shared<const FlatMapVertex<Origin, Chain, ForAllCopies, Record>>(
+              std::move(origin_), std::move(chain_), ForAllCopies{}));
+    }
   }
 
   /// Joins each record with the table's entry under its key, `key(record)`: the stream is then of what
@@ -265,6 +269,10 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 
   /// Moves the records to the first `executors` of the run, in turn, one each: with 1, all to executor 0. At least 1,
   /// else the process ends with a message.
+  template <typename... None>
+  WrongOrder OnExecutors(std::uint32_t /*executors*/) const& {
+    return OfNamedStream<None...>();
+  }
   auto OnExecutors(std::uint32_t executors) && {
     GLAIVE_CHECK(executors > 0, "OnExecutors(0): a stream needs an executor at least");
     return StreamOf(Exchanged(std::move(origin_), std::move(chain_), InTurn{.executors = executors}));
@@ -272,6 +280,10 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 
   /// At most `count` records of the stream, all at executor 0: the first ones of each executor move there, and the
   /// first of these go on. Which ones they are depends on how fast executors read. Sources are read to their ends.
+  template <typename... None>
+  WrongOrder Limit(std::uint64_t /*count*/) const& {
+    return OfNamedStream<None...>();
+  }
   auto Limit(std::uint64_t count) && {
     return std::move(*this)
         .RichFilterMap(std::uint64_t{0}, AtMost{count})
@@ -337,6 +349,8 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   }
 
   GLAIVE_WRONG_ORDER(Partition, "glaive: Partition() comes after KeyBy(), which says by what")
+  GLAIVE_WRONG_ORDER(Unkey, "glaive: Unkey() comes after KeyBy(), whose key it gives to each record")
+  GLAIVE_WRONG_ORDER(DropKey, "glaive: DropKey() comes after KeyBy(), which it takes back")
   GLAIVE_WRONG_ORDER(AllowedLateness, "glaive: AllowedLateness() comes after Window()")
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
   GLAIVE_WRONG_ORDER(Process, "glaive: Process() comes after Window()")

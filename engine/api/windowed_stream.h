@@ -175,10 +175,11 @@ class WindowedStream : public NamedStream {
     }
   }
 
-  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
-                                    "comes before KeyBy(); after Window() comes Aggregate(...)")
+  GLAIVE_GENERIC_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
+                                   "comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_OTHER_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP, "comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_STEPS_WITH_STATE(GLAIVE_WRONG_STREAM_STEP, "comes before Window(); after Window() comes Aggregate(...)")
+  GLAIVE_WRONG_STREAM_STEP(JoinTable, "comes before KeyBy(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(Partition, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(Unkey, "comes before Window(); after Window() comes Aggregate(...)")
   GLAIVE_WRONG_STREAM_STEP(DropKey, "comes before Window(); after Window() comes Aggregate(...)")

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 namespace glaive::engine {
 
@@ -13,10 +14,10 @@ namespace glaive::engine {
 template <typename... T>
 inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
 
-/// Calls `each(name, argument)` for the steps that only a stream without a key may have, that use it up, and that take
-/// functions. A message calls each of the three lists by itself, since compilers print three lines for each level of
-/// macros, twice.
-#define GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(each, argument)                                                              \
+/// Calls `each(name, argument)` for the steps that only a stream without a key may have, that use it up, and whose
+/// arguments are converted to no other type. A message calls each of the three lists by itself, since compilers print
+/// three lines for each level of macros, twice.
+#define GLAIVE_GENERIC_STEPS_BEFORE_KEYS(each, argument)                                                               \
   each(Filter, argument) each(Map, argument) each(FilterMap, argument) each(FlatMap, argument) each(Flatten, argument) \
       each(Inspect, argument) each(WithEventTime, argument) each(WithProcessingTime, argument)                         \
           each(WithoutEventTime, argument) each(MapWithTime, argument) each(Shuffle, argument)                         \
@@ -33,9 +34,9 @@ inline constexpr bool kNever = sizeof...(T) == static_cast<std::size_t>(-1);
           each(Unique, argument) each(Reorder, argument)
 
 /// Likewise, for all steps that a stream may have before Window().
-#define GLAIVE_STREAM_STEPS(each, argument)         \
-  GLAIVE_FUNCTION_STEPS_BEFORE_KEYS(each, argument) \
-  GLAIVE_OTHER_STEPS_BEFORE_KEYS(each, argument)    \
+#define GLAIVE_STREAM_STEPS(each, argument)        \
+  GLAIVE_GENERIC_STEPS_BEFORE_KEYS(each, argument) \
+  GLAIVE_OTHER_STEPS_BEFORE_KEYS(each, argument)   \
   GLAIVE_STEPS_WITH_STATE(each, argument)
 
 /// Defines the step `name`, which takes anything and leads nowhere.
@@ -63,6 +64,13 @@ struct WrongOrder {
   GLAIVE_STEP_OF_WRONG_ORDER(Ship, )
   GLAIVE_STEP_OF_WRONG_ORDER(Local, )
   GLAIVE_STEP_OF_WRONG_ORDER(Keep, )
+  GLAIVE_STEP_OF_WRONG_ORDER(JoinTable, )
+
+  /// What To() returns.
+  template <typename Q>
+  operator std::unique_ptr<Q>() const {  // NOLINT(google-explicit-constructor): a query is declared as this type
+    return nullptr;
+  }
 };
 
 }  // namespace glaive::engine

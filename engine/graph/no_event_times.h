@@ -4,8 +4,9 @@
 //             ── Watermark ──► dropped
 //             ── Idle, Active, EndOfStream ──────── the same ─────────────────────────────────►
 //
-// The stream behind it is as one whose source has no event times: its results come at its end. So no executor waits for
-// others that are behind in the event times that were taken away. No record moves to another executor.
+// The stream behind it is as one whose source has no event times: its aggregates have their results at its end. No
+// executor waits for others that are behind in the event times that were taken away. An executor still reads its own
+// sources in the order of their event times. No record moves to another executor.
 //
 // Owned by the executor's task, used by its thread alone. NoEventTimeVertex is its part of the query's graph.
 #pragma once
@@ -58,7 +59,7 @@ class NoEventTimeOperator final : public TimedOperator<typename Chain::In, typen
   }
 
   bool LeadsTooFar(std::int64_t /*ahead_ms*/) const override { return output().LeadsTooFar(); }
-  /// Event times in front of the operator are compared with no others.
+  /// Event times in front of the operator are compared with those of no other executor.
   std::optional<std::int64_t> watermark_ms() const override { return std::nullopt; }
 
  private:
@@ -73,7 +74,6 @@ class NoEventTimeVertex final : public TimedVertex<Origin, typename Chain::Out> 
   NoEventTimeVertex(Origin origin, Chain chain)
       : TimedVertex<Origin, typename Chain::Out>(std::move(origin)), chain_(std::move(chain)) {}
 
-  std::int64_t delay_ms() const override { return 0; }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     return {.kind = "no event times", .facts = {ChainFact<Chain>()}};
   }

@@ -5,7 +5,8 @@
 //    producer B ──► port 1 ─┘
 //
 //   batches        pass through as they come: no order between those of two ports. No record moves to another executor
-//   Watermark      the least of the ports' watermarks; ports that are idle or ended do not count
+//   Watermark      the least of the ports' watermarks; ports that are idle or ended do not count. None if a stream has
+//                  no event times
 //   Idle           once each port is idle or has ended; Active once one of them is active again
 //   EndOfStream    once each port has ended
 //
@@ -213,6 +214,9 @@ class UnionOperator : public Producer<R> {
   }
 
   bool CanAdvance(std::int64_t now_ns) const {
+    if (!options_.has_event_times) {
+      return false;  // some streams may have watermarks: they say nothing of the others
+    }
     const std::optional<std::int64_t> least = LeastMs(now_ns);
     return !output().idle() && least && *least > output().watermark_ms();
   }

@@ -186,6 +186,7 @@ TopKAggregate<K, Field> TopK(Field field) {
 template <typename Field>
 struct Distinct {
   static constexpr std::string_view kName = "distinct";
+  static constexpr Reads kReads = Reads::kAnything;
 
   template <typename R>
   using Element = std::remove_cvref_t<std::invoke_result_t<const Field&, const R&>>;

@@ -1,8 +1,8 @@
 // ReadableInputs: whether an aggregate can compute with what it reads of records, and sentences for the compiler to
 // print where it cannot.
 //
-// An aggregate reads by its members `field` and `order`, and says by `kReads` what it can compute with. One of a
-// query's own may have neither: it is not examined.
+// An aggregate that says by `kReads` what it can compute with reads by its members `field` and `order`. One of a
+// query's own may have no `kReads`: it is not examined.
 //
 //   if constexpr (ExpectReadable<A, Record>()) { ... the aggregate's Value<Record> can be instantiated ... }
 #pragma once
@@ -51,13 +51,6 @@ consteval Unreadable UnreadableField() {
 /// Of an aggregate; of Several the first reason. It may be an aggregate of a query's own.
 template <typename A, typename R>
 consteval Unreadable UnreadableOf() {
-  constexpr Reads kReads = [] {
-    if constexpr (requires { A::kReads; }) {
-      return A::kReads;
-    } else {
-      return Reads::kAnything;
-    }
-  }();
   Unreadable reason = Unreadable::kNothing;
   const auto add = [&reason](Unreadable other) { reason = reason == Unreadable::kNothing ? other : reason; };
   if constexpr (requires(const A& aggregate) { aggregate.first; }) {
@@ -66,11 +59,11 @@ consteval Unreadable UnreadableOf() {
   if constexpr (requires(const A& aggregate) { aggregate.rest; }) {
     add(UnreadableOf<std::remove_cvref_t<decltype(std::declval<const A&>().rest)>, R>());
   }
-  if constexpr (requires(const A& aggregate) { aggregate.order; }) {
-    add(UnreadableField<kReads, decltype(A::order), R>());
+  if constexpr (requires(const A& aggregate) { A::kReads, aggregate.order; }) {
+    add(UnreadableField<A::kReads, decltype(A::order), R>());
   }
-  if constexpr (requires(const A& aggregate) { aggregate.field; }) {
-    add(UnreadableField<kReads, decltype(A::field), R>());
+  if constexpr (requires(const A& aggregate) { A::kReads, aggregate.field; }) {
+    add(UnreadableField<A::kReads, decltype(A::field), R>());
   }
   return reason;
 }
@@ -87,7 +80,7 @@ constexpr bool ExpectReadable() {
                 "glaive: an aggregate reads a struct with a Text that is not described: write GLAIVE_RECORD(Struct, "
                 "member, member, ...) beside it");
   static_assert(kWhy != Unreadable::kNoNumber,
-                "glaive: Sum{}, Mean{} and Variance{} read numbers; a Text or a struct is none");
+                "glaive: Sum{}, Mean{} and Variance{} read numbers of up to 64 bits; a Text or a struct is none");
   static_assert(kWhy != Unreadable::kNoText,
                 "glaive: Min{} and Max{} read numbers or texts; of a struct, TopK<1>() tells the greatest");
   static_assert(

@@ -159,7 +159,7 @@ TEST(Explain, ShowsWhereStatesOfKeysLieAndThatRecordsMoveOnce) {
 }
 
 TEST(Explain, ShowsCopiesOfACachedStreamAndWhereEventTimesEnd) {
-  const auto cached = Records().Map([](const TestRecord& record) { return record; }).Cache();
+  const auto cached = Records().Cache().Map([](const TestRecord& record) { return record; }).Cache().Cache();
   const std::unique_ptr<Query> query =
       Together(Stream(cached).To(Discard{}), Stream(cached).WithoutEventTime().To(Discard{}));
   EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs

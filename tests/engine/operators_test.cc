@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 
 #include "engine/api/generated.h"
 #include "engine/api/together.h"
+#include "engine/api/union.h"
 #include "engine/sink/collect.h"
 #include "engine/sink/discard.h"
 #include "engine/steps/fold.h"
@@ -223,6 +225,44 @@ TEST_P(Operators, WithoutEventTimeNoExecutorWaitsForOthers) {
   }
   for (std::uint64_t key = 0; key < 5; ++key) EXPECT_EQ(counts[key], kRecords / 5 * executors());
   EXPECT_EQ(counts.size(), 5U);
+}
+
+/// Results come a window later than their records, by more than --max-lead. The source goes on all the same.
+TEST_P(Operators, EventTimesOfResultsStayBehindTheSource) {
+  struct Seen {
+    std::int64_t time_ms;
+    std::uint64_t key;
+  };
+  constexpr std::int64_t kSizeMs = 600;
+  Workload workload = this->workload();
+  workload.max_lead_ms = 100;
+  std::vector<std::vector<TestRow>> rows(executors());
+  const auto records = From(TestSource(workload));
+  auto results = Stream(records)
+                     .KeyBy(&TestRecord::key)
+                     .Window(Tumbling{absl::Milliseconds(kSizeMs)})
+                     .Aggregate(Count{})
+                     .Map([](const TestRow& row) { return Seen{row.window_end_ms - 1, row.key}; })
+                     .WithoutEventTime()
+                     .WithEventTime(&Seen::time_ms);
+  auto seen = Stream(records).Map([](const TestRecord& record) { return Seen{record.event_time_ms, record.key}; });
+  const auto query = Union(std::move(results), std::move(seen))
+                         .KeyBy(&Seen::key)
+                         .Window(Tumbling{absl::Milliseconds(2 * kSizeMs)})
+                         .Aggregate(Count{})
+                         .To(Collect(rows));
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  std::set<std::pair<std::int64_t, std::uint64_t>> windows;
+  TestCounts expected;
+  ForEachTestRecord([&](const TestRecord& record) {
+    const std::int64_t window_ms = record.event_time_ms / kSizeMs * kSizeMs;
+    const bool is_new = windows.insert({window_ms, record.key}).second;
+    expected[{window_ms / (2 * kSizeMs) * (2 * kSizeMs), record.key}] += is_new ? 2 : 1;
+  });
+  CollectOutcome(rows, outcome);
+  EXPECT_TRUE(SameElements(outcome.counts, expected));
 }
 
 TEST_P(Operators, EventTimesMayFollowThoseThatWereTakenAway) {

@@ -1,4 +1,4 @@
-// expect: glaive: Sum{}, Mean{} and Variance{} read numbers; a Text or a struct is none
+// expect: glaive: Sum{}, Mean{} and Variance{} read numbers of up to 64 bits; a Text or a struct is none
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
