@@ -1,4 +1,4 @@
-// expect: glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; Aggregate() it
+// expect: glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; WithEventTime(time) gives them
 // without a window, or To() a sink
 #include "tests/engine/compile_fail/query.h"
 
