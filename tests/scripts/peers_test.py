@@ -30,8 +30,34 @@ for each; do case "$each" in
   --json=*) echo '{"seconds": 0.5}' > "${each#*=}";;
 esac; done
 """
+# Rows only where they are asked for.
+NEXMARK = """#!/bin/sh
+for each; do case "$each" in
+  --query=*) query="${each#*=}";;
+  --export-input=*) echo 'executor,number' > "${each#*=}"; exit;;
+  --output=*) case "$query" in
+    q0) printf 'auction,bidder,price,date_time,extra\n1,2,3,4,x\n' > "${each#*=}";;
+    q1) printf 'auction,bidder,price,date_time,extra\n1,2,2.724,4,x\n' > "${each#*=}";;
+    q2) printf 'auction,price\n1,3\n' > "${each#*=}";;
+    q3) printf 'name,city,state,id\na,b,or,1\n' > "${each#*=}";;
+    q4) printf 'category,avg_price\n10,3\n' > "${each#*=}";;
+    q6) printf 'seller,avg_price\n7,3\n' > "${each#*=}";;
+    *) echo "rows of $query are not compared" >&2; exit 1;;
+  esac;;
+  --json=*) echo '{"seconds": 0.5}' > "${each#*=}";;
+esac; done
+"""
 # Takes 2 s, if one believes it.
 RENOIR = """#!/bin/sh
+if [ "$4" = - ]; then echo 2.0; exit; fi
+case "$1" in
+  q0) echo '1,2,3,4,x' > "$4"; exit;;
+  q1) echo '1,2,2.724,4,x' > "$4"; exit;;
+  q2) echo '1,3' > "$4"; exit;;
+  q3) echo 'a,b,or,1' > "$4"; exit;;
+  q4) echo '10,3' > "$4"; exit;;
+  q6) echo '7,4' > "$4"; exit;;
+esac
 if [ "$1" = collisions ]; then
   printf 'factors,"A, B",1,0\\nfactors,Glare,3,1\\nboroughs,BRONX,4,1,0\\nweeks,18988,2\\n' > "$4"
   echo 2.0
@@ -47,7 +73,8 @@ echo 2.0
 class PeersTest(unittest.TestCase):
     def compare(self, *arguments, rows="b,1\\na,2\\n"):
         with tempfile.TemporaryDirectory() as name:
-            for program, text in (("wordcount", GLAIVE), ("collisions", COLLISIONS), ("renoir", RENOIR % {"rows": rows})):
+            for program, text in (("wordcount", GLAIVE), ("collisions", COLLISIONS), ("nexmark", NEXMARK),
+                                  ("renoir", RENOIR % {"rows": rows})):
                 path = pathlib.Path(name, program)
                 path.write_text(text, encoding="utf-8")
                 path.chmod(0o755)
@@ -63,9 +90,17 @@ class PeersTest(unittest.TestCase):
 
     def test_all_programs_run_unless_some_are_named(self):
         done = self.compare()
-        self.assertEqual(done.returncode, 0, done.stderr)
-        for name in ("associative", "plain", "count-window", "collisions"):
+        self.assertEqual(done.returncode, 1, done.stdout)
+        for name in ("associative", "plain", "count-window", "collisions", "q0", "q1", "q2", "q3", "q4", "q5"):
             self.assertIn(f"{name}, 1 processor: ", done.stdout)
+        self.assertIn("q6: rows differ, such as [(('7', '3'), 1), (('7', '4'), 1)]", done.stderr, "the last that ran")
+
+    def test_rows_of_nexmark_are_compared_in_a_run_of_their_own(self):
+        done = self.compare("q0", "q5", "q7", "--records=4000000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("q0", "q5", "q7"):
+            self.assertIn(f"{name}, 1 processor: glaive 8.00 (8.00 to 8.00) M events/s, renoir 2.00 (2.00 to 2.00) "
+                          "M events/s, ratio 4.00", done.stdout)
 
     def test_rows_that_differ_are_told_and_no_rate_is(self):
         done = self.compare("plain", rows="b,1\\na,3\\n")
@@ -74,7 +109,7 @@ class PeersTest(unittest.TestCase):
         self.assertNotIn("ratio", done.stdout)
 
     def test_unknown_forms_and_no_turns_are_refused(self):
-        for arguments, message in ((["fast"], "no program 'fast': associative, plain, count-window or collisions"),
+        for arguments, message in ((["fast"], "no program 'fast': associative, plain, count-window, collisions, q0,"),
                                    (["--turns=0"], "--records and --turns must be at least 1")):
             done = self.compare(*arguments)
             self.assertEqual(done.returncode, 2)

@@ -1,7 +1,8 @@
 """Measures programs beside Renoir's, in turns: scripts/peers [--records N] [--turns N] [PROGRAM...].
 
-Both read the same file, and run on the same processors. Glaive's time is that of its report, from the first batch read to
-the last result out; Renoir's from the start of the execution to the last row. Rows are compared before any rate is told.
+Both have the same input, and run on the same processors. Glaive's time is that of its report, from the first batch read to
+the last result out; Renoir's from the start of the execution to the last row. Rows are compared before any rate is told,
+but for those of NEXMark's windows, which begin elsewhere with Renoir.
 """
 
 import argparse
@@ -32,25 +33,53 @@ def shown(figures):
     return f"{statistics.median(figures):.2f} ({min(figures):.2f} to {max(figures):.2f})"
 
 
+def compare_rows(ours, theirs):
+    """Raises if they differ."""
+    if ours != theirs:
+        raise RuntimeError(f"rows differ, such as {((ours - theirs) + (theirs - ours)).most_common(3)}")
+
+
+def run_with_rows(options, program, processors, file, folder):
+    """Runs both, each of which writes its rows, and compares them; how many seconds each took."""
+    flags = program.flags(file, len(processors), folder)
+    run(processors, options.bin / program.binary, "--progress=never", *flags)
+    rows = folder / "renoir.csv"
+    seconds = float(run(processors, options.renoir, program.name, len(processors), file, rows))
+    compare_rows(program.rows(folder), program.rows_of_renoir(rows))
+    return program.seconds(folder), seconds
+
+
+def run_without_rows(options, program, processors, file, folder):
+    """Runs both, which drop their rows; how many seconds each took."""
+    flags = program.flags_of_events(options.records, len(processors), folder)
+    run(processors, options.bin / program.binary, "--progress=never", *flags)
+    seconds = float(run(processors, options.renoir, program.name, len(processors), file, "-"))
+    return program.seconds(folder), seconds
+
+
+def check_rows(options, program, processors, file, folder):
+    """Compares the rows of runs that write them."""
+    flags = program.flags_of_rows(options.records, len(processors), folder)
+    run(processors, options.bin / program.binary, "--progress=never", *flags)
+    rows = folder / "renoir.csv"
+    run(processors, options.renoir, program.name, len(processors), file, rows)
+    compare_rows(program.rows(folder), program.rows_of_renoir(rows))
+
+
 def compare(options, program, processors, file, folder):
     """Prints the rates of both, and how many times as fast Glaive is; raises if their rows differ."""
-    megabytes = file.stat().st_size / 1e6
-    seconds = {"glaive": [], "renoir": []}
-    for _ in range(options.turns):
-        flags = program.flags(file, len(processors), folder)
-        run(processors, options.bin / program.binary, "--progress=never", *flags)
-        seconds["glaive"].append(program.seconds(folder))
-        ours = program.rows(folder)
-        rows = folder / "renoir.csv"
-        seconds["renoir"].append(float(run(processors, options.renoir, program.name, len(processors), file, rows)))
-        theirs = program.rows_of_renoir(rows)
-        if ours != theirs:
-            different = (ours - theirs) + (theirs - ours)
-            raise RuntimeError(f"{program.name}: rows differ, such as {different.most_common(3)}")
-    ratios = [theirs / ours for ours, theirs in zip(seconds["glaive"], seconds["renoir"])]
+    amount = program.amount(file, options.records)
+    measured = run_without_rows if program.rows_apart else run_with_rows
+    try:
+        if program.rows_apart and program.columns:
+            check_rows(options, program, processors, file, folder)
+        pairs = [measured(options, program, processors, file, folder) for _ in range(options.turns)]
+    except RuntimeError as error:
+        raise RuntimeError(f"{program.name}: {error}") from error
     print(f"{program.name}, {len(processors)} processor{'s' if len(processors) > 1 else ''}: glaive "
-          f"{shown([megabytes / s for s in seconds['glaive']])} MB/s, renoir "
-          f"{shown([megabytes / s for s in seconds['renoir']])} MB/s, ratio {shown(ratios)}", flush=True)
+          f"{shown([amount / ours for ours, _ in pairs])} {program.unit}, renoir "
+          f"{shown([amount / theirs for _, theirs in pairs])} {program.unit}, ratio "
+          f"{shown([theirs / ours for ours, theirs in pairs])}", flush=True)
 
 
 def main():
@@ -74,7 +103,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory(prefix="glaive_peers_") as name:
             folder = pathlib.Path(name)
-            run(set(available), options.bin / program.binary, "--progress=never", f"--records={options.records}",
+            run(set(available), options.bin / program.binary, "--progress=never", *program.export_flags(options.records),
                 f"--export-input={folder / 'exported.csv'}")
             file = program.file_of(folder / "exported.csv")
             for count in (1, 2):

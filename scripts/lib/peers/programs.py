@@ -15,9 +15,21 @@ def read(path):
 class Program:
     """One program. Renoir's knows it by its name; `binary` is Glaive's."""
 
+    unit = "MB/s"
+    rows_apart = False  # whether rows are most of the work: they are compared in runs of their own, and dropped in others
+
     def __init__(self, name, binary):
         self.name = name
         self.binary = binary
+
+    def export_flags(self, records):
+        """With which Glaive makes the input."""
+        return [f"--records={records}"]
+
+    def amount(self, file, records):
+        """How much is read, in the unit's multiples."""
+        del records
+        return file.stat().st_size / 1e6
 
     def flags(self, file, executors, folder):
         """With which Glaive reads `file` and writes its results into `folder`."""
@@ -87,4 +99,46 @@ class Collisions(Program):
         return counts
 
 
-ALL = [Words("associative"), Words("plain"), Words("count-window"), Collisions()]
+class Nexmark(Program):
+    """A query of NEXMark. Glaive makes the same events again, in memory, as Renoir has them; columns are those of its rows
+    that are compared, or none where its windows begin elsewhere."""
+
+    unit = "M events/s"
+    rows_apart = True
+
+    def __init__(self, query, columns):
+        super().__init__(query, "nexmark")
+        self.columns = columns
+
+    def settings(self):
+        return [f"--query={self.name}", "--profile=renoir"]
+
+    def export_flags(self, records):
+        return [*self.settings(), f"--records={records}"]
+
+    def file_of(self, exported):
+        """The file as it is."""
+        return exported
+
+    def amount(self, file, records):
+        return records / 1e6
+
+    def flags_of_rows(self, records, executors, folder):
+        """With which Glaive writes the rows of so many events."""
+        return [*self.flags_of_events(records, executors, folder), "--join-output", f"--output={folder / 'glaive.csv'}"]
+
+    def flags_of_events(self, records, executors, folder):
+        """With which Glaive drops them. Each executor has its share of the events."""
+        return [*self.settings(), f"--executors={executors}", f"--records={records // executors}",
+                f"--json={folder / 'glaive.json'}"]
+
+    def rows(self, folder):
+        """How often each row of Glaive's comes."""
+        return collections.Counter(tuple(row[column] for column in self.columns) for row in read(folder / "glaive.csv"))
+
+
+BID = ["auction", "bidder", "price", "date_time", "extra"]
+NEXMARK = [Nexmark("q0", BID), Nexmark("q1", BID), Nexmark("q2", ["auction", "price"]),
+           Nexmark("q3", ["name", "city", "state", "id"]), Nexmark("q4", ["category", "avg_price"]), Nexmark("q5", []),
+           Nexmark("q6", ["seller", "avg_price"]), Nexmark("q7", []), Nexmark("q8", [])]
+ALL = [Words("associative"), Words("plain"), Words("count-window"), Collisions(), *NEXMARK]
