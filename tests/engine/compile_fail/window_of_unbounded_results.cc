@@ -1,5 +1,5 @@
-// expect: glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; WithEventTime(time) gives them
-// without a window, or To() a sink
+// expect: glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none;
+// WithEventTime(time) without a window, or To() a sink
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
