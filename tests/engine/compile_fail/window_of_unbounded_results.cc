@@ -1,5 +1,4 @@
-// expect: glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none;
-// WithEventTime(time) without a window, or To() a sink
+// expect: glaive: this stream has no event times to be grouped by, as results of Unbounded{} have none; WithEventTime(
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
