@@ -269,10 +269,6 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 
   /// Moves the records to the first `executors` of the run, in turn, one each: with 1, all to executor 0. At least 1,
   /// else the process ends with a message.
-  template <typename... None>
-  WrongOrder OnExecutors(std::uint32_t /*executors*/) const& {
-    return OfNamedStream<None...>();
-  }
   auto OnExecutors(std::uint32_t executors) && {
     GLAIVE_CHECK(executors > 0, "OnExecutors(0): a stream needs an executor at least");
     return StreamOf(Exchanged(std::move(origin_), std::move(chain_), InTurn{.executors = executors}));
@@ -280,10 +276,6 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 
   /// At most `count` records of the stream, all at executor 0: the first ones of each executor move there, and the
   /// first of these go on. Which ones they are depends on how fast executors read. Sources are read to their ends.
-  template <typename... None>
-  WrongOrder Limit(std::uint64_t /*count*/) const& {
-    return OfNamedStream<None...>();
-  }
   auto Limit(std::uint64_t count) && {
     return std::move(*this)
         .RichFilterMap(std::uint64_t{0}, AtMost{count})
@@ -346,6 +338,16 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     } else {
       return nullptr;
     }
+  }
+
+  // Of a named stream. Their arguments are converted, so NamedStream does not have these two.
+  template <typename... None>
+  WrongOrder OnExecutors(std::uint32_t /*executors*/) const& {
+    return OfNamedStream<None...>();
+  }
+  template <typename... None>
+  WrongOrder Limit(std::uint64_t /*count*/) const& {
+    return OfNamedStream<None...>();
   }
 
   GLAIVE_WRONG_ORDER(Partition, "glaive: Partition() comes after KeyBy(), which says by what")
