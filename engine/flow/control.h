@@ -10,7 +10,8 @@ namespace glaive::engine {
 /// No record behind it has an earlier event time, but for late ones. The watermarks of an edge ascend.
 struct Watermark {
   std::int64_t time_ms = 0;
-  std::int64_t read_ns = 0;  // that of the batch that moved it this far; of a stage, when it was passed on
+  /// When the batch was read that moved it this far, or, of a stage, the batch that completed its last window before.
+  std::int64_t read_ns = 0;
 };
 
 /// Nothing has come for the idle timeout, or all flows of the stage upstream are idle: other streams need not wait for

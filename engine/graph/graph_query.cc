@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -42,9 +43,9 @@ class GraphTask final : public QueryTask {
   GraphTask(TaskContext& context, std::uint32_t input_count)
       : context_(&context), shipper_(context, input_count), graph_(context, shipper_) {}
 
-  /// Opens the operator of a vertex in a part of the graph; vertices upstream first.
-  absl::Status Open(const Vertex& vertex, std::size_t part) {
-    graph_.BeginPart(part);
+  /// Opens the operator of a vertex; vertices upstream first. See OpenGraph::BeginVertex.
+  absl::Status Open(const Vertex& vertex, std::size_t part, bool feeds_stage) {
+    graph_.BeginVertex(part, feeds_stage);
     absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph_);
     if (!opened.ok()) {
       return opened.status();
@@ -143,6 +144,17 @@ std::vector<std::size_t> GraphQuery::Parts() const {
     }
   }
   return parts;
+}
+
+std::set<const Vertex*> GraphQuery::BeforeStages() const {
+  std::set<const Vertex*> before;
+  for (const Vertex* vertex : vertices_ | std::views::reverse) {
+    if (vertex->is_stage() || before.contains(vertex)) {
+      const std::vector<const Vertex*> upstream = vertex->upstream();
+      before.insert(upstream.begin(), upstream.end());
+    }
+  }
+  return before;
 }
 
 absl::Status GraphQuery::CheckReach() const {
@@ -250,8 +262,10 @@ absl::StatusOr<std::unique_ptr<QueryTask>> GraphQuery::Open(TaskContext& context
   }
   auto task = std::make_unique<GraphTask>(context, static_cast<std::uint32_t>(inputs().size()));
   const std::vector<std::size_t> parts = Parts();
+  const std::set<const Vertex*> before_stages = BeforeStages();
   for (std::size_t i = 0; i < vertices_.size(); ++i) {
-    if (absl::Status status = task->Open(*vertices_[i], parts[i]); !status.ok()) {
+    const bool feeds_stage = before_stages.contains(vertices_[i]);
+    if (absl::Status status = task->Open(*vertices_[i], parts[i], feeds_stage); !status.ok()) {
       return status;
     }
   }

@@ -30,9 +30,15 @@ class OpenGraph {
   Shipper& shipper() const { return *shipper_; }
   ReadingOrder& reading_order() { return reading_order_; }
 
-  /// The number of the graph's part that is being opened: vertices of different parts share no record.
+  /// A vertex is opened next, in the part of the graph with this number. `feeds_stage`: its records, or what is made of
+  /// them, go into a stage.
+  void BeginVertex(std::size_t part, bool feeds_stage) {
+    part_ = part;
+    feeds_stage_ = feeds_stage;
+  }
+  /// Of the vertex that is being opened. Vertices of different parts share no record.
   std::size_t part() const { return part_; }
-  void BeginPart(std::size_t part) { part_ = part; }
+  bool feeds_stage() const { return feeds_stage_; }
 
   /// The number of the query's next input.
   std::uint32_t next_input() const { return static_cast<std::uint32_t>(inputs_.size()); }
@@ -53,6 +59,7 @@ class OpenGraph {
   Shipper* shipper_;
   ReadingOrder reading_order_;
   std::size_t part_ = 0;
+  bool feeds_stage_ = false;
   std::vector<MessageTarget*> inputs_;
   std::map<const Vertex*, Operator*> opened_;
 };

@@ -40,6 +40,8 @@ class Vertex {
   /// Whether its operator has a fiber of its own on any number of executors, as those of sources and stages have.
   /// Exchanges have one only on several.
   virtual bool has_fiber() const { return false; }
+  /// Whether it is a stage: windows of event time, or an unwindowed join.
+  virtual bool is_stage() const { return false; }
   /// Its inputs that executors send each other messages for.
   virtual std::vector<InputShape> inputs() const { return {}; }
   /// Bytes of memory that a source or the buffer of an operator takes on an executor.

@@ -1,6 +1,7 @@
 #include "engine/progress/stage_progress.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "rdma/base/check.h"
 
@@ -37,6 +38,11 @@ void StageProgress::ForgetPassedUntil(std::int64_t min_ms) {
   while (!passed_.empty() && passed_.front().min_ms <= min_ms) {
     passed_.pop_front();
   }
+}
+
+std::optional<std::int64_t> StageProgress::LastPassedReadNanos(std::int64_t min_ms) const {
+  const auto behind = std::ranges::upper_bound(passed_, min_ms, {}, &Passing::min_ms);
+  return behind == passed_.begin() ? std::nullopt : std::optional(std::prev(behind)->read_ns);
 }
 
 std::int64_t StageProgress::PassedReadNanos(std::int64_t window_end_ms) const {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "engine/progress/vector_clock.h"
@@ -59,6 +60,8 @@ class StageProgress {
   /// has_passed_windows() covers. Of another executor's epoch that passed several, it is the batch that passed the
   /// first (see DeltaLayout's boundary_read_ns): their latency is overstated, never understated.
   std::int64_t PassedReadNanos(std::int64_t window_end_ms) const;
+  /// Likewise of the last window that ends at or before `min_ms`; nothing if all of those have been forgotten.
+  std::optional<std::int64_t> LastPassedReadNanos(std::int64_t min_ms) const;
   /// All windows that end at or before this were fired.
   void ForgetPassedUntil(std::int64_t min_ms);
 

@@ -64,8 +64,8 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
       return input.status();
     }
     stage->input_ = *std::move(input);
-    stage->trigger_ = std::make_unique<Trigger>(graph.context(), stage->windows_, stage->progress_, stage->output(),
-                                                *stage, stage->input_->store());
+    stage->trigger_ = std::make_unique<Trigger>(graph.context(), graph.feeds_stage(), stage->windows_, stage->progress_,
+                                                stage->output(), *stage, stage->input_->store());
     return stage;
   }
 
@@ -116,6 +116,7 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
     return InputsOf(plan_.scope, {{.entry_bytes = Plan::Store::kMostEntryBytes, .has_texts = Plan::Store::kHasTexts}});
   }
   bool has_fiber() const override { return true; }
+  bool is_stage() const override { return true; }
   TableBytes tables() const override { return plan_.origin.tables; }
   std::optional<std::int64_t> window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {

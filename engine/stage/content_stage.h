@@ -50,8 +50,8 @@ class ContentStage final : public Producer<typename Plan::Row>, public Described
     }
     stage->input_ = *std::move(input);
     const auto make = [&] { return Results(graph.context(), stage->windows_, stage->input_->store(), plan); };
-    stage->trigger_ = std::make_unique<Trigger>(graph.context(), stage->windows_, stage->progress_, stage->output(),
-                                                *stage, make, stage->input_->store());
+    stage->trigger_ = std::make_unique<Trigger>(graph.context(), graph.feeds_stage(), stage->windows_, stage->progress_,
+                                                stage->output(), *stage, make, stage->input_->store());
     return stage;
   }
 
@@ -103,6 +103,7 @@ class ContentVertex final : public ProducerVertex<typename Plan::Row> {
                     {{.entry_bytes = Store::kMostEntryBytes, .has_texts = Store::kEntryBytes.has_texts}});
   }
   bool has_fiber() const override { return true; }
+  bool is_stage() const override { return true; }
   TableBytes tables() const override { return plan_.input.origin.tables; }
   std::optional<std::int64_t> window_ms() const override { return Windows(plan_.window).RetainedMs(); }
   std::int64_t delay_ms() const override {

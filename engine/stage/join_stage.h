@@ -65,8 +65,8 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
     }
     stage->left_ = *std::move(left);
     stage->right_ = *std::move(right);
-    stage->trigger_ = std::make_unique<Trigger>(graph.context(), stage->windows_, stage->progress_, stage->output(),
-                                                *stage, stage->left_->store(), stage->right_->store());
+    stage->trigger_ = std::make_unique<Trigger>(graph.context(), graph.feeds_stage(), stage->windows_, stage->progress_,
+                                                stage->output(), *stage, stage->left_->store(), stage->right_->store());
     return stage;
   }
 
@@ -139,6 +139,7 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
                                        {.entry_bytes = Right::kMostEntryBytes, .has_texts = Right::kHasTexts}});
   }
   bool has_fiber() const override { return true; }
+  bool is_stage() const override { return true; }
   TableBytes tables() const override {
     TableBytes both = plan_.left.origin.tables;
     both.insert(plan_.right.origin.tables.begin(), plan_.right.origin.tables.end());

@@ -45,16 +45,18 @@ class WindowTrigger {
   using Row = typename Plan::Row;
 
   /// All of them outlive the trigger. `output` may still get consumers before Spawn.
-  WindowTrigger(TaskContext& context, const Windows& windows, StageProgress& progress, Output<Row>& output,
-                const DescribedState& stage, Stores&... stores)
+  /// `feeds_stage`: the results go into another stage, so their latencies are no latencies of the query's results.
+  WindowTrigger(TaskContext& context, bool feeds_stage, const Windows& windows, StageProgress& progress,
+                Output<Row>& output, const DescribedState& stage, Stores&... stores)
       : WindowTrigger(
-            context, windows, progress, output, stage, [&] { return Results(context, windows, stores...); },
-            stores...) {}
+            context, feeds_stage, windows, progress, output, stage,
+            [&] { return Results(context, windows, stores...); }, stores...) {}
   /// Likewise, of a kind of window that is made of more than the stores: `make()` makes it.
   template <typename MakeFn>
-  WindowTrigger(TaskContext& context, const Windows& windows, StageProgress& progress, Output<Row>& output,
-                const DescribedState& stage, const MakeFn& make, Stores&... stores)
+  WindowTrigger(TaskContext& context, bool feeds_stage, const Windows& windows, StageProgress& progress,
+                Output<Row>& output, const DescribedState& stage, const MakeFn& make, Stores&... stores)
       : context_(&context),
+        feeds_stage_(feeds_stage),
         windows_(windows),
         progress_(&progress),
         output_(&output),
@@ -115,6 +117,7 @@ class WindowTrigger {
         WriteRows(fiber);
       }
       FirePassed(fiber, min_ms);
+      const std::optional<std::int64_t> complete_ns = progress_->LastPassedReadNanos(min_ms);
       progress_->ForgetPassedUntil(min_ms);
       if (min_ms == kEndedMs) {
         if constexpr (kEarly) {
@@ -123,7 +126,7 @@ class WindowTrigger {
         }
         break;
       }
-      PassOnWatermark(fiber, windows_.ResultsUntil(min_ms));
+      PassOnWatermark(fiber, windows_.ResultsUntil(min_ms), complete_ns);
       PassOnIdleness(fiber, min_ms);
       output_->Attend(fiber, ThisTurn());
     }
@@ -133,10 +136,13 @@ class WindowTrigger {
   /// A trigger without results waits for other flows, however long its windows are.
   Turn ThisTurn() const { return {.now_ns = context_->clock->NowNanos(), .held_up = true}; }
 
-  void PassOnWatermark(Fiber& fiber, std::int64_t watermark_ms) {
+  /// `complete_ns`: when the batch was read that completed the last window before the watermark, if any has been since
+  /// the last one.
+  void PassOnWatermark(Fiber& fiber, std::int64_t watermark_ms, std::optional<std::int64_t> complete_ns) {
     if (watermark_ms > output_->watermark_ms()) {
       Wake(fiber);
-      output_->Emit(fiber, Watermark{.time_ms = watermark_ms, .read_ns = context_->clock->NowNanos()});
+      const std::int64_t read_ns = complete_ns ? *complete_ns : context_->clock->NowNanos();
+      output_->Emit(fiber, Watermark{.time_ms = watermark_ms, .read_ns = read_ns});
     }
   }
 
@@ -217,7 +223,7 @@ class WindowTrigger {
     metrics.windows_fired += fired;
     metrics.windows_fired_early += early ? fired : 0;
     metrics.last_result_ns = context_->clock->NowNanos();
-    if (fired > 0) {
+    if (fired > 0 && !feeds_stage_) {
       metrics.window_latency.Add(metrics.last_result_ns - complete_ns);
     }
     std::apply([&](auto*... store) { (store->primary().DropBefore(windows_.FirstPieceOf(window + 1)), ...); }, stores_);
@@ -249,6 +255,7 @@ class WindowTrigger {
   }
 
   TaskContext* context_;
+  bool feeds_stage_;
   Windows windows_;
   StageProgress* progress_;
   Output<Row>* output_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -72,11 +73,12 @@ void NexmarkProgram::RegisterFlags(engine::FlagSet& flags) {
       {.name = "profile",
        .group = group,
        .help = "whose events and windows: those of Flink's suite, of Apache Beam's or of Renoir, or Flink's "
-               "events in the windows of NEXMark's authors"},
+               "events in the sizes and windows of Slash, or in the windows of NEXMark's authors"},
       profile_,
       {{"flink", Profile::kFlink},
        {"beam", Profile::kBeam},
        {"renoir", Profile::kRenoir},
+       {"slash", Profile::kSlash},
        {"original", Profile::kOriginal}});
   flags.AddChoice({.name = "format",
                    .group = group,
@@ -92,7 +94,22 @@ void NexmarkProgram::RegisterFlags(engine::FlagSet& flags) {
   add_length("slide", "slide of q5's window, in place of the profile's", slide_);
   files_.Register(flags, group);
   RegisterEventInput(flags, input_);
-  flags.AddCheck([this] { return CheckFlags(); });
+  flags.AddCheck([this, &flags] {
+    SetSizes(flags);
+    return CheckFlags();
+  });
+}
+
+void NexmarkProgram::SetSizes(const engine::FlagSet& flags) {
+  if (profile_ != Profile::kSlash) {
+    return;
+  }
+  const auto set = [&](std::string_view flag, std::uint32_t& bytes, std::uint32_t of_slash) {
+    bytes = flags.WasGiven(flag) ? bytes : of_slash;
+  };
+  set("person-bytes", input_.events.person_bytes, 206);
+  set("auction-bytes", input_.events.auction_bytes, 269);
+  set("bid-bytes", input_.events.bid_bytes, 32);
 }
 
 const QueryDefinition& NexmarkProgram::query() const { return AllQueries()[query_]; }
@@ -144,6 +161,9 @@ SuiteOptions NexmarkProgram::suite_options() const {
   if (profile_ == Profile::kOriginal) {
     options.hot_items_window = absl::Hours(1);
     options.hot_items_slide = absl::Minutes(1);
+    options.highest_bid_window = absl::Minutes(1);
+    options.new_users_window = absl::Hours(12);
+  } else if (profile_ == Profile::kSlash) {
     options.highest_bid_window = absl::Minutes(1);
     options.new_users_window = absl::Hours(12);
   } else if (profile_ == Profile::kBeam) {

@@ -36,10 +36,12 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
 
  private:
   enum class Format : std::uint8_t { kFull, kLean };
-  enum class Profile : std::uint8_t { kFlink, kBeam, kRenoir, kOriginal };
+  enum class Profile : std::uint8_t { kFlink, kBeam, kRenoir, kSlash, kOriginal };
 
   const QueryDefinition& query() const;
   absl::Status CheckFlags() const;
+  /// Gives events the profile's sizes where flags say nothing of them.
+  void SetSizes(const engine::FlagSet& flags);
   /// The events as the flags describe them: by the profile's rules, without the texts that a lean format goes without.
   EventInput input() const;
   /// The windows that the profile has, or the flags.

@@ -237,8 +237,8 @@ endfunction()
 # glaive_add_fuzzers(): every tests/fuzz/<name>_fuzz.cc, with what lies in tests/fuzz/<name>/, is the executable
 # <name>_fuzz; scripts/fuzz runs them. GLAIVE_FUZZ_SOURCES_<name> lists further sources: parsers of queries, without the
 # rest of the query's library, which takes long to compile. Sources are compiled one by one, so that all processors have
-# work. Those of tests/fuzz/merge are templates of queries: neither they nor their checks are optimized, which would take
-# three times as long.
+# work. Those of tests/fuzz/merge and tests/fuzz/exchange are templates of queries: neither they nor their checks are
+# optimized, which would take three times as long.
 function(glaive_add_fuzzers)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "GLAIVE_FUZZ needs clang's libFuzzer: use the preset fuzz")
@@ -250,7 +250,7 @@ function(glaive_add_fuzzers)
     file(GLOB parts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/${name}/*.cc")
     add_executable(${stem} "${source}" ${parts} ${GLAIVE_FUZZ_SOURCES_${name}})
     set_target_properties(${stem} PROPERTIES UNITY_BUILD OFF)
-    if(name STREQUAL "merge")
+    if(name MATCHES "^(merge|exchange)$")
       set_source_files_properties(${parts} PROPERTIES
         COMPILE_OPTIONS "-O0;-fno-sanitize=null,vptr" SKIP_PRECOMPILE_HEADERS TRUE)
     endif()

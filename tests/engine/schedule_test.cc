@@ -57,6 +57,8 @@ class StallClock final : public Clock {
   mutable std::int64_t now_ns_ = kSecond;
 };
 
+using CountOfKey = WindowResult<std::uint64_t, std::uint64_t>;
+
 double Percentile(const LatencyHistogram& latencies, double fraction) {
   const std::array all = {&latencies};
   return static_cast<double>(PercentileNanos(all, fraction)) / 1e9;
@@ -65,34 +67,37 @@ double Percentile(const LatencyHistogram& latencies, double fraction) {
 /// 20,000 records of 2 s, offered 10,000 a second.
 constexpr Workload kTwoSeconds{.records = 20'000, .span_ms = 2'000, .batch_records = 100};
 
-/// Behind `inspect`, rows of a sink or of windows of 100 ms.
-ExecutorMetrics RunOffered(StallClock& clock, double records_per_second, bool has_windows,
+/// Behind `inspect`, a sink, or one or two stages of windows of 100 ms.
+ExecutorMetrics RunOffered(StallClock& clock, double records_per_second, int stages,
                            const std::function<void(const TestRecord&)>& inspect) {
   Workload workload = kTwoSeconds;
   workload.clock = &clock;
   auto records = From(TestSource(workload, {.records_per_second = records_per_second})).Inspect(inspect);
-  const std::unique_ptr<Query> query = has_windows ? std::move(records)
-                                                         .KeyBy(&TestRecord::key)
-                                                         .Window(Tumbling{absl::Milliseconds(100)})
-                                                         .Aggregate(Count{})
-                                                         .To(Discard{})
-                                                   : std::move(records).To(Discard{});
+  const Tumbling window{absl::Milliseconds(100)};
+  std::unique_ptr<Query> query;
+  if (stages == 0) {
+    query = std::move(records).To(Discard{});
+  } else {
+    auto counts = std::move(records).KeyBy(&TestRecord::key).Window(window).Aggregate(Count{});
+    query = stages == 1 ? std::move(counts).To(Discard{})
+                        : std::move(counts).Window(window).Aggregate(Max{&CountOfKey::value}).To(Discard{});
+  }
   std::vector<ExecutorMetrics> metrics;
   EXPECT_EQ(RunExecutors(workload, *query, 1, metrics), absl::OkStatus());
   return metrics.at(0);
 }
 
 /// The clock stalls the run for a second at record 8,000: 10,000 records are offered meanwhile, and wait.
-ExecutorMetrics RunWithAStall(double records_per_second, bool has_windows) {
+ExecutorMetrics RunWithAStall(double records_per_second, int stages) {
   StallClock clock;
   std::uint64_t read = 0;
-  return RunOffered(clock, records_per_second, has_windows, [&](const TestRecord&) {
+  return RunOffered(clock, records_per_second, stages, [&](const TestRecord&) {
     if (++read == 8'000) clock.Advance(kSecond);
   });
 }
 
 TEST(LatencyAtARate, EachRecordThatAStallHasHeldUpCountsItsOwnWaiting) {
-  const ExecutorMetrics metrics = RunWithAStall(10'000, /*has_windows=*/false);
+  const ExecutorMetrics metrics = RunWithAStall(10'000, /*stages=*/0);
   EXPECT_EQ(metrics.row_latency.count(), 20'000U);
   EXPECT_LT(Percentile(metrics.row_latency, 0.4), 0.1) << "records outside of the stall";
   EXPECT_NEAR(Percentile(metrics.row_latency, 0.75), 0.5, 0.1);
@@ -104,8 +109,11 @@ TEST(LatencyAtARate, EachRecordThatAStallHasHeldUpCountsItsOwnWaiting) {
   EXPECT_LT(metrics.last_schedule_lag_ns, 100'000'000U) << "the last records came in time again";
 }
 
-TEST(LatencyAtARate, WindowsThatAStallHasHeldUpCountFromTheRecordsThatEndThem) {
-  const ExecutorMetrics metrics = RunWithAStall(10'000, /*has_windows=*/true);
+/// Results of another stage count from the same records: those of the stage before are no results.
+class LatencyOfWindowsAtARate : public testing::TestWithParam<int> {};
+
+TEST_P(LatencyOfWindowsAtARate, WindowsThatAStallHasHeldUpCountFromTheRecordsThatEndThem) {
+  const ExecutorMetrics metrics = RunWithAStall(10'000, /*stages=*/GetParam());
   EXPECT_EQ(metrics.window_latency.count(), 20U);
   EXPECT_LT(Percentile(metrics.window_latency, 0.4), 0.1);
   EXPECT_NEAR(Percentile(metrics.window_latency, 0.75), 0.5, 0.15);
@@ -113,17 +121,19 @@ TEST(LatencyAtARate, WindowsThatAStallHasHeldUpCountFromTheRecordsThatEndThem) {
   EXPECT_EQ(metrics.row_latency.count(), 0U) << "rows of windows are counted by window";
 }
 
+INSTANTIATE_TEST_SUITE_P(Stages, LatencyOfWindowsAtARate, testing::Values(1, 2), testing::PrintToStringParamName());
+
 TEST(LatencyAtARate, RecordsThatComeFasterThanTheyAreReadLagBehind) {
   StallClock clock;
-  const ExecutorMetrics metrics = RunOffered(clock, 40'000, /*has_windows=*/false,
-                                             [&](const TestRecord&) { clock.Advance(100'000); });  // 10,000 a second
+  const ExecutorMetrics metrics =
+      RunOffered(clock, 40'000, /*stages=*/0, [&](const TestRecord&) { clock.Advance(100'000); });  // 10,000 a second
   EXPECT_NEAR(static_cast<double>(metrics.schedule_ns) / 1e9, 0.5, 0.01);
   EXPECT_NEAR(static_cast<double>(metrics.last_schedule_lag_ns) / 1e9, 1.5, 0.1);
   EXPECT_NEAR(Percentile(metrics.row_latency, 0.5), 0.75, 0.1);
 }
 
 TEST(LatencyAtARate, WithoutARateLatenciesCountFromReading) {
-  const ExecutorMetrics metrics = RunWithAStall(0, /*has_windows=*/false);
+  const ExecutorMetrics metrics = RunWithAStall(0, /*stages=*/0);
   EXPECT_EQ(metrics.row_latency.count(), 20'000U);
   EXPECT_LT(Percentile(metrics.row_latency, 0.99), 0.1) << "one batch alone has met the stall";
   EXPECT_EQ(metrics.scheduled_records, 0U);

@@ -135,7 +135,8 @@ class WindowTriggerTest : public testing::Test {
   Windows windows_{Tumbling{absl::Milliseconds(10)}};
   StageProgress progress_{windows_, 1};
   Output<CountRow> output_;
-  WindowTrigger<CountPlan, NoResults, EmptyStore> trigger_{context_, windows_, progress_, output_, stage_, store_};
+  WindowTrigger<CountPlan, NoResults, EmptyStore> trigger_{
+      context_, /*feeds_stage=*/false, windows_, progress_, output_, stage_, store_};
   Scheduler scheduler_{{}};
 };
 

@@ -8,31 +8,21 @@
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "engine/executor/executor.h"
 #include "state/epoch/delta_layout.h"
 #include "state/record/text.h"
 #include "tests/fuzz/fuzz_clock.h"
-#include "tests/fuzz/merge/ticks.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/hostile_helper.h"
+#include "tests/fuzz/merge/queries.h"
+#include "tests/fuzz/packed_text.h"
 
 namespace glaive::engine {
 namespace {
-
-constexpr std::uint32_t kSlotBytes = 1024;
-constexpr std::uint64_t kStateLimitBytes = std::uint64_t{64} << 20;
-constexpr int kRoundsAMessage = 16;
 
 Queries MakeQueries() {
   Queries queries;
@@ -43,38 +33,18 @@ Queries MakeQueries() {
   return queries;
 }
 
-/// A leader, and the channel of a helper that is no executor.
-class HostileHelper {
+/// The deltas of a helper, as the input has them.
+class HostileDeltas {
  public:
-  HostileHelper(const Query& query, const Clock& clock) {
-    for (const InputShape& input : query.inputs()) inputs_.push_back(input);
-    ExecutorConfig config;
-    config.mesh.executors_per_node = 2;
-    config.mesh.executor_count = 2;
-    config.mesh.channel = {.slot_bytes = kSlotBytes, .credits = 4};
-    config.mesh.run_token = 7;
-    config.max_lead_ms = 1'000;
-    config.fragment_bytes = 64 << 10;
-    config.state_limit_bytes = kStateLimitBytes;
-    config.clock = &clock;
-    rdma::MeshOptions helper = config.mesh;
-    helper.self = ExecutorId{1};
-    mesh_ = *rdma::ExecutorMesh::Prepare(helper, 4);
-    leader_ = *Executor::Create(config, query);
-    const std::array<rdma::MeshDescriptor, 2> all = {leader_->descriptor(), mesh_->descriptor()};
-    Require(leader_->Connect(all).ok() && mesh_->Connect(all).ok(), "leader and helper connect");
-    while (leader_->mesh().PollConnecting()->has_value() || mesh_->PollConnecting()->has_value()) {
-    }
-    Require(leader_->Open(GoOn).ok() && leader_->Start().ok(), "the leader starts");
-    ended_.assign(inputs_.size(), 0);
-  }
+  HostileDeltas(const Query& query, const Clock& clock) : helper_(query, clock), ended_(query.inputs().size(), 0) {}
 
   void Send(FuzzedDataProvider& input) {
-    Run();
-    const std::optional<rdma::SegmentId> segment = mesh_->segments().TryAcquire();
-    if (!segment.has_value()) return;
-    std::byte* const payload = mesh_->segments().Data(*segment);
-    std::memset(payload, 0, mesh_->segments().payload_capacity());
+    helper_.Send([&](std::span<std::byte> payload) { return Write(input, payload); });
+  }
+  bool done() const { return helper_.done(); }
+
+ private:
+  HostileHelper::Message Write(FuzzedDataProvider& input, std::span<std::byte> payload) {
     const std::uint32_t number =
         input.ConsumeIntegralInRange<std::uint32_t>(0, 2) % static_cast<std::uint32_t>(ended_.size());
     state::DeltaTag tag{.epoch = ended_[number] + 1,
@@ -82,8 +52,9 @@ class HostileHelper {
                         .has_marker = input.ConsumeBool() ? 1U : 0U,
                         .input = number,
                         .text_bytes = 0};
-    const std::size_t capacity = state::RunsCapacity(mesh_->segments().payload_capacity());
-    tag.runs_bytes = static_cast<std::uint32_t>(WriteRuns(input, {payload, capacity}, inputs_[number], tag.text_bytes));
+    const std::size_t capacity = state::RunsCapacity(payload.size());
+    tag.runs_bytes =
+        static_cast<std::uint32_t>(WriteRuns(input, payload.first(capacity), helper_.inputs()[number], tag.text_bytes));
     std::size_t payload_bytes = tag.runs_bytes;
     if (tag.has_marker == 1) {
       watermark_ms_ += input.ConsumeIntegralInRange<std::int64_t>(-1, 100);
@@ -94,12 +65,11 @@ class HostileHelper {
                                       .boundary_read_ns = input.ConsumeIntegral<std::int64_t>(),
                                       .executor = 1,
                                       .idle = input.ConsumeBool() ? 1U : 0U};
-      std::memcpy(payload + payload_bytes, &marker, sizeof(marker));
+      std::memcpy(payload.data() + payload_bytes, &marker, sizeof(marker));
       payload_bytes += sizeof(marker);
       ++ended_[number];
     }
-    tag.text_bytes = static_cast<std::uint32_t>(
-        std::min<std::size_t>(tag.text_bytes, mesh_->segments().payload_capacity() - payload_bytes));
+    tag.text_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(tag.text_bytes, payload.size() - payload_bytes));
     for (std::uint32_t i = 0; i < tag.text_bytes; ++i) {  // some letters that come again
       payload[payload_bytes + i] = std::byte{static_cast<unsigned char>('a' + i % 3)};
     }
@@ -107,24 +77,7 @@ class HostileHelper {
     if (input.ConsumeProbability<float>() < 0.05F) tag.runs_bytes = input.ConsumeIntegral<std::uint32_t>();
     if (input.ConsumeProbability<float>() < 0.05F) tag.input = input.ConsumeIntegral<std::uint32_t>();
     if (input.ConsumeProbability<float>() < 0.05F) tag.epoch = input.ConsumeIntegral<std::uint64_t>();
-    if (!mesh_->sender(ExecutorId{0})
-             .TrySend(*segment, static_cast<std::uint32_t>(payload_bytes), rdma::MessageTag::Of(tag))) {
-      mesh_->segments().Release(*segment);
-    }
-    Run();
-  }
-
-  bool done() const { return leader_->done(); }
-
- private:
-  static Text AnyText(FuzzedDataProvider& input, std::uint32_t& used) {
-    static constexpr std::array<char, 64> kZeros{};
-    const auto size = input.ConsumeIntegralInRange<std::uint32_t>(0, 30);
-    const Text text(std::string_view(kZeros.data(), size));
-    if (text.is_inline()) return text;
-    used += size;
-    return text.WithReference(input.ConsumeProbability<float>() < 0.98F ? used
-                                                                        : input.ConsumeIntegral<std::uint32_t>());
+    return {.payload_bytes = payload_bytes, .tag = rdma::MessageTag::Of(tag)};
   }
 
   /// Writes some runs; returns their bytes. `most_entry_bytes` is the size of an update or of a form, whichever is
@@ -159,7 +112,7 @@ class HostileHelper {
       const std::size_t step = sizeof(Text) + (input.ConsumeBool() ? sizeof(std::uint64_t) : 0);
       for (std::size_t entry = 0; shape.has_texts && entry < header.entry_count; ++entry) {
         for (std::size_t place = first; place < entry_bytes; place += step) {
-          const Text text = AnyText(input, text_bytes);
+          const Text text = PackedText(input, text_bytes);
           std::memcpy(rest.data() + sizeof(header) + entry * entry_bytes + place, &text,
                       std::min(sizeof(text), entry_bytes - place));
         }
@@ -174,20 +127,7 @@ class HostileHelper {
     return written;
   }
 
-  void Run() {
-    mesh_->Flush();
-    for (int i = 0; i < kRoundsAMessage && !leader_->done(); ++i) leader_->RunRound();
-    (void)mesh_->Poll();
-    if (mesh_->receiver(ExecutorId{0}).Ready()) {
-      const auto message = mesh_->receiver(ExecutorId{0}).TryReceive();
-      if (message.ok() && message->has_value()) mesh_->receiver(ExecutorId{0}).Release();
-      (void)mesh_->receiver(ExecutorId{0}).FlushCredits();
-    }
-  }
-
-  std::vector<InputShape> inputs_;
-  std::unique_ptr<rdma::ExecutorMesh> mesh_;
-  std::unique_ptr<Executor> leader_;
+  HostileHelper helper_;
   std::vector<std::uint64_t> ended_;  // epochs that the helper has ended, by input
   std::int64_t watermark_ms_ = 0;
 };
@@ -200,7 +140,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const Queries queries = MakeQueries();
   FuzzedDataProvider input(data, size);
   const glaive::FuzzClock clock;
-  HostileHelper helper(*queries[input.ConsumeIntegralInRange<std::size_t>(0, queries.size() - 1)], clock);
+  HostileDeltas helper(*queries[input.ConsumeIntegralInRange<std::size_t>(0, queries.size() - 1)], clock);
   while (input.remaining_bytes() > 0 && !helper.done()) helper.Send(input);
   return 0;
 }

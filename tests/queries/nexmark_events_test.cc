@@ -65,7 +65,7 @@ std::uint64_t HashOfEvents(const EventOptions& options) {
 
 TEST(NexmarkEventsTest, TheFirstPersonOfBeamIsPeterJones) {
   const MadeEvents made({.rules = Rules::kBeam}, 1);
-  const std::optional<Person> person = PersonOf(made.events[0]);
+  const std::optional<Person> person = PersonOf{}(made.events[0]);
   ASSERT_TRUE(person);
   EXPECT_EQ(person->id, 1'000U);
   EXPECT_EQ(person->name, "Peter Jones");
@@ -79,7 +79,7 @@ TEST(NexmarkEventsTest, TheFirstPersonOfBeamIsPeterJones) {
 
 TEST(NexmarkEventsTest, TheFirstPersonOfTheCrateIsVickyNoris) {
   const MadeEvents made({.rules = Rules::kRenoir}, 1);
-  const std::optional<Person> person = PersonOf(made.events[0]);
+  const std::optional<Person> person = PersonOf{}(made.events[0]);
   ASSERT_TRUE(person);
   EXPECT_EQ(person->name, "vicky noris");
   EXPECT_EQ(person->email, "yplkvgz@qbxfg.com");
@@ -93,7 +93,7 @@ TEST(NexmarkEventsTest, TheFirstPersonOfTheCrateIsVickyNoris) {
 
 TEST(NexmarkEventsTest, AuctionsAndBidsHaveTheFieldsOfBeams) {
   const MadeEvents made({.rules = Rules::kBeam}, 5);
-  const std::optional<Auction> auction = AuctionOf(made.events[1]);
+  const std::optional<Auction> auction = AuctionOf{}(made.events[1]);
   ASSERT_TRUE(auction);
   EXPECT_EQ(auction->id, 1'000U);
   EXPECT_EQ(auction->initial_bid, 28'873U);
@@ -103,16 +103,16 @@ TEST(NexmarkEventsTest, AuctionsAndBidsHaveTheFieldsOfBeams) {
   EXPECT_EQ(auction->category, 13U);
   EXPECT_EQ(auction->item_name, "wkx mgee");
   EXPECT_EQ(auction->description, "eszpqxtdxrvwmmywkmogoahf");
-  const std::optional<Bid> bid = BidOf(made.events[4]);
+  const std::optional<Bid> bid = BidOf{}(made.events[4]);
   ASSERT_TRUE(bid);
   EXPECT_EQ(bid->auction, 1'000U);
   EXPECT_EQ(bid->bidder, 1'001U);
   EXPECT_EQ(bid->price, 32'530'001U);
   EXPECT_EQ(bid->channel, "");
   EXPECT_EQ(bid->extra, "fdiysaV^]NLVsbolvyqwgticfdrwdyiyofziYMU\\Z`UaTQO][NX\\RM]WPYTOuwogvszlxjrcNOORM");
-  EXPECT_FALSE(AuctionOf(made.events[4]));
-  EXPECT_FALSE(BidOf(made.events[0]));
-  EXPECT_FALSE(PersonOf(made.events[1]));
+  EXPECT_FALSE(AuctionOf{}(made.events[4]));
+  EXPECT_FALSE(BidOf{}(made.events[0]));
+  EXPECT_FALSE(PersonOf{}(made.events[1]));
 }
 
 TEST(NexmarkEventsTest, ManyEventsAreThoseOfBeam) {
@@ -134,8 +134,8 @@ TEST(NexmarkEventsTest, FlinksPersonsAndAuctionsAreBeams) {
     if (flink.events[i].kind != Kind::kBid) {
       EXPECT_EQ(LineOfEvent(flink.events[i]), LineOfEvent(beam.events[i]));
     } else {
-      EXPECT_EQ(BidOf(flink.events[i])->price, BidOf(beam.events[i])->price);
-      EXPECT_TRUE(BidOf(flink.events[i])->url.view().starts_with("https://www.nexmark.com/"));
+      EXPECT_EQ(BidOf{}(flink.events[i])->price, BidOf{}(beam.events[i])->price);
+      EXPECT_TRUE(BidOf{}(flink.events[i])->url.view().starts_with("https://www.nexmark.com/"));
     }
   }
 }
@@ -228,12 +228,12 @@ TEST(NexmarkEventsTest, SizesAndRatiosAreThoseAskedFor) {
   std::uint64_t auction_bytes = 0;
   const MadeEvents made(options, 50'000);
   for (std::size_t i = 40'000; i < 50'000; ++i) {  // persons and auctions before are many enough
-    if (const std::optional<Bid> bid = BidOf(made.events[i])) {
+    if (const std::optional<Bid> bid = BidOf{}(made.events[i])) {
       ++bids;
       EXPECT_LE(bid->extra.size(), 10U);
       hot_auctions += bid->auction % 100 == 0 && bid->auction - kFirstId == LastAuction(i) / 100 * 100 ? 1 : 0;
       hot_bidders += bid->bidder % 100 == 1 && bid->bidder - kFirstId == LastPerson(i) / 100 * 100 + 1 ? 1 : 0;
-    } else if (const std::optional<Auction> auction = AuctionOf(made.events[i])) {
+    } else if (const std::optional<Auction> auction = AuctionOf{}(made.events[i])) {
       ++auctions;
       auction_bytes += 48 + auction->item_name.size() + auction->description.size() + auction->extra.size();
       EXPECT_GE(auction->reserve, auction->initial_bid);

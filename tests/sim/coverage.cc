@@ -116,9 +116,12 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   }
   states_["input from files"] += scenario.file_sources == 1 && has_rows ? 1 : 0;
   const bool by_processing_time = EntryOf(scenario).by_processing_time;
+  const bool is_unwindowed_join = EntryOf(scenario).window == "unbounded" && !EntryOf(scenario).join.empty();
   const bool clocks_differ = scenario.nodes > 1 && scenario.one_host == 0 && scenario.skew_ms > 0;
   states_["windows by processing time that close in mid-run"] +=
       by_processing_time && has_rows && outcome.rows_before_the_end > 0 ? 1 : 0;
+  states_["rows of joins without windows in mid-run"] +=
+      is_unwindowed_join && has_rows && outcome.rows_before_the_end > 0 ? 1 : 0;
   states_["processing time by clocks that differ"] += by_processing_time && has_rows && clocks_differ ? 1 : 0;
   states_["late records"] += !outcome.has_failed && outcome.late_rows > 0 ? 1 : 0;
   states_["rows that a failed run has published"] += outcome.rows_of_failure > 0 ? 1 : 0;

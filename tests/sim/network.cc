@@ -37,7 +37,7 @@ bool Network::Deliver() {
       if (time_->now_ns() - each->under_way.front().due_ns >= options_.retries_ns) each->Break();
       continue;
     }
-    due.push_back(each);
+    if (each->HasPieceDue()) due.push_back(each);
   }
   if (due.empty()) return false;
   DeliverPiece(*due[random_.Below(due.size())]);

@@ -14,6 +14,11 @@ namespace {
 
 // How often a piece that changes nothing is placed when its turn comes.
 constexpr double kUnseenPieces = 1.0 / 16;
+// How many writes are slow: such pieces of theirs wait, so that the slot may be written again meanwhile, for up to so
+// many times what a write takes. Only of writes in few pieces: those of many take long enough.
+constexpr double kSlowWrites = 1.0 / 8;
+constexpr std::int64_t kSlowest = 32;
+constexpr std::size_t kLeastSlowPiece = 64;
 
 }  // namespace
 
@@ -57,19 +62,34 @@ void SimQueuePair::Flush() {
     last_due_ns = std::max(last_due_ns, network->time_->now_ns() + network->options_.latency_ns +
                                             network->random_.Between(0, network->options_.jitter_ns));
     write.due_ns = last_due_ns;
+    const bool may_be_slow = owner->places_in_any_order() && network->options_.piece_bytes >= kLeastSlowPiece;
+    if (may_be_slow && network->random_.Chance(kSlowWrites)) {
+      write.rest_due_ns =
+          write.due_ns + network->random_.Between(0, kSlowest * (write.due_ns - network->time_->now_ns()));
+    }
     under_way.push_back(write);
     if (!network->options_.completion_frees_memory) Complete(write.request);  // as iWARP does, before it has arrived
   }
   posted.clear();
 }
 
+bool SimQueuePair::HasPieceDue() const {
+  const std::int64_t now_ns = network->time_->now_ns();
+  const auto has_piece_due = [now_ns](const Write& write) {
+    return write.due_ns <= now_ns && !write.has_arrived() && !write.Waits(now_ns);
+  };
+  const bool can_complete = !under_way.empty() && under_way.front().due_ns <= now_ns && under_way.front().has_arrived();
+  return can_complete || std::ranges::any_of(under_way, has_piece_due);
+}
+
 SimQueuePair::Write& SimQueuePair::DrawWrite() {
   if (!owner->places_in_any_order()) return under_way.front();
   constexpr std::size_t kMostAtATime = 8;
+  const std::int64_t now_ns = network->time_->now_ns();
   std::vector<Write*> incomplete;
   for (Write& write : under_way) {
-    if (write.due_ns > network->time_->now_ns() || incomplete.size() == kMostAtATime) break;
-    if (!write.has_arrived()) incomplete.push_back(&write);
+    if (write.due_ns > now_ns || incomplete.size() == kMostAtATime) break;
+    if (!write.has_arrived() && !write.Waits(now_ns)) incomplete.push_back(&write);
   }
   return incomplete.empty() ? under_way.front() : *incomplete[network->random_.Below(incomplete.size())];
 }
@@ -85,16 +105,20 @@ void SimQueuePair::PlacePieces(Write& write) {
   const std::uint64_t end = begin + request.length;
   const std::size_t pieces = (end + piece_bytes - 1) / piece_bytes - begin / piece_bytes;
   write.placed.resize(pieces);
+  const bool in_any_order = owner->places_in_any_order();
+  const bool rest_is_due = write.rest_due_ns <= network->time_->now_ns();
   const auto left = static_cast<std::size_t>(std::ranges::count(write.placed, false));
   std::size_t now = network->random_.Chance(0.5) ? left : 1 + network->random_.Below(left);
-  std::size_t piece = owner->places_in_any_order() ? network->random_.Below(pieces) : 0;
+  std::size_t piece = in_any_order ? network->random_.Below(pieces) : 0;
+  write.has_only_rest = true;
   for (std::size_t looked = 0; now > 0 && looked < pieces; ++looked, piece = (piece + 1) % pieces) {
     if (write.placed[piece]) continue;
     const std::uint64_t from = std::max(begin, (begin / piece_bytes + piece) * piece_bytes);
     const std::uint64_t to = std::min(end, (begin / piece_bytes + piece + 1) * piece_bytes);
     auto* const there = reinterpret_cast<std::byte*>(request.remote.address + from);
     const bool changes_nothing = std::memcmp(there, write.data() + (from - begin), to - from) == 0;
-    if (changes_nothing && owner->places_in_any_order() && !network->random_.Chance(kUnseenPieces)) continue;
+    if (changes_nothing && in_any_order && !(rest_is_due && network->random_.Chance(kUnseenPieces))) continue;
+    write.has_only_rest = write.has_only_rest && changes_nothing;
     std::memcpy(there, write.data() + (from - begin), to - from);
     write.placed[piece] = true;
     write.arrived += to - from;
@@ -126,7 +150,8 @@ void SimQueuePair::Break() {
 std::int64_t SimQueuePair::NextDueNs() const {
   std::int64_t due_ns = kNever;
   if (!under_way.empty()) {
-    due_ns = under_way.front().due_ns;
+    due_ns =
+        under_way.front().Waits(network->time_->now_ns()) ? under_way.front().rest_due_ns : under_way.front().due_ns;
     const std::int64_t given_up_ns = due_ns + network->options_.retries_ns;
     const std::int64_t held_until_ns =
         network->silent_.contains(peer) ? kNever : network->HeldUntil(owner->node(), peer);

@@ -47,10 +47,16 @@ class SimQueuePair final : public rdma::QueuePair {
     std::size_t arrived = 0;                                 // bytes
     std::vector<bool> placed{};                              // by piece
     std::int64_t due_ns = 0;
+    std::int64_t rest_due_ns = 0;  // of pieces that change nothing
+    bool has_only_rest = false;    // as far as the network has tried
 
     const std::byte* data() const { return request.inline_payload ? payload.data() : request.local; }
     bool has_arrived() const { return arrived == request.length; }
+    /// Whether only such pieces are left, which are not due.
+    bool Waits(std::int64_t now_ns) const { return has_only_rest && now_ns < rest_due_ns; }
   };
+  /// Whether a piece of some write can be placed now, or a write be completed.
+  bool HasPieceDue() const;
   /// A write of which a piece is to be placed next.
   Write& DrawWrite();
   /// Places some of its pieces.

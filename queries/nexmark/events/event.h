@@ -9,7 +9,7 @@
 //   auction   id, initial bid, reserve, expires, seller, category         item name, description, extra
 //   bid       auction, bidder, price                                      channel, url, extra
 //
-//   From(events).FilterMap(&BidOf).Filter([](const Bid& bid) { return bid.price > 100; })
+//   From(events).FilterMap(BidOf{}).Filter([](const Bid& bid) { return bid.price > 100; })
 #pragma once
 
 #include <array>
@@ -93,46 +93,57 @@ inline Event ToEvent(const Bid& bid) {
           .texts = {bid.channel, bid.url, bid.extra}};
 }
 
-/// The event as a person, an auction or a bid; nothing if it is of another kind.
-inline std::optional<Person> PersonOf(const Event& event) {
-  if (event.kind != Kind::kPerson) {
-    return std::nullopt;
+/// The event as a person; nothing if it is of another kind. As those below, a function object, which the compiler
+/// inlines into a query's loop.
+struct PersonOf {
+  std::optional<Person> operator()(const Event& event) const {
+    if (event.kind != Kind::kPerson) {
+      return std::nullopt;
+    }
+    return Person{.id = event.numbers[0],
+                  .name = event.texts[0],
+                  .email = event.texts[1],
+                  .credit_card = event.texts[2],
+                  .city = event.texts[3],
+                  .state = event.texts[4],
+                  .date_time = event.date_time,
+                  .extra = event.texts[5]};
   }
-  return Person{.id = event.numbers[0],
-                .name = event.texts[0],
-                .email = event.texts[1],
-                .credit_card = event.texts[2],
-                .city = event.texts[3],
-                .state = event.texts[4],
-                .date_time = event.date_time,
-                .extra = event.texts[5]};
-}
-inline std::optional<Auction> AuctionOf(const Event& event) {
-  if (event.kind != Kind::kAuction) {
-    return std::nullopt;
+};
+
+/// Likewise as an auction.
+struct AuctionOf {
+  std::optional<Auction> operator()(const Event& event) const {
+    if (event.kind != Kind::kAuction) {
+      return std::nullopt;
+    }
+    return Auction{.id = event.numbers[0],
+                   .item_name = event.texts[0],
+                   .description = event.texts[1],
+                   .initial_bid = event.numbers[1],
+                   .reserve = event.numbers[2],
+                   .date_time = event.date_time,
+                   .expires = static_cast<std::int64_t>(event.numbers[3]),
+                   .seller = event.numbers[4],
+                   .category = event.numbers[5],
+                   .extra = event.texts[2]};
   }
-  return Auction{.id = event.numbers[0],
-                 .item_name = event.texts[0],
-                 .description = event.texts[1],
-                 .initial_bid = event.numbers[1],
-                 .reserve = event.numbers[2],
-                 .date_time = event.date_time,
-                 .expires = static_cast<std::int64_t>(event.numbers[3]),
-                 .seller = event.numbers[4],
-                 .category = event.numbers[5],
-                 .extra = event.texts[2]};
-}
-inline std::optional<Bid> BidOf(const Event& event) {
-  if (event.kind != Kind::kBid) {
-    return std::nullopt;
+};
+
+/// Likewise as a bid.
+struct BidOf {
+  std::optional<Bid> operator()(const Event& event) const {
+    if (event.kind != Kind::kBid) {
+      return std::nullopt;
+    }
+    return Bid{.auction = event.numbers[0],
+               .bidder = event.numbers[1],
+               .price = event.numbers[2],
+               .channel = event.texts[0],
+               .url = event.texts[1],
+               .date_time = event.date_time,
+               .extra = event.texts[2]};
   }
-  return Bid{.auction = event.numbers[0],
-             .bidder = event.numbers[1],
-             .price = event.numbers[2],
-             .channel = event.texts[0],
-             .url = event.texts[1],
-             .date_time = event.date_time,
-             .extra = event.texts[2]};
-}
+};
 
 }  // namespace glaive::queries::nexmark::events

@@ -22,6 +22,11 @@ absl::Status Validate(const EventOptions& options) {
   status.Update(check("the hot bidders' ratio", options.hot_bidder_ratio, 1, kMostRatio));
   status.Update(check("the number of active people", options.active_people, 1, kMostCount));
   status.Update(check("the number of auctions in flight", options.in_flight_auctions, 1, kMostCount));
+  if (options.disorder_group % kDisorderStep == 0) {
+    status.Update(absl::InvalidArgumentError(
+        absl::StrCat("the group of events out of order has ", options.disorder_group, " events, a multiple of ",
+                     kDisorderStep, ": it would have some of them several times and others never; take one more")));
+  }
   return status;
 }
 

@@ -32,6 +32,8 @@ enum Texts : std::uint32_t {
 
 inline constexpr std::uint64_t kMostEventRate = 1'000'000'000'000;
 inline constexpr std::uint64_t kMostDisorderGroup = 1'000'000'000;
+/// How far events that follow each other are apart in a group, as in Beam: a prime number.
+inline constexpr std::uint64_t kDisorderStep = 953;
 inline constexpr std::uint32_t kMostEventBytes = 1 << 20;
 inline constexpr std::uint32_t kMostRatio = 0x7FFFFFFF;
 inline constexpr std::uint32_t kMostCount = 1'000'000'000;

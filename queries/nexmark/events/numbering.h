@@ -68,9 +68,10 @@ inline IdRange AuctionsToDraw(const EventOptions& options, std::uint64_t number)
   return {.first = first, .count = last - first + 1 + kLead};
 }
 
-/// Where an event comes in the stream: in groups of `group`, event 953 n modulo the group is n-th.
+/// Where an event comes in the stream: in groups of `group`, which is no multiple of kDisorderStep, event kDisorderStep
+/// times n modulo the group is n-th.
 constexpr std::uint64_t InDisorder(std::uint64_t number, std::uint64_t group) {
-  return group == 1 ? number : number / group * group + number % group * (953 % group) % group;
+  return group == 1 ? number : number / group * group + number % group * (kDisorderStep % group) % group;
 }
 
 /// The event time in ms, from the start on. Beam rounds the time from one event to the next to whole microseconds, to

@@ -104,7 +104,7 @@ template <typename GroupOf>
 auto BidsByDay(const Events& events, absl::Duration allowed_lateness, const GroupOf& group_of) {
   const engine::Tumbling day{absl::Hours(24)};
   return engine::From(events)
-      .FilterMap(&events::BidOf)
+      .FilterMap(events::BidOf{})
       .FlatMap([group_of](const events::Bid& bid) {
         const Text group = group_of(bid);
         const std::uint64_t rank = RankOf(bid.price);

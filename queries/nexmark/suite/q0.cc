@@ -24,7 +24,7 @@ GLAIVE_RECORD(Q0Row, auction, bidder, price, date_time, extra)
 std::unique_ptr<engine::Query> BuildQ0(const Events& events, const SuiteOptions& /*options*/,
                                        const engine::Results& results) {
   return engine::From(events)
-      .FilterMap(&events::BidOf)
+      .FilterMap(events::BidOf{})
       .Map([](const Bid& bid) { return Q0Row{bid.auction, bid.bidder, bid.price, bid.date_time, bid.extra}; })
       .To(results);
 }

@@ -25,7 +25,7 @@ GLAIVE_RECORD(Q1Row, auction, bidder, price, date_time, extra)
 std::unique_ptr<engine::Query> BuildQ1(const Events& events, const SuiteOptions& /*options*/,
                                        const engine::Results& results) {
   return engine::From(events)
-      .FilterMap(&events::BidOf)
+      .FilterMap(events::BidOf{})
       .Map([](const Bid& bid) { return Q1Row{bid.auction, bid.bidder, InEuros(bid.price), bid.date_time, bid.extra}; })
       .To(results);
 }

@@ -49,7 +49,7 @@ std::array<Text, 2> PartitionOf(const LoggedBid& bid) { return {DayOf(bid.date_t
 
 std::unique_ptr<engine::Query> BuildQ10(const Events& events, const SuiteOptions& options,
                                         const engine::Results& results) {
-  const auto bids = engine::From(events).FilterMap(&events::BidOf);
+  const auto bids = engine::From(events).FilterMap(events::BidOf{});
   std::unique_ptr<engine::GraphQuery> rows = engine::Stream(bids)
                                                  .Map([](const Bid& bid) {
                                                    return Q10Row{bid.auction,

@@ -23,16 +23,16 @@ GLAIVE_RECORD(Q11Row, bidder, bid_count, starttime, endtime)
 
 using BidsOfSession = engine::WindowResult<std::uint64_t, std::uint64_t>;
 
-std::optional<std::uint64_t> BidderOf(const events::Event& event) {
+constexpr auto kBidderOf = [](const events::Event& event) {
   return event.kind == events::Kind::kBid ? std::optional(event.numbers[1]) : std::nullopt;
-}
+};
 
 }  // namespace
 
 std::unique_ptr<engine::Query> BuildQ11(const Events& events, const SuiteOptions& options,
                                         const engine::Results& results) {
   return engine::From(events)
-      .FilterMap(&BidderOf)
+      .FilterMap(kBidderOf)
       .KeyBy([](std::uint64_t bidder) { return bidder; })
       .Window(engine::Session{options.session_gap})
       .AllowedLateness(options.allowed_lateness)

@@ -29,9 +29,9 @@ GLAIVE_RECORD(Q12Row, bidder, bid_count, starttime, endtime)
 
 using BidsOfTime = engine::WindowResult<std::uint64_t, std::uint64_t>;
 
-std::optional<std::uint64_t> ReadBidderOf(const events::Event& event) {
+constexpr auto kReadBidderOf = [](const events::Event& event) {
   return event.kind == events::Kind::kBid ? std::optional(event.numbers[1]) : std::nullopt;
-}
+};
 
 ReadBid ToReadBid(std::uint64_t bidder, std::int64_t time_ms) { return {.bidder = bidder, .time_ms = time_ms}; }
 
@@ -39,7 +39,7 @@ ReadBid ToReadBid(std::uint64_t bidder, std::int64_t time_ms) { return {.bidder 
 
 std::unique_ptr<engine::Query> BuildQ12(const Events& events, const SuiteOptions& options,
                                         const engine::Results& results) {
-  const auto bidders = engine::From(engine::ProcessingTime(events)).FilterMap(&ReadBidderOf);
+  const auto bidders = engine::From(engine::ProcessingTime(events)).FilterMap(kReadBidderOf);
   std::unique_ptr<engine::GraphQuery> query =
       engine::Stream(bidders)
           .KeyBy([](std::uint64_t bidder) { return bidder; })

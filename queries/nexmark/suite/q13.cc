@@ -34,7 +34,7 @@ std::unique_ptr<engine::Query> BuildQ13(const Events& events, const SuiteOptions
   const auto table = std::make_shared<const engine::StaticTable<std::uint64_t, Text>>(
       options.side_input != nullptr ? *options.side_input : AllSideKeys());
   return engine::From(events)
-      .FilterMap(&events::BidOf)
+      .FilterMap(events::BidOf{})
       .JoinTable(
           table, [](const Bid& bid) { return bid.auction % kSideInputKeys; },
           [](const Bid& bid, const Text& value) {

@@ -37,10 +37,10 @@ Text TimeType(std::int64_t date_time) {
   return hour >= 8 && hour <= 18 ? "dayTime" : hour <= 6 || hour >= 20 ? "nightTime" : "otherTime";
 }
 
-bool IsOfInterest(const Bid& bid) {
+constexpr auto kIsOfInterest = [](const Bid& bid) {
   const Thousandths euros = InEuros(bid.price);
   return euros > Thousandths{1'000'000'000} && euros < Thousandths{50'000'000'000};
-}
+};
 
 Q14Row ToQ14Row(const Bid& bid) {
   return {.auction = bid.auction,
@@ -56,7 +56,7 @@ Q14Row ToQ14Row(const Bid& bid) {
 
 std::unique_ptr<engine::Query> BuildQ14(const Events& events, const SuiteOptions& /*options*/,
                                         const engine::Results& results) {
-  return engine::From(events).FilterMap(&events::BidOf).Filter(&IsOfInterest).Map(&ToQ14Row).To(results);
+  return engine::From(events).FilterMap(events::BidOf{}).Filter(kIsOfInterest).Map(&ToQ14Row).To(results);
 }
 
 }  // namespace glaive::queries::nexmark::suite

@@ -47,10 +47,10 @@ struct PriceForAuction {
 using OffersOfDay = engine::WindowResult<
     std::uint64_t, std::tuple<std::uint64_t, absl::int128, absl::int128, std::uint64_t, std::uint64_t, absl::int128>>;
 
-std::optional<PriceForAuction> OfferOf(const events::Event& event) {
+constexpr auto kOfferOf = [](const events::Event& event) {
   return event.kind == events::Kind::kBid ? std::optional(PriceForAuction{event.numbers[0], event.numbers[2]})
                                           : std::nullopt;
-}
+};
 
 Q17Row ToQ17Row(const OffersOfDay& day) {
   const auto& [bids, rank1, rank3, least, most, sum] = day.value;
@@ -74,7 +74,7 @@ std::unique_ptr<engine::Query> BuildQ17(const Events& events, const SuiteOptions
   const auto is_of_rank1 = [](const PriceForAuction& offer) { return std::uint64_t{offer.price < 10'000}; };
   const auto is_of_rank3 = [](const PriceForAuction& offer) { return std::uint64_t{offer.price >= 1'000'000}; };
   return engine::From(events)
-      .FilterMap(&OfferOf)
+      .FilterMap(kOfferOf)
       .KeyBy(&PriceForAuction::auction)
       .Window(engine::Tumbling{absl::Hours(24)})
       .AllowedLateness(options.allowed_lateness)

@@ -53,7 +53,7 @@ using LastOf = engine::WindowResult<BidderOfAuction, std::optional<LastBid>>;
 std::unique_ptr<engine::Query> BuildQ18(const Events& events, const SuiteOptions& /*options*/,
                                         const engine::Results& results) {
   return engine::From(events)
-      .FilterMap(&events::BidOf)
+      .FilterMap(events::BidOf{})
       .KeyBy([](const Bid& bid) { return BidderOfAuction{bid.bidder, bid.auction}; })
       .Aggregate(engine::Last{
           &Bid::date_time,

@@ -67,7 +67,7 @@ std::vector<Q19Row> ToQ19Rows(const TopBids& top) {
 std::unique_ptr<engine::Query> BuildQ19(const Events& events, const SuiteOptions& /*options*/,
                                         const engine::Results& results) {
   return engine::From(events)
-      .FilterMap(&events::BidOf)
+      .FilterMap(events::BidOf{})
       .KeyBy(&Bid::auction)
       .Aggregate(engine::TopK<10>([](const Bid& bid) {
         return RankedBid{bid.price, bid.date_time, bid.bidder, bid.channel, bid.url, bid.extra};

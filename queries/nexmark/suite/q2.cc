@@ -21,7 +21,7 @@ GLAIVE_RECORD(Q2Row, auction, price)
 std::unique_ptr<engine::Query> BuildQ2(const Events& events, const SuiteOptions& /*options*/,
                                        const engine::Results& results) {
   return engine::From(events)
-      .FilterMap(&events::BidOf)
+      .FilterMap(events::BidOf{})
       .Filter([](const Bid& bid) { return bid.auction % 123 == 0; })
       .Map([](const Bid& bid) { return Q2Row{bid.auction, bid.price}; })
       .To(results);

@@ -67,8 +67,8 @@ Q20Row ToQ20Row(const BidForAuction& result) {
 std::unique_ptr<engine::Query> BuildQ20(const Events& events, const SuiteOptions& /*options*/,
                                         const engine::Results& results) {
   const auto all = engine::From(events);
-  return engine::Join(engine::Stream(all).FilterMap(&events::BidOf),
-                      engine::Stream(all).FilterMap(&events::AuctionOf).Filter([](const Auction& auction) {
+  return engine::Join(engine::Stream(all).FilterMap(events::BidOf{}),
+                      engine::Stream(all).FilterMap(events::AuctionOf{}).Filter([](const Auction& auction) {
                         return auction.category == 10;
                       }))
       .On(&Bid::auction, &Auction::id)

@@ -49,7 +49,7 @@ std::unique_ptr<engine::Query> BuildQ21(const Events& events, const SuiteOptions
                                         const engine::Results& results) {
   const auto id_in_url = std::make_shared<const RE2>("(?:&|^)channel_id=([^&]*)");
   return engine::From(events)
-      .FilterMap(&events::BidOf)
+      .FilterMap(events::BidOf{})
       .FilterMap([id_in_url](const Bid& bid) -> std::optional<Q21Row> {
         std::optional<Text> id = KnownId(bid.channel);
         if (re2::StringPiece found; !id && RE2::PartialMatch(bid.url.view(), *id_in_url, &found)) {

@@ -56,7 +56,7 @@ Q22Row ToQ22Row(const Bid& bid) {
 
 std::unique_ptr<engine::Query> BuildQ22(const Events& events, const SuiteOptions& /*options*/,
                                         const engine::Results& results) {
-  return engine::From(events).FilterMap(&events::BidOf).Map(&ToQ22Row).To(results);
+  return engine::From(events).FilterMap(events::BidOf{}).Map(&ToQ22Row).To(results);
 }
 
 }  // namespace glaive::queries::nexmark::suite

@@ -49,10 +49,10 @@ bool IsLocal(const Person& person) {
 std::unique_ptr<engine::Query> BuildQ3(const Events& events, const SuiteOptions& /*options*/,
                                        const engine::Results& results) {
   const auto all = engine::From(events);
-  return engine::Join(engine::Stream(all).FilterMap(&events::AuctionOf).Filter([](const Auction& auction) {
+  return engine::Join(engine::Stream(all).FilterMap(events::AuctionOf{}).Filter([](const Auction& auction) {
            return auction.category == 10;
          }),
-                      engine::Stream(all).FilterMap(&events::PersonOf).Filter(&IsLocal))
+                      engine::Stream(all).FilterMap(events::PersonOf{}).Filter(&IsLocal))
       .On(&Auction::seller, &Person::id)
       .Window(engine::Unbounded{})
       .Keep(&Auction::id, [](const Person& person) { return Place{person.name, person.city, person.state}; })

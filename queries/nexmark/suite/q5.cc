@@ -32,9 +32,9 @@ struct Q5Row {
 };
 GLAIVE_RECORD(Q5Row, auction, num, window_start_ms, window_end_ms)
 
-std::optional<std::uint64_t> AuctionOfBid(const events::Event& event) {
+constexpr auto kAuctionOfBid = [](const events::Event& event) {
   return event.kind == events::Kind::kBid ? std::optional(event.numbers[0]) : std::nullopt;
-}
+};
 
 }  // namespace
 
@@ -44,7 +44,7 @@ std::unique_ptr<engine::Query> BuildQ5(const Events& events, const SuiteOptions&
   // The counts of a window have its end as their time: windows as long as the slide have those of one alone.
   const Tumbling one_window{options.hot_items_slide};
   const auto counts = engine::From(events)
-                          .FilterMap(&AuctionOfBid)
+                          .FilterMap(kAuctionOfBid)
                           .KeyBy([](std::uint64_t auction) { return auction; })
                           .Window(engine::Sliding{options.hot_items_window, options.hot_items_slide})
                           .AllowedLateness(options.allowed_lateness)

@@ -29,10 +29,10 @@ GLAIVE_RECORD(Q8Row, id, name, starttime)
 using AuctionsOfSeller = engine::WindowResult<std::uint64_t, std::uint64_t>;
 using NewSeller = engine::WindowResult<std::uint64_t, std::tuple<Text, std::uint64_t>>;
 
-std::optional<std::uint64_t> SellerOf(const events::Event& event) {
-  const std::optional<events::Auction> auction = events::AuctionOf(event);
+constexpr auto kSellerOf = [](const events::Event& event) {
+  const std::optional<events::Auction> auction = events::AuctionOf{}(event);
   return auction ? std::optional(auction->seller) : std::nullopt;
-}
+};
 
 }  // namespace
 
@@ -40,9 +40,9 @@ std::unique_ptr<engine::Query> BuildQ8(const Events& events, const SuiteOptions&
                                        const engine::Results& results) {
   const engine::Tumbling window{options.new_users_window};
   const auto all = engine::From(events);
-  return engine::Join(engine::Stream(all).FilterMap(&events::PersonOf),
+  return engine::Join(engine::Stream(all).FilterMap(events::PersonOf{}),
                       engine::Stream(all)
-                          .FilterMap(&SellerOf)
+                          .FilterMap(kSellerOf)
                           .KeyBy([](std::uint64_t seller) { return seller; })
                           .Window(window)
                           .AllowedLateness(options.allowed_lateness)

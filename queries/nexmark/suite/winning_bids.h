@@ -52,7 +52,8 @@ using OfferFor = engine::WindowResult<std::uint64_t, std::tuple<OfAuction, OfBid
 template <typename EventStream, typename OfAuction, typename OfBid>
 auto OffersForAuctions(const EventStream& all, const SuiteOptions& options,
                        OfAuction (*of_auction)(const events::Auction&), OfBid (*of_bid)(const events::Bid&)) {
-  return engine::Join(engine::Stream(all).FilterMap(&events::AuctionOf), engine::Stream(all).FilterMap(&events::BidOf))
+  return engine::Join(engine::Stream(all).FilterMap(events::AuctionOf{}),
+                      engine::Stream(all).FilterMap(events::BidOf{}))
       .On(&events::Auction::id, &events::Bid::auction)
       .Window(engine::Unbounded{})
       .Keep(of_auction, of_bid)

@@ -1,5 +1,5 @@
 #include "engine/api/join.h"
-#include "tests/fuzz/merge/ticks.h"
+#include "tests/fuzz/merge/queries.h"
 
 namespace glaive::engine {
 

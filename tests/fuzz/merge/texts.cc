@@ -4,7 +4,7 @@
 
 #include "engine/api/join.h"
 #include "state/record/text.h"
-#include "tests/fuzz/merge/ticks.h"
+#include "tests/fuzz/merge/queries.h"
 
 namespace glaive::engine {
 namespace {

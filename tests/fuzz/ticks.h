@@ -1,5 +1,4 @@
-// What the queries of merge_fuzz have in common: their records, a source of few of them, and where each file of
-// queries hands its own in. Templates of queries take long to compile, so they are in several files.
+// Ticks: the records of the fuzzed queries, and a source of few of them.
 //
 //   queries.push_back(Windowed(Tumbling{absl::Milliseconds(20)}).Aggregate(Count{}).To(Discard{}));
 #pragma once
@@ -17,12 +16,6 @@
 namespace glaive::engine {
 
 using Queries = std::vector<std::unique_ptr<Query>>;
-
-/// Each appends some; the corpus selects queries by their place in the order of these functions.
-void AddSimpleQueries(Queries& queries);
-void AddWideQueries(Queries& queries);
-void AddJoins(Queries& queries);
-void AddTexts(Queries& queries);
 
 struct Tick {
   std::uint64_t key;
