@@ -1,8 +1,8 @@
-"""Measures programs beside Renoir's, in turns: scripts/peers [--records N] [--turns N] [PROGRAM...].
+"""Measures programs beside those of other engines, in turns: scripts/peers [--records N] [--turns N] [PROGRAM...].
 
-Both have the same input, and run on the same processors. Glaive's time is that of its report, from the first batch read to
-the last result out; Renoir's from the start of the execution to the last row. Rows are compared before any rate is told,
-but for those of NEXMark's windows, which begin elsewhere with Renoir.
+All have the same input, and run on the same processors. Glaive's time is that of its report, from the first batch read
+to the last result out; Renoir's from the start of the execution to the last row; timely's from the first event read to
+the last row. Rows are compared before any rate is told, but for those of windows that begin elsewhere with Renoir.
 """
 
 import argparse
@@ -29,65 +29,94 @@ def run(processors, *command):
 
 
 def shown(figures):
-    """Their median, with the least and the largest."""
-    return f"{statistics.median(figures):.2f} ({min(figures):.2f} to {max(figures):.2f})"
+    """Their median, with the least and the largest; a dash if there are none."""
+    return f"{statistics.median(figures):.2f} ({min(figures):.2f} to {max(figures):.2f})" if figures else "-"
 
 
-def compare_rows(ours, theirs):
-    """Raises if they differ."""
-    if ours != theirs:
-        raise RuntimeError(f"rows differ, such as {((ours - theirs) + (theirs - ours)).most_common(3)}")
+class Case:
+    """A program on some processors, beside the chosen peers that have it."""
+
+    def __init__(self, options, program, processors, file, folder):
+        self.options = options
+        self.program = program
+        self.processors = processors
+        self.job = programs.Job(options.records, len(processors), file, folder)
+        self.peers = [peer for peer in options.peers if peer in program.peers]
+
+    def run_ours(self, flags):
+        """Runs Glaive; how many seconds it took."""
+        run(self.processors, self.options.bin / self.program.binary, "--progress=never", *flags)
+        return self.program.seconds(self.job)
+
+    def run_peer(self, peer, output):
+        """Runs a peer; how many seconds it took."""
+        return float(run(self.processors, self.options.peer_bin / f"glaive_peer_{peer}", self.program.name,
+                         self.job.executors, self.job.file, output))
+
+    def run_with_rows(self, peers):
+        """Runs Glaive and peers, which write their rows, and compares these; how many seconds each took."""
+        rows = self.job.folder / "peer.csv"
+        seconds = {"glaive": self.run_ours(self.program.flags_of_rows(self.job))}
+        ours = self.program.rows(self.job)
+        for peer in peers:
+            seconds[peer] = self.run_peer(peer, rows)
+            theirs = self.program.rows_of_peer(rows)
+            if ours != theirs:
+                example = ((ours - theirs) + (theirs - ours)).most_common(3)
+                raise RuntimeError(f"rows differ from those of {peer}, such as {example}")
+        return seconds
+
+    def run_without_rows(self, peers):
+        """Runs Glaive and peers, which drop their rows; how many seconds each took."""
+        return {"glaive": self.run_ours(self.program.flags_of_events(self.job)),
+                **{peer: self.run_peer(peer, "-") for peer in peers}}
+
+    def measure(self):
+        """How many seconds each took in each turn; raises if rows differ."""
+        turns = range(self.options.turns)
+        if not self.program.rows_apart:
+            return [self.run_with_rows(self.peers) for _ in turns]
+        comparable = [peer for peer in self.peers if peer not in self.program.incomparable]
+        if comparable:
+            self.run_with_rows(comparable)
+        return [self.run_without_rows(self.peers) for _ in turns]
 
 
-def run_with_rows(options, program, processors, file, folder):
-    """Runs both, each of which writes its rows, and compares them; how many seconds each took."""
-    flags = program.flags(file, len(processors), folder)
-    run(processors, options.bin / program.binary, "--progress=never", *flags)
-    rows = folder / "renoir.csv"
-    seconds = float(run(processors, options.renoir, program.name, len(processors), file, rows))
-    compare_rows(program.rows(folder), program.rows_of_renoir(rows))
-    return program.seconds(folder), seconds
-
-
-def run_without_rows(options, program, processors, file, folder):
-    """Runs both, which drop their rows; how many seconds each took."""
-    flags = program.flags_of_events(options.records, len(processors), folder)
-    run(processors, options.bin / program.binary, "--progress=never", *flags)
-    seconds = float(run(processors, options.renoir, program.name, len(processors), file, "-"))
-    return program.seconds(folder), seconds
-
-
-def check_rows(options, program, processors, file, folder):
-    """Compares the rows of runs that write them."""
-    flags = program.flags_of_rows(options.records, len(processors), folder)
-    run(processors, options.bin / program.binary, "--progress=never", *flags)
-    rows = folder / "renoir.csv"
-    run(processors, options.renoir, program.name, len(processors), file, rows)
-    compare_rows(program.rows(folder), program.rows_of_renoir(rows))
-
-
-def compare(options, program, processors, file, folder):
-    """Prints the rates of both, and how many times as fast Glaive is; raises if their rows differ."""
-    amount = program.amount(file, options.records)
-    measured = run_without_rows if program.rows_apart else run_with_rows
+def compare(case):
+    """Prints a row: the rates, and how many times as fast Glaive is."""
     try:
-        if program.rows_apart and program.columns:
-            check_rows(options, program, processors, file, folder)
-        pairs = [measured(options, program, processors, file, folder) for _ in range(options.turns)]
+        turns = case.measure()
     except RuntimeError as error:
-        raise RuntimeError(f"{program.name}: {error}") from error
-    print(f"{program.name}, {len(processors)} processor{'s' if len(processors) > 1 else ''}: glaive "
-          f"{shown([amount / ours for ours, _ in pairs])} {program.unit}, renoir "
-          f"{shown([amount / theirs for _, theirs in pairs])} {program.unit}, ratio "
-          f"{shown([theirs / ours for ours, theirs in pairs])}", flush=True)
+        raise RuntimeError(f"{case.program.name}: {error}") from error
+    amount = case.program.amount(case.job)
+    cells = [case.program.name, case.job.executors, case.program.unit]
+    cells.append(shown([amount / turn["glaive"] for turn in turns]))
+    for peer in case.options.peers:
+        both = turns if peer in case.peers else []
+        cells += [shown([amount / turn[peer] for turn in both]), shown([turn[peer] / turn["glaive"] for turn in both])]
+    print_row(cells)
+
+
+def print_row(cells):
+    print("|", " | ".join(str(cell) for cell in cells), "|", flush=True)
+
+
+def peers_of(text):
+    """The peers of a list with commas."""
+    peers = text.split(",")
+    for peer in peers:
+        if peer not in programs.PEERS:
+            raise argparse.ArgumentTypeError(f"there is no peer '{peer}': {' or '.join(programs.PEERS)}")
+    return peers
 
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/peers", description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--peers", type=peers_of, default=programs.PEERS)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
-    parser.add_argument("--renoir", type=pathlib.Path, default=ROOT / "build/peers/release/glaive_peer_renoir")
+    parser.add_argument("--peer-bin", type=pathlib.Path, default=ROOT / "build/peers/release")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     options = parser.parse_args()
     names = [program.name for program in programs.ALL]
@@ -97,7 +126,12 @@ def main():
     if options.records < 1 or options.turns < 1:
         parser.error("--records and --turns must be at least 1")
     available = sorted(os.sched_getaffinity(0))
-    print(f"{options.records} records; medians of {options.turns} turns, and least to largest", flush=True)
+    print(f"{options.records} records; medians of {options.turns} turns, and least to largest\n", flush=True)
+    header = ["program", "processors", "unit", "glaive"]
+    for peer in options.peers:
+        header += [peer, f"glaive/{peer}"]
+    print_row(header)
+    print_row(["---"] * len(header))
     for program in programs.ALL:
         if options.programs and program.name not in options.programs:
             continue
@@ -108,7 +142,7 @@ def main():
             file = program.file_of(folder / "exported.csv")
             for count in (1, 2):
                 if count <= len(available):
-                    compare(options, program, set(available[:count]), file, folder)
+                    compare(Case(options, program, set(available[:count]), file, folder))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,22 @@
-"""The programs that scripts/peers measures: how Glaive runs each, and which rows of both must be the same."""
+"""The programs that scripts/peers measures: how Glaive runs each, which peers have it, and which rows must be equal."""
 
 import collections
 import csv
 import datetime
 import json
+import pathlib
+import typing
+
+PEERS = ["renoir", "timely"]
+
+
+class Job(typing.NamedTuple):
+    """What a program does: it reads `file`, or so many records, with so many executors, and writes into `folder`."""
+
+    records: int
+    executors: int
+    file: pathlib.Path
+    folder: pathlib.Path
 
 
 def read(path):
@@ -13,9 +26,11 @@ def read(path):
 
 
 class Program:
-    """One program. Renoir's knows it by its name; `binary` is Glaive's."""
+    """One program. Peers know it by its name; `binary` is Glaive's."""
 
     unit = "MB/s"
+    peers = ["renoir"]
+    incomparable = ()   # peers whose rows are others
     rows_apart = False  # whether rows are most of the work: they are compared in runs of their own, and dropped in others
 
     def __init__(self, name, binary):
@@ -26,20 +41,19 @@ class Program:
         """With which Glaive makes the input."""
         return [f"--records={records}"]
 
-    def amount(self, file, records):
+    def amount(self, job):
         """How much is read, in the unit's multiples."""
-        del records
-        return file.stat().st_size / 1e6
+        return job.file.stat().st_size / 1e6
 
-    def flags(self, file, executors, folder):
-        """With which Glaive reads `file` and writes its results into `folder`."""
-        return [f"--executors={executors}", f"--input={file}", f"--json={folder / 'glaive.json'}"]
+    def flags_of_rows(self, job):
+        """With which Glaive reads the file and writes its rows."""
+        return [f"--executors={job.executors}", f"--input={job.file}", f"--json={job.folder / 'glaive.json'}"]
 
-    def seconds(self, folder):
+    def seconds(self, job):
         """How long Glaive's run took, by its report."""
-        return json.loads((folder / "glaive.json").read_text(encoding="utf-8"))["seconds"]
+        return json.loads((job.folder / "glaive.json").read_text(encoding="utf-8"))["seconds"]
 
-    def rows_of_renoir(self, path):
+    def rows_of_peer(self, path):
         """How often each row comes."""
         with open(path, encoding="utf-8", newline="") as lines:
             return collections.Counter(tuple(row) for row in csv.reader(lines))
@@ -59,13 +73,13 @@ class Words(Program):
         exported.unlink()
         return text
 
-    def flags(self, file, executors, folder):
-        return [*super().flags(file, executors, folder), f"--form={self.name}", "--join-output",
-                f"--output={folder / 'glaive.csv'}"]
+    def flags_of_rows(self, job):
+        return [*super().flags_of_rows(job), f"--form={self.name}", "--join-output",
+                f"--output={job.folder / 'glaive.csv'}"]
 
-    def rows(self, folder):
+    def rows(self, job):
         """How often each row of Glaive's comes."""
-        return collections.Counter((row["key"], row["value"]) for row in read(folder / "glaive.csv"))
+        return collections.Counter((row["key"], row["value"]) for row in read(job.folder / "glaive.csv"))
 
 
 class Collisions(Program):
@@ -81,17 +95,17 @@ class Collisions(Program):
         """The file as it is."""
         return exported
 
-    def flags(self, file, executors, folder):
-        for part in folder.glob("glaive-*"):
+    def flags_of_rows(self, job):
+        for part in job.folder.glob("glaive-*"):
             part.unlink()
-        outputs = [f"--{question}-output={folder / f'glaive-{question}.csv'}" for question in self.QUESTIONS]
-        return [*super().flags(file, executors, folder), *outputs]
+        outputs = [f"--{question}-output={job.folder / f'glaive-{question}.csv'}" for question in self.QUESTIONS]
+        return [*super().flags_of_rows(job), *outputs]
 
-    def rows(self, folder):
+    def rows(self, job):
         """How often each row of Glaive's comes: of a result there may be a part of each executor."""
         counts = collections.Counter()
         for question, columns in self.QUESTIONS.items():
-            for part in folder.glob(f"glaive-{question}.csv*"):
+            for part in job.folder.glob(f"glaive-{question}.csv*"):
                 for row in read(part):
                     days = datetime.date.fromisoformat(row["week"]).toordinal() if "week" in row else 0
                     row["week"] = str(days - datetime.date(1970, 1, 1).toordinal())
@@ -100,15 +114,17 @@ class Collisions(Program):
 
 
 class Nexmark(Program):
-    """A query of NEXMark. Glaive makes the same events again, in memory, as Renoir has them; columns are those of its rows
-    that are compared, or none where its windows begin elsewhere."""
+    """A query of NEXMark. Glaive makes the same events again, in memory, as the peers have them; columns are those of
+    its rows that are compared."""
 
     unit = "M events/s"
+    peers = PEERS
     rows_apart = True
 
-    def __init__(self, query, columns):
+    def __init__(self, query, columns, incomparable=()):
         super().__init__(query, "nexmark")
         self.columns = columns
+        self.incomparable = incomparable
 
     def settings(self):
         return [f"--query={self.name}", "--profile=renoir"]
@@ -120,25 +136,28 @@ class Nexmark(Program):
         """The file as it is."""
         return exported
 
-    def amount(self, file, records):
-        return records / 1e6
+    def amount(self, job):
+        return job.records / 1e6
 
-    def flags_of_rows(self, records, executors, folder):
-        """With which Glaive writes the rows of so many events."""
-        return [*self.flags_of_events(records, executors, folder), "--join-output", f"--output={folder / 'glaive.csv'}"]
+    def flags_of_rows(self, job):
+        return [*self.flags_of_events(job), "--join-output", f"--output={job.folder / 'glaive.csv'}"]
 
-    def flags_of_events(self, records, executors, folder):
-        """With which Glaive drops them. Each executor has its share of the events."""
-        return [*self.settings(), f"--executors={executors}", f"--records={records // executors}",
-                f"--json={folder / 'glaive.json'}"]
+    def flags_of_events(self, job):
+        """With which Glaive drops its rows. Each executor has its share of the events."""
+        return [*self.settings(), f"--executors={job.executors}", f"--records={job.records // job.executors}",
+                f"--json={job.folder / 'glaive.json'}"]
 
-    def rows(self, folder):
+    def rows(self, job):
         """How often each row of Glaive's comes."""
-        return collections.Counter(tuple(row[column] for column in self.columns) for row in read(folder / "glaive.csv"))
+        rows = read(job.folder / "glaive.csv")
+        return collections.Counter(tuple(row[column] for column in self.columns) for row in rows)
 
 
 BID = ["auction", "bidder", "price", "date_time", "extra"]
+RENOIR = ["renoir"]  # its windows of event time begin with the first record of a key
 NEXMARK = [Nexmark("q0", BID), Nexmark("q1", BID), Nexmark("q2", ["auction", "price"]),
-           Nexmark("q3", ["name", "city", "state", "id"]), Nexmark("q4", ["category", "avg_price"]), Nexmark("q5", []),
-           Nexmark("q6", ["seller", "avg_price"]), Nexmark("q7", []), Nexmark("q8", [])]
+           Nexmark("q3", ["name", "city", "state", "id"]), Nexmark("q4", ["category", "avg_price"]),
+           Nexmark("q5", ["auction", "num", "window_start_ms", "window_end_ms"], incomparable=RENOIR),
+           Nexmark("q6", ["seller", "avg_price"]), Nexmark("q7", BID, incomparable=RENOIR),
+           Nexmark("q8", ["id", "name", "starttime"], incomparable=RENOIR)]
 ALL = [Words("associative"), Words("plain"), Words("count-window"), Collisions(), *NEXMARK]

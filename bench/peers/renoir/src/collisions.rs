@@ -4,10 +4,9 @@
 //! Rows: `weeks`, a Monday and its lethal accidents; `factors`, a contributing factor, its accidents and the lethal ones;
 //! `boroughs`, a borough, a Monday, the accidents and the lethal ones. Percentages and means follow from these.
 
+use glaive_peer_common::Rows;
 use renoir::prelude::*;
 use serde::{Deserialize, Serialize};
-
-use crate::Rows;
 
 /// A line of the file. Renoir reads columns by their places, so all of them stand here.
 #[derive(Clone, Serialize, Deserialize)]

@@ -13,37 +13,18 @@ mod words;
 
 use std::time::Instant;
 
+use glaive_peer_common::{Call, Failure};
 use renoir::prelude::*;
 
-/// With glibc's allocator, threads that free what another thread has allocated wait for each other.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// Rows of a program, once it has run.
-pub type Rows = Box<dyn FnOnce() -> Vec<Vec<String>>>;
-
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let [_, program, threads, file, output] = &arguments[..] else {
-        return Err("usage: glaive_peer_renoir PROGRAM THREADS FILE OUTPUT".into());
-    };
-    let env = StreamContext::new(RuntimeConfig::local(threads.parse()?)?);
-    let drops = output == "-";
-    let rows = match program.as_str() {
-        "collisions" => collisions::build(&env, file),
-        query if query.starts_with('q') => nexmark::build(&env, query, file, threads.parse()?, drops)?,
-        form => words::build(&env, form, file)?,
+fn main() -> Result<(), Failure> {
+    let call = Call::from_command_line()?;
+    let env = StreamContext::new(RuntimeConfig::local(call.threads as u64)?);
+    let rows = match call.program.as_str() {
+        "collisions" => collisions::build(&env, &call.file),
+        query if query.starts_with('q') => nexmark::build(&env, &call)?,
+        form => words::build(&env, form, &call.file)?,
     };
     let begin = Instant::now();
     env.execute_blocking();
-    let seconds = begin.elapsed().as_secs_f64();
-    if !drops {
-        let mut out = csv::WriterBuilder::new().flexible(true).from_path(output)?;
-        for row in rows() {
-            out.write_record(row)?;
-        }
-        out.flush()?;
-    }
-    println!("{seconds}");
-    Ok(())
+    call.finish(begin.elapsed().as_secs_f64(), rows)
 }

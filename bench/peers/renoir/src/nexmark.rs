@@ -6,169 +6,50 @@
 
 use std::sync::{Arc, Mutex};
 
+use glaive_peer_common::nexmark::{is_local, read_share, thousandths, Auction, Bid, Event, Person};
+use glaive_peer_common::{Call, Failure, Row, Rows};
 use renoir::operator::window::{TransactionOp, TransactionWindow};
 use renoir::operator::{ExchangeData, Operator, Timestamp};
 use renoir::prelude::*;
 use renoir::Stream;
-use serde::{Deserialize, Serialize};
-
-use crate::Rows;
 
 /// Events between two watermarks of a thread, as in Renoir's example.
 const WATERMARK_INTERVAL: usize = 1 << 20;
 const BATCH_SIZE: usize = 16 << 10;
 const SECOND_MILLIS: i64 = 1_000;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Person {
-    id: u64,
-    name: String,
-    email: String,
-    credit_card: String,
-    city: String,
-    state: String,
-    date_time: i64,
-    extra: String,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Auction {
-    id: u64,
-    item_name: String,
-    description: String,
-    initial_bid: u64,
-    reserve: u64,
-    date_time: i64,
-    expires: i64,
-    seller: u64,
-    category: u64,
-    extra: String,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Bid {
-    auction: u64,
-    bidder: u64,
-    price: u64,
-    channel: String,
-    url: String,
-    date_time: i64,
-    extra: String,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum Event {
-    Person(Person),
-    Auction(Auction),
-    Bid(Bid),
-}
-
-impl Event {
-    fn date_time(&self) -> i64 {
-        match self {
-            Event::Person(person) => person.date_time,
-            Event::Auction(auction) => auction.date_time,
-            Event::Bid(bid) => bid.date_time,
-        }
-    }
-
-    fn bid(self) -> Option<Bid> {
-        match self {
-            Event::Bid(bid) => Some(bid),
-            _ => None,
-        }
-    }
-    fn person(self) -> Option<Person> {
-        match self {
-            Event::Person(person) => Some(person),
-            _ => None,
-        }
-    }
-    fn auction(self) -> Option<Auction> {
-        match self {
-            Event::Auction(auction) => Some(auction),
-            _ => None,
-        }
-    }
-}
-
-/// The events of a file that Glaive's `nexmark --export-input` has written, the n-th one for thread n % threads.
-fn read(file: &str, threads: usize) -> Result<Vec<Vec<Event>>, Box<dyn std::error::Error>> {
-    let mut reader = csv::Reader::from_path(file)?;
-    let names = reader.headers()?.clone();
-    let place = |name: &str| names.iter().position(|each| each == name).ok_or(format!("{file} has no column {name}"));
-    let [time, kind, person, name, email, card, city, state] =
-        ["event_time_ms", "kind", "person", "name", "email", "credit_card", "city", "state"].map(place);
-    let (time, kind, person, name) = (time?, kind?, person?, name?);
-    let (email, card, city, state) = (email?, card?, city?, state?);
-    let [id, initial_bid, reserve, expires, seller, category, item_name, description] =
-        ["id", "initial_bid", "reserve", "expires", "seller", "category", "item_name", "description"].map(place);
-    let (id, initial_bid, reserve, expires) = (id?, initial_bid?, reserve?, expires?);
-    let (seller, category, item_name, description) = (seller?, category?, item_name?, description?);
-    let [auction, bidder, price, channel, url, extra] =
-        ["auction", "bidder", "price", "channel", "url", "extra"].map(place);
-    let (auction, bidder, price) = (auction?, bidder?, price?);
-    let (channel, url, extra) = (channel?, url?, extra?);
-    let mut shares = vec![Vec::new(); threads];
-    for (number, record) in reader.records().enumerate() {
-        let record = record?;
-        let text = |place: usize| record[place].to_owned();
-        let date_time: i64 = record[time].parse()?;
-        shares[number % threads].push(match &record[kind] {
-            "person" => Event::Person(Person {
-                id: record[person].parse()?,
-                name: text(name),
-                email: text(email),
-                credit_card: text(card),
-                city: text(city),
-                state: text(state),
-                date_time,
-                extra: text(extra),
-            }),
-            "auction" => Event::Auction(Auction {
-                id: record[id].parse()?,
-                item_name: text(item_name),
-                description: text(description),
-                initial_bid: record[initial_bid].parse()?,
-                reserve: record[reserve].parse()?,
-                date_time,
-                expires: record[expires].parse()?,
-                seller: record[seller].parse()?,
-                category: record[category].parse()?,
-                extra: text(extra),
-            }),
-            "bid" => Event::Bid(Bid {
-                auction: record[auction].parse()?,
-                bidder: record[bidder].parse()?,
-                price: record[price].parse()?,
-                channel: text(channel),
-                url: text(url),
-                date_time,
-                extra: text(extra),
-            }),
-            other => return Err(format!("{file} has an event of the kind '{other}'").into()),
-        });
-    }
-    Ok(apart(&shares))
-}
-
-/// The same shares, each allocated by a thread of its own.
-fn apart(shares: &[Vec<Event>]) -> Vec<Vec<Event>> {
+/// The events of each thread, allocated by a thread of its own.
+fn read_shares(file: &str, threads: usize) -> Result<Vec<Option<Vec<Event>>>, Failure> {
     std::thread::scope(|scope| {
-        let copies: Vec<_> = shares.iter().map(|share| scope.spawn(|| share.clone())).collect();
-        copies.into_iter().map(|copy| copy.join().expect("a share")).collect()
+        let readers: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || read_share(file, thread, threads))).collect();
+        readers.into_iter().map(|reader| Ok(Some(reader.join().expect("a share")?))).collect()
     })
 }
 
 /// Gives the records their event times, with a watermark now and then.
 fn timed(events: Stream<impl Operator<Out = Event> + 'static>) -> Stream<impl Operator<Out = Event>> {
-    events.add_timestamps(Event::date_time, {
+    events.add_timestamps(|event| event.date_time() as i64, {
         let mut count = 0;
         move |_, time: &Timestamp| {
             count = (count + 1) % WATERMARK_INTERVAL;
             (count == 0).then_some(*time)
         }
     })
+}
+
+/// The persons and the auctions, in streams of their own.
+fn persons_and_auctions(
+    events: Stream<impl Operator<Out = Event> + 'static>,
+) -> (Stream<impl Operator<Out = Person>>, Stream<impl Operator<Out = Auction>>) {
+    let mut kinds = events
+        .route()
+        .add_route(|event| matches!(event, Event::Person(_)))
+        .add_route(|event| matches!(event, Event::Auction(_)))
+        .build()
+        .into_iter();
+    let mut next = || kinds.next().expect("two routes");
+    (next().filter_map(Event::person), next().filter_map(Event::auction))
 }
 
 /// The auctions that have ended, each with its highest bid.
@@ -180,7 +61,7 @@ fn winning_bids(events: Stream<impl Operator<Out = Event> + 'static>) -> Stream<
             Event::Person(_) => unreachable!(),
         })
         .window(TransactionWindow::new(|event: &Event| match event {
-            Event::Auction(auction) => TransactionOp::CommitAfter(auction.expires),
+            Event::Auction(auction) => TransactionOp::CommitAfter(auction.expires as i64),
             _ => TransactionOp::Continue,
         }))
         .fold((None, Vec::new()), |(auction, bids): &mut (Option<Auction>, Vec<Bid>), event| match event.clone() {
@@ -212,7 +93,7 @@ fn counts(bid: &Bid, auction: &Auction) -> bool {
 fn end<T: ExchangeData>(
     rows: Stream<impl Operator<Out = T> + 'static>,
     drops: bool,
-    show: fn(T) -> Vec<String>,
+    show: fn(T) -> Row,
 ) -> Rows {
     if drops {
         rows.for_each(std::mem::drop);
@@ -222,7 +103,7 @@ fn end<T: ExchangeData>(
     Box::new(move || rows.get().expect("the rows").into_iter().map(show).collect())
 }
 
-fn row_of_bid(bid: Bid) -> Vec<String> {
+fn row_of_bid(bid: Bid) -> Row {
     vec![
         bid.auction.to_string(),
         bid.bidder.to_string(),
@@ -232,22 +113,16 @@ fn row_of_bid(bid: Bid) -> Vec<String> {
     ]
 }
 
-pub fn build(
-    env: &StreamContext,
-    query: &str,
-    file: &str,
-    threads: usize,
-    drops: bool,
-) -> Result<Rows, Box<dyn std::error::Error>> {
-    let shares: Vec<_> = read(file, threads)?.into_iter().map(Some).collect();
-    let shares = Arc::new(Mutex::new(shares));
+pub fn build(env: &StreamContext, call: &Call) -> Result<Rows, Failure> {
+    let drops = call.drops();
+    let shares = Arc::new(Mutex::new(read_shares(&call.file, call.threads)?));
     let events = env
         .stream_par_iter(move |thread, _threads| {
             shares.lock().expect("the events")[thread as usize].take().expect("a share for each thread").into_iter()
         })
         .batch_mode(BatchMode::fixed(BATCH_SIZE));
     let size = EventTimeWindow::tumbling(10 * SECOND_MILLIS);
-    Ok(match query {
+    Ok(match call.program.as_str() {
         "q0" => end(events.filter_map(Event::bid), drops, row_of_bid),
         "q1" => end(
             events.filter_map(Event::bid).map(|mut bid| {
@@ -256,7 +131,7 @@ pub fn build(
             }),
             drops,
             |bid| {
-                let price = format!("{}.{:03}", bid.price / 1_000, bid.price % 1_000);
+                let price = thousandths(bid.price);
                 let mut row = row_of_bid(bid);
                 row[2] = price;
                 row
@@ -268,22 +143,9 @@ pub fn build(
             |(auction, price)| vec![auction.to_string(), price.to_string()],
         ),
         "q3" => {
-            let mut kinds = events
-                .route()
-                .add_route(|event| matches!(event, Event::Person(_)))
-                .add_route(|event| matches!(event, Event::Auction(_)))
-                .build()
-                .into_iter();
-            let persons = kinds
-                .next()
-                .expect("the persons")
-                .filter_map(Event::person)
-                .filter(|person| ["or", "id", "ca"].contains(&person.state.as_str()));
-            let auctions = kinds
-                .next()
-                .expect("the auctions")
-                .filter_map(Event::auction)
-                .filter(|auction| auction.category == 10);
+            let (persons, auctions) = persons_and_auctions(events);
+            let persons = persons.filter(is_local);
+            let auctions = auctions.filter(|auction| auction.category == 10);
             end(
                 persons
                     .join(auctions, |person| person.id, |auction| auction.seller)
@@ -334,7 +196,7 @@ pub fn build(
             winning_bids(events)
                 .map(|(auction, bid)| (auction.seller, (auction.expires, auction.id, bid.price)))
                 .group_by(|(seller, _)| *seller)
-                .fold(Vec::new(), |last: &mut Vec<(i64, u64, u64)>, (_, sale)| {
+                .fold(Vec::new(), |last: &mut Vec<(u64, u64, u64)>, (_, sale)| {
                     let place = last.partition_point(|each| *each < sale);
                     last.insert(place, sale);
                     if last.len() > 10 {
@@ -363,22 +225,9 @@ pub fn build(
             |(auction, price, bidder)| vec![auction.to_string(), price.to_string(), bidder.to_string()],
         ),
         "q8" => {
-            let mut kinds = timed(events)
-                .route()
-                .add_route(|event| matches!(event, Event::Person(_)))
-                .add_route(|event| matches!(event, Event::Auction(_)))
-                .build()
-                .into_iter();
-            let persons = kinds
-                .next()
-                .expect("the persons")
-                .filter_map(Event::person)
-                .map(|person| (person.id, person.name));
-            let auctions = kinds
-                .next()
-                .expect("the auctions")
-                .filter_map(Event::auction)
-                .map(|auction| (auction.seller, auction.reserve));
+            let (persons, auctions) = persons_and_auctions(timed(events));
+            let persons = persons.map(|person| (person.id, person.name));
+            let auctions = auctions.map(|auction| (auction.seller, auction.reserve));
             end(
                 persons
                     .group_by(|(id, _)| *id)
@@ -389,6 +238,6 @@ pub fn build(
                 |(id, name, reserve)| vec![id.to_string(), name, reserve.to_string()],
             )
         }
-        _ => return Err(format!("there is no query '{query}'").into()),
+        query => return Err(format!("there is no query '{query}'").into()),
     })
 }

@@ -4,9 +4,8 @@
 //! thread that counts it. `count-window`: likewise, with a row for each ten times of a word, every five times.
 //! Rows are of a word and its count.
 
+use glaive_peer_common::Rows;
 use renoir::prelude::*;
-
-use crate::Rows;
 
 /// The longest runs of ASCII letters, digits and bytes from 0x80 on, as in queries/wordcount/words.h.
 fn words(line: &str) -> Vec<String> {
