@@ -14,9 +14,10 @@
 //   if (!texts.empty()) ...           // at the end: bytes that no text refers to
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -53,8 +54,10 @@ class TextUnpacker {
   /// texts are not those that come next, or not as a Text has them.
   template <RecordData R>
   bool Unpack(R& value) {
+    if (!HasRightFlags(value)) {
+      return false;
+    }
     bool is_right = true;
-    ChooseOptionals(value);
     ForEachText(value, [&](Text& text) { is_right = is_right && UnpackOne(text); });
     return is_right;
   }
@@ -63,24 +66,24 @@ class TextUnpacker {
   bool empty() const { return used_ == texts_.size(); }
 
  private:
-  /// Decides once whether each optional that has texts has a value: the byte that says so may be neither 0 nor 1, and
-  /// another read of it could give another answer.
+  /// Whether each optional that has texts says by 0 or 1 whether it has a value. No other byte may be read as a bool.
+  /// The standard libraries of GCC and Clang have that byte behind the value.
   template <typename T>
-  static void ChooseOptionals(T& value) {
+  static bool HasRightFlags(const T& value) {
     if constexpr (kHasText<T> && requires { value.has_value(); }) {
-      if (value.has_value()) {
-        auto its = *value;
-        ChooseOptionals(its);
-        value.emplace(its);
-      } else {
-        value = std::nullopt;
-      }
+      std::uint8_t flag = 0;
+      std::memcpy(&flag, reinterpret_cast<const std::byte*>(&value) + sizeof(typename T::value_type), sizeof(flag));
+      return flag == 0 || (flag == 1 && HasRightFlags(*value));
     } else if constexpr (kHasText<T> && (Described<T> || SaysItsMembers<T>)) {
-      ForEachMember(value, [](std::string_view /*name*/, auto& member) { ChooseOptionals(member); });
+      bool are_right = true;
+      ForEachMember(value, [&](std::string_view /*name*/, const auto& member) {
+        are_right = are_right && HasRightFlags(member);
+      });
+      return are_right;
     } else if constexpr (kHasText<T> && requires { value.begin(); }) {
-      for (auto& each : value) {
-        ChooseOptionals(each);
-      }
+      return std::ranges::all_of(value, [](const auto& each) { return HasRightFlags(each); });
+    } else {
+      return true;
     }
   }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include "engine/exchange/exchange_layout.h"
 #include "state/record/text.h"
@@ -19,8 +18,6 @@
 
 namespace glaive::engine {
 namespace {
-
-constexpr float kMostly = 0.95F;
 
 /// The messages of a helper, as the input has them.
 class HostileMessages {
@@ -37,19 +34,36 @@ class HostileMessages {
     ExchangeTag tag{.input = input.ConsumeIntegralInRange<std::uint32_t>(
                         0, static_cast<std::uint32_t>(helper_.inputs().size()) - 1)};
     std::size_t payload_bytes = 0;
-    if (input.ConsumeProbability<float>() < 0.2F) {
+    if (input.ConsumeIntegralInRange(0, 7) == 7) {
       tag.kind = input.ConsumeBool() ? ExchangeKind::kGrant : ExchangeKind::kLastGrant;
       tag.granted = input.ConsumeIntegralInRange<std::uint32_t>(0, 4);
     } else {
       payload_bytes = WriteRecords(input, payload, tag);
     }
-    Spoil(input, tag.record_count);
-    Spoil(input, tag.granted);
-    Spoil(input, tag.text_bytes);
-    Spoil(input, tag.input);
-    Spoil(input, tag.reserved);
-    if (input.ConsumeProbability<float>() >= kMostly) {
-      tag.kind = static_cast<ExchangeKind>(input.ConsumeIntegral<std::uint32_t>());
+    switch (input.ConsumeIntegralInRange(0, 31)) {  // mostly nothing is wrong
+      case 1:
+        tag.record_count = input.ConsumeIntegral<std::uint32_t>();
+        break;
+      case 2:
+        tag.granted = input.ConsumeIntegral<std::uint32_t>();
+        break;
+      case 3:
+        tag.text_bytes = input.ConsumeIntegral<std::uint32_t>();
+        break;
+      case 4:
+        tag.input = input.ConsumeIntegral<std::uint32_t>();
+        break;
+      case 5:
+        tag.reserved = input.ConsumeIntegral<std::uint32_t>();
+        break;
+      case 6:
+        tag.kind = static_cast<ExchangeKind>(input.ConsumeIntegral<std::uint32_t>());
+        break;
+      case 7:
+        ++tag.record_count;
+        break;
+      default:
+        break;
     }
     return {.payload_bytes = payload_bytes, .tag = rdma::MessageTag::Of(tag)};
   }
@@ -59,30 +73,50 @@ class HostileMessages {
     const InputShape& shape = helper_.inputs()[tag.input];
     watermark_ms_ += input.ConsumeIntegralInRange<std::int64_t>(0, 50);
     ExchangeHeader header{.watermark_ms = watermark_ms_,
-                          .watermark_read_ns = input.ConsumeIntegralInRange<std::int64_t>(0, 1'000),
-                          .read_ns = input.ConsumeIntegralInRange<std::int64_t>(0, 1'000),
+                          .watermark_read_ns = 1,
+                          .read_ns = 2,
                           .executor = 1,
                           .in_order = input.ConsumeBool() ? 1U : 0U};
-    const float state = input.ConsumeProbability<float>();
-    header.state = state < 0.8F ? FlowState::kActive : state < kMostly ? FlowState::kIdle : FlowState::kEnded;
-    Spoil(input, header.watermark_ms);
-    Spoil(input, header.watermark_read_ns);
-    Spoil(input, header.read_ns);
-    Spoil(input, header.executor);
-    Spoil(input, header.in_order);
-    Spoil(input, header.reserved[0]);
-    if (input.ConsumeProbability<float>() >= kMostly) {
-      header.state = static_cast<FlowState>(input.ConsumeIntegral<std::uint32_t>());
+    switch (input.ConsumeIntegralInRange(0, 31)) {
+      case 1:
+        header.watermark_ms = input.ConsumeIntegral<std::int64_t>();
+        break;
+      case 2:
+        header.watermark_read_ns = input.ConsumeIntegral<std::int64_t>();
+        break;
+      case 3:
+        header.read_ns = input.ConsumeIntegral<std::int64_t>();
+        break;
+      case 4:
+        header.executor = input.ConsumeIntegral<std::uint32_t>();
+        break;
+      case 5:
+        header.in_order = input.ConsumeIntegral<std::uint32_t>();
+        break;
+      case 6:
+        header.reserved[0] = input.ConsumeIntegral<std::uint8_t>();
+        break;
+      case 7:
+        header.state = static_cast<FlowState>(input.ConsumeIntegral<std::uint32_t>());
+        break;
+      case 8:
+      case 9:
+        header.state = FlowState::kIdle;
+        break;
+      case 10:
+        header.state = FlowState::kEnded;
+        break;
+      default:
+        break;
     }
     std::memcpy(payload.data(), &header, sizeof(header));
 
     const std::span<std::byte> rest = payload.subspan(sizeof(header));
-    const std::size_t most = rest.size() / shape.entry_bytes;
+    const std::size_t most = std::min<std::size_t>(rest.size() / shape.entry_bytes, kMostRecords);
     tag.record_count = input.ConsumeIntegralInRange<std::uint32_t>(0, static_cast<std::uint32_t>(most));
-    const std::vector<std::uint8_t> bytes = input.ConsumeBytes<std::uint8_t>(shape.entry_bytes);
     std::uint32_t text_bytes = 0;
     for (std::uint32_t i = 0; i < tag.record_count; ++i) {
-      WriteRecord(input, rest.subspan(i * shape.entry_bytes, shape.entry_bytes), bytes, shape.has_texts, text_bytes);
+      WriteRecord(input, rest.subspan(i * shape.entry_bytes, shape.entry_bytes), shape.has_texts, text_bytes);
     }
     const std::size_t records_bytes = tag.record_count * shape.entry_bytes;
     tag.text_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(text_bytes, rest.size() - records_bytes));
@@ -90,25 +124,22 @@ class HostileMessages {
     return sizeof(header) + records_bytes + tag.text_bytes;
   }
 
-  /// An event time, and the same few bytes as other records have. Where there are texts, those from 16 bytes on: behind
-  /// the time and a key.
-  void WriteRecord(FuzzedDataProvider& input, std::span<std::byte> record, std::span<const std::uint8_t> bytes,
-                   bool has_texts, std::uint32_t& text_bytes) const {
-    std::memcpy(record.data(), bytes.data(), std::min(bytes.size(), record.size()));
-    std::int64_t event_time_ms = watermark_ms_ + input.ConsumeIntegralInRange<std::int64_t>(-20, 60);
-    Spoil(input, event_time_ms);
+  /// An event time, a key, and texts where there are some, or other bytes.
+  void WriteRecord(FuzzedDataProvider& input, std::span<std::byte> record, bool has_texts,
+                   std::uint32_t& text_bytes) const {
+    const std::int64_t event_time_ms = input.ConsumeIntegralInRange(0, 31) == 31
+                                           ? input.ConsumeIntegral<std::int64_t>()
+                                           : watermark_ms_ + input.ConsumeIntegralInRange<std::int64_t>(-20, 60);
     std::memcpy(record.data(), &event_time_ms, sizeof(event_time_ms));
-    for (std::size_t place = 16; has_texts && place < record.size(); place += sizeof(Text)) {
+    std::ranges::fill(record.subspan(sizeof(event_time_ms)), std::byte{input.ConsumeIntegral<std::uint8_t>()});
+    for (std::size_t place = kTextsAt; has_texts && place < record.size(); place += sizeof(Text)) {
       const Text text = PackedText(input, text_bytes);
       std::memcpy(record.data() + place, &text, std::min(sizeof(text), record.size() - place));
     }
   }
 
-  /// Now and then makes the number any one.
-  template <typename T>
-  static void Spoil(FuzzedDataProvider& input, T& number) {
-    if (input.ConsumeProbability<float>() >= kMostly) number = input.ConsumeIntegral<T>();
-  }
+  static constexpr std::size_t kMostRecords = 12;  // of a message: an input is short
+  static constexpr std::size_t kTextsAt = 16;      // in a record: behind its event time and a key
 
   HostileHelper helper_;
   std::int64_t watermark_ms_ = 0;

@@ -215,6 +215,25 @@ TEST_F(PackedRecords, AreRefusedWithMoreOrLessTextThanTheyHave) {
   EXPECT_FALSE(Unpacks()) << "a byte that no text refers to";
 }
 
+TEST_F(PackedRecords, AreRefusedWithAnOptionalThatIsNeitherThereNorNot) {
+  const std::vector<Outer> right = records_;
+  for (const int flag : {2, 0x17, 0x80, 0xFF}) {
+    records_ = right;
+    std::memset(reinterpret_cast<std::byte*>(&records_[1].perhaps) + sizeof(Text), flag, 1);
+    EXPECT_FALSE(Unpacks()) << flag;
+  }
+}
+
+TEST_F(PackedRecords, AreTakenWithAnOptionalWithoutAValue) {
+  Outer without = MakeOuter();
+  without.perhaps = std::nullopt;
+  std::byte* const texts = state::PackTexts(without, room_.data() + room_.size(), room_.data() + room_.size());
+  records_ = {without};
+  texts_ = std::span<const std::byte>(texts, room_.data() + room_.size());
+  ASSERT_TRUE(Unpacks());
+  EXPECT_FALSE(records_[0].perhaps.has_value());
+}
+
 TEST_F(PackedRecords, AreRefusedWithBytesBehindAShortText) {
   const std::byte one{1};
   std::memcpy(reinterpret_cast<std::byte*>(&records_[0].inner.name) + sizeof(Text) - 1, &one, 1);
