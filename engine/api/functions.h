@@ -37,10 +37,14 @@ constexpr bool ExpectFunctionOf() {
     static_assert(!kChangesRecord,
                   "glaive: a function of a query takes its record by value or as const Record&, and cannot change it; "
                   "Map() returns a new one");
+    constexpr bool kTakesOthers = !kIsMutable && !kChangesRecord;
     static_assert(
-        kIsMutable || kChangesRecord,
+        !kTakesOthers || sizeof...(More) > 0,
         "glaive: this step takes a function, or a member, of the stream's records: const Record&; this one is "
         "of another type");
+    static_assert(!kTakesOthers || sizeof...(More) == 0,
+                  "glaive: this step takes a function of a record, const Record&, and of a second value: of "
+                  "JoinTable() the table's, of MapWithTime() the event time; this one takes others");
     return false;
   }
 }

@@ -2,9 +2,10 @@
 //
 //   Join(a, b)                          also LeftJoin, FullJoin, SemiJoin, AntiJoin
 //     .On(key_of_a, key_of_b)           optional: without keys, all records within reach of each other meet
-//     .Within(lower, upper)             b's event time minus a's is between these, both included; either may be
-//     negative .Keep(part_of_a, part_of_b)       optional, as of other joins .To(sink), or .Map(...) and so on: the
-//     results are a stream
+//     .Within(lower, upper)             b's event time minus a's is between these, both included. Either may be
+//                                       negative
+//     .Keep(part_of_a, part_of_b)       optional, as of other joins
+//     .To(sink), or .Map(...) and so on: the results are a stream
 //
 // What moves: of each record its key and the part that Keep names, to the leader of the key, or without keys to
 // executor 0.

@@ -19,9 +19,10 @@
 // SemiJoin or an AntiJoin is a WindowResult<Key, A>, once for each left record and window. A session spans the records
 // of both streams.
 //
-// Without windows a pair has a result as soon as both are there, once. A left record of SemiJoin has its result as soon
-// as there is a partner. Records without a partner have theirs at the end of the stream. With Local(SortMerge{}) all
-// results come at the end of the stream.
+// Without windows the streams need no event times. If one of them has none, the join takes away those of the other, so
+// that neither waits. A pair has a result as soon as both are there, once. A left record of SemiJoin has its result as
+// soon as there is a partner. Records without a partner have theirs at the end of the stream. With Local(SortMerge{})
+// all results come at the end of the stream.
 //
 //   std::unique_ptr<Query> query = Join(From(auctions), From(sellers))
 //       .On(&Auction::seller, &Seller::id)
@@ -40,10 +41,12 @@
 // clang-format off: first, since the compiler's errors list all headers on the way to it
 #include "engine/api/stream.h"
 // clang-format on
+#include "engine/api/as_stream.h"
 #include "engine/api/functions.h"
 #include "engine/api/interval_join.h"
 #include "engine/api/join_parts.h"
 #include "engine/api/join_shipping.h"
+#include "engine/api/named_stream.h"
 #include "engine/graph/join_rows.h"
 #include "engine/stage/join_plan.h"
 #include "engine/stage/join_stage.h"
@@ -74,6 +77,10 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
     allowed_lateness_ms_ = WholeLateness(lateness);
     return std::move(*this);
   }
+  template <typename... None>
+  WrongOrder AllowedLateness(absl::Duration /*lateness*/) const& {
+    return OfNamedJoin<None...>();
+  }
 
   /// Where records of the left and of the right stream go that are late for all their windows; see WindowedStream.
   template <typename LeftSink, typename RightSink>
@@ -94,6 +101,7 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
       return WrongOrder{};
     }
   }
+  GLAIVE_STEP_OF_NAMED_JOIN(LateTo)
 
   GLAIVE_WRONG_ORDER(Window, "glaive: a join has one Window(); results are grouped again by KeyBy(...) first")
   GLAIVE_WRONG_ORDER(Ship, "glaive: Ship() comes before Window()")
@@ -164,7 +172,7 @@ class WindowedJoin : public KeptParts<WindowedJoin<kKind, Left, Right, LeftKey, 
 /// After On. `Method` is a JoinMethod.
 template <JoinKind kKind, typename Left, typename Right, typename LeftKey, typename RightKey,
           typename Method = JoinMethod<>>
-class KeyedJoin {
+class KeyedJoin : public WithoutSink {
  public:
   KeyedJoin(Left left, Right right, LeftKey left_key, RightKey right_key)
       : left_(std::move(left)),
@@ -189,20 +197,22 @@ class KeyedJoin {
   template <typename L>
   auto Local(L /*local*/) && {
     constexpr bool kIsOne = std::is_same_v<L, HashJoin> || std::is_same_v<L, SortMerge>;
-    static_assert(kIsOne, "glaive: Local() takes HashJoin{} or SortMerge{}");
+    static_assert(kIsOne, "glaive: Local() takes HashJoin{} or SortMerge{}; leave it out for HashJoin{}");
     return std::move(*this).template By<JoinMethod<typename Method::Ship, L>>();
   }
 
   /// Which records meet: those of the same window. Tumbling{size}, Sliding{size, slide}, Session{gap}, or Unbounded{}:
-  /// all, and a leader then keeps all for ever.
+  /// all, and a leader then keeps all for ever. With Unbounded{} the streams need no event times. If one of them has
+  /// none, neither waits for the other.
   template <typename W>
   auto Window(const W& window) && {
     static_assert(kIsWindow<W>,
                   "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{}");
     constexpr bool kHaveTime = Left::Origin::kHasTime && Right::Origin::kHasTime;
-    static_assert(kHaveTime,
-                  "glaive: a stream of this join has no event times to be grouped by, as results of Unbounded{} have "
-                  "none; Aggregate() it without a window, or To() a sink");
+    constexpr bool kFitsTime = kHaveTime || std::is_same_v<W, Unbounded>;
+    static_assert(kFitsTime || !kIsWindow<W>,
+                  "glaive: a stream of this join has no event times for this window, as results of Unbounded{} have "
+                  "none; WithEventTime(time) before the join gives them to it, and Window(Unbounded{}) needs none");
     constexpr bool kSessionsMeet = !std::is_same_v<W, Session> || !std::is_same_v<typename Method::Ship, RightToAll>;
     static_assert(kSessionsMeet,
                   "glaive: a Session{gap} spans records of several executors, which Ship(RightToAll{}) leaves where "
@@ -215,13 +225,21 @@ class KeyedJoin {
                    "a join with Unbounded{.every = ", absl::FormatDuration(window.every),
                    "}; its results come as soon as they are there, or at the end of the stream");
     }
-    if constexpr (kIsWindow<W> && kHaveTime && kSessionsMeet && !(std::is_same_v<W, Session> && kIsSorted)) {
+    if constexpr (!kIsWindow<W> || !kFitsTime || !kSessionsMeet || (std::is_same_v<W, Session> && kIsSorted)) {
+      return WrongOrder{};
+    } else if constexpr (kHaveTime) {
       return WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, Method>(
           std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_), window);
     } else {
-      return WrongOrder{};
+      auto left = WithoutTimes(std::move(left_));
+      auto right = WithoutTimes(std::move(right_));
+      return WindowedJoin<kKind, decltype(left), decltype(right), LeftKey, RightKey, W, Method>(
+          std::move(left), std::move(right), std::move(left_key_), std::move(right_key_), window);
     }
   }
+  GLAIVE_STEP_OF_NAMED_JOIN(Ship)
+  GLAIVE_STEP_OF_NAMED_JOIN(Local)
+  GLAIVE_STEP_OF_NAMED_JOIN(Window)
 
   /// Which records meet: those of the same key of which the right one is later than the left one by `lower` at least
   /// and by `upper` at most (api/interval_join.h).
@@ -231,6 +249,10 @@ class KeyedJoin {
                   "and Local()");
     return MakeIntervalJoin<kKind>(std::move(left_), std::move(right_), std::move(left_key_), std::move(right_key_),
                                    lower, upper);
+  }
+  template <typename... None>
+  WrongOrder Within(absl::Duration /*lower*/, absl::Duration /*upper*/) const& {
+    return OfNamedJoin<None...>();
   }
 
   GLAIVE_GENERIC_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
@@ -260,7 +282,7 @@ class KeyedJoin {
 
 /// After Join.
 template <JoinKind kKind, typename Left, typename Right>
-class JoinedStreams {
+class JoinedStreams : public WithoutSink {
  public:
   JoinedStreams(Left left, Right right) : left_(std::move(left)), right_(std::move(right)) {}
 
@@ -290,11 +312,16 @@ class JoinedStreams {
       }
     }
   }
+  GLAIVE_STEP_OF_NAMED_JOIN(On)
 
   /// Which records meet, whatever their keys: those of which the right one is later than the left one by `lower` at
   /// least and by `upper` at most (api/interval_join.h). All records move to executor 0.
   auto Within(absl::Duration lower, absl::Duration upper) && {
     return MakeIntervalJoin<kKind>(std::move(left_), std::move(right_), OneKeyForAll{}, OneKeyForAll{}, lower, upper);
+  }
+  template <typename... None>
+  WrongOrder Within(absl::Duration /*lower*/, absl::Duration /*upper*/) const& {
+    return OfNamedJoin<None...>();
   }
 
   GLAIVE_GENERIC_STEPS_BEFORE_KEYS(GLAIVE_WRONG_STREAM_STEP,
@@ -316,35 +343,45 @@ class JoinedStreams {
 };
 
 /// The join of one kind: the functions below name the kinds.
-template <JoinKind kKind, typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
-auto JoinOfKind(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
-  return JoinedStreams<kKind, JoinInput<LeftOrigin, LeftChain>, JoinInput<RightOrigin, RightChain>>(std::move(left),
-                                                                                                    std::move(right));
+template <JoinKind kKind, typename Left, typename Right>
+auto JoinOfKind(Left left, Right right) {
+  static_assert(
+      kAreStreams<Left, Right> || kIsAnyRefused<Left, Right>,
+      "glaive: a join takes two streams of records; behind KeyBy() and Window() comes Aggregate(...) first, and "
+      "behind Join() On(...) and Window(...)");
+  if constexpr (kAreStreams<Left, Right>) {
+    auto left_input = InputOf(AsStream(std::move(left)));
+    auto right_input = InputOf(AsStream(std::move(right)));
+    return JoinedStreams<kKind, decltype(left_input), decltype(right_input)>(std::move(left_input),
+                                                                             std::move(right_input));
+  } else {
+    return WrongOrder{};
+  }
 }
 
-/// Pairs of records of two streams; see the head of this file.
-template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
-auto Join(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+/// Pairs of records of two streams; see the head of this file. Each is a stream, or a join without Keep.
+template <typename Left, typename Right>
+auto Join(Left left, Right right) {
   return JoinOfKind<JoinKind::kInner>(std::move(left), std::move(right));
 }
 /// As Join, and a result for each record of the left stream without a partner.
-template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
-auto LeftJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+template <typename Left, typename Right>
+auto LeftJoin(Left left, Right right) {
   return JoinOfKind<JoinKind::kLeft>(std::move(left), std::move(right));
 }
 /// As Join, and a result for each record of either stream without a partner.
-template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
-auto FullJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+template <typename Left, typename Right>
+auto FullJoin(Left left, Right right) {
   return JoinOfKind<JoinKind::kFull>(std::move(left), std::move(right));
 }
 /// The records of the left stream that have a partner, each once in a window.
-template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
-auto SemiJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+template <typename Left, typename Right>
+auto SemiJoin(Left left, Right right) {
   return JoinOfKind<JoinKind::kSemi>(std::move(left), std::move(right));
 }
 /// The records of the left stream that have no partner, each once in a window.
-template <typename LeftOrigin, typename LeftChain, typename RightOrigin, typename RightChain>
-auto AntiJoin(Stream<LeftOrigin, LeftChain> left, Stream<RightOrigin, RightChain> right) {
+template <typename Left, typename Right>
+auto AntiJoin(Left left, Right right) {
   return JoinOfKind<JoinKind::kAnti>(std::move(left), std::move(right));
 }
 

@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/api/as_stream.h"
 #include "engine/api/functions.h"
+#include "engine/api/named_stream.h"
 #include "engine/api/stream.h"
 #include "engine/api/wrong_order.h"
 #include "engine/graph/join_rows.h"
@@ -23,14 +25,27 @@ class JoinInput {
   using Chain = ChainT;
   using Record = typename Chain::Out;
 
-  // NOLINTNEXTLINE(google-explicit-constructor): what Join takes is a stream
-  JoinInput(Stream<Origin, Chain> stream) : origin(std::move(stream.origin_)), chain(std::move(stream.chain_)) {}
+  explicit JoinInput(Stream<Origin, Chain> stream)
+      : origin(std::move(stream.origin_)), chain(std::move(stream.chain_)) {}
 
   Origin origin;
   Chain chain;
 };
-template <typename Origin, typename Chain>
-JoinInput(Stream<Origin, Chain>) -> JoinInput<Origin, Chain>;
+
+template <typename Origin, Step Chain>
+JoinInput<Origin, Chain> InputOf(Stream<Origin, Chain> stream) {
+  return JoinInput<Origin, Chain>(std::move(stream));
+}
+
+/// The stream without event times: what is joined with a stream that has none, so that neither waits for the other.
+template <typename Origin, Step Chain>
+auto WithoutTimes(JoinInput<Origin, Chain> input) {
+  if constexpr (Origin::kHasTime) {
+    return InputOf(Stream<Origin, Chain>(std::move(input.origin), std::move(input.chain)).WithoutEventTime());
+  } else {
+    return input;
+  }
+}
 
 /// The key of a JoinedRecord or a KeyedRecord.
 struct KeyOfJoined {
@@ -68,7 +83,7 @@ struct MakesRecords {
 /// What a join JoinT of records inherits: Keep, and the steps of the stream of its results, which has whole records
 /// without Keep. JoinT has a Keeping(left_keep, right_keep) &&, which makes that stream.
 template <typename JoinT, JoinKind kKind, typename LeftRecord, typename RightRecord>
-class KeptParts {
+class KeptParts : public WithoutSink, public JoinWithResults {
  public:
   /// What is kept of each record, shipped to the leader, and shown in the results: callables or member pointers, to
   /// plain data without pointers, which may have texts.
@@ -94,12 +109,29 @@ class KeptParts {
     }
   }
 
-#define GLAIVE_STEP_WITHOUT_KEEP(name, unused)                           \
-  template <typename... Arguments>                                       \
-  auto name(Arguments&&... arguments)&& {                                \
-    return Self().KeepAll().name(std::forward<Arguments>(arguments)...); \
+  GLAIVE_STEP_OF_NAMED_JOIN(Keep)
+
+  /// The stream of the results, of whole records.
+  auto AsStream() && {
+    if constexpr (kHasPairs) {
+      return Self().Keep(WholeRecord{}, WholeRecord{});
+    } else {
+      return Self().Keep(WholeRecord{});
+    }
+  }
+
+#define GLAIVE_STEP_WITHOUT_KEEP(name, unused)                            \
+  template <typename... Arguments>                                        \
+  auto name(Arguments&&... arguments)&& {                                 \
+    return Self().AsStream().name(std::forward<Arguments>(arguments)...); \
+  }                                                                       \
+  template <typename... Arguments>                                        \
+  WrongOrder name(const Arguments&...) const& {                           \
+    return OfNamedJoin<Arguments...>();                                   \
   }
   GLAIVE_STREAM_STEPS(GLAIVE_STEP_WITHOUT_KEEP, )
+  GLAIVE_STEP_WITHOUT_KEEP(Split, )
+  GLAIVE_STEP_WITHOUT_KEEP(JoinTable, )
   GLAIVE_STEP_WITHOUT_KEEP(KeyBy, )
   GLAIVE_STEP_WITHOUT_KEEP(To, )
 #undef GLAIVE_STEP_WITHOUT_KEEP
@@ -111,14 +143,6 @@ class KeptParts {
   KeptParts() = default;
 
   JoinT&& Self() { return static_cast<JoinT&&>(*this); }
-
-  auto KeepAll() && {
-    if constexpr (kHasPairs) {
-      return std::move(*this).Keep(WholeRecord{}, WholeRecord{});
-    } else {
-      return std::move(*this).Keep(WholeRecord{});
-    }
-  }
 
   template <typename LeftKeep, typename RightKeep>
   static constexpr bool ExpectRecords() {

@@ -1,4 +1,4 @@
-// NamedStream: the sentence that a step of a stream with a name fails to compile with.
+// NamedStream: the sentence that a step of a stream with a name fails to compile with. Steps of joins have one, too.
 //
 // A step uses its stream up, so that a query's functions move along with it: it is called on what the step before
 // returns. A stream that has a name is moved or copied first; a copy is the same stream, whose source is read once.
@@ -27,6 +27,14 @@ WrongOrder OfNamedStream() {
   return {};
 }
 
+/// What a step of a join with a name returns.
+template <typename... Arguments>
+WrongOrder OfNamedJoin() {
+  static_assert(kNever<Arguments...>,
+                "glaive: a step uses its join up, and this join has a name: go on with std::move(join)");
+  return {};
+}
+
 /// What a step returns that was called with arguments which it does not take.
 template <typename... Arguments>
 WrongOrder OfOtherArguments() {
@@ -47,9 +55,29 @@ WrongOrder OfOtherArguments() {
     return OfOtherArguments<Arguments...>();      \
   }
 
+/// Likewise for a join, in the class that has the step.
+#define GLAIVE_STEP_OF_NAMED_JOIN(name)          \
+  template <typename... Arguments>               \
+  WrongOrder name(const Arguments&...) const& {  \
+    return OfNamedJoin<Arguments...>();          \
+  }                                              \
+  template <typename... Arguments>               \
+  WrongOrder name(const Arguments&...) const&& { \
+    return OfOtherArguments<Arguments...>();     \
+  }
+
+/// What streams and joins inherit: they are no query yet.
+struct WithoutSink {
+  template <std::derived_from<Query> Q>
+  operator std::unique_ptr<Q>() const {  // NOLINT(google-explicit-constructor): it only says what is missing
+    static_assert(kNever<Q>, "glaive: a query ends in a sink: call To(...), such as To(Csv{path}) or To(results)");
+    return nullptr;
+  }
+};
+
 /// What streams inherit, which take their steps from it by GLAIVE_USES_NAMED. Steps that convert their arguments are
 /// not among them: a call of such a step would be ambiguous.
-struct NamedStream {
+struct NamedStream : WithoutSink {
   GLAIVE_GENERIC_STEPS_BEFORE_KEYS(GLAIVE_STEP_OF_NAMED_STREAM, )
   GLAIVE_STEPS_WITH_STATE(GLAIVE_STEP_OF_NAMED_STREAM, )
   GLAIVE_STEP_OF_NAMED_STREAM(JoinTable, )
@@ -62,13 +90,6 @@ struct NamedStream {
   GLAIVE_STEP_OF_NAMED_STREAM(Aggregate, )
   GLAIVE_STEP_OF_NAMED_STREAM(Process, )
   GLAIVE_STEP_OF_NAMED_STREAM(To, )
-
-  /// A stream is no query yet.
-  template <std::derived_from<Query> Q>
-  operator std::unique_ptr<Q>() const {  // NOLINT(google-explicit-constructor): it only says what is missing
-    static_assert(kNever<Q>, "glaive: a query ends in a sink: call To(...), such as To(Csv{path}) or To(results)");
-    return nullptr;
-  }
 };
 
 }  // namespace glaive::engine

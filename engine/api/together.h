@@ -12,19 +12,26 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <memory>
 #include <type_traits>
 
+#include "engine/api/named_stream.h"
+#include "engine/api/wrong_order.h"
 #include "engine/graph/graph_query.h"
 
 namespace glaive::engine {
 
 /// See the head of this file. Each is what To() returns, or Together().
 template <typename... Queries>
-std::unique_ptr<GraphQuery> Together(const std::unique_ptr<Queries>&... queries) {
+std::unique_ptr<GraphQuery> Together(const Queries&... queries) {
   static_assert(sizeof...(Queries) > 0, "glaive: Together() takes queries, such as Together(a.To(...), b.To(...))");
-  constexpr bool kAreGraphs = (std::is_same_v<Queries, GraphQuery> && ...);
-  static_assert(kAreGraphs,
+  constexpr bool kAreGraphs = (std::is_same_v<Queries, std::unique_ptr<GraphQuery>> && ...);
+  constexpr bool kIsRefused = (std::is_same_v<Queries, WrongOrder> || ...);
+  constexpr bool kHaveSinks = (!std::derived_from<Queries, WithoutSink> && ...);
+  static_assert(kHaveSinks || kIsRefused,
+                "glaive: a query ends in a sink: in Together(), too, call To(...) of each stream");
+  static_assert(kAreGraphs || !kHaveSinks || kIsRefused,
                 "glaive: Together() takes what To() returns, std::unique_ptr<GraphQuery>: let functions that build "
                 "queries return that");
   if constexpr (kAreGraphs) {

@@ -73,6 +73,11 @@ class WindowedStream : public NamedStream {
     allowed_lateness_ms_ = WholeLateness(lateness);
     return std::move(*this);
   }
+  /// Of a named stream. Its argument is converted, so NamedStream does not have it.
+  template <typename... None>
+  WrongOrder AllowedLateness(absl::Duration /*lateness*/) const& {
+    return OfNamedStream<None...>();
+  }
 
   /// Where records go that are late for all their windows: rows of LateRecord<Record>, each written by the executor
   /// that read it. Without it they are only counted. Results of a stage are late only in a join, behind a time when all

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/api/as_stream.h"
 #include "engine/api/stream.h"
 #include "engine/api/timed_stream.h"
 #include "engine/api/union.h"
@@ -44,15 +45,16 @@ struct AsRight {
 /// See the head of this file. A record of the result is a Zipped<A, B>.
 template <typename First, typename Second>
 auto Zip(First first, Second second) {
-  constexpr bool kAreStreams = kIsStream<First> && kIsStream<Second>;
-  static_assert(kAreStreams,
+  static_assert(kAreStreams<First, Second> || kIsAnyRefused<First, Second>,
                 "glaive: Zip() takes two streams of records; behind KeyBy() and Window() comes Aggregate(...) first");
-  if constexpr (kAreStreams) {
-    using A = typename First::Record;
-    using B = typename Second::Record;
-    constexpr bool kHasTime = First::Origin::kHasTime && Second::Origin::kHasTime;
+  if constexpr (kAreStreams<First, Second>) {
+    auto a = AsStream(std::move(first));
+    auto b = AsStream(std::move(second));
+    using A = typename decltype(a)::Record;
+    using B = typename decltype(b)::Record;
+    constexpr bool kHasTime = decltype(a)::Origin::kHasTime && decltype(b)::Origin::kHasTime;
     using Joined = JoinedRecord<AllRecords, A, B>;
-    auto both = Union(std::move(first).Map(AsLeft<Joined>{}), std::move(second).Map(AsRight<Joined>{})).OnExecutors(1);
+    auto both = Union(std::move(a).Map(AsLeft<Joined>{}), std::move(b).Map(AsRight<Joined>{})).OnExecutors(1);
     auto origin = OriginOf<decltype(both)::Origin::kFromSource, kHasTime, Joined>(std::move(both).Timed());
     using Origin = decltype(origin);
     return StreamOf</*kFromSource=*/false, kHasTime, Zipped<A, B>>(

@@ -105,13 +105,14 @@ class SourceReader final : public Producer<R>, public OrderedReader {
     output().Emit(fiber, EndOfStream{});
   }
 
-  /// An empty batch of a source that had nothing to read, and whose watermark has not moved, is silence.
+  /// An empty batch of a source that had nothing to read, and whose watermark has not moved, is silence. Without event
+  /// times there are no watermarks, whatever the source says: no stream waits for what has none.
   void HandOn(Fiber& fiber, const SourceBatch<R>& batch, bool was_ready, std::int64_t read_ns) {
     // The end of the stream is a control of its own, and no watermark.
     const std::int64_t watermark_ms = batch.watermark_ms != kEndedMs ? batch.watermark_ms
                                       : batch.ended                  ? output().watermark_ms()
                                                                      : kEndedMs - 1;
-    const bool moves = watermark_ms > output().watermark_ms();
+    const bool moves = has_event_times_ && watermark_ms > output().watermark_ms();
     if (batch.records.empty() && !moves && !was_ready && !batch.ended) {
       if (idleness_.OnSilence(read_ns)) {
         output().Emit(fiber, Idle{.now_ns = read_ns});

@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "engine/steps/aggregates.h"
+#include "engine/steps/readable_inputs.h"
 #include "rdma/base/check.h"
 #include "state/crdt/folded.h"
 
@@ -32,9 +33,11 @@ struct FoldAssocAggregate {
 
   template <typename R>
   using Value = state::FoldedValue<A, R, Local, Global>;
+  template <typename R>
+  static constexpr Unreadable kWhyNot =
+      std::invocable<Local, A&, const R&> ? Unreadable::kNothing : Unreadable::kFoldsOthers;
 
   template <typename R>
-    requires std::invocable<Local, A&, const R&>
   R Input(const R& record) const {
     return record;
   }
@@ -46,9 +49,11 @@ struct ReduceAssocAggregate {
 
   template <typename R>
   using Value = state::ReducedValue<R, Function>;
+  template <typename R>
+  static constexpr Unreadable kWhyNot =
+      std::is_invocable_r_v<R, Function, const R&, const R&> ? Unreadable::kNothing : Unreadable::kReducesOthers;
 
   template <typename R>
-    requires std::is_invocable_r_v<R, Function, const R&, const R&>
   R Input(const R& record) const {
     return record;
   }

@@ -1,8 +1,8 @@
 // ReadableInputs: whether an aggregate can compute with what it reads of records, and sentences for the compiler to
 // print where it cannot.
 //
-// An aggregate that says by `kReads` what it can compute with reads by its members `field` and `order`. One of a
-// query's own may have no `kReads`: it is not examined.
+// An aggregate that says by `kReads` what it can compute with reads by its members `field` and `order`. One that takes
+// whole records says by `kWhyNot<R>` why not those of R. One of a query's own may have neither: it is not examined.
 //
 //   if constexpr (ExpectReadable<A, Record>()) { ... the aggregate's Value<Record> can be instantiated ... }
 #pragma once
@@ -20,7 +20,16 @@ namespace glaive::engine {
 enum class Reads : std::uint8_t { kAnything, kNumbers, kNumbersAndTexts, kOrdered };
 
 /// Why an aggregate cannot read a field.
-enum class Unreadable : std::uint8_t { kNothing, kOfOtherRecord, kHiddenText, kNoNumber, kNoText, kNoOrder };
+enum class Unreadable : std::uint8_t {
+  kNothing,
+  kOfOtherRecord,
+  kHiddenText,
+  kNoNumber,
+  kNoText,
+  kNoOrder,
+  kFoldsOthers,
+  kReducesOthers,
+};
 
 /// Of a field that is a `T`.
 template <Reads kReads, typename T>
@@ -65,6 +74,9 @@ consteval Unreadable UnreadableOf() {
   if constexpr (requires(const A& aggregate) { A::kReads, aggregate.field; }) {
     add(UnreadableField<A::kReads, decltype(A::field), R>());
   }
+  if constexpr (requires { A::template kWhyNot<R>; }) {
+    add(A::template kWhyNot<R>);
+  }
   return reason;
 }
 
@@ -87,6 +99,13 @@ constexpr bool ExpectReadable() {
       kWhy != Unreadable::kNoOrder,
       "glaive: First{}, Last{} and TopK<K>() read what compares in a total order: integers, texts, or structs "
       "with a defaulted operator<=>; floating-point numbers do not");
+  static_assert(kWhy != Unreadable::kFoldsOthers,
+                "glaive: the first function of FoldAssoc() takes an accumulator, A&, and a record of the stream, const "
+                "Record&; this one takes others");
+  static_assert(
+      kWhy != Unreadable::kReducesOthers,
+      "glaive: ReduceAssoc() takes a function of two records of the stream, const Record&, which returns one; "
+      "this one is of others");
   return kWhy == Unreadable::kNothing;
 }
 

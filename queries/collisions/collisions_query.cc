@@ -153,9 +153,6 @@ BoroughRow ToBoroughRow(const WindowResult<Text, std::tuple<Counts, Mean>>& pair
 /// The key by which every record meets every other.
 constexpr auto kAllTogether = [](const auto& /*record*/) { return std::uint32_t{0}; };
 
-/// Joins are of streams with event times, which results at the end of a stream do not have.
-constexpr auto kAtOneTime = [](const auto& /*record*/) { return std::int64_t{0}; };
-
 }  // namespace
 
 std::unique_ptr<engine::Query> BuildCollisions(const engine::SourceSpec<Collision, engine::NoEventTime>& collisions,
@@ -188,22 +185,19 @@ std::unique_ptr<engine::Query> BuildCollisions(const engine::SourceSpec<Collisio
                             })
                             .KeyBy([](const InBorough& accident) { return accident.at; })
                             .Aggregate(engine::Several{engine::Count{}, engine::Sum{&InBorough::lethal}})
-                            .Map(&ToCounts)
-                            .WithEventTime(kAtOneTime);
+                            .Map(&ToCounts);
     auto lethal_of_boroughs = engine::Stream(counts)
                                   .KeyBy([](const Counts& week) { return week.at.borough; })
                                   .Aggregate(engine::Sum{&Counts::lethal_accidents})
-                                  .Map(&ToLethalOfBorough)
-                                  .WithEventTime(kAtOneTime);
-    auto number_of_weeks = engine::Stream(weeks)
-                               .Aggregate(engine::Count{})
-                               .Map([](const WindowResult<AllRecords, std::uint64_t>& all) { return all.value; })
-                               .WithEventTime(kAtOneTime);
+                                  .Map(&ToLethalOfBorough);
+    auto number_of_weeks =
+        engine::Stream(weeks).Aggregate(engine::Count{}).Map([](const WindowResult<AllRecords, std::uint64_t>& all) {
+          return all.value;
+        });
     auto means = engine::Join(std::move(lethal_of_boroughs), std::move(number_of_weeks))
                      .On(kAllTogether, kAllTogether)
                      .Window(engine::Unbounded{})
-                     .Map(&ToMean)
-                     .WithEventTime(kAtOneTime);
+                     .Map(&ToMean);
     asked.push_back(
         engine::Join(engine::Stream(counts), std::move(means))
             .On([](const Counts& week) { return week.at.borough; }, [](const Mean& mean) { return mean.borough; })

@@ -88,6 +88,27 @@ std::function<Expected(const Input&)> Unwindowed(Wanted wanted) {
   };
 }
 
+/// One stream has no event times, so that neither waits for the other.
+CatalogueEntry JoinWithoutEventTimes() {
+  return {.name = "unwindowed full join with records without their event times",
+          .window = "unbounded",
+          .aggregates = {},
+          .join = "full",
+          .sources = 2,
+          .rows_wait_for = RowsWaitFor::kOwnTimes,
+          .compares_flows = false,
+          .operators = {"WithoutEventTime"},
+          .build =
+              [](const QueryParts& parts) {
+                return FullJoin(FirstOfAll(parts), SecondOfAll(parts).WithoutEventTime())
+                    .On(&Event::key, &Event::key)
+                    .Window(Unbounded{})
+                    .Keep(&Event::amount, &Event::amount)
+                    .To(StoreRows{parts.rows});
+              },
+          .expect = Unwindowed(Wanted::kAll)};
+}
+
 /// For keys that no two events' keys share.
 template <typename K = std::uint64_t>
 std::function<Expected(const Input&)> InSession(Wanted wanted) {
@@ -144,7 +165,8 @@ std::vector<CatalogueEntry> JoinQueries() {
           JoinOf<JoinKind::kAnti>("session anti join", "anti", "session", session, InSession(kWithout)),
           JoinOf<JoinKind::kSemi, Text>("unwindowed semi join by a text", "semi", "unbounded", Unbounded{},
                                         Unwindowed<Text>(kWith)),
-          JoinOf<JoinKind::kAnti>("unwindowed anti join", "anti", "unbounded", Unbounded{}, Unwindowed(kWithout))};
+          JoinOf<JoinKind::kAnti>("unwindowed anti join", "anti", "unbounded", Unbounded{}, Unwindowed(kWithout)),
+          JoinWithoutEventTimes()};
 }
 
 }  // namespace glaive::sim

@@ -1,0 +1,8 @@
+// expect: glaive: a query ends in a sink: call To(...), such as To(Csv{path}) or To(results)
+#include "tests/engine/compile_fail/query.h"
+
+namespace glaive::engine {
+
+std::unique_ptr<Query> query = OnPages();
+
+}  // namespace glaive::engine
