@@ -2,10 +2,13 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -82,6 +85,12 @@ ItemPairs Expected(JoinKind kind) {
 
 class UntimedJoins : public OnEachShape {
  protected:
+  Workload workload() const override {
+    Workload workload = OnEachShape::workload();
+    workload.records = 4'000;
+    return workload;
+  }
+
   template <JoinKind kKind>
   auto Keyed() const {
     return JoinOfKind<kKind>(LeftItems(), RightItems()).On(&Item::key, &Item::key);
@@ -231,7 +240,7 @@ TEST_P(UntimedJoins, AStreamWithEventTimesDoesNotWaitForOneThatHasNone) {
 
 /// Each repetition of a block adds to its times, which are none here.
 TEST_P(UntimedJoins, ABlockThatIsRepeatedDoesNotWait) {
-  constexpr std::uint64_t kTimes = 10;
+  constexpr std::uint64_t kTimes = 3;
   const Workload workload = timed();
   const auto open = [workload](const SourceContext& context) {
     const auto generate = [&](std::uint64_t first, std::span<TestRecord> block) {
