@@ -44,8 +44,8 @@ class GraphTask final : public QueryTask {
       : context_(&context), shipper_(context, input_count), graph_(context, shipper_) {}
 
   /// Opens the operator of a vertex; vertices upstream first. See OpenGraph::BeginVertex.
-  absl::Status Open(const Vertex& vertex, std::size_t part, bool feeds_stage) {
-    graph_.BeginVertex(part, feeds_stage);
+  absl::Status Open(const Vertex& vertex, std::size_t part, bool reaches_sink) {
+    graph_.BeginVertex(part, reaches_sink);
     absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph_);
     if (!opened.ok()) {
       return opened.status();
@@ -146,10 +146,11 @@ std::vector<std::size_t> GraphQuery::Parts() const {
   return parts;
 }
 
-std::set<const Vertex*> GraphQuery::BeforeStages() const {
+std::set<const Vertex*> GraphQuery::BeforeSinks() const {
   std::set<const Vertex*> before;
   for (const Vertex* vertex : vertices_ | std::views::reverse) {
-    if (vertex->is_stage() || before.contains(vertex)) {
+    const bool is_sink = !vertex->record_bytes().has_value();
+    if (is_sink || (before.contains(vertex) && !vertex->is_stage())) {
       const std::vector<const Vertex*> upstream = vertex->upstream();
       before.insert(upstream.begin(), upstream.end());
     }
@@ -262,10 +263,10 @@ absl::StatusOr<std::unique_ptr<QueryTask>> GraphQuery::Open(TaskContext& context
   }
   auto task = std::make_unique<GraphTask>(context, static_cast<std::uint32_t>(inputs().size()));
   const std::vector<std::size_t> parts = Parts();
-  const std::set<const Vertex*> before_stages = BeforeStages();
+  const std::set<const Vertex*> before_sinks = BeforeSinks();
   for (std::size_t i = 0; i < vertices_.size(); ++i) {
-    const bool feeds_stage = before_stages.contains(vertices_[i]);
-    if (absl::Status status = task->Open(*vertices_[i], parts[i], feeds_stage); !status.ok()) {
+    const bool reaches_sink = before_sinks.contains(vertices_[i]);
+    if (absl::Status status = task->Open(*vertices_[i], parts[i], reaches_sink); !status.ok()) {
       return status;
     }
   }

@@ -58,8 +58,8 @@ class GraphQuery final : public Query {
   bool Has(const Vertex& vertex) const;
   /// InvalidArgument for graphs that are too deep to be run: by a call, or by a question, from operator to operator.
   absl::Status CheckReach() const;
-  /// The vertices whose records, or what is made of them, go into a stage.
-  std::set<const Vertex*> BeforeStages() const;
+  /// The vertices from which records reach a sink without a stage between.
+  std::set<const Vertex*> BeforeSinks() const;
   /// For each of vertices_, the number of its part of the graph: vertices of two parts are connected by no edges.
   std::vector<std::size_t> Parts() const;
 

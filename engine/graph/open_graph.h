@@ -30,15 +30,15 @@ class OpenGraph {
   Shipper& shipper() const { return *shipper_; }
   ReadingOrder& reading_order() { return reading_order_; }
 
-  /// A vertex is opened next, in the part of the graph with this number. `feeds_stage`: its records, or what is made of
-  /// them, go into a stage.
-  void BeginVertex(std::size_t part, bool feeds_stage) {
+  /// A vertex is opened next, in the part of the graph with this number. `reaches_sink`: some of its records reach a
+  /// sink without a stage between.
+  void BeginVertex(std::size_t part, bool reaches_sink) {
     part_ = part;
-    feeds_stage_ = feeds_stage;
+    reaches_sink_ = reaches_sink;
   }
   /// Of the vertex that is being opened. Vertices of different parts share no record.
   std::size_t part() const { return part_; }
-  bool feeds_stage() const { return feeds_stage_; }
+  bool reaches_sink() const { return reaches_sink_; }
 
   /// The number of the query's next input.
   std::uint32_t next_input() const { return static_cast<std::uint32_t>(inputs_.size()); }
@@ -59,7 +59,7 @@ class OpenGraph {
   Shipper* shipper_;
   ReadingOrder reading_order_;
   std::size_t part_ = 0;
-  bool feeds_stage_ = false;
+  bool reaches_sink_ = false;
   std::vector<MessageTarget*> inputs_;
   std::map<const Vertex*, Operator*> opened_;
 };

@@ -64,8 +64,8 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
       return input.status();
     }
     stage->input_ = *std::move(input);
-    stage->trigger_ = std::make_unique<Trigger>(graph.context(), graph.feeds_stage(), stage->windows_, stage->progress_,
-                                                stage->output(), *stage, stage->input_->store());
+    stage->trigger_ = std::make_unique<Trigger>(graph.context(), graph.reaches_sink(), stage->windows_,
+                                                stage->progress_, stage->output(), *stage, stage->input_->store());
     return stage;
   }
 

@@ -50,8 +50,9 @@ class ContentStage final : public Producer<typename Plan::Row>, public Described
     }
     stage->input_ = *std::move(input);
     const auto make = [&] { return Results(graph.context(), stage->windows_, stage->input_->store(), plan); };
-    stage->trigger_ = std::make_unique<Trigger>(graph.context(), graph.feeds_stage(), stage->windows_, stage->progress_,
-                                                stage->output(), *stage, make, stage->input_->store());
+    stage->trigger_ =
+        std::make_unique<Trigger>(graph.context(), graph.reaches_sink(), stage->windows_, stage->progress_,
+                                  stage->output(), *stage, make, stage->input_->store());
     return stage;
   }
 

@@ -65,8 +65,9 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
     }
     stage->left_ = *std::move(left);
     stage->right_ = *std::move(right);
-    stage->trigger_ = std::make_unique<Trigger>(graph.context(), graph.feeds_stage(), stage->windows_, stage->progress_,
-                                                stage->output(), *stage, stage->left_->store(), stage->right_->store());
+    stage->trigger_ =
+        std::make_unique<Trigger>(graph.context(), graph.reaches_sink(), stage->windows_, stage->progress_,
+                                  stage->output(), *stage, stage->left_->store(), stage->right_->store());
     return stage;
   }
 

@@ -45,18 +45,18 @@ class WindowTrigger {
   using Row = typename Plan::Row;
 
   /// All of them outlive the trigger. `output` may still get consumers before Spawn.
-  /// `feeds_stage`: the results go into another stage, so their latencies are no latencies of the query's results.
-  WindowTrigger(TaskContext& context, bool feeds_stage, const Windows& windows, StageProgress& progress,
+  /// `reaches_sink`: the results reach a sink without another stage between, so their latencies are those of the query.
+  WindowTrigger(TaskContext& context, bool reaches_sink, const Windows& windows, StageProgress& progress,
                 Output<Row>& output, const DescribedState& stage, Stores&... stores)
       : WindowTrigger(
-            context, feeds_stage, windows, progress, output, stage,
+            context, reaches_sink, windows, progress, output, stage,
             [&] { return Results(context, windows, stores...); }, stores...) {}
   /// Likewise, of a kind of window that is made of more than the stores: `make()` makes it.
   template <typename MakeFn>
-  WindowTrigger(TaskContext& context, bool feeds_stage, const Windows& windows, StageProgress& progress,
+  WindowTrigger(TaskContext& context, bool reaches_sink, const Windows& windows, StageProgress& progress,
                 Output<Row>& output, const DescribedState& stage, const MakeFn& make, Stores&... stores)
       : context_(&context),
-        feeds_stage_(feeds_stage),
+        reaches_sink_(reaches_sink),
         windows_(windows),
         progress_(&progress),
         output_(&output),
@@ -223,7 +223,7 @@ class WindowTrigger {
     metrics.windows_fired += fired;
     metrics.windows_fired_early += early ? fired : 0;
     metrics.last_result_ns = context_->clock->NowNanos();
-    if (fired > 0 && !feeds_stage_) {
+    if (fired > 0 && reaches_sink_) {
       metrics.window_latency.Add(metrics.last_result_ns - complete_ns);
     }
     std::apply([&](auto*... store) { (store->primary().DropBefore(windows_.FirstPieceOf(window + 1)), ...); }, stores_);
@@ -255,7 +255,7 @@ class WindowTrigger {
   }
 
   TaskContext* context_;
-  bool feeds_stage_;
+  bool reaches_sink_;
   Windows windows_;
   StageProgress* progress_;
   Output<Row>* output_;

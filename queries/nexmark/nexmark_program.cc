@@ -161,13 +161,12 @@ SuiteOptions NexmarkProgram::suite_options() const {
   if (profile_ == Profile::kOriginal) {
     options.hot_items_window = absl::Hours(1);
     options.hot_items_slide = absl::Minutes(1);
-    options.highest_bid_window = absl::Minutes(1);
-    options.new_users_window = absl::Hours(12);
-  } else if (profile_ == Profile::kSlash) {
-    options.highest_bid_window = absl::Minutes(1);
-    options.new_users_window = absl::Hours(12);
   } else if (profile_ == Profile::kBeam) {
     options.hot_items_slide = absl::Seconds(5);
+  }
+  if (profile_ == Profile::kOriginal || profile_ == Profile::kSlash) {
+    options.highest_bid_window = absl::Minutes(1);
+    options.new_users_window = absl::Hours(12);
   }
   options.one_hot_item = profile_ == Profile::kRenoir;
   options.any_price_until_the_end_wins = profile_ == Profile::kFlink;

@@ -8,11 +8,13 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/api/together.h"
 #include "engine/metrics/latency_histogram.h"
 #include "engine/sink/discard.h"
 #include "tests/engine/cluster_harness.h"
@@ -67,20 +69,25 @@ double Percentile(const LatencyHistogram& latencies, double fraction) {
 /// 20,000 records of 2 s, offered 10,000 a second.
 constexpr Workload kTwoSeconds{.records = 20'000, .span_ms = 2'000, .batch_records = 100};
 
-/// Behind `inspect`, a sink, or one or two stages of windows of 100 ms.
-ExecutorMetrics RunOffered(StallClock& clock, double records_per_second, int stages,
+/// What is behind the records: a sink, or stages of windows of 100 ms.
+enum class Behind : std::uint8_t { kSink, kOneStage, kTwoStages, kTwoStagesWithSinks };
+
+ExecutorMetrics RunOffered(StallClock& clock, double records_per_second, Behind behind,
                            const std::function<void(const TestRecord&)>& inspect) {
   Workload workload = kTwoSeconds;
   workload.clock = &clock;
   auto records = From(TestSource(workload, {.records_per_second = records_per_second})).Inspect(inspect);
   const Tumbling window{absl::Milliseconds(100)};
   std::unique_ptr<Query> query;
-  if (stages == 0) {
+  if (behind == Behind::kSink) {
     query = std::move(records).To(Discard{});
   } else {
-    auto counts = std::move(records).KeyBy(&TestRecord::key).Window(window).Aggregate(Count{});
-    query = stages == 1 ? std::move(counts).To(Discard{})
-                        : std::move(counts).Window(window).Aggregate(Max{&CountOfKey::value}).To(Discard{});
+    const auto counts = std::move(records).KeyBy(&TestRecord::key).Window(window).Aggregate(Count{});
+    auto one = Stream(counts).To(Discard{});
+    auto two = Stream(counts).Window(window).Aggregate(Max{&CountOfKey::value}).To(Discard{});
+    query = behind == Behind::kOneStage    ? std::move(one)
+            : behind == Behind::kTwoStages ? std::move(two)
+                                           : Together(one, two);
   }
   std::vector<ExecutorMetrics> metrics;
   EXPECT_EQ(RunExecutors(workload, *query, 1, metrics), absl::OkStatus());
@@ -88,16 +95,16 @@ ExecutorMetrics RunOffered(StallClock& clock, double records_per_second, int sta
 }
 
 /// The clock stalls the run for a second at record 8,000: 10,000 records are offered meanwhile, and wait.
-ExecutorMetrics RunWithAStall(double records_per_second, int stages) {
+ExecutorMetrics RunWithAStall(double records_per_second, Behind behind) {
   StallClock clock;
   std::uint64_t read = 0;
-  return RunOffered(clock, records_per_second, stages, [&](const TestRecord&) {
+  return RunOffered(clock, records_per_second, behind, [&](const TestRecord&) {
     if (++read == 8'000) clock.Advance(kSecond);
   });
 }
 
 TEST(LatencyAtARate, EachRecordThatAStallHasHeldUpCountsItsOwnWaiting) {
-  const ExecutorMetrics metrics = RunWithAStall(10'000, /*stages=*/0);
+  const ExecutorMetrics metrics = RunWithAStall(10'000, Behind::kSink);
   EXPECT_EQ(metrics.row_latency.count(), 20'000U);
   EXPECT_LT(Percentile(metrics.row_latency, 0.4), 0.1) << "records outside of the stall";
   EXPECT_NEAR(Percentile(metrics.row_latency, 0.75), 0.5, 0.1);
@@ -110,10 +117,10 @@ TEST(LatencyAtARate, EachRecordThatAStallHasHeldUpCountsItsOwnWaiting) {
 }
 
 /// Results of another stage count from the same records: those of the stage before are no results.
-class LatencyOfWindowsAtARate : public testing::TestWithParam<int> {};
+class LatencyOfWindowsAtARate : public testing::TestWithParam<Behind> {};
 
 TEST_P(LatencyOfWindowsAtARate, WindowsThatAStallHasHeldUpCountFromTheRecordsThatEndThem) {
-  const ExecutorMetrics metrics = RunWithAStall(10'000, /*stages=*/GetParam());
+  const ExecutorMetrics metrics = RunWithAStall(10'000, GetParam());
   EXPECT_EQ(metrics.window_latency.count(), 20U);
   EXPECT_LT(Percentile(metrics.window_latency, 0.4), 0.1);
   EXPECT_NEAR(Percentile(metrics.window_latency, 0.75), 0.5, 0.15);
@@ -121,19 +128,25 @@ TEST_P(LatencyOfWindowsAtARate, WindowsThatAStallHasHeldUpCountFromTheRecordsTha
   EXPECT_EQ(metrics.row_latency.count(), 0U) << "rows of windows are counted by window";
 }
 
-INSTANTIATE_TEST_SUITE_P(Stages, LatencyOfWindowsAtARate, testing::Values(1, 2), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Stages, LatencyOfWindowsAtARate, testing::Values(Behind::kOneStage, Behind::kTwoStages),
+                         [](const auto& info) { return std::string(info.param == Behind::kOneStage ? "One" : "Two"); });
+
+TEST(LatencyAtARate, ResultsOfEachStageCountThatReachASink) {
+  const ExecutorMetrics metrics = RunWithAStall(10'000, Behind::kTwoStagesWithSinks);
+  EXPECT_EQ(metrics.window_latency.count(), 40U);
+}
 
 TEST(LatencyAtARate, RecordsThatComeFasterThanTheyAreReadLagBehind) {
   StallClock clock;
   const ExecutorMetrics metrics =
-      RunOffered(clock, 40'000, /*stages=*/0, [&](const TestRecord&) { clock.Advance(100'000); });  // 10,000 a second
+      RunOffered(clock, 40'000, Behind::kSink, [&](const TestRecord&) { clock.Advance(100'000); });  // 10,000 a second
   EXPECT_NEAR(static_cast<double>(metrics.schedule_ns) / 1e9, 0.5, 0.01);
   EXPECT_NEAR(static_cast<double>(metrics.last_schedule_lag_ns) / 1e9, 1.5, 0.1);
   EXPECT_NEAR(Percentile(metrics.row_latency, 0.5), 0.75, 0.1);
 }
 
 TEST(LatencyAtARate, WithoutARateLatenciesCountFromReading) {
-  const ExecutorMetrics metrics = RunWithAStall(0, /*stages=*/0);
+  const ExecutorMetrics metrics = RunWithAStall(0, Behind::kSink);
   EXPECT_EQ(metrics.row_latency.count(), 20'000U);
   EXPECT_LT(Percentile(metrics.row_latency, 0.99), 0.1) << "one batch alone has met the stall";
   EXPECT_EQ(metrics.scheduled_records, 0U);

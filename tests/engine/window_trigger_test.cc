@@ -136,7 +136,7 @@ class WindowTriggerTest : public testing::Test {
   StageProgress progress_{windows_, 1};
   Output<CountRow> output_;
   WindowTrigger<CountPlan, NoResults, EmptyStore> trigger_{
-      context_, /*feeds_stage=*/false, windows_, progress_, output_, stage_, store_};
+      context_, /*reaches_sink=*/true, windows_, progress_, output_, stage_, store_};
   Scheduler scheduler_{{}};
 };
 

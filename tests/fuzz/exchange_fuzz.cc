@@ -12,7 +12,6 @@
 #include "engine/exchange/exchange_layout.h"
 #include "state/record/text.h"
 #include "tests/fuzz/exchange/queries.h"
-#include "tests/fuzz/fuzz_clock.h"
 #include "tests/fuzz/hostile_helper.h"
 #include "tests/fuzz/packed_text.h"
 
@@ -151,9 +150,5 @@ class HostileMessages {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace glaive::engine;  // NOLINT(google-build-using-namespace): the entry point is not in a namespace
   static const Queries queries = ExchangeQueries();
-  FuzzedDataProvider input(data, size);
-  const glaive::FuzzClock clock;
-  HostileMessages messages(*queries[input.ConsumeIntegralInRange<std::size_t>(0, queries.size() - 1)], clock);
-  while (input.remaining_bytes() > 0 && !messages.done()) messages.Send(input);
-  return 0;
+  return Attack<HostileMessages>(queries, data, size);
 }

@@ -7,7 +7,11 @@
 //   HostileHelper helper(query, clock);
 //   helper.Send([&](std::span<std::byte> payload) { ...; return HostileHelper::Message{bytes, tag}; });
 //   if (helper.done()) ...                        // the executor has ended, with an error or without
+//
+//   return Attack<HostileMessages>(queries, data, size);   // in a fuzzer's entry point
 #pragma once
+
+#include <fuzzer/FuzzedDataProvider.h>
 
 #include <array>
 #include <cstddef>
@@ -19,7 +23,9 @@
 #include <vector>
 
 #include "engine/executor/executor.h"
+#include "tests/fuzz/fuzz_clock.h"
 #include "tests/fuzz/require.h"
+#include "tests/fuzz/ticks.h"
 
 namespace glaive::engine {
 
@@ -93,5 +99,16 @@ class HostileHelper {
   std::unique_ptr<rdma::ExecutorMesh> mesh_;
   std::unique_ptr<Executor> executor_;
 };
+
+/// Runs the query that the input names, and sends its executor messages as long as there is input. A Hostile has a
+/// helper: Send(input) sends a message, and done() says whether the executor has ended.
+template <typename Hostile>
+int Attack(const Queries& queries, const std::uint8_t* data, std::size_t size) {
+  FuzzedDataProvider input(data, size);
+  const FuzzClock clock;
+  Hostile hostile(*queries[input.ConsumeIntegralInRange<std::size_t>(0, queries.size() - 1)], clock);
+  while (input.remaining_bytes() > 0 && !hostile.done()) hostile.Send(input);
+  return 0;
+}
 
 }  // namespace glaive::engine

@@ -16,7 +16,6 @@
 
 #include "state/epoch/delta_layout.h"
 #include "state/record/text.h"
-#include "tests/fuzz/fuzz_clock.h"
 #include "tests/fuzz/hostile_helper.h"
 #include "tests/fuzz/merge/queries.h"
 #include "tests/fuzz/packed_text.h"
@@ -138,9 +137,5 @@ class HostileDeltas {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace glaive::engine;  // NOLINT(google-build-using-namespace): the entry point is not in a namespace
   static const Queries queries = MakeQueries();
-  FuzzedDataProvider input(data, size);
-  const glaive::FuzzClock clock;
-  HostileDeltas helper(*queries[input.ConsumeIntegralInRange<std::size_t>(0, queries.size() - 1)], clock);
-  while (input.remaining_bytes() > 0 && !helper.done()) helper.Send(input);
-  return 0;
+  return Attack<HostileDeltas>(queries, data, size);
 }

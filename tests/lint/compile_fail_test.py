@@ -58,7 +58,7 @@ def in_namespace(source, name):
 
 
 def compile_batch(sources, folder):
-    """Compiles cases as one source: what the compiler wrote of each."""
+    """Compiles cases as one source: what the compiler wrote of each, or nothing if an error names none of them."""
     texts = {source: in_namespace(source, f"case_{number}") for number, source in enumerate(sources)}
     includes = dict.fromkeys(re.findall(r"^#include .*$", "\n".join(source.read_text(encoding="utf-8")
                                                                    for source in sources), flags=re.MULTILINE))
@@ -66,10 +66,10 @@ def compile_batch(sources, folder):
     batch.write_text("\n".join([*includes, *filter(None, texts.values())]), encoding="utf-8")
     written = {source: "" for source in sources}
     for error in split_by_error(compile_source(batch, folder)[1]):
-        for source in sources:
-            if f"{source}:" in error:
-                written[source] += error
-                break
+        source = next((source for source in sources if f"{source}:" in error), None)
+        if source is None:
+            return {}
+        written[source] += error
     return {source: output for source, output in written.items() if texts[source] is not None}
 
 

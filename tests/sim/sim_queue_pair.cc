@@ -14,8 +14,9 @@ namespace {
 
 // How often a piece that changes nothing is placed when its turn comes.
 constexpr double kUnseenPieces = 1.0 / 16;
-// How many writes are slow: such pieces of theirs wait, so that the slot may be written again meanwhile, for up to so
-// many times what a write takes. Only of writes in few pieces: those of many take long enough.
+// How many writes are slow: their pieces that change nothing wait, so that the slot may be written again meanwhile.
+// They wait for up to kSlowest times as long as a write takes. A write in smaller pieces than kLeastSlowPiece is never
+// slow: it has many of them, and takes long enough.
 constexpr double kSlowWrites = 1.0 / 8;
 constexpr std::int64_t kSlowest = 32;
 constexpr std::size_t kLeastSlowPiece = 64;
@@ -75,11 +76,8 @@ void SimQueuePair::Flush() {
 
 bool SimQueuePair::HasPieceDue() const {
   const std::int64_t now_ns = network->time_->now_ns();
-  const auto has_piece_due = [now_ns](const Write& write) {
-    return write.due_ns <= now_ns && !write.has_arrived() && !write.Waits(now_ns);
-  };
   const bool can_complete = !under_way.empty() && under_way.front().due_ns <= now_ns && under_way.front().has_arrived();
-  return can_complete || std::ranges::any_of(under_way, has_piece_due);
+  return can_complete || std::ranges::any_of(under_way, [&](const Write& write) { return write.HasPieceDue(now_ns); });
 }
 
 SimQueuePair::Write& SimQueuePair::DrawWrite() {
@@ -89,7 +87,7 @@ SimQueuePair::Write& SimQueuePair::DrawWrite() {
   std::vector<Write*> incomplete;
   for (Write& write : under_way) {
     if (write.due_ns > now_ns || incomplete.size() == kMostAtATime) break;
-    if (!write.has_arrived() && !write.Waits(now_ns)) incomplete.push_back(&write);
+    if (write.HasPieceDue(now_ns)) incomplete.push_back(&write);
   }
   return incomplete.empty() ? under_way.front() : *incomplete[network->random_.Below(incomplete.size())];
 }

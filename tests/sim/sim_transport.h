@@ -54,6 +54,8 @@ class SimQueuePair final : public rdma::QueuePair {
     bool has_arrived() const { return arrived == request.length; }
     /// Whether only such pieces are left, which are not due.
     bool Waits(std::int64_t now_ns) const { return has_only_rest && now_ns < rest_due_ns; }
+    /// Whether one of its pieces can be placed.
+    bool HasPieceDue(std::int64_t now_ns) const { return due_ns <= now_ns && !has_arrived() && !Waits(now_ns); }
   };
   /// Whether a piece of some write can be placed now, or a write be completed.
   bool HasPieceDue() const;

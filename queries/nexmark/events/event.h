@@ -146,4 +146,11 @@ struct BidOf {
   }
 };
 
+/// Likewise the bidder of a bid.
+struct BidderOf {
+  std::optional<std::uint64_t> operator()(const Event& event) const {
+    return event.kind == Kind::kBid ? std::optional(event.numbers[1]) : std::nullopt;
+  }
+};
+
 }  // namespace glaive::queries::nexmark::events

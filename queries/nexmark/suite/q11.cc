@@ -4,7 +4,6 @@
 //   FROM bid
 //   GROUP BY bidder, SESSION(date_time, 10 s)
 #include <cstdint>
-#include <optional>
 
 #include "engine/api/stream.h"
 #include "queries/nexmark/suite/queries.h"
@@ -23,16 +22,12 @@ GLAIVE_RECORD(Q11Row, bidder, bid_count, starttime, endtime)
 
 using BidsOfSession = engine::WindowResult<std::uint64_t, std::uint64_t>;
 
-constexpr auto kBidderOf = [](const events::Event& event) {
-  return event.kind == events::Kind::kBid ? std::optional(event.numbers[1]) : std::nullopt;
-};
-
 }  // namespace
 
 std::unique_ptr<engine::Query> BuildQ11(const Events& events, const SuiteOptions& options,
                                         const engine::Results& results) {
   return engine::From(events)
-      .FilterMap(kBidderOf)
+      .FilterMap(events::BidderOf{})
       .KeyBy([](std::uint64_t bidder) { return bidder; })
       .Window(engine::Session{options.session_gap})
       .AllowedLateness(options.allowed_lateness)

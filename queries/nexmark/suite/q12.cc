@@ -5,7 +5,6 @@
 //   GROUP BY bidder, window_start, window_end
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,17 +28,13 @@ GLAIVE_RECORD(Q12Row, bidder, bid_count, starttime, endtime)
 
 using BidsOfTime = engine::WindowResult<std::uint64_t, std::uint64_t>;
 
-constexpr auto kReadBidderOf = [](const events::Event& event) {
-  return event.kind == events::Kind::kBid ? std::optional(event.numbers[1]) : std::nullopt;
-};
-
 ReadBid ToReadBid(std::uint64_t bidder, std::int64_t time_ms) { return {.bidder = bidder, .time_ms = time_ms}; }
 
 }  // namespace
 
 std::unique_ptr<engine::Query> BuildQ12(const Events& events, const SuiteOptions& options,
                                         const engine::Results& results) {
-  const auto bidders = engine::From(engine::ProcessingTime(events)).FilterMap(kReadBidderOf);
+  const auto bidders = engine::From(engine::ProcessingTime(events)).FilterMap(events::BidderOf{});
   std::unique_ptr<engine::GraphQuery> query =
       engine::Stream(bidders)
           .KeyBy([](std::uint64_t bidder) { return bidder; })

@@ -138,7 +138,8 @@ ALL = [
     *nexmark("q0"),
     *nexmark("q1", "--profile=beam"),
     *nexmark("q2", "--records=20000"),
-    # At a rate that is no divisor of 1000 some bids come at the very end of a window.
+    # A round of 50 events begins with a person. At rates that are multiples of 5 each window ends where a round does, so
+    # no bid comes at its very end; at 77 events a second some do.
     *nexmark_windows("q5", "--event-rate=77", window_ms=10_000, slide_ms=2_000),
     *nexmark_windows("q5", "--profile=beam", window_ms=10_000, slide_ms=5_000),
     *nexmark_windows("q5-one", "--profile=renoir", window_ms=10_000, slide_ms=2_000),
@@ -151,6 +152,7 @@ ALL = [
     *nexmark_windows("q7", "--event-rate=70", window_ms=10_000),
     *nexmark_windows("q7", "--event-rate=77", "--profile=original", window_ms=60_000),
     *nexmark_windows("q8", "--event-rate=77", "--profile=beam", "--active-people=10", window_ms=10_000),
+    *nexmark("q8", "--profile=slash", "--active-people=10", window_ms=12 * HOUR_MS, slide_ms=12 * HOUR_MS),
     *nexmark("q9", any_price=True),
     *nexmark("q9", "--profile=renoir", "--event-rate=1000", any_price=False),
     *[dataclasses.replace(each, output="partitions", partitioned=True) for each in nexmark("q10", "--event-rate=20")],
@@ -163,7 +165,6 @@ ALL = [
     *nexmark("q19", "--profile=renoir"),
     *nexmark("q20", "--auction-bytes=300"),
     *nexmark_windows("q11", "--event-rate=77", window_ms=10_000),
-    *nexmark("q8", "--profile=slash", "--active-people=10", window_ms=12 * HOUR_MS, slide_ms=12 * HOUR_MS),
     *nexmark_windows("q15", "--event-rate=1", "--records=20000", window_ms=24 * HOUR_MS),
     *nexmark_windows("q16", "--event-rate=1", "--records=20000", window_ms=24 * HOUR_MS),
     *nexmark_windows("q17", "--event-rate=1", "--records=20000", window_ms=24 * HOUR_MS),
