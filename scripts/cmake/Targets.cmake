@@ -19,6 +19,11 @@ set(GLAIVE_TEST_OPTIONS -O0)
 # is not optimized.
 set(GLAIVE_OPTIMIZED_TESTS join_test sliding_test turn_length_test)
 
+# What a source names if its tests check something in a plain build that they do not check under AddressSanitizer: the number
+# of records, orders of work or shapes of a cluster depends on the sanitizer, a case is left out, needs an RDMA device (a
+# guest of scripts/softroce has no address space for AddressSanitizer), or measures time.
+set(GLAIVE_PLAIN_TEST "Sanitize[rd]|kOrders|kManyRecords|OverVerbs|Timing")
+
 # Tests of the state layer with short names (Table, Update, kLimitBytes) that another one has, too: each is compiled alone.
 set(GLAIVE_ALONE_TESTS
   append_table_test bucket_table_test cell_table_test combiner_test crdt_law_test delta_reader_test fragment_geometry_test group_index_test
@@ -26,12 +31,16 @@ set(GLAIVE_ALONE_TESTS
 
 # Tests of the engine that ThreadSanitizer leaves out, since their threads meet nowhere else than those of other tests.
 # Executors meet in channels of deltas (exactness_test, session_test, stages_test), in exchanges (exchange_test), and with
-# texts in both and in a queue that a thread of the user's feeds (text_moves_test). The tests here vary what one executor
-# computes with what it got: kinds of windows, joins and aggregates, states of keys, types of keys, and sizes of tables.
-# turn_length_test has one thread.
+# texts in both and in a queue that a thread of the user's feeds (text_moves_test). Tests of threads of files, of progress,
+# of interrupts and of the launcher run, too. The tests here vary what one executor computes with what it got: operators,
+# kinds of windows, joins and aggregates, states of keys, types of keys, formats, and sizes of tables. Some have one thread.
 set(GLAIVE_TESTS_WITHOUT_TSAN
-  distinct_test join_test key_types_test keyed_state_test ordered_windows_test process_test recurring_keys_test sliding_test
-  text_joins_test text_states_test text_values_test turn_length_test unbounded_test)
+  aggregates_test csv_reader_test described_files_test distinct_test explain_test flat_map_test fold_test formats_test
+  global_test interval_join_test join_memory_test join_results_test join_shipping_test join_test json_reader_test
+  key_types_test keyed_state_test operators_test order_of_records_test ordered_windows_test partition_folder_test
+  partitioned_windows_test process_test recurring_keys_test sliding_test sort_merge_join_test text_joins_test
+  text_states_test text_values_test turn_length_test unbounded_test union_test untimed_join_test unwindowed_test
+  window_trigger_test windows_test)
 
 # glaive_leave_out_ubsan(<target>...): compiles the targets without UndefinedBehaviorSanitizer, wherever the preset has it
 # (docs/testing.md, "Where each runs", says for which targets and why).
@@ -260,13 +269,14 @@ function(glaive_add_fuzzers)
   endforeach()
 endfunction()
 
-# glaive_add_test_program(<name> <folder>): the executable <name>_tests, linked with what the folder tests: a layer, the
-# benchmarks' library, the simulator, or all queries; where the folder has tests that are optimized, <name>_volume_tests
-# of these. Each of its sources is a program of its own as well, <name>.<source>, which is built only when it is asked for
-# (scripts/test -R). What lies in compile_fail/ is there to be refused by the compiler, so it belongs to no target.
+# glaive_add_test_program(<name> <folder>): the tests of a folder, linked with what the folder tests: a layer, the
+# benchmarks' library, the simulator, or all queries. They are the executable <name>_tests, and in presets without a sanitizer
+# two more: <name>_plain_tests (GLAIVE_PLAIN_TEST) and <name>_volume_tests (GLAIVE_OPTIMIZED_TESTS). Each source is a program
+# of its own as well, <name>.<source>, which is built only when it is asked for (scripts/test -R). What lies in compile_fail/
+# is there to be refused by the compiler, so it belongs to no target.
 #
-# Tests of bench, queries and state have one thread and need no device. AddressSanitizer's preset checks all that they
-# check elsewhere, so their programs are no part of other presets' default build; the target unit_tests builds all.
+# AddressSanitizer's preset checks all that <name>_tests checks elsewhere, and more. So the program is no part of other
+# presets' default build; the target unit_tests builds all.
 function(glaive_add_test_program name folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
   list(FILTER sources EXCLUDE REGEX "/compile_fail/")
@@ -285,69 +295,84 @@ function(glaive_add_test_program name folder)
   if(NOT sources)
     return()
   endif()
-  set(optimized "")
-  if(NOT GLAIVE_SANITIZE)
-    list(JOIN GLAIVE_OPTIMIZED_TESTS "|" optimized_stems)
-    set(optimized ${sources})
-    list(FILTER optimized INCLUDE REGEX "/(${optimized_stems})[.]cc$")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM stem)
+    glaive_add_tests_of(${name}.${stem} ${name} "${tested}" "${source}")
+    set_target_properties(${name}.${stem} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endforeach()
+  if(GLAIVE_SANITIZE)
+    glaive_add_tests_of(${name}_tests ${name} "${tested}" ${sources})
+    add_dependencies(unit_tests ${name}_tests)
+    glaive_discover_suites(${name})
+    return()
   endif()
-  set(others ${sources})
-  list(REMOVE_ITEM others ${optimized})
-  add_executable(${name}_tests ${others})
+  set(others "")
+  set(plain "")
+  set(volume "")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM stem)
+    file(STRINGS "${source}" words REGEX "${GLAIVE_PLAIN_TEST}" LIMIT_COUNT 1)
+    if(stem IN_LIST GLAIVE_OPTIMIZED_TESTS)
+      list(APPEND volume "${source}")
+    elseif(words)
+      list(APPEND plain "${source}")
+    else()
+      list(APPEND others "${source}")
+    endif()
+  endforeach()
+  if(others)
+    glaive_add_tests_of(${name}_tests ${name} "${tested}" ${others})
+    set_target_properties(${name}_tests PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    glaive_discover_cases(${name}_tests ${name} sanitized)
+  endif()
+  if(plain)
+    glaive_add_tests_of(${name}_plain_tests ${name} "${tested}" ${plain})
+    glaive_discover_cases(${name}_plain_tests ${name})
+  endif()
+  if(volume)
+    set_source_files_properties(${volume} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS TRUE)
+    glaive_add_tests_of(${name}_volume_tests ${name} "${tested}" ${volume})
+    set_target_properties(${name}_volume_tests PROPERTIES UNITY_BUILD OFF)
+    glaive_discover_cases(${name}_volume_tests ${name})
+  endif()
+  foreach(program IN ITEMS ${name}_tests ${name}_plain_tests ${name}_volume_tests)
+    if(TARGET ${program})
+      add_dependencies(unit_tests ${program})
+    endif()
+  endforeach()
+endfunction()
+
+# glaive_add_tests_of(<program> <name> <tested> <source>...): the executable <program> of sources of tests/<name>, which are
+# not optimized. <tested> is a list of libraries.
+function(glaive_add_tests_of program name tested)
+  add_executable(${program} ${ARGN})
   set(batch_size ${GLAIVE_TEST_BATCH_SIZE})
   if(name STREQUAL "engine")
     set(batch_size ${GLAIVE_TEMPLATE_BATCH_SIZE})
   endif()
-  set_target_properties(${name}_tests PROPERTIES UNITY_BUILD_BATCH_SIZE ${batch_size})
-  target_link_libraries(${name}_tests PRIVATE ${tested} GTest::gmock_main)
-  target_compile_options(${name}_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
+  set_target_properties(${program} PROPERTIES UNITY_BUILD_BATCH_SIZE ${batch_size})
+  target_link_libraries(${program} PRIVATE ${tested} GTest::gmock_main)
+  target_compile_options(${program} PRIVATE ${GLAIVE_TEST_OPTIONS})
+  glaive_precompile(${program} tests)
   if(name STREQUAL "state")
     list(JOIN GLAIVE_ALONE_TESTS "|" alone_stems)
-    set(alone_sources ${others})
+    set(alone_sources ${ARGN})
     list(FILTER alone_sources INCLUDE REGEX "/(${alone_stems})[.]cc$")
     set_source_files_properties(${alone_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION TRUE)
   endif()
-  if(optimized)
-    set_source_files_properties(${optimized} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS TRUE)
-    add_executable(${name}_volume_tests ${optimized})
-    target_link_libraries(${name}_volume_tests PRIVATE ${tested} GTest::gmock_main)
-    set_target_properties(${name}_volume_tests PROPERTIES UNITY_BUILD OFF)
-    add_dependencies(unit_tests ${name}_volume_tests)
-    glaive_discover_cases(${name} ${name}_volume_tests)
-  endif()
-  glaive_precompile(${name}_tests tests)
-  set(programs ${name}_tests)
-  foreach(source IN LISTS sources)
-    cmake_path(GET source STEM stem)
-    set(alone ${name}.${stem})
-    list(APPEND programs ${alone})
-    add_executable(${alone} EXCLUDE_FROM_ALL "${source}")
-    target_link_libraries(${alone} PRIVATE ${tested} GTest::gmock_main)
-    target_compile_options(${alone} PRIVATE ${GLAIVE_TEST_OPTIONS})
-    glaive_precompile(${alone} tests)
-  endforeach()
   if(name MATCHES "^(bench|engine|queries)$")
-    glaive_leave_out_ubsan(${programs})
-  endif()
-  if(NOT GLAIVE_SANITIZE AND name MATCHES "^(bench|queries|state)$")
-    set_target_properties(${name}_tests PROPERTIES EXCLUDE_FROM_ALL TRUE)
-  endif()
-  add_dependencies(unit_tests ${name}_tests)
-  if(GLAIVE_SANITIZE)
-    glaive_discover_suites(${name})
-  else()
-    glaive_discover_cases(${name} ${name}_tests)
+    glaive_leave_out_ubsan(${program})
   endif()
 endfunction()
 
-# glaive_discover_cases(<name> <program>): each case of the program as one ctest with the label <name>. A suite with
+# glaive_discover_cases(<program> <label>...): each case of the program as one ctest with the labels. A suite with
 # "Timing" in its name never runs beside another test. One with "OverVerbs" needs an RDMA device, and has the label
 # rdma-device instead; with "AloneOverVerbs" it never runs beside another test.
-function(glaive_discover_cases name program)
+function(glaive_discover_cases program)
   set(common DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     PROPERTIES TIMEOUT ${GLAIVE_TEST_TIMEOUT_SECONDS})
-  gtest_discover_tests(${program} TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS ${name})
-  gtest_discover_tests(${program} TEST_FILTER "*Timing*.*" ${common} LABELS ${name} RUN_SERIAL TRUE)
+  gtest_discover_tests(${program} TEST_FILTER "-*Timing*.*:*OverVerbs*" ${common} LABELS "${ARGN}")
+  gtest_discover_tests(${program} TEST_FILTER "*Timing*.*" ${common} LABELS "${ARGN}" RUN_SERIAL TRUE)
   gtest_discover_tests(${program} TEST_FILTER "*OverVerbs*:-*AloneOverVerbs*" ${common} LABELS rdma-device)
   gtest_discover_tests(${program} TEST_FILTER "*AloneOverVerbs*" ${common} LABELS rdma-device RUN_SERIAL TRUE)
 endfunction()

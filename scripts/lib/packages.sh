@@ -17,7 +17,7 @@ COVERAGE_PACKAGES=(gcovr)
 CLANG_PACKAGES=(clang-19 libclang-rt-19-dev)
 # To make the kernel of `scripts/softroce`, and to set up and try RDMA devices in it.
 SOFTROCE_PACKAGES=(
-  gcc make flex bison bc xz-utils ccache python3 iproute2
+  gcc make flex bison bc xz-utils python3 iproute2
   rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
 )
 # To make a clean root for `scripts/test --fresh`.

@@ -43,7 +43,7 @@ auto Numbers(std::uint64_t end) {
 }
 
 /// All numbers that any executor has, in order.
-std::vector<std::uint64_t> NumbersOf(const std::vector<std::vector<Moved>>& shares) {
+std::vector<std::uint64_t> NumbersIn(const std::vector<std::vector<Moved>>& shares) {
   std::vector<std::uint64_t> numbers;
   for (const auto& share : shares) {
     for (const Moved& moved : share) numbers.push_back(moved.number);
@@ -127,7 +127,7 @@ class Exchanges : public OnEachShape {
     constexpr std::uint64_t kEnd = 50'000;
     std::vector<std::vector<Moved>> shares(executors());
     Run(*Numbers(kEnd).KeyBy(&Moved::key).Partition().DropKey().To(Collect(shares)));
-    EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
+    EXPECT_TRUE(SameSequence(NumbersIn(shares), UpTo(kEnd)));
     std::map<std::uint64_t, std::set<std::uint32_t>> executors_of;
     for (std::uint32_t executor = 0; executor < executors(); ++executor) {
       EXPECT_FALSE(shares[executor].empty()) << "executor " << executor;
@@ -165,7 +165,7 @@ class Exchanges : public OnEachShape {
     constexpr std::uint64_t kEnd = 40'000;
     std::vector<std::vector<Moved>> shares(executors());
     Run(*Numbers(kEnd).Shuffle().To(Collect(shares)));
-    EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
+    EXPECT_TRUE(SameSequence(NumbersIn(shares), UpTo(kEnd)));
     for (const auto& share : shares)
       EXPECT_NEAR(static_cast<double>(share.size()), 1.0 * kEnd / executors(), executors());
   }
@@ -174,14 +174,14 @@ class Exchanges : public OnEachShape {
     constexpr std::uint64_t kEnd = 20'000;
     std::vector<std::vector<Moved>> shares(executors());
     Run(*Numbers(kEnd).Broadcast().To(Collect(shares)));
-    for (const auto& share : shares) EXPECT_TRUE(SameSequence(NumbersOf({share}), UpTo(kEnd)));
+    for (const auto& share : shares) EXPECT_TRUE(SameSequence(NumbersIn({share}), UpTo(kEnd)));
   }
 
   void ExpectThatOneExecutorGetsAll() const {
     constexpr std::uint64_t kEnd = 20'000;
     std::vector<std::vector<Moved>> shares(executors());
     Run(*Numbers(kEnd).OnExecutors(1).To(Collect(shares)));
-    EXPECT_TRUE(SameSequence(NumbersOf({shares[0]}), UpTo(kEnd)));
+    EXPECT_TRUE(SameSequence(NumbersIn({shares[0]}), UpTo(kEnd)));
     for (std::uint32_t executor = 1; executor < executors(); ++executor) EXPECT_TRUE(shares[executor].empty());
   }
 
@@ -192,7 +192,7 @@ class Exchanges : public OnEachShape {
       const std::uint32_t receivers = std::min(wanted, executors());
       std::vector<std::vector<Moved>> shares(executors());
       Run(*Numbers(kEnd).OnExecutors(wanted).To(Collect(shares)));
-      EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
+      EXPECT_TRUE(SameSequence(NumbersIn(shares), UpTo(kEnd)));
       for (std::uint32_t executor = 0; executor < executors(); ++executor) {
         const double share = executor < receivers ? 1.0 * kEnd / receivers : 0;
         EXPECT_NEAR(static_cast<double>(shares[executor].size()), share, executor < receivers ? executors() : 0)
@@ -217,7 +217,7 @@ class Exchanges : public OnEachShape {
     outcome.status = RunNodes(workload, *query, outcome.metrics);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_FALSE(gate.timed_out()) << "the second stream stood while the first one's sink was not ready";
-    EXPECT_TRUE(SameSequence(NumbersOf(shares), UpTo(kEnd)));
+    EXPECT_TRUE(SameSequence(NumbersIn(shares), UpTo(kEnd)));
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::exchange_waits) > 0, executors() > 1);
   }
 };
@@ -262,7 +262,7 @@ TEST_P(Exchanges, ALimitLetsSoManyRecordsPassInAll) {
     std::vector<std::vector<Moved>> shares(executors());
     constexpr std::uint64_t kEnd = 20'000;
     Run(*Numbers(kEnd).Limit(limit).To(Collect(shares)));
-    const std::vector<std::uint64_t> numbers = NumbersOf(shares);
+    const std::vector<std::uint64_t> numbers = NumbersIn(shares);
     EXPECT_EQ(numbers.size(), std::min(limit, kEnd));
     EXPECT_EQ(shares[0].size(), numbers.size()) << "all are at executor 0";
     EXPECT_EQ(std::set(numbers.begin(), numbers.end()).size(), numbers.size()) << "none comes twice";
@@ -273,7 +273,7 @@ TEST_P(Exchanges, CollectAllGivesEachExecutorTheRowsOfAll) {
   constexpr std::uint64_t kEnd = 20'000;
   std::vector<std::vector<Moved>> shares(executors());
   Run(*Numbers(kEnd).To(CollectAll(shares)));
-  for (const auto& share : shares) EXPECT_TRUE(SameSequence(NumbersOf({share}), UpTo(kEnd)));
+  for (const auto& share : shares) EXPECT_TRUE(SameSequence(NumbersIn({share}), UpTo(kEnd)));
 }
 
 TEST_P(Exchanges, WindowsBehindThemHaveTheSameResults) {

@@ -215,12 +215,12 @@ TEST_P(IntervalJoins, CopyTheTextsOfKeysAndOfWhatTheyKeep) {
 GLAIVE_ON_EACH_SHAPE(IntervalJoins);
 
 /// Enough for several batches.
-constexpr std::uint64_t kNumbers = 100'000;
+constexpr std::uint64_t kIntervalNumbers = 100'000;
 
 /// Numbers whose event times are themselves, but for one that comes far too late.
 auto WithOneLate() {
-  return FromRange(0, kNumbers)
-      .Map([](std::uint64_t number) { return number == kNumbers - 1 ? std::uint64_t{5} : number; })
+  return FromRange(0, kIntervalNumbers)
+      .Map([](std::uint64_t number) { return number == kIntervalNumbers - 1 ? std::uint64_t{5} : number; })
       .WithEventTime([](std::uint64_t number) { return static_cast<std::int64_t>(number); });
 }
 
@@ -232,7 +232,7 @@ TEST(IntervalJoinTest, ARecordBehindTheWatermarkIsCountedAsLate) {
                          .Within(absl::ZeroDuration(), absl::ZeroDuration())
                          .To(Collect(rows));
   ASSERT_TRUE(RunNodes(Workload{}, *query, outcome.metrics).ok());
-  EXPECT_EQ(rows[0].size(), kNumbers - 2) << "all but 5 and the last one";
+  EXPECT_EQ(rows[0].size(), kIntervalNumbers - 2) << "all but 5 and the last one";
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::late_records), 1U);
 }
 

@@ -152,6 +152,17 @@ TEST_P(ShippedJoins, TheRightStreamMovesToAll) {
   EXPECT_EQ(Total(outcome, &ExecutorMetrics::delta_entries), 0U) << "the left stream stays where it is";
 }
 
+TEST_P(ShippedJoins, BothStreamsMoveByKeyForLeftRecordsAlone) {
+  ExpectPairs<JoinKind::kSemi>(JoinByKey<JoinKind::kSemi>().Ship(BothByKey{}).Window(ShippedSliding()), kShippedStepMs);
+  ExpectPairs<JoinKind::kAnti>(JoinByKey<JoinKind::kAnti>().Ship(BothByKey{}).Window(ShippedTumbling()),
+                               kShippedSizeMs);
+}
+
+TEST_P(ShippedJoins, TheRightStreamMovesToAllForPairsAlone) {
+  ExpectPairs<JoinKind::kInner>(JoinByKey<JoinKind::kInner>().Ship(RightToAll{}).Window(ShippedTumbling()),
+                                kShippedSizeMs);
+}
+
 TEST_P(ShippedJoins, TheRightStreamMovesToAllWithoutWindows) {
   ExpectPairs<JoinKind::kSemi>(JoinByKey<JoinKind::kSemi>().Ship(RightToAll{}).Window(Unbounded{}), 0);
 }
@@ -198,37 +209,6 @@ TEST_P(ShippedJoins, WholeRecordsOfSessionsMoveByKey) {
   for (const auto& side : late) {
     for (const auto& of_executor : side) EXPECT_TRUE(of_executor.empty()) << "the records are in order";
   }
-}
-
-TEST_P(ShippedJoins, AStreamIsJoinedWithItself) {
-  using Row = WindowResult<std::uint64_t, std::tuple<std::int64_t, std::int64_t>>;
-  std::vector<std::vector<Row>> rows(executors());
-  const auto stream = LeftStream();
-  const ClusterOutcome outcome = Run(*Join(Stream(stream), Stream(stream))
-                                          .On(&TestRecord::key, &TestRecord::key)
-                                          .Window(ShippedTumbling())
-                                          .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
-                                          .To(Collect(rows)));
-  std::map<std::pair<std::int64_t, std::uint64_t>, std::vector<std::int64_t>> groups;
-  ForEachTestRecord([&](const TestRecord& record) {
-    if (record.key % 5 != 0) {
-      groups[{record.event_time_ms / kShippedSizeMs * kShippedSizeMs, record.key}].push_back(record.event_time_ms);
-    }
-  });
-  ShippedPairs expected;
-  for (const auto& [group, times] : groups) {
-    for (const std::int64_t left_ms : times) {
-      for (const std::int64_t right_ms : times) expected.insert({group.first, group.second, left_ms, right_ms});
-    }
-  }
-  ShippedPairs found;
-  for (const auto& of_executor : rows) {
-    for (const Row& row : of_executor) {
-      found.insert({row.window_start_ms, row.key, std::get<0>(row.value), std::get<1>(row.value)});
-    }
-  }
-  EXPECT_TRUE(SameElements(found, expected));
-  EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), executors() * workload().records) << "it is read once";
 }
 
 /// One key has all records, so that a sorted run is of one key, and no fiber may work on it for long.

@@ -16,6 +16,8 @@ import skips  # noqa: E402
 PRESETS = ("dev", "asan", "tsan", "release")
 TARGETS = (SOURCE / "scripts/cmake/Targets.cmake").read_text()
 LEFT_OUT_OF_DEV = re.search("^LEFT_OUT_OF_DEV='(.*)'$", (SOURCE / "scripts/test").read_text(), re.MULTILINE)[1]
+PLAIN_TEST = re.compile(re.search(r'set\(GLAIVE_PLAIN_TEST "(.*)"\)', TARGETS)[1])
+OPTIMIZED = re.search(r"set\(GLAIVE_OPTIMIZED_TESTS\s([^)]*)\)", TARGETS)[1].split()
 WITHOUT_TSAN = re.search(r"set\(GLAIVE_TESTS_WITHOUT_TSAN\s([^)]*)\)", TARGETS)[1].split()
 
 
@@ -39,8 +41,10 @@ def runs(preset, source):
     has = {name: SETTINGS[preset].get(f"GLAIVE_{name}", default) == "ON"
            for name, default in [("LINT", "OFF"), ("SIMULATOR", "OFF"), ("UNIT_TESTS", "ON")]}
     sanitizer = SETTINGS[preset].get("GLAIVE_SANITIZE", "")
-    label = "flag-fuzz" if source.stem == "flag_fuzz_test" else folder
-    if preset == "dev" and re.search(LEFT_OUT_OF_DEV, label):
+    labels = ["flag-fuzz" if source.stem == "flag_fuzz_test" else folder]
+    if not script and source.stem not in OPTIMIZED and not PLAIN_TEST.search(source.read_text(encoding="utf-8")):
+        labels.append("sanitized")
+    if preset == "dev" and any(re.search(LEFT_OUT_OF_DEV, label) for label in labels):
         return False
     if (folder in ("library", "lint", "scripts") and not has["LINT"]) or (folder == "sim" and not has["SIMULATOR"]):
         return False
@@ -83,7 +87,8 @@ class SkipsTest(unittest.TestCase):
         self.assertEqual([preset for preset in PRESETS if runs(preset, tests / "sim/simulate_test.py")], ["dev"])
         self.assertEqual([preset for preset in PRESETS if runs(preset, tests / "state/bucket_test.cc")], ["asan"])
         self.assertEqual([preset for preset in PRESETS if runs(preset, tests / "engine/join_test.cc")], ["dev", "asan"])
-        self.assertEqual([preset for preset in PRESETS if runs(preset, tests / "rdma/bytes_test.cc")], ["dev", "asan", "tsan"])
+        self.assertEqual([preset for preset in PRESETS if runs(preset, tests / "engine/fold_test.cc")], ["asan"])
+        self.assertEqual([preset for preset in PRESETS if runs(preset, tests / "rdma/bytes_test.cc")], ["asan", "tsan"])
 
     def test_each_script_and_source_has_a_preset(self):
         for source in sorted({source for _, source in TESTS}):

@@ -1,0 +1,105 @@
+// A stream joined with itself, with every kind of window: the pairs of a nested loop, and each record is read once.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include <gtest/gtest.h>
+
+#include "engine/api/interval_join.h"
+#include "engine/api/join.h"
+#include "engine/sink/collect.h"
+#include "tests/engine/cluster_shapes.h"
+#include "tests/state/same_elements.h"
+
+namespace glaive::engine {
+namespace {
+
+/// A key, and the event times of both records.
+using SelfPair = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
+
+class SelfJoins : public OnEachShape {
+ protected:
+  Workload workload() const override {
+    Workload workload = OnEachShape::workload();
+    workload.records = 2'000;
+    workload.keys = 100;
+    return workload;
+  }
+
+  /// Runs the join that `with_window` makes of a join by key, and expects the pairs of those records of a key whose
+  /// event times `meet(times, i, j)` lets meet: `times` are all of the key, in order, `i` and `j` indices into them.
+  template <typename WithWindowFn, typename MeetFn>
+  void ExpectPairs(const WithWindowFn& with_window, const MeetFn& meet) const {
+    using Row = WindowResult<std::uint64_t, std::tuple<std::int64_t, std::int64_t>>;
+    std::vector<std::vector<Row>> rows(executors());
+    const auto stream = From(TestSource(workload())).Filter([](const TestRecord& record) { return record.kind == 0; });
+    const ClusterOutcome outcome =
+        Run(*with_window(Join(Stream(stream), Stream(stream)).On(&TestRecord::key, &TestRecord::key))
+                 .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
+                 .To(Collect(rows)));
+    EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), executors() * workload().records) << "it is read once";
+
+    std::map<std::uint64_t, std::vector<std::int64_t>> times_of;
+    ForEachTestRecord([&](const TestRecord& record) {
+      if (record.kind == 0) times_of[record.key].push_back(record.event_time_ms);
+    });
+    std::multiset<SelfPair> expected;
+    for (auto& [key, times] : times_of) {
+      std::sort(times.begin(), times.end());
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        for (std::size_t j = 0; j < times.size(); ++j) {
+          if (meet(times, i, j)) expected.insert({key, times[i], times[j]});
+        }
+      }
+    }
+    EXPECT_GT(expected.size(), 1'000U) << "or this tests little";
+    std::multiset<SelfPair> found;
+    for (const auto& of_executor : rows) {
+      for (const Row& row : of_executor) found.insert({row.key, std::get<0>(row.value), std::get<1>(row.value)});
+    }
+    EXPECT_TRUE(SameElements(found, expected));
+  }
+};
+
+TEST_P(SelfJoins, InTumblingWindows) {
+  constexpr std::int64_t kSizeMs = 1'000;
+  ExpectPairs([](auto join) { return std::move(join).Window(Tumbling{absl::Milliseconds(kSizeMs)}); },
+              [](const auto& times, std::size_t i, std::size_t j) { return times[i] / kSizeMs == times[j] / kSizeMs; });
+}
+
+TEST_P(SelfJoins, InSessions) {
+  constexpr std::int64_t kGapMs = 700;
+  ExpectPairs([](auto join) { return std::move(join).Window(Session{absl::Milliseconds(kGapMs)}); },
+              [](const auto& times, std::size_t i, std::size_t j) {
+                for (std::size_t k = std::min(i, j); k < std::max(i, j); ++k) {
+                  if (times[k + 1] - times[k] >= kGapMs) return false;
+                }
+                return true;
+              });
+}
+
+TEST_P(SelfJoins, WithoutWindows) {
+  ExpectPairs([](auto join) { return std::move(join).Window(Unbounded{}); },
+              [](const auto&, std::size_t, std::size_t) { return true; });
+}
+
+TEST_P(SelfJoins, WithinAnInterval) {
+  constexpr std::int64_t kFromMs = -300;
+  constexpr std::int64_t kToMs = 900;
+  ExpectPairs([](auto join) { return std::move(join).Within(absl::Milliseconds(kFromMs), absl::Milliseconds(kToMs)); },
+              [](const auto& times, std::size_t i, std::size_t j) {
+                return times[j] - times[i] >= kFromMs && times[j] - times[i] <= kToMs;
+              });
+}
+
+GLAIVE_ON_EACH_SHAPE(SelfJoins);
+
+}  // namespace
+}  // namespace glaive::engine
