@@ -44,7 +44,8 @@ constexpr bool ExpectFunctionOf() {
         "of another type");
     static_assert(!kTakesOthers || sizeof...(More) == 0,
                   "glaive: this step takes a function of a record, const Record&, and of a second value: of "
-                  "JoinTable() the table's, of MapWithTime() the event time; this one takes others");
+                  "JoinTable() the table's, of MapWithTime() the event time, of a LoopState the state; this one takes "
+                  "others");
     return false;
   }
 }

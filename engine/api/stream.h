@@ -357,6 +357,13 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
   GLAIVE_WRONG_ORDER(LateTo, "glaive: LateTo() comes after Window()")
   GLAIVE_WRONG_ORDER(Process, "glaive: Process() comes after Window()")
 
+  /// The origin of a stream without steps behind it: what operators of a stage's results take.
+  Origin TakeOrigin() &&
+    requires std::is_same_v<Chain, SourceStep<Record>>
+  {
+    return std::move(origin_);
+  }
+
   /// The stream as a vertex whose records have their event times beside them: what operators of several streams take.
   std::shared_ptr<const ProducerVertex<TimedRecord<Record>>> Timed() && {
     ExpectPlainData<Record>();

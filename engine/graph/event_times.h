@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -142,6 +143,9 @@ class EventTimeVertex final : public TimedVertex<Origin, typename Chain::Out> {
         bound_ms_(bound_ms) {}
 
   std::int64_t delay_ms() const override { return AddDelays(this->origin().vertex->delay_ms(), bound_ms_); }
+  std::string_view why_not_in_loops() const override {
+    return "event times in the body of a loop are the numbers of its iterations, and WithEventTime() changes them";
+  }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     return {.kind = "event times",
             .facts = {ChainFact<Chain>(), absl::StrCat("watermarks stay behind by ", bound_ms_, " ms")}};

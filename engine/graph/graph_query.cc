@@ -7,6 +7,7 @@
 #include <optional>
 #include <ranges>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -191,6 +192,42 @@ absl::Status GraphQuery::CheckReach() const {
   return absl::OkStatus();
 }
 
+absl::Status GraphQuery::CheckLoops() const {
+  std::set<const Vertex*> ended;
+  for (const Vertex* vertex : vertices_) {
+    const std::vector<const Vertex*> upstream = vertex->upstream();
+    const Vertex* const loop = upstream.empty() ? nullptr : upstream.front()->loop();
+    if (std::ranges::any_of(upstream, [loop](const Vertex* each) { return each->loop() != loop; })) {
+      return absl::InvalidArgumentError(
+          "the query unites or joins a stream in the body of a loop with one from outside of it: the records of the "
+          "other stream would be there in one iteration alone; take them into the loop, by its input or its state");
+    }
+    if (loop != nullptr && !vertex->why_not_in_loops().empty()) {
+      return absl::InvalidArgumentError(std::string(vertex->why_not_in_loops()));
+    }
+    if (loop != nullptr && vertex->is_stage() && vertex->window_ms() != 1) {
+      return absl::InvalidArgumentError(
+          "the body of a loop has a window that is not EachIteration(): event times there are the numbers of "
+          "iterations, and each has a window of its own");
+    }
+    if (const Vertex* head = vertex->ends_loop(); head != nullptr) {
+      if (head != loop) {
+        return absl::InvalidArgumentError(
+            "the body of a loop returns a stream that is not made of the one that it is given");
+      }
+      ended.insert(head);
+    }
+  }
+  for (const Vertex* vertex : vertices_) {
+    if (vertex->loop() == vertex && !ended.contains(vertex)) {
+      return absl::InvalidArgumentError(
+          "the query takes in a stream of the body of a loop, and no result of the loop: end one in a sink, too, "
+          "Discard{} if need be");
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::vector<InputShape> GraphQuery::inputs() const {
   std::vector<InputShape> all;
   for (const Vertex* vertex : vertices_) {
@@ -232,7 +269,9 @@ std::uint64_t GraphQuery::table_bytes() const {
 std::int64_t GraphQuery::window_ms() const {
   std::optional<std::int64_t> longest_ms;
   for (const Vertex* vertex : vertices_) {
-    longest_ms = std::max(longest_ms, vertex->window_ms());  // none is less than any
+    if (vertex->loop() == nullptr) {
+      longest_ms = std::max(longest_ms, vertex->window_ms());  // none is less than any
+    }
   }
   return longest_ms.value_or(kNoWindowEndsMs);
 }
@@ -258,7 +297,9 @@ std::string GraphQuery::Explain(std::uint32_t executors) const {
 }
 
 absl::StatusOr<std::unique_ptr<QueryTask>> GraphQuery::Open(TaskContext& context) const {
-  if (absl::Status status = CheckReach(); !status.ok()) {
+  absl::Status status = CheckReach();
+  status.Update(CheckLoops());
+  if (!status.ok()) {
     return status;
   }
   auto task = std::make_unique<GraphTask>(context, static_cast<std::uint32_t>(inputs().size()));
@@ -266,7 +307,7 @@ absl::StatusOr<std::unique_ptr<QueryTask>> GraphQuery::Open(TaskContext& context
   const std::set<const Vertex*> before_sinks = BeforeSinks();
   for (std::size_t i = 0; i < vertices_.size(); ++i) {
     const bool reaches_sink = before_sinks.contains(vertices_[i]);
-    if (absl::Status status = task->Open(*vertices_[i], parts[i], reaches_sink); !status.ok()) {
+    if (status = task->Open(*vertices_[i], parts[i], reaches_sink); !status.ok()) {
       return status;
     }
   }

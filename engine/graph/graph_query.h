@@ -5,6 +5,7 @@
 //   ship      sends sealed segments to the leaders of their keys: executor/shipper.h
 //   receive   takes in the messages of other executors, each for its input: message_receiver.h
 //   exchange  hands on the records that other executors have sent: exchange/exchange.h
+//   loop      hands on the records of a loop in iterations: loop_head.h
 //   trigger   fires a stage's windows that every executor has passed, and hands the results to the next stage or the
 //             sink: stage/window_trigger.h
 //
@@ -16,7 +17,8 @@
 //   1. receive waits for nothing but the next message (invariant I5): it uses primary memory and inboxes only.
 //   2. source, exchange and trigger wait for segments, which come back once others have received (I6). They wait for
 //      sinks, and where their records move on, for the inbox credit of an exchange.
-//   3. source waits for slower flows, too (I7); trigger waits for the clock.
+//   3. source waits for slower flows, too (I7); trigger waits for the clock; loop waits for the decision at the end of
+//      an iteration, which follows once all executors have ended it.
 //   4. trigger fires a window once min_ms() has reached its end. No flow changes such a window any more (I4).
 #pragma once
 
@@ -58,6 +60,9 @@ class GraphQuery final : public Query {
   bool Has(const Vertex& vertex) const;
   /// InvalidArgument for graphs that are too deep to be run: by a call, or by a question, from operator to operator.
   absl::Status CheckReach() const;
+  /// InvalidArgument for a body of a loop that takes in other streams, or has operators whose results would come in
+  /// another iteration than their records.
+  absl::Status CheckLoops() const;
   /// The vertices from which records reach a sink without a stage between.
   std::set<const Vertex*> BeforeSinks() const;
   /// For each of vertices_, the number of its part of the graph: vertices of two parts are connected by no edges.

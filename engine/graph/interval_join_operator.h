@@ -30,6 +30,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -338,6 +339,10 @@ class IntervalJoinVertex final : public TimedVertex<Origin, typename Plan::Row> 
       : TimedVertex<Origin, typename Plan::Row>(std::move(origin)), plan_(std::move(plan)) {}
 
   bool adds_past_results() const override { return this->origin().vertex->adds_past_results(); }
+  std::string_view why_not_in_loops() const override {
+    return "Within() in the body of a loop would join records of two iterations: Window(EachIteration()) joins those "
+           "of one";
+  }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     const std::string whose = std::is_same_v<typename Plan::Key, AllRecords>
                                   ? "without a key"

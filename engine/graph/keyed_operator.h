@@ -198,6 +198,11 @@ class KeyedVertex final : public TimedVertex<Origin, Out> {
     return Plan::kIsFold ? AddDelays(upstream_ms, Windows(Unbounded{}).ResultDelayMs()) : upstream_ms;
   }
   bool adds_past_results() const override { return !Plan::kIsFold && this->origin().vertex->adds_past_results(); }
+  std::string_view why_not_in_loops() const override {
+    return Plan::kIsFold ? "Fold() and Reduce() in the body of a loop would have their results at its end alone: "
+                           "Window(EachIteration()) and Aggregate() have them in each iteration"
+                         : "";
+  }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     const std::string whose = std::is_same_v<typename Plan::Key, AllRecords>
                                   ? " bytes for all records"

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -74,6 +75,10 @@ class NoEventTimeVertex final : public TimedVertex<Origin, typename Chain::Out> 
   NoEventTimeVertex(Origin origin, Chain chain)
       : TimedVertex<Origin, typename Chain::Out>(std::move(origin)), chain_(std::move(chain)) {}
 
+  std::string_view why_not_in_loops() const override {
+    return "event times in the body of a loop are the numbers of its iterations, and WithoutEventTime() takes them "
+           "away";
+  }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     return {.kind = "no event times", .facts = {ChainFact<Chain>()}};
   }

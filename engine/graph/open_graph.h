@@ -51,7 +51,17 @@ class OpenGraph {
   /// The output of the operator of a vertex that has been opened.
   template <typename R>
   Output<R>& OutputOf(const ProducerVertex<R>& vertex) const {
-    return static_cast<Producer<R>&>(*opened_.at(&vertex)).output();
+    Output<R>& output = static_cast<Producer<R>&>(*opened_.at(&vertex)).output();
+    if (vertex.loop() != nullptr) {
+      output.FlushBehindWatermarks();
+    }
+    return output;
+  }
+  /// The operator of a vertex, which is a T, unless the vertex has not been opened: then null.
+  template <typename T>
+  T* FindOperator(const Vertex& vertex) const {
+    const auto at = opened_.find(&vertex);
+    return at == opened_.end() ? nullptr : dynamic_cast<T*>(at->second);
   }
 
  private:

@@ -6,20 +6,21 @@
 //    │ its      │   LeadsTooFar()?  WantsTurn()?  watermark_ms()?  │ no fiber │        a sink, or its own Output
 //    │ Output   │  ◄─────────────────────────────────────────────  │ of its   │
 //    └──────────┘   answers                                        │ own      │
-//     in a fiber: "source", "trigger" or "exchange"                └──────────┘
+//     in a fiber: "source", "trigger", "exchange" or "loop"       └──────────┘
 //
 // A producer has an Output (output.h), which calls its consumers and checks rules 1, 2 and 3. A source's reader, a
-// stage (its trigger) and the receiving end of an exchange have a fiber. Other producers are consumers as well: flat
-// maps, event-time operators, unions, keyed operators, windows by the order of records, interval joins, zips and
-// reorders. They run in the fiber of the producer before them. Only consumers are the input of a stage, the writer of a
-// sink and the sending end of an exchange.
+// stage (its trigger), the receiving end of an exchange and the head of a loop have a fiber. Other producers are
+// consumers as well: flat maps, event-time operators, unions, keyed operators, windows by the order of records,
+// interval joins, zips, reorders, and the other parts of a loop. They run in the fiber of the producer before them.
+// Only consumers are the input of a stage, the writer of a sink, the sending end of an exchange, and the end of a loop
+// where it takes records back.
 //
 //   1. Take, On, Flush and Attend of a consumer come one after the other: none begins while another is suspended.
 //   2. Watermarks ascend. Idle and Active alternate, and no batch and no watermark comes between Idle and Active.
 //   3. EndOfStream comes once, and last. It may come between Idle and Active.
 //   4. Take, On, Flush and Attend may suspend the fiber: for a free segment, for the inbox credit of an exchange, for a
-//      sink, or to end a long turn. LeadsTooFar, WantsTurn and watermark_ms change nothing, and any fiber may call
-//      them.
+//      sink, for an iteration of a loop to begin, or to end a long turn. LeadsTooFar, WantsTurn and watermark_ms change
+//      nothing, and any fiber may call them.
 //   5. A batch belongs to the producer and is valid until Take returns.
 //   6. A watermark comes behind all records that it covers. The consumer passes it on only when those records are in
 //      the state, or on their way to it (invariant I3).

@@ -26,6 +26,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -271,6 +272,10 @@ class OrderedWindowVertex final : public TimedVertex<Origin, typename Plan::Row>
       : TimedVertex<Origin, typename Plan::Row>(std::move(origin)), plan_(std::move(plan)) {}
 
   bool adds_past_results() const override { return this->origin().vertex->adds_past_results(); }
+  std::string_view why_not_in_loops() const override {
+    return "a window by the order of records in the body of a loop would span iterations: Window(EachIteration()) is "
+           "of one";
+  }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     const std::string whose = std::is_same_v<typename Plan::Key, AllRecords>
                                   ? "of all records"

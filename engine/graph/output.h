@@ -38,6 +38,8 @@ class Output final : public OtherConsumers {
     consumers_.push_back(&consumer);
     consumer.SetOthers(*this);
   }
+  /// In the body of a loop, where all executors wait for each watermark: consumers tell it at once.
+  void FlushBehindWatermarks() { flushes_behind_watermarks_ = true; }
   /// For an operator that runs in the fiber of another producer: that one's consumers, beside the operator.
   void SetUpstream(OtherConsumers* upstream) { upstream_ = upstream; }
 
@@ -60,6 +62,9 @@ class Output final : public OtherConsumers {
     }
     ended_ = std::holds_alternative<EndOfStream>(control);
     ForEach([&](Consumer<R>& consumer) { consumer.On(fiber, control); });
+    if (flushes_behind_watermarks_ && std::holds_alternative<Watermark>(control)) {
+      Flush(fiber);
+    }
   }
 
   void Flush(Fiber& fiber) {
@@ -147,6 +152,7 @@ class Output final : public OtherConsumers {
   std::int64_t watermark_ms_ = kMinEventTimeMs;
   bool idle_ = false;
   bool ended_ = false;
+  bool flushes_behind_watermarks_ = false;
   std::size_t called_ = kNone;
   bool attends_others_ = false;
 };

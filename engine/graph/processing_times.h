@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -108,6 +109,9 @@ class ProcessingTimeVertex final : public TimedVertex<Origin, typename Chain::Ou
       : TimedVertex<Origin, typename Chain::Out>(std::move(origin)), chain_(std::move(chain)) {}
 
   std::int64_t delay_ms() const override { return 0; }
+  std::string_view why_not_in_loops() const override {
+    return "event times in the body of a loop are the numbers of its iterations, and WithProcessingTime() changes them";
+  }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     return {.kind = "processing times", .facts = {ChainFact<Chain>(), "the time at which a record is taken in"}};
   }

@@ -1,10 +1,10 @@
 // Vertex: a query is a graph of vertices; an executor runs an operator for each (operator.h).
 //
 // Vertices are immutable and shared by the executors of a process. A vertex is a source, flat map, event-time step,
-// union, exchange, step with states of keys, windows by the order of records, interval join, zip, reorder, stage
-// (aggregation or join) or sink, and refers to the vertices before it. Every node of a run builds the same graph from
-// the same flags, so that the inputs of its stages and exchanges, in the graph's order, have the same numbers
-// everywhere.
+// union, exchange, step with states of keys, windows by the order of records, interval join, zip, reorder, part of a
+// loop, stage (aggregation or join) or sink, and refers to the vertices before it. Every node of a run builds the same
+// graph from the same flags, so that the inputs of its stages and exchanges, in the graph's order, have the same
+// numbers everywhere.
 //
 //   absl::StatusOr<std::unique_ptr<Operator>> opened = vertex.Open(graph);
 //   (*opened)->Spawn(scheduler);
@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -37,6 +38,16 @@ class Vertex {
 
   /// The vertices whose records it takes in.
   virtual std::vector<const Vertex*> upstream() const = 0;
+  /// The head of the loop in whose body its records are, so that their event times are the numbers of iterations
+  /// (loop.h). Null outside of loops.
+  virtual const Vertex* loop() const {
+    const std::vector<const Vertex*> before = upstream();
+    return before.empty() ? nullptr : before.front()->loop();
+  }
+  /// The head of the loop whose end it is, if it is one.
+  virtual const Vertex* ends_loop() const { return nullptr; }
+  /// Why it may not be in the body of a loop: a sentence that says what to write instead. Empty if it may.
+  virtual std::string_view why_not_in_loops() const { return ""; }
   /// Whether its operator has a fiber of its own on any number of executors, as those of sources and stages have.
   /// Exchanges have one only on several.
   virtual bool has_fiber() const { return false; }

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -145,6 +146,9 @@ class ZipVertex final : public TimedVertex<Origin, Zipped<A, B>> {
   explicit ZipVertex(Origin origin) : TimedVertex<Origin, Zipped<A, B>>(std::move(origin)) {}
 
   bool adds_past_results() const override { return this->origin().vertex->adds_past_results(); }
+  std::string_view why_not_in_loops() const override {
+    return "Zip() in the body of a loop would pair records of two iterations";
+  }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
     return {.kind = "zip", .facts = {"pairs in the order of arrival"}};
   }

@@ -134,6 +134,15 @@ class ExamplesTest(unittest.TestCase):
         self.run_example("stateful_map", "--output=rows.csv")  # one executor reads the readings in their order
         self.assertEqual(self.rows_of("rows.csv"), sorted([str(increase)] for [increase] in rows))
 
+    def test_loop(self):
+        values = [n if n % 10 == 0 else 400 + n % 10 for n in range(1000)]
+        mean, before, iterations = 500, None, 0
+        while mean != before:
+            near = [value for value in values if abs(value - mean) <= 100]
+            mean, before, iterations = int(sum(near) / len(near)), mean, iterations + 1
+        self.assertGreater(iterations, 2, "or this tests little")
+        self.check("loop", [[mean]])
+
     def test_sessions(self):
         rows = []
         for user in range(4):

@@ -13,7 +13,7 @@ std::vector<CatalogueEntry> Catalogue() {
         &StageQueries,     &CountingQueries, &KeyedQueries,        &ChainedQueries,       &ProcessingTimeQueries,
         &SinkQueries,      &FlatMapQueries,  &IntervalJoinQueries, &ShippedJoinQueries,   &ArrivalOrderQueries,
         &GeneratedQueries, &ExchangeQueries, &KeyedStateQueries,   &OrderedWindowQueries, &GraphQueries,
-        &TextQueries}) {
+        &TextQueries,      &LoopQueries}) {
     std::ranges::move((*part)(), std::back_inserter(all));
   }
   return all;

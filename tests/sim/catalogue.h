@@ -106,5 +106,6 @@ std::vector<CatalogueEntry> KeyedStateQueries();
 std::vector<CatalogueEntry> OrderedWindowQueries();
 std::vector<CatalogueEntry> GraphQueries();
 std::vector<CatalogueEntry> TextQueries();
+std::vector<CatalogueEntry> LoopQueries();
 
 }  // namespace glaive::sim
