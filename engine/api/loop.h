@@ -1,4 +1,4 @@
-// Replay and Iterate: loops. All executors are in the same iteration.
+// Replay and Iterate: loops, which repeat a part of a query, their body.
 //
 //   auto centers = Replay(
 //       From(points), {.most_iterations = 50}, Centers{...},
@@ -6,23 +6,28 @@
 //         return centers.Map(std::move(stream), &NearestCenter);
 //       },
 //       FoldAssoc(Sums{}, &AddPoint, &AddSums),                                     of all records of an iteration
-//       [](Centers& now, const Sums& sums) { return MoveTo(now, sums) > 1e-9; });   behind each iteration
+//       [](Centers& now, const Sums& sums) { return MoveTo(now, sums) > 1e-9; });   after each iteration
 //   std::move(centers).To(Csv{"centers.csv"});                                      one row: the last state
 //
 //   auto [state, records] = Iterate(...);                                           and the last iteration's records
 //
-// A loop stores the records of its input, up to the input's end. In each iteration, each executor hands its records to
-// the body: with Replay the same in each iteration, with Iterate those that the body has made in the iteration before.
-// At the end of an iteration, an aggregate of all records that the body has made is merged. A function adds its value
-// to the loop's state, and says whether another iteration follows. Steps of the body read the state.
+// A loop stores the records of its input until the input ends. With Replay, the body gets these records in each
+// iteration. With Iterate, it gets them in the first iteration, and later the records that it made in the iteration
+// before. After an iteration, an aggregate of all records that the body made is merged. A function adds its value to
+// the loop's state, and says whether another iteration follows. Steps of the body read the state. An executor begins an
+// iteration when all executors have finished the one before.
 //
-// Event times in the body are the numbers of iterations, so EachIteration() is the window of one iteration: windowed
-// aggregates and joins in the body have results of each iteration. The body is made of the stream that it gets alone.
-// It may have a loop in it, which runs to its end in each iteration of the outer one.
+// Iterations are numbered from 0, and these numbers are the event times in the body. EachIteration() is the window of
+// one iteration, so windowed aggregates and joins in the body have results of each iteration. The body is made of the
+// stream that it gets alone. It may have a loop in it, which runs to its end in each iteration of the outer one.
+//
+// If the input has event times, the results have event time 0, or in the body of another loop the number of its
+// iteration.
 //
 // What moves: of the aggregate one change an executor and iteration, and the state, to each executor. Records of the
 // input stay where they are, unless the body moves them. They are in the executors' state, and count against its
-// budget. An iteration costs a few messages between the executors, one after the other, even if it is empty.
+// budget; where they do not fit, the run ends with a message. After each iteration, each executor sends each other one
+// a message for the aggregate and for each stage of the body.
 #pragma once
 
 #include <array>
@@ -62,7 +67,7 @@ inline Tumbling EachIteration() { return {absl::Milliseconds(1)}; }
 
 struct LoopLimits {
   std::uint64_t most_iterations =
-      1'000;  // the loop ends behind so many; at least 1, else the process ends with a message
+      1'000;  // the loop ends after so many; at least 1, else the process ends with a message
 };
 
 /// The state of a loop, for steps of its body: functions of a record and the state, const State&. It is the same in a
@@ -202,7 +207,8 @@ constexpr bool ExpectLoopOf() {
   constexpr bool kPlainState = std::is_trivially_copyable_v<State> && !kHasText<State> && !kHidesText<State>;
   static_assert(kPlainState, "glaive: the state of a loop is plain data without Text: numbers, and arrays of them");
   constexpr bool kSmallState = sizeof(State) <= kMostStateBytesOfLoop;
-  static_assert(kSmallState, "glaive: the state of a loop has at most 8,192 bytes, since each executor is sent a copy");
+  static_assert(kSmallState,
+                "glaive: the state of a loop has at most 8,192 bytes, since copies lie on a fiber's small stack");
   static_assert(kIsStream<Made> || kIsAnyRefused<Made>,
                 "glaive: the body of a loop is a function of a stream and a LoopState that returns a stream");
   if constexpr (kIsStream<Made>) {

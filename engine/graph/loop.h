@@ -8,13 +8,12 @@
 //
 // A loop runs in iterations. Event times of the body are the numbers of iterations: the records of iteration r have
 // event time r, and a watermark of r + 1 ends the iteration. So windows of one millisecond are windows of one
-// iteration, and what brings watermarks through stages and exchanges brings the end of an iteration through them, too.
-// There is no other mechanism. Numbers of iterations go on where a loop runs several times, inside of another loop's
-// body.
+// iteration, and the ends of iterations need no messages of their own: stages and exchanges carry watermarks. Numbers
+// of iterations go on where a loop runs several times, inside of another loop's body.
 //
-// An executor may send records of an iteration to one that has not begun it yet. It is at most one iteration ahead. So
-// records that are fed back are stored by iteration, and a step that reads the state first waits until its own executor
-// has begun the iteration of its record.
+// By an exchange in the body, an executor may send records of an iteration to one that has not begun it yet: that one
+// has finished the iteration before, and not received the decision. So records that are fed back are stored by
+// iteration, and a step that reads the state first waits until its own executor has begun the iteration of its record.
 //
 // The operators: loop_head.h, loop_leader.h, loop_end.h, and steps that read the state (loop_step.h).
 // loop_store.h has the stored records.
@@ -34,7 +33,7 @@ struct LoopDecision {
   State state;
 };
 
-/// The end of a loop on one executor.
+/// What a finished loop hands to its results on one executor: the last state.
 template <typename State>
 struct LoopOutcome {
   std::uint64_t executor;

@@ -99,7 +99,7 @@ class LoopHead final : public TimedProducer<typename Chain::Out>,
     }
   }
 
-  // ---- in the fiber of the loop's end -----------------------------------------------------------------------------
+  // ---- in the fibers of the body and of the loop's end ------------------------------------------------------------
 
   const State& state() const override { return state_; }
   bool has_begun(std::int64_t iteration) const override { return iteration <= begun_; }
@@ -253,11 +253,12 @@ class LoopHeadVertex final : public TimedVertex<Origin, typename Chain::Out> {
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     return this->Consuming(
-        graph,
-        std::make_unique<LoopHead<Chain, State>>(
-            graph.context(), chain_,
-            typename LoopHead<Chain, State>::Options{
-                .initial = initial_, .iterates = iterates_, .is_inner = this->origin().vertex->loop() != nullptr}));
+        graph, std::make_unique<LoopHead<Chain, State>>(
+                   graph.context(), chain_,
+                   typename LoopHead<Chain, State>::Options{.initial = initial_,
+                                                            .iterates = iterates_,
+                                                            .is_inner = this->origin().vertex->loop() != nullptr,
+                                                            .is_behind_source = Origin::kFromSource}));
   }
 
  private:

@@ -2,11 +2,11 @@
 //
 //    stage ── WindowResult of iteration r, without a key ──► stored
 //          ── Watermark r + 1 ──► update(state, value) ──► LoopDecision ──► exchange to all
-//          ── EndOfStream ──────► the same ───────────────────────────────►
+//          ── EndOfStream ──────────────────────────► EndOfStream ────────►
 //
-// It works on the executor that leads the state of all records, so the stage has its results there. On other executors
-// the operator only passes on the end of the stream. A decision says all that a watermark would. An iteration whose
-// body made no record has no result: its value is that of an aggregate of no records.
+// Only the executor that leads the key AllRecords decides: the stage has its results there. No watermark is passed on,
+// since the decision tells all executors that the iteration has ended. An iteration whose body made no record has no
+// result: its value is that of an aggregate of no records.
 //
 // Owned by the executor's task, used by its thread alone. LoopLeaderVertex is its part of the query's graph.
 #pragma once

@@ -2,8 +2,9 @@
 //
 //    producer ── Batch<TimedRecord<R>> ──► waits until the executor has begun the iteration ──► step ──► consumers
 //
-// No record moves: each executor has the state. A wait ends when the decision comes that another executor has had
-// already, and no other fiber waits for this one meanwhile but for the inbox credit of an exchange.
+// No record moves to another executor: each has the state. The wait ends when this executor receives the decision, or
+// in the first iteration when its own input has ended. While a step waits, other fibers can lack inbox credit of the
+// exchange that feeds the step, and nothing else of it.
 //
 // Owned by the executor's task, used by its thread alone. LoopStepVertex is its part of the query's graph.
 #pragma once

@@ -3,8 +3,9 @@
 //   state memory   | block of 256 KiB: record, record, ... | block of 256 KiB: record, record, ... |
 //   texts          | those of all records |
 //
-// Blocks count against the executor's budget. A block is filled before the next one is taken, and no record moves to
-// another place, so a turn that stores a record is short whatever the store has. Used by its executor's thread alone.
+// Blocks count against the executor's budget. A block is filled before the next one is taken, and a stored
+// record keeps its address, so a turn that stores a record is short whatever the store has. Used by its executor's
+// thread alone.
 //
 //   LoopStore<Point> store;
 //   absl::Status status = store.Add(memory, point);

@@ -1,4 +1,4 @@
-// A loop: the mean of measurements without those that are far from it, until it stands still.
+// A loop: the mean of all values within 100 of the mean so far, until it no longer changes.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>

@@ -75,9 +75,9 @@ TEST(Loop, StepsThatSpanIterationsAreRefusedInABody) {
                 return std::move(numbers).KeyBy(key).Window(CountWindow{2, 2}).Aggregate(Count{});
               }),
               HasSubstr("by the order of records"));
-  EXPECT_THAT(ErrorOfBody([=](auto numbers, const State&) { return Zip(Stream(numbers), Stream(numbers)); }),
+  EXPECT_THAT(ErrorOfBody([=](const auto& numbers, const State&) { return Zip(Stream(numbers), Stream(numbers)); }),
               HasSubstr("Zip()"));
-  EXPECT_THAT(ErrorOfBody([=](auto numbers, const State&) {
+  EXPECT_THAT(ErrorOfBody([=](const auto& numbers, const State&) {
                 return Join(Stream(numbers), Stream(numbers))
                     .Within(absl::ZeroDuration(), absl::Milliseconds(1))
                     .Map([](const auto& row) { return std::get<0>(row.value); });
@@ -87,7 +87,7 @@ TEST(Loop, StepsThatSpanIterationsAreRefusedInABody) {
 
 TEST(Loop, ABodyMakesItsStreamOfTheOneThatItIsGiven) {
   const auto outside = FromRange(0, 9).WithEventTime([](std::uint64_t) { return 0; });
-  EXPECT_THAT(ErrorOfBody([outside](auto, const LoopState<std::uint64_t>&) { return Stream(outside); }),
+  EXPECT_THAT(ErrorOfBody([outside](const auto&, const LoopState<std::uint64_t>&) { return Stream(outside); }),
               HasSubstr("not made of the one that it is given"));
 }
 

@@ -99,18 +99,20 @@ class Loops : public OnEachShape {};
 
 TEST_P(Loops, ReplayedRecordsAreTheSameInEachIteration) {
   std::vector<std::vector<Means>> shares(executors());
-  Run(*Replay(
-           FromRange(0, kLoopNumbers).Map(&Scattered), {}, kFirstMeans,
-           [](auto numbers, const LoopState<Means>& means) {
-             return means.Map(std::move(numbers), [](std::uint64_t number, const Means& now) {
-               return NumberOfMean{.mean = now.NearestTo(number), .number = number};
-             });
-           },
-           FoldAssoc(
-               MeanSums{}, [](MeanSums& sums, const NumberOfMean& number) { AddNumber(sums, number); },
-               [](MeanSums& sums, const MeanSums& others) { AddSums(sums, others); }),
-           &MoveMeans)
-           .To(Collect(shares)));
+  const ClusterOutcome outcome =
+      Run(*Replay(
+               FromRange(0, kLoopNumbers).Map(&Scattered), {}, kFirstMeans,
+               [](auto numbers, const LoopState<Means>& means) {
+                 return means.Map(std::move(numbers), [](std::uint64_t number, const Means& now) {
+                   return NumberOfMean{.mean = now.NearestTo(number), .number = number};
+                 });
+               },
+               FoldAssoc(
+                   MeanSums{}, [](MeanSums& sums, const NumberOfMean& number) { AddNumber(sums, number); },
+                   [](MeanSums& sums, const MeanSums& others) { AddSums(sums, others); }),
+               &MoveMeans)
+               .To(Collect(shares)));
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::records_accepted), kLoopNumbers);
   Means expected = kFirstMeans;
   bool moves = true;
   while (moves) {
