@@ -30,11 +30,8 @@
 // a message for the aggregate and for each stage of the body.
 #pragma once
 
-#include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -48,7 +45,6 @@
 #include "engine/api/stream.h"
 #include "engine/api/timed_stream.h"
 #include "engine/api/wrong_order.h"
-#include "engine/exchange/routes.h"
 #include "engine/graph/loop.h"
 #include "engine/graph/loop_end.h"
 #include "engine/graph/loop_head.h"
@@ -56,6 +52,7 @@
 #include "engine/graph/loop_step.h"
 #include "engine/graph/vertex.h"
 #include "engine/steps/aggregates.h"
+#include "engine/steps/stateful.h"
 #include "engine/window/window_spec.h"
 #include "rdma/base/check.h"
 #include "state/record/record.h"
@@ -66,8 +63,8 @@ namespace glaive::engine {
 inline Tumbling EachIteration() { return {absl::Milliseconds(1)}; }
 
 struct LoopLimits {
-  std::uint64_t most_iterations =
-      1'000;  // the loop ends after so many; at least 1, else the process ends with a message
+  /// The loop ends after so many. At least 1, else the process ends with a message.
+  std::uint64_t most_iterations = 1'000;
 };
 
 /// The state of a loop, for steps of its body: functions of a record and the state, const State&. It is the same in a
@@ -83,7 +80,7 @@ class LoopState {
   auto Map(S stream, Function function) const {
     if constexpr (ExpectStepOf<S, Function>()) {
       using Out = ReturnedFor<Function, typename S::Record, const State&>;
-      return Expand<Out>(std::move(stream), OneWithLoopState<Function>{std::move(function)});
+      return Expand<Out>(std::move(stream), OneWithState<RecordFirst<Function>>{{std::move(function)}});
     } else {
       return WrongOrder{};
     }
@@ -93,7 +90,7 @@ class LoopState {
   template <typename S, typename Predicate>
   auto Filter(S stream, Predicate predicate) const {
     if constexpr (ExpectStepOf<S, Predicate>()) {
-      return Expand<typename S::Record>(std::move(stream), SelectedByLoopState<Predicate>{std::move(predicate)});
+      return Expand<typename S::Record>(std::move(stream), SelectedWithState<Predicate>{std::move(predicate)});
     } else {
       return WrongOrder{};
     }
@@ -109,7 +106,7 @@ class LoopState {
       if constexpr (kReturnsRange) {
         ExpectSmallRange<Range>();
         return Expand<std::ranges::range_value_t<Range>>(std::move(stream),
-                                                         EachWithLoopState<Function>{std::move(function)});
+                                                         EachWithState<RecordFirst<Function>>{{std::move(function)}});
       } else {
         return WrongOrder{};
       }
@@ -158,7 +155,7 @@ struct StateOfOutcome {
   }
 };
 
-/// What a loop does with its records behind an iteration.
+/// What a loop does with its records after an iteration.
 enum class LoopKind { kReplay, kIterate };
 
 /// Of a state, and of an aggregate's value: copies of them lie on a fiber's small stack.

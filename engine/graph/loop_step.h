@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 
 #include "engine/executor/task_context.h"
 #include "engine/flow/timed_record.h"
@@ -29,32 +30,29 @@
 #include "engine/graph/timed_vertex.h"
 #include "engine/graph/vertex.h"
 #include "engine/graph/vertex_plan.h"
+#include "engine/steps/stateful.h"
 #include "rdma/base/check.h"
 
 namespace glaive::engine {
 
-// What is made of a record and the state of a loop: any number of records.
-
-/// The value that `function` returns.
+/// A function of a record and a loop's state, which the steps of steps/stateful.h call with the state first.
 template <typename Function>
-struct OneWithLoopState {
-  static constexpr std::string_view kName = "map with the state of the loop";
-
-  template <typename R, typename State, typename Emit>
-  void operator()(const R& record, const State& state, const Emit& emit) const {
-    emit(std::invoke(function, record, state));
+struct RecordFirst {
+  template <typename State, typename R>
+  decltype(auto) operator()(const State& state, const R& record) const {
+    return std::invoke(function, record, state);
   }
 
   Function function;
 };
 
-/// The record itself, if `predicate` holds.
+/// Such a step: the record itself, if `predicate(record, state)` holds.
 template <typename Predicate>
-struct SelectedByLoopState {
-  static constexpr std::string_view kName = "filter with the state of the loop";
+struct SelectedWithState {
+  static constexpr std::string_view kName = "rich filter";
 
-  template <typename R, typename State, typename Emit>
-  void operator()(const R& record, const State& state, const Emit& emit) const {
+  template <typename State, typename R, typename Emit>
+  void operator()(const State& state, const R& record, const Emit& emit) const {
     if (std::invoke(predicate, record, state)) {
       emit(record);
     }
@@ -63,22 +61,7 @@ struct SelectedByLoopState {
   Predicate predicate;
 };
 
-/// The elements of the range that `function` returns.
-template <typename Function>
-struct EachWithLoopState {
-  static constexpr std::string_view kName = "flat map with the state of the loop";
-
-  template <typename R, typename State, typename Emit>
-  void operator()(const R& record, const State& state, const Emit& emit) const {
-    for (const auto& made : std::invoke(function, record, state)) {
-      emit(made);
-    }
-  }
-
-  Function function;
-};
-
-/// `StepOfLoop` is one of the above: it makes records Out of records R.
+/// `StepOfLoop` is a step that makes records Out of records R, and leaves the state as it is.
 template <typename R, typename State, typename StepOfLoop, typename Out>
 class LoopStepOperator final : public TimedOperator<TimedRecord<R>, Out> {
  public:
@@ -100,7 +83,7 @@ class LoopStepOperator final : public TimedOperator<TimedRecord<R>, Out> {
         this->HandOn(fiber, stretch);
         WaitAndAttend(fiber, *context_->clock, this->others(), [&] { return progress_->has_begun(iteration); });
       }
-      (*step_)(timed.record, state_->state(), [&](const Out& made) { this->Add(fiber, stretch, iteration, made); });
+      (*step_)(state_->state(), timed.record, [&](const Out& made) { this->Add(fiber, stretch, iteration, made); });
     }
     this->HandOn(fiber, stretch);
   }
@@ -122,7 +105,7 @@ class LoopStepVertex final : public TimedVertex<Origin, Out> {
       : TimedVertex<Origin, Out>(std::move(from)), head_(std::move(head)), step_(std::move(step)) {}
 
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
-    return {.kind = std::string(StepOfLoop::kName), .facts = {}};
+    return {.kind = absl::StrCat(std::string(StepOfLoop::kName), " with the state of the loop"), .facts = {}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
