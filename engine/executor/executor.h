@@ -82,9 +82,9 @@ class Executor {
   /// The error that ended the executor, or that its channels have had since, if any.
   const absl::Status& status() const { return context_.failure; }
   /// After done(), until all executors of the node have ended on its own thread, then until those of the run have on
-  /// the main thread: hands immediate values on to other executors of the node, and notices when a peer is lost to
-  /// which the last writes may still be under way. False when there was nothing to do. Its error goes to status().
-  /// Never blocks.
+  /// the main thread: hands immediate values on to other executors of the node, repeats counts of credits for which
+  /// peers may wait, and notices when a peer is lost to which the last writes may still be under way. False when there
+  /// was nothing to do. Its error goes to status(). Never blocks.
   bool PollChannels();
   /// Ends the executor from outside, with the reason.
   void Stop(const absl::Status& reason);

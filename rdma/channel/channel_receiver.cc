@@ -116,7 +116,7 @@ absl::StatusOr<std::optional<Message>> ChannelReceiver::OnDamage(std::uint64_t n
   if (now_ns < *placed_by_ns_) return std::nullopt;
   return Refuse(number, absl::StrCat(Differs(field, found, expected), ", ", kPlacementPatienceNanos / 1'000'000'000,
                                      " s after its last byte: it was damaged, or the fabric places bytes out of order "
-                                     "and a part of it was lost; try --arrival=imm"));
+                                     "and a part of it was lost; try --arrival=imm where the devices have it"));
 }
 
 std::string ChannelReceiver::Examine(const SlotFooter& footer, std::uint64_t number) const {
@@ -158,25 +158,40 @@ bool ChannelReceiver::FlushCredits() {
   if (published_ == released_) return true;
   if (credit_under_way_ || !PostCredits()) return false;
   published_ = released_;
-  credit_under_way_ = endpoint_.arrival == Arrival::kChecksum;
-  ++counters_.credit_writes;
+  if (endpoint_.credits_may_be_late) {
+    written_ns_ = endpoint_.clock->NowNanos();
+    repeat_ns_ = written_ns_ + kFirstRepeatNanos;
+  }
   return true;
 }
 
-bool ChannelReceiver::PostCredits() {
-  const std::uint64_t wr_id = WriteId{endpoint_.channel, WriteId::kCredit}.Pack();
-  if (endpoint_.arrival == Arrival::kImmediate) {
-    return endpoint_.queue_pair->TryPostWrite({.remote = endpoint_.region,
-                                               .wr_id = wr_id,
-                                               .immediate = Immediate::OfCredit(endpoint_.self, released_).Pack()});
+void ChannelReceiver::RepeatCredits(std::int64_t now_ns) {
+  if (!repeat_ns_.has_value() || now_ns < *repeat_ns_ || credit_under_way_) return;
+  if (published_ != released_) {  // a newer count will do
+    FlushCredits();
+    return;
   }
-  return endpoint_.queue_pair->TryPostWrite({.local = reinterpret_cast<const std::byte*>(&released_),
-                                             .length = sizeof(released_),
-                                             .remote = endpoint_.region,
-                                             .remote_offset = endpoint_.credit_offset,
-                                             .wr_id = wr_id,
-                                             .signaled = true,
-                                             .inline_payload = true});
+  if (!PostCredits()) return;
+  const std::int64_t passed_ns = now_ns - written_ns_;
+  repeat_ns_.reset();
+  if (passed_ns < kPlacementPatienceNanos) repeat_ns_ = now_ns + passed_ns;
+}
+
+bool ChannelReceiver::PostCredits() {
+  const bool in_memory = endpoint_.arrival == Arrival::kChecksum;
+  WriteRequest request{.remote = endpoint_.region, .wr_id = WriteId{endpoint_.channel, WriteId::kCredit}.Pack()};
+  if (in_memory) {
+    request.local = reinterpret_cast<const std::byte*>(&released_);
+    request.length = sizeof(released_);
+    request.remote_offset = endpoint_.credit_offset;
+    request.signaled = request.inline_payload = true;
+  } else {
+    request.immediate = Immediate::OfCredit(endpoint_.self, released_).Pack();
+  }
+  if (!endpoint_.queue_pair->TryPostWrite(request)) return false;
+  credit_under_way_ = in_memory;
+  ++counters_.credit_writes;
+  return true;
 }
 
 }  // namespace glaive::rdma

@@ -17,8 +17,12 @@
 // section 5), and with PCIe relaxed ordering. Such receivers have a CopySlot: they copy a message there, hash the copy,
 // and hand out the copy.
 //
-// With kChecksum credits are written into a word of the sender, one write at a time, so that no older count can come
-// after a newer one. With kImmediate credits are immediate values.
+// With kImmediate credits are immediate values. With kChecksum they are written into a word of the sender, one write at
+// a time: the next one is posted once the one before is complete. So no older count comes after a newer one where a
+// complete write is in place. Elsewhere (credits_may_be_late) an older count may overwrite a newer one that nobody has
+// seen. So the last count is written again, first after kFirstRepeatNanos, then whenever twice as much time has passed
+// since it was first written, until kPlacementPatienceNanos have. By then older counts are in place, as messages are,
+// and the last repeat stays.
 //
 //   I1 A message beyond the credits that were given out is refused.
 //   I2 Every message is handed out exactly once and in order: its number must be the next one.
@@ -74,8 +78,9 @@ struct ReceiverEndpoint {
   std::uint32_t ring_token = 0;
   std::uint16_t channel = 0;  ///< goes into the WriteId
   Arrival arrival = Arrival::kImmediate;
-  const Clock* clock = nullptr;   ///< needed for kChecksum
-  CopySlot* copy_slot = nullptr;  ///< kChecksum: where messages are copied before they are checked; null: nowhere
+  const Clock* clock = nullptr;      ///< needed for kChecksum
+  CopySlot* copy_slot = nullptr;     ///< kChecksum: where messages are copied before they are checked; null: nowhere
+  bool credits_may_be_late = false;  ///< kChecksum: a complete write may not be in the peer's memory yet
 };
 
 /// A received message. Valid until it is released.
@@ -89,7 +94,7 @@ struct Message {
 struct ReceiverCounters {
   std::uint64_t messages = 0;
   std::uint64_t payload_bytes = 0;
-  std::uint64_t credit_writes = 0;
+  std::uint64_t credit_writes = 0;    ///< repeats included
   std::uint64_t placement_waits = 0;  ///< kChecksum: messages whose last byte was seen before the rest
 };
 
@@ -99,6 +104,8 @@ class ChannelReceiver {
   /// How long a message may show its last byte before the rest, in nanoseconds: longer than a device tries a write
   /// again that was lost on its way.
   static constexpr std::int64_t kPlacementPatienceNanos = 10'000'000'000;
+  /// When a count is first written again, in nanoseconds after it was written: much later than a write is in place.
+  static constexpr std::int64_t kFirstRepeatNanos = 10'000'000;
 
   /// `options` must be valid, and the ring have their size. With kChecksum they must ask for payload checksums.
   ChannelReceiver(const ChannelOptions& options, const ReceiverEndpoint& endpoint);
@@ -121,6 +128,10 @@ class ChannelReceiver {
   /// Returns the credits that Release has held back so far. For a receiver that has run idle. False: the send queue is
   /// full or the last write of credits is not complete, try again.
   bool FlushCredits();
+
+  /// Where credits may be late: to be called again and again, with the time of the endpoint's clock. Writes the last
+  /// count again when that is due, as the head of this file says.
+  void RepeatCredits(std::int64_t now_ns);
 
   /// The write of credits that was under way is complete.
   void OnCreditCompletion() { credit_under_way_ = false; }
@@ -153,6 +164,8 @@ class ChannelReceiver {
   std::uint64_t released_ = 0;                // messages up to this one were given back
   std::uint64_t published_ = 0;               // the sender knows of this many
   bool credit_under_way_ = false;             // kChecksum
+  std::int64_t written_ns_ = 0;               // where credits may be late: when the last count was first written
+  std::optional<std::int64_t> repeat_ns_;     // and when it is to be written again, if it is
   std::optional<std::int64_t> placed_by_ns_;  // kChecksum: the next message shows its last byte, but not the rest
   absl::Status failure_;
   ReceiverCounters counters_;

@@ -7,7 +7,9 @@
 // and used by its thread alone; never blocks.
 //
 //   I1 sent - consumed <= c at all times. The peer writes the count, so it is checked as hostile input: Poll fails if
-//      it goes back or passes the number of sent messages.
+//      it passes the number of sent messages, or goes back. Where a complete write of credits may not be in place yet
+//      (credits_may_be_late), a count that goes back is passed over: an older write may have been placed over a newer
+//      one, and nothing tells that from a wrong count. It takes no credit back, and the peer repeats its last count.
 //   A segment that was sent returns to its pool when its write is complete, if the transport does not read its memory
 //   any more then (Transport::CompletionFreesMemory), or when its message was consumed (invariant I6). With kChecksum
 //   over such a transport completion alone returns it, so each write asks for one, and a slot is written again only
@@ -50,6 +52,7 @@ struct SenderEndpoint {
   std::uint32_t ring_token = 0;
   std::uint16_t channel = 0;             ///< goes into the WriteId
   bool completion_frees_segment = true;  ///< see Transport::CompletionFreesMemory
+  bool credits_may_be_late = false;      ///< kChecksum: an older count may come after a newer one
   Arrival arrival = Arrival::kImmediate;
 };
 

@@ -58,7 +58,7 @@ absl::Status ExecutorMesh::OpenPort(Fabric& fabric, TransportKind kind) {
   if (!exposed.ok()) return exposed.status();
   absl::StatusOr<LocalKey> segments_key = (*transport)->Register(segments_.bytes());
   if (!segments_key.ok()) return segments_key.status();
-  if (CopySlotOf(**transport) != nullptr) {
+  if (MayBeLate(**transport)) {
     if (absl::Status status = MapCopySlot(); !status.ok()) return status;
   }
   ports_.push_back({.transport = *std::move(transport),
@@ -71,10 +71,10 @@ absl::Status ExecutorMesh::OpenPort(Fabric& fabric, TransportKind kind) {
   return absl::OkStatus();
 }
 
-// Null where a slot is used again only once all bytes of its last use are in place.
-CopySlot* ExecutorMesh::CopySlotOf(const Transport& transport) {
+// Whether bytes of a complete write may not be in this executor's memory yet.
+bool ExecutorMesh::MayBeLate(const Transport& transport) const {
   const bool may_be_late = !transport.CompletionFreesMemory() || options_.relaxed_ordering;
-  return transport.arrival() == Arrival::kChecksum && may_be_late ? &copy_slot_ : nullptr;
+  return transport.arrival() == Arrival::kChecksum && may_be_late;
 }
 
 absl::Status ExecutorMesh::MapCopySlot() {
@@ -115,8 +115,11 @@ MeshDescriptor ExecutorMesh::descriptor() const {
                             .credits = plan_.channel.credits,
                             .exposures = {}};
   for (const Port& port : ports_) {
-    descriptor.exposures.push_back(
-        {port.transport->kind(), port.transport->arrival(), port.transport->endpoint(), port.exposed.descriptor});
+    descriptor.exposures.push_back({.kind = port.transport->kind(),
+                                    .arrival = port.transport->arrival(),
+                                    .endpoint = port.transport->endpoint(),
+                                    .region = port.exposed.descriptor,
+                                    .may_be_late = MayBeLate(*port.transport)});
   }
   return descriptor;
 }
@@ -195,8 +198,8 @@ absl::Status ExecutorMesh::ConnectTo(ExecutorId peer, std::span<const MeshDescri
     if (!connected.ok()) return connected.status();
     queue_pair = *connected;
   }
-  const absl::StatusOr<RemoteRegion> region =
-      port.transport->Attach(FindExposure(*by_executor[Value(peer)], kind)->region);
+  const Exposure& exposure = *FindExposure(*by_executor[Value(peer)], kind);
+  const absl::StatusOr<RemoteRegion> region = port.transport->Attach(exposure.region);
   if (!region.ok()) return region.status();
   const MeshLayout theirs(options_, plan_.channel.ring_bytes(), peer, kind);
   if (region->size_bytes < theirs.size_bytes()) {
@@ -211,6 +214,9 @@ absl::Status ExecutorMesh::ConnectTo(ExecutorId peer, std::span<const MeshDescri
     channel.signal_interval = port.transport->SignalingIsFree() ? 1 : channel.credits / 2;
   }
   const MeshLayout& ours = port.layout;
+  const bool may_be_late = MayBeLate(*port.transport);
+  const bool may_be_late_there = arrival == Arrival::kChecksum && exposure.may_be_late;
+  if (may_be_late_there) repeating_.push_back(static_cast<std::uint16_t>(ChannelIndex(peer)));
   port.channels.push_back(static_cast<std::uint16_t>(ChannelIndex(peer)));
   if (is_new && kind == TransportKind::kVerbs && options_.device != nullptr) {
     port.probes.Add({.queue_pair = queue_pair,
@@ -229,6 +235,7 @@ absl::Status ExecutorMesh::ConnectTo(ExecutorId peer, std::span<const MeshDescri
                                                 .ring_token = RingToken(options_.run_key, options_.self, peer),
                                                 .channel = static_cast<std::uint16_t>(ChannelIndex(peer)),
                                                 .completion_frees_segment = port.transport->CompletionFreesMemory(),
+                                                .credits_may_be_late = may_be_late,
                                                 .arrival = arrival});
   receivers_.emplace_back(
       channel, ReceiverEndpoint{.self = options_.self,
@@ -240,10 +247,13 @@ absl::Status ExecutorMesh::ConnectTo(ExecutorId peer, std::span<const MeshDescri
                                 .ring_token = RingToken(options_.run_key, peer, options_.self),
                                 .channel = static_cast<std::uint16_t>(ChannelIndex(peer)),
                                 .arrival = arrival,
-                                .clock = options_.clock == nullptr ? &system_clock_ : options_.clock,
-                                .copy_slot = CopySlotOf(*port.transport)});
+                                .clock = &clock(),
+                                .copy_slot = may_be_late ? &copy_slot_ : nullptr,
+                                .credits_may_be_late = may_be_late_there});
   return absl::OkStatus();
 }
+
+const Clock& ExecutorMesh::clock() const { return options_.clock == nullptr ? system_clock_ : *options_.clock; }
 
 std::size_t ExecutorMesh::ChannelIndex(ExecutorId peer) const {
   GLAIVE_CHECK(peer != options_.self && Value(peer) < options_.executor_count, "executor ", Value(options_.self),
@@ -274,6 +284,7 @@ absl::Status ExecutorMesh::Poll() {
   }
   if (served_.has_value()) NoteServed(*served_);
   std::erase_if(overdue_, [this](std::uint16_t channel) { return receivers_[channel].FlushCredits(); });
+  if (!repeating_.empty()) RepeatCredits(clock().NowNanos());
   return failure_;
 }
 
@@ -309,6 +320,10 @@ void ExecutorMesh::PollMemory(Port& port) {
     failure_.Update(senders_[channel].Poll());
     NoteArrival(channel);
   }
+}
+
+void ExecutorMesh::RepeatCredits(std::int64_t now_ns) {
+  for (const std::uint16_t channel : repeating_) receivers_[channel].RepeatCredits(now_ns);
 }
 
 void ExecutorMesh::OnImmediate(TransportKind kind, std::uint32_t bits) {

@@ -17,10 +17,12 @@
 // other.
 //
 // Where bytes of a slot's last use may be placed late (channel_receiver.h), all receivers copy messages into one slot
-// of the mesh. So the caller releases a message before it receives the next one.
+// of the mesh. So the caller releases a message before it receives the next one. An executor publishes whether its
+// memory is of that kind; to such peers Poll writes the last count of credits again now and then.
 //
-// Costs: Poll reads the completion queues, and two cache lines for each peer whose messages are polled. It makes no
-// system call. With Arrival::kImmediate, peers that send nothing cost nothing.
+// Costs: Poll reads the completion queues, and two cache lines for each peer whose messages are polled, and the clock
+// if credits of such a peer may be late. It makes no system call. With Arrival::kImmediate, peers that send nothing
+// cost nothing.
 //
 //   auto mesh = ExecutorMesh::Prepare(options, 64);
 //   ... publish (*mesh)->descriptor(), gather all ...
@@ -96,7 +98,7 @@ class ExecutorMesh {
   ChannelReceiver& receiver(ExecutorId peer);
 
   /// Takes in completions, arrivals and returned credits of all channels; segments come back to the pool. The error of
-  /// a failed channel, now and ever after.
+  /// a failed channel, now and ever after. To be called for as long as peers may wait for credits.
   absl::Status Poll();
 
   /// Channels with a message that was not received, or an error, as of the last Poll.
@@ -154,7 +156,7 @@ class ExecutorMesh {
   absl::Status OpenPort(Fabric& fabric, TransportKind kind);
   TransportOptions PortOptions(TransportKind kind) const;
   absl::Status MapCopySlot();
-  CopySlot* CopySlotOf(const Transport& transport);
+  bool MayBeLate(const Transport& transport) const;
   Port& PortOver(TransportKind kind);
   absl::Status CheckDescriptor(const MeshDescriptor& there);
   absl::StatusOr<QueuePair*> ConnectQueuePair(Port& port, ExecutorId other_end,
@@ -163,9 +165,11 @@ class ExecutorMesh {
   void PollCompletions(Port& port);
   void PollImmediates(Port& port);
   void PollMemory(Port& port);
+  void RepeatCredits(std::int64_t now_ns);
   void OnImmediate(TransportKind kind, std::uint32_t bits);
   void NoteArrival(std::size_t channel);
   void NoteServed(std::uint16_t channel);
+  const Clock& clock() const;
   std::size_t ChannelIndex(ExecutorId peer) const;
 
   MeshOptions options_;
@@ -178,6 +182,7 @@ class ExecutorMesh {
   std::vector<bool> has_arrival_;           // by receiver: it is in arrivals_
   std::optional<std::uint16_t> served_;     // the last of NextArrival, which may have more messages
   std::vector<std::uint16_t> overdue_;      // receivers whose senders may wait for the credits that they hold back
+  std::vector<std::uint16_t> repeating_;    // receivers whose peers' memory may show an older count of credits last
   std::vector<std::uint16_t> owing_;        // receivers that may hold back credits, each once
   std::vector<bool> owes_;                  // by receiver: it is in owing_
   std::vector<std::uint8_t> idle_rounds_;   // by receiver: calls of FlushCredits since it was served

@@ -13,7 +13,7 @@ namespace glaive::rdma {
 namespace {
 
 constexpr const char* kMagic = "glaive-mesh";
-constexpr std::uint64_t kVersion = 3;
+constexpr std::uint64_t kVersion = 4;
 constexpr const char* kNoAddress = "-";
 
 // Reads one field after the other; the first error stays.
@@ -68,6 +68,7 @@ Exposure ReadExposure(FieldReader& fields) {
   exposure.region.key = fields.Number64("region key");
   exposure.region.address = fields.Number64("region address");
   exposure.region.size_bytes = fields.Number64("region size");
+  exposure.may_be_late = fields.Number("lateness", 1) != 0;
   return exposure;
 }
 
@@ -81,7 +82,7 @@ std::string MeshDescriptor::Encode() const {
                     static_cast<std::uint32_t>(exposure.arrival), " ", exposure.endpoint.owner, " ",
                     exposure.endpoint.address.empty() ? kNoAddress : exposure.endpoint.address, " ");
     absl::StrAppend(&text, exposure.region.owner, " ", exposure.region.key, " ", exposure.region.address, " ",
-                    exposure.region.size_bytes);
+                    exposure.region.size_bytes, " ", exposure.may_be_late ? 1 : 0);
   }
   return text;
 }

@@ -1,7 +1,7 @@
 // MeshDescriptor: the addresses and sizes that an executor publishes so that all others can connect to it. Its text
 // form goes through the bootstrap connection and is read as hostile input.
 //
-//   std::string text = mesh->descriptor().Encode();  // "glaive-mesh 3 3 65536 8 1 1 0 4711 - 4711 5 99123 1052672"
+//   std::string text = mesh->descriptor().Encode();  // "glaive-mesh 4 3 65536 8 1 1 0 4711 - 4711 5 99123 1052672 0"
 //   absl::StatusOr<MeshDescriptor> there = MeshDescriptor::Decode(text);
 #pragma once
 
@@ -24,6 +24,7 @@ struct Exposure {
   Arrival arrival = Arrival::kImmediate;  ///< how the executor notices messages
   EndpointDescriptor endpoint;
   RegionDescriptor region;
+  bool may_be_late = false;  ///< bytes of a complete write may not be there yet (rdma/channel/channel_receiver.h)
   bool operator==(const Exposure&) const = default;
 };
 

@@ -2,7 +2,8 @@
 // credits come back in order.
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -12,84 +13,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rdma/channel/channel_receiver.h"
-#include "rdma/channel/channel_sender.h"
 #include "rdma/transport/immediate.h"
-#include "tests/rdma/channel_pair.h"
-#include "tests/rdma/hand_clock.h"
+#include "tests/rdma/arrival_fixture.h"
 
 namespace glaive::rdma {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr ChannelOptions kArrivalOptions{
-    .slot_bytes = 512, .credits = 4, .checksum_payload = true, .signal_interval = 1};
-constexpr std::uint32_t kPayloadBytes = 448;
-
-// Both ends of a channel. The test places the bytes of writes, and says when they have arrived.
-class ChannelArrivalTest : public ::testing::Test {
- protected:
-  explicit ChannelArrivalTest(Arrival arrival, bool copies = false)
-      : segments_(SegmentPool::Create(kArrivalOptions.slot_bytes, 8).value()),
-        sender_(kArrivalOptions,
-                SenderEndpoint{.self = kSource,
-                               .peer = kDestination,
-                               .queue_pair = &to_receiver_,
-                               .segments = &segments_,
-                               .region = {.address = 64, .size_bytes = kArrivalOptions.ring_bytes(), .key = 0},
-                               .credit_word = reinterpret_cast<const std::byte*>(&credit_word_),
-                               .ring_token = 99,
-                               .arrival = arrival}),
-        receiver_(kArrivalOptions, ReceiverEndpoint{.self = kDestination,
-                                                    .peer = kSource,
-                                                    .queue_pair = &to_sender_,
-                                                    .ring = ring_.bytes,
-                                                    .region = {.address = 64, .size_bytes = 64, .key = 0},
-                                                    .ring_token = 99,
-                                                    .channel = 2,
-                                                    .arrival = arrival,
-                                                    .clock = &clock_,
-                                                    .copy_slot = copies ? &copy_slot_ : nullptr}) {}
-
-  // The next message's write, of which nothing is placed yet.
-  CapturingQueuePair::Write Send() {
-    EXPECT_TRUE(SendPattern(segments_, sender_, kPayloadBytes));
-    return std::exchange(to_receiver_.writes, {}).back();
-  }
-
-  void Place(const CapturingQueuePair::Write& write, std::size_t byte) {
-    ring_.bytes[write.request.remote_offset + byte] = write.bytes[byte];
-  }
-  void PlaceAll(const CapturingQueuePair::Write& write) {
-    for (std::size_t byte = 0; byte < write.bytes.size(); ++byte) Place(write, byte);
-  }
-
-  void ExpectNothing() { ASSERT_EQ(receiver_.TryReceive().value(), std::nullopt); }
-  void ExpectMessage() {
-    const std::optional<Message> message = receiver_.TryReceive().value();
-    ASSERT_TRUE(message.has_value());
-    ASSERT_EQ(message->payload.size(), kPayloadBytes);
-    ASSERT_TRUE(HasPattern(message->payload, message->number));
-  }
-
-  struct Ring {
-    alignas(64) std::array<std::byte, kArrivalOptions.slot_bytes * kArrivalOptions.credits> bytes{};
-  };
-  Ring ring_;
-  struct Copy {
-    alignas(64) std::array<std::byte, kArrivalOptions.slot_bytes> bytes{};
-  };
-  Copy copy_;
-  CopySlot copy_slot_{.memory = copy_.bytes};
-  HandClock clock_;
-  alignas(64) std::uint64_t credit_word_ = 0;
-  CapturingQueuePair to_receiver_;
-  CapturingQueuePair to_sender_;
-  SegmentPool segments_;
-  ChannelSender sender_;
-  ChannelReceiver receiver_;
-};
 
 class ImmediateArrival : public ChannelArrivalTest {
  protected:
@@ -277,51 +207,12 @@ TEST_F(ChecksumArrival, OneWriteOfCreditsIsUnderWayAtATime) {
   EXPECT_EQ(consumed, 4U);
 }
 
-class CopiedArrival : public ChannelArrivalTest {
- protected:
-  CopiedArrival() : ChannelArrivalTest(Arrival::kChecksum, /*copies=*/true) {}
-};
-
-// A segment that iWARP sends again may be placed once more in a slot whose next message was received.
-TEST_F(CopiedArrival, LateBytesOfTheSlotsLastUseChangeNothingInAReceivedMessage) {
-  std::vector<CapturingQueuePair::Write> writes;
-  for (std::uint32_t message = 0; message <= kArrivalOptions.credits; ++message) {
-    if (message == kArrivalOptions.credits) {
-      ASSERT_TRUE(receiver_.FlushCredits());
-      std::memcpy(&credit_word_, to_sender_.writes.back().bytes.data(), sizeof(credit_word_));
-      for (std::uint64_t sent = 1; sent <= message; ++sent) sender_.OnCompletion(sent, WriteStatus::kDone);
-      ASSERT_TRUE(sender_.Poll().ok());
-    }
-    writes.push_back(Send());
-    PlaceAll(writes.back());
-    const std::optional<Message> received = receiver_.TryReceive().value();
-    ASSERT_TRUE(received.has_value());
-    if (message == kArrivalOptions.credits) {
-      ASSERT_EQ(writes.back().request.remote_offset, writes.front().request.remote_offset) << "of the same slot";
-      PlaceAll(writes.front());
-    }
-    EXPECT_TRUE(HasPattern(received->payload, received->number)) << received->number;
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(received->payload.data()) % 64, 0U);
-    receiver_.Release();
-    receiver_.OnCreditCompletion();
-  }
-}
-
-TEST_F(CopiedArrival, AMessageWhoseBytesAreNotAllThereIsCopiedAgain) {
-  const CapturingQueuePair::Write write = Send();
-  Place(write, write.bytes.size() - 1);
-  ExpectNothing();
-  PlaceAll(write);
-  ExpectMessage();
-}
-
-TEST_F(CopiedArrival, OneMessageIsHeldAtATime) {
-  PlaceAll(Send());
-  PlaceAll(Send());
-  ExpectMessage();
-  EXPECT_DEATH((void)receiver_.TryReceive(), "the copy of another message is held");
-  receiver_.Release();
-  ExpectMessage();
+TEST_F(ChecksumArrival, NoCountIsRepeatedWhereACompleteWriteIsInPlace) {
+  Exchange(2);
+  receiver_.OnCreditCompletion();
+  clock_.Advance(absl::Seconds(1));
+  receiver_.RepeatCredits(clock_.NowNanos());
+  EXPECT_EQ(to_sender_.writes.size(), 1U);
 }
 
 }  // namespace

@@ -216,6 +216,22 @@ TEST_F(ChannelSenderTest, RefusesCreditsThatGoBack) {
   EXPECT_THAT(sender_.Poll().message(), HasSubstr("2 messages were consumed; expected 3 to 3 (I1)"));
 }
 
+TEST_F(ChannelSenderTest, WhereCreditsMayBeLateACountThatGoesBackIsPassedOverAndAnImpossibleOneRefused) {
+  SenderEndpoint endpoint = Endpoint();
+  endpoint.credits_may_be_late = true;
+  ChannelSender sender(Options(2), endpoint);
+  for (std::uint32_t i = 0; i < kCredits; ++i) ASSERT_TRUE(SendPattern(segments_, sender, 8));
+  sender.OnCompletion(kCredits, WriteStatus::kDone);
+  credit_word_ = 3;
+  ASSERT_TRUE(sender.Poll().ok());
+  credit_word_ = 2;
+  EXPECT_TRUE(sender.Poll().ok());
+  EXPECT_EQ(sender.consumed(), 3U);
+  EXPECT_EQ(sender.credits(), 3U);
+  credit_word_ = kCredits + 1;
+  EXPECT_THAT(sender.Poll().message(), HasSubstr("5 messages were consumed; expected 3 to 4 (I1)"));
+}
+
 TEST_F(ChannelSenderTest, StaysFailedAndSendsNothingMore) {
   for (std::uint32_t i = 0; i < kCredits; ++i) ASSERT_TRUE(Send(8));
   credit_word_ = ~std::uint64_t{0};
