@@ -40,9 +40,9 @@ bool RelaxedOrderingPays() {
   return RelaxedOrderingPaysOn(text);
 }
 
-unsigned AccessOfRings(bool relaxed_ordering) {
+unsigned AccessOfRings(const TransportOptions& options) {
   const unsigned written = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-  return relaxed_ordering ? written | IBV_ACCESS_RELAXED_ORDERING : written;
+  return options.relaxed_ordering ? written | IBV_ACCESS_RELAXED_ORDERING : written;
 }
 
 }  // namespace glaive::rdma

@@ -93,7 +93,7 @@ absl::StatusOr<ExposedRegion> VerbsTransport::Expose(std::size_t size_bytes) {
   absl::StatusOr<PageRegion> memory = PageRegion::Map(size_bytes);
   if (!memory.ok()) return memory.status();
   const PageRegion& retained = exposed_.emplace_back(*std::move(memory));
-  const absl::StatusOr<ibv_mr*> region = RegisterMemory(retained.bytes(), AccessOfRings(options_.relaxed_ordering));
+  const absl::StatusOr<ibv_mr*> region = RegisterMemory(retained.bytes(), AccessOfRings(options_));
   if (!region.ok()) return region.status();
   return ExposedRegion{.memory = retained.bytes(),
                        .descriptor = {.owner = Value(options_.executor),

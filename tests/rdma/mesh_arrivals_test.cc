@@ -1,7 +1,12 @@
-// Which channels a mesh lists as those with messages, and what it makes of immediate values and of held back credits.
+// Which channels a mesh lists as those with messages, what it makes of immediate values and of held back credits, and
+// what it does where a complete write may not be in place yet.
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +19,7 @@
 #include "rdma/transport/immediate.h"
 #include "rdma/transport/transport.h"
 #include "tests/rdma/channel_pair.h"
+#include "tests/rdma/hand_clock.h"
 #include "tests/rdma/meshes.h"
 
 namespace glaive::rdma {
@@ -71,11 +77,13 @@ class WrappingFabric final : public Fabric {
                                                            const TransportOptions& options) override {
     absl::StatusOr<std::unique_ptr<Transport>> wrapped = rdma::MakeTransport(kind, options);
     if (!wrapped.ok()) return wrapped.status();
+    relaxed_ordering.push_back(options.relaxed_ordering);
     return std::make_unique<Wrapping>(*std::move(wrapped), rule);
   }
   absl::StatusOr<PageRegion> MapSegments(std::size_t size_bytes) override { return PageRegion::Map(size_bytes); }
 
   Rule rule{};
+  std::vector<bool> relaxed_ordering;  // by transport: whether it was asked for
 };
 
 TEST(MeshArrivals, RefusesImmediateValuesThatNameNoChannel) {
@@ -240,6 +248,135 @@ TEST(MeshArrivals, PollReturnsCreditsThatFoundTheSendQueueFull) {
   ASSERT_TRUE(meshes[0].Poll().ok());
   ASSERT_TRUE(meshes[1].Poll().ok());
   EXPECT_EQ(meshes[1].sender(ExecutorId{0}).consumed(), options.channel.credits);
+}
+
+struct PolledMemory {
+  bool completion_frees_memory = true;
+  std::vector<std::span<std::byte>> exposed{};  // by executor, where each has one transport
+};
+
+// Shared memory whose messages are polled, as with --arrival=poll.
+class PolledTransport final : public MadeUpTransport {
+ public:
+  PolledTransport(std::unique_ptr<Transport> shm, PolledMemory& memory)
+      : MadeUpTransport(std::move(shm)), memory_(&memory) {}
+
+  Arrival arrival() const override { return Arrival::kChecksum; }
+  bool CompletionFreesMemory() const override { return memory_->completion_frees_memory; }
+  absl::StatusOr<ExposedRegion> Expose(std::size_t size_bytes) override {
+    absl::StatusOr<ExposedRegion> exposed = shm().Expose(size_bytes);
+    if (exposed.ok()) memory_->exposed.push_back(exposed->memory);
+    return exposed;
+  }
+
+ private:
+  PolledMemory* memory_;
+};
+
+using PolledFabric = WrappingFabric<PolledTransport, PolledMemory>;
+
+bool LiesIn(std::span<const std::byte> payload, std::span<const std::byte> memory) {
+  return payload.data() >= memory.data() && payload.data() + payload.size() <= memory.data() + memory.size();
+}
+
+// Sends so many messages from executor 1 to executor 0, which receives them. Where their payloads lay.
+std::vector<std::span<const std::byte>> SendPolled(Meshes& meshes, std::uint32_t messages) {
+  std::vector<std::span<const std::byte>> payloads;
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    EXPECT_TRUE(SendPattern(meshes[1].segments(), meshes[1].sender(ExecutorId{0}), 8));
+    EXPECT_TRUE(meshes[0].Poll().ok());
+    EXPECT_EQ(meshes[0].arrivals(), 1U);
+    ChannelReceiver& receiver = meshes[0].NextArrival();
+    const Message message = receiver.TryReceive().value().value();
+    EXPECT_TRUE(HasPattern(message.payload, message.number));
+    payloads.push_back(message.payload);
+    receiver.Release();
+    EXPECT_TRUE(meshes[1].Poll().ok());
+  }
+  return payloads;
+}
+
+struct PolledCase {
+  bool relaxed_ordering = false;
+  bool completion_frees_memory = true;
+  bool is_late() const { return relaxed_ordering || !completion_frees_memory; }
+};
+constexpr PolledCase kPolledCases[] = {{}, {.relaxed_ordering = true}, {.completion_frees_memory = false}};
+
+TEST(MeshArrivals, ReadsACopyOfAPolledMessageWhereACompleteWriteMayNotBeInPlace) {
+  for (const PolledCase& each : kPolledCases) {
+    PolledFabric fabric;
+    fabric.rule.completion_frees_memory = each.completion_frees_memory;
+    MeshOptions options = MeshOf(1, 2);
+    options.fabric = &fabric;
+    options.relaxed_ordering = each.relaxed_ordering;
+    Meshes meshes(options, 8);
+    meshes.Connect();
+    EXPECT_THAT(fabric.relaxed_ordering, ::testing::ElementsAre(each.relaxed_ordering, each.relaxed_ordering));
+    for (const MeshDescriptor& descriptor : meshes.descriptors()) {
+      EXPECT_EQ(descriptor.exposures[0].may_be_late, each.is_late());
+    }
+    for (const std::span<const std::byte> payload : SendPolled(meshes, 1)) {
+      EXPECT_EQ(LiesIn(payload, fabric.rule.exposed[0]), !each.is_late());
+    }
+  }
+}
+
+TEST(MeshArrivals, PassesOverAnOlderCountOfCreditsWhereACompleteWriteMayNotBeInPlace) {
+  for (const PolledCase& each : kPolledCases) {
+    PolledFabric fabric;
+    fabric.rule.completion_frees_memory = each.completion_frees_memory;
+    MeshOptions options = MeshOf(1, 2);
+    options.fabric = &fabric;
+    options.relaxed_ordering = each.relaxed_ordering;
+    Meshes meshes(options, 8);
+    meshes.Connect();
+    SendPolled(meshes, 2);  // half of the ring, so their credits come back
+    ASSERT_EQ(meshes[1].sender(ExecutorId{0}).consumed(), 2U);
+    constexpr std::uint64_t kOlder = 1;
+    std::memcpy(fabric.rule.exposed[1].data(), &kOlder, sizeof(kOlder));
+    EXPECT_EQ(meshes[1].Poll().ok(), each.is_late());
+  }
+}
+
+// Relaxed ordering is each node's own choice.
+TEST(MeshArrivals, RepeatsCountsOfCreditsToThosePeersAloneWhoseMemoryMayBeLate) {
+  PolledFabric fabric;
+  HandClock clock;
+  MeshOptions options = MeshOf(1, 3);
+  options.fabric = &fabric;
+  options.clock = &clock;
+  Meshes meshes(options, 8);
+  meshes.descriptors()[1].exposures[0].may_be_late = true;
+  meshes.Connect();
+  for (const std::uint32_t peer : {1U, 2U, 1U, 2U}) {
+    ASSERT_TRUE(SendPattern(meshes[peer].segments(), meshes[peer].sender(ExecutorId{0}), 8));
+    ASSERT_TRUE(meshes[0].Poll().ok());
+    ReceiveInTurn(meshes[0]);
+  }
+  const auto writes = [&](std::uint32_t peer) { return meshes[0].receiver(ExecutorId{peer}).counters().credit_writes; };
+  ASSERT_TRUE(meshes[0].Poll().ok());  // takes in the completions
+  EXPECT_EQ(writes(1), 1U);
+  EXPECT_EQ(writes(2), 1U);
+  clock.Advance(absl::Nanoseconds(ChannelReceiver::kFirstRepeatNanos));
+  ASSERT_TRUE(meshes[0].Poll().ok());
+  EXPECT_EQ(writes(1), 2U);
+  EXPECT_EQ(writes(2), 1U);
+}
+
+// A peer would take the second immediate value for 4096 more messages.
+TEST(MeshArrivals, NeverRepeatsAnImmediateValueWhateverAPeerSaysOfItsMemory) {
+  HandClock clock;
+  MeshOptions options = MeshOf(1, 2);
+  options.clock = &clock;
+  Meshes meshes(options, 8);
+  meshes.descriptors()[1].exposures[0].may_be_late = true;
+  meshes.Connect();
+  SendPolled(meshes, 2);
+  clock.Advance(absl::Seconds(1));
+  ASSERT_TRUE(meshes[0].Poll().ok());
+  EXPECT_EQ(meshes[0].receiver(ExecutorId{1}).counters().credit_writes, 1U);
+  EXPECT_TRUE(meshes[1].Poll().ok());
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ TEST(RelaxedOrdering, DoesNotPayElsewhere) {
 
 TEST(RelaxedOrdering, IsARightOfRingsIfItIsAskedFor) {
   constexpr unsigned kWritten = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-  EXPECT_EQ(AccessOfRings(true), kWritten | IBV_ACCESS_RELAXED_ORDERING);
-  EXPECT_EQ(AccessOfRings(false), kWritten);
+  EXPECT_EQ(AccessOfRings({.relaxed_ordering = true}), kWritten | IBV_ACCESS_RELAXED_ORDERING);
+  EXPECT_EQ(AccessOfRings({}), kWritten);
 }
 
 }  // namespace
