@@ -130,6 +130,9 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["late results"] += outcome.late_results > 0 ? 1 : 0;
   states_["torn writes"] += outcome.torn_writes > 0 ? 1 : 0;
   states_["late bytes over received messages"] += scenario.places_late_bytes() ? 1 : 0;
+  states_["older counts of credits over newer ones"] += outcome.overwritten_counts > 0 ? 1 : 0;
+  const bool relaxes_some = scenario.relaxed_nodes > 0 && scenario.relaxed_nodes < scenario.nodes;
+  states_["relaxed ordering on some of the nodes"] += relaxes_some ? 1 : 0;
   states_["immediate values, bytes in any order"] += scenario.immediates == 1 && scenario.any_order == 1 ? 1 : 0;
   states_["waits for the rest of a message"] += outcome.placement_waits > 0 ? 1 : 0;
   states_["immediate values handed on"] += outcome.handed_on > 0 ? 1 : 0;

@@ -1,5 +1,5 @@
 // LateBytes: bytes of a slot's last use that are placed after the slot's next message was received, as an iWARP device
-// may place a segment that was sent again (RFC 5041, section 5).
+// may place a segment that was sent again (RFC 5041, section 5), and a device with PCIe relaxed ordering any write.
 //
 //   slot   | ......... | payload, received |  footer |
 //                           ^^^^^^^^^ overwritten
@@ -7,7 +7,7 @@
 // Only messages that are polled for, and not given back yet, meet this. What is placed is drawn: old bytes are any
 // bytes.
 //
-//   PlaceLateBytes(network, executor);
+//   PlaceLateBytes(network, scenario, executor);
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,13 @@ inline ExecutorId DrawExecutor(Random& random, const Scenario& scenario) {
   return ExecutorId{static_cast<std::uint32_t>(random.Below(static_cast<std::uint64_t>(scenario.executor_count())))};
 }
 
-/// Over all messages that `executor`, which may be null, has received between hosts and not given back.
-inline void PlaceLateBytes(Network& network, engine::Executor* executor) {
+/// Over all messages that `executor`, which may be null, has received between hosts and not given back, if its node's
+/// memory may be late.
+inline void PlaceLateBytes(Network& network, const Scenario& scenario, engine::Executor* executor) {
   if (executor == nullptr) return;
   rdma::ExecutorMesh& mesh = executor->mesh();
   const rdma::MeshOptions& options = mesh.options();
+  if (!scenario.memory_may_be_late(Value(options.NodeOf(executor->id())))) return;
   for (std::uint32_t other = 0; other < options.executor_count; ++other) {
     const ExecutorId peer{other};
     if (peer == executor->id() || options.KindTo(peer) != rdma::TransportKind::kVerbs) continue;

@@ -27,6 +27,7 @@ struct Measures : state::TableCounts {
   std::uint64_t rows_before_the_end = 0;  ///< of the flows
   std::uint64_t late_results = 0;         ///< of a stage, for the next one
   std::uint64_t torn_writes = 0;          ///< of which a part had arrived
+  std::uint64_t overwritten_counts = 0;   ///< of credits, newer ones by older ones
   std::uint64_t credit_stalls = 0;
   std::uint64_t placement_waits = 0;
   std::uint64_t handed_on = 0;

@@ -1,6 +1,8 @@
 #include "tests/sim/network.h"
 
 #include <algorithm>
+#include <cstring>
+#include <ranges>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +12,15 @@
 namespace glaive::sim {
 
 using rdma::WriteRequest;
+
+namespace {
+
+/// How many counts of credits are late where they may be.
+constexpr double kLateCounts = 1.0 / 4;
+/// How often a late one is placed right behind a newer one, which nobody has seen then.
+constexpr double kUnseenCounts = 1.0 / 2;
+
+}  // namespace
 
 Network::Network(const NetworkOptions& options, const VirtualTime& time, Random random, NetworkObserver& observer)
     : options_(options), time_(&time), random_(random), observer_(&observer) {}
@@ -29,6 +40,13 @@ std::int64_t Network::HeldUntil(NodeId a, NodeId b) const {
 }
 
 bool Network::Deliver() {
+  const std::int64_t now_ns = time_->now_ns();
+  const auto late = std::ranges::find_if(late_counts_, [&](const Count& each) { return each.due_ns <= now_ns; });
+  if (late != late_counts_.end()) {
+    Place(*late);
+    late_counts_.erase(late);
+    return true;
+  }
   std::vector<SimQueuePair*> due;
   for (SimQueuePair* each : queue_pairs_) {
     if (each->under_way.empty() || each->under_way.front().due_ns > time_->now_ns()) continue;
@@ -54,9 +72,44 @@ void Network::DeliverPiece(SimQueuePair& queue_pair) {
     queue_pair.Break();
     return;
   }
-  queue_pair.PlacePieces(write);
+  if (MayBeLate(request)) {
+    Count count{.key = request.remote.key,
+                .address = address,
+                .due_ns = time_->now_ns() + random_.Between(1, options_.latest_count_ns)};
+    std::memcpy(&count.count, write.data(), sizeof(count.count));
+    write.arrived = request.length;
+    TakeCount(count);
+  } else {
+    queue_pair.PlacePieces(write);
+  }
   observer_->OnArrival(queue_pair.owner->node(), queue_pair.peer, write.arrived, request.length);
   CompleteArrived(queue_pair);
+}
+
+// Whether it is a count of credits, for memory in which a complete write may not be in place yet.
+bool Network::MayBeLate(const WriteRequest& request) const {
+  const bool is_count = request.inline_payload && request.length == sizeof(Count::count);
+  return options_.latest_count_ns > 0 && is_count && regions_.at(request.remote.key).owner->may_be_late();
+}
+
+void Network::TakeCount(const Count& count) {
+  if (random_.Chance(kLateCounts)) {
+    late_counts_.push_back(count);
+    return;
+  }
+  Place(count);
+  if (!random_.Chance(kUnseenCounts)) return;
+  const auto is_of_same_word = [&](const Count& late) { return late.address == count.address; };
+  std::ranges::for_each(late_counts_ | std::views::filter(is_of_same_word), [this](const Count& late) { Place(late); });
+  std::erase_if(late_counts_, is_of_same_word);
+}
+
+void Network::Place(const Count& count) {
+  auto* const there = reinterpret_cast<std::byte*>(count.address);
+  std::uint64_t before = 0;
+  std::memcpy(&before, there, sizeof(before));
+  overwritten_counts_ += before > count.count ? 1 : 0;
+  std::memcpy(there, &count.count, sizeof(count.count));
 }
 
 // In order, and each when all before it have arrived. There may be none: the observer may have ended a node.
@@ -110,6 +163,7 @@ void Network::PlaceLate(ExecutorId receiver, std::size_t offset, std::size_t len
 
 std::int64_t Network::NextDueNs() const {
   std::int64_t due_ns = kNever;
+  for (const Count& late : late_counts_) due_ns = std::min(due_ns, late.due_ns);
   for (const SimQueuePair* each : queue_pairs_) {
     if (!IsDead(each->owner->node())) due_ns = std::min(due_ns, each->NextDueNs());
   }
@@ -139,6 +193,7 @@ void Network::Hold(NodeId a, NodeId b, std::int64_t until_ns) {
 void Network::Remove(SimTransport& transport) {
   std::erase_if(regions_, [&](const auto& each) { return each.second.owner == &transport; });
   std::erase_if(queue_pairs_, [&](const SimQueuePair* each) { return each->owner == &transport; });
+  std::erase_if(late_counts_, [&](const Count& late) { return !regions_.contains(late.key); });
   if (!silent_.contains(transport.node())) {
     for (SimQueuePair* each : queue_pairs_) {
       if (each->peer_transport == transport.number()) each->Break();

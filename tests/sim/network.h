@@ -3,7 +3,9 @@
 // Its writes do all that the verbs specification and real devices allow. Messages of a queue pair are in order, and
 // those of several are not. The source's memory is read when a write is delivered, not when it is posted. A write
 // arrives in pieces: in the order of addresses, or with `any_order` in any order, mixed with those of later writes.
-// Completions come later, and free places of the send queue with them. An immediate value arrives when all bytes of its
+// Completions come later, and free places of the send queue with them. Where a complete write may not be in place yet
+// (over iWARP, and for memory with relaxed ordering), counts of credits may be placed late, and older ones after newer
+// ones, as long as each is in place in time (`latest_count_ns`). An immediate value arrives when all bytes of its
 // write and of those before it are in place. Memory is checked as a NIC checks it: a write goes where its key says, or
 // the run is wrong.
 //
@@ -41,6 +43,7 @@ struct NetworkOptions {
   bool any_order = false;        ///< of the bytes that a queue pair places
   bool signaling_is_free = false;
   bool completion_frees_memory = true;  ///< else a write is complete before it has arrived
+  std::int64_t latest_count_ns = 0;     ///< that a count of credits takes to its place once it has arrived; 0: none
   double full_queue = 0;                ///< how often a post finds the queue full
   std::int64_t retries_ns = 0;          ///< after which a write that nobody answers breaks its queue pair
 };
@@ -85,6 +88,9 @@ class Network {
   /// hosts.
   void PlaceLate(ExecutorId receiver, std::size_t offset, std::size_t length);
 
+  /// Counts of credits that were placed over newer ones.
+  std::uint64_t overwritten_counts() const { return overwritten_counts_; }
+
   /// The node's process is gone: nothing of it moves any more. `quietly`: nor does anybody hear of it before the
   /// retries of writes to it are exceeded.
   void Kill(NodeId node, bool quietly);
@@ -102,6 +108,17 @@ class Network {
     std::span<std::byte> memory;
   };
 
+  /// A count of credits that has arrived, and the latest time at which it is placed.
+  struct Count {
+    std::uint32_t key = 0;
+    std::uint64_t address = 0;
+    std::uint64_t count = 0;
+    std::int64_t due_ns = 0;
+  };
+
+  bool MayBeLate(const rdma::WriteRequest& request) const;
+  void TakeCount(const Count& count);
+  void Place(const Count& count);
   void DeliverPiece(SimQueuePair& queue_pair);
   void CompleteArrived(SimQueuePair& queue_pair);
   void Remove(SimTransport& transport);
@@ -123,6 +140,8 @@ class Network {
   std::map<std::pair<NodeId, NodeId>, std::int64_t> held_;
   std::set<std::pair<NodeId, NodeId>> broken_;
   std::vector<SimQueuePair*> queue_pairs_;  // in the order of their making
+  std::vector<Count> late_counts_;          // in the order of their arrival
+  std::uint64_t overwritten_counts_ = 0;
 };
 
 }  // namespace glaive::sim

@@ -36,13 +36,14 @@ class NetworkTest : public ::testing::Test, public NetworkObserver {
   void OnViolation(const std::string& what) override { violations_.push_back(what); }
 
   // Two nodes, connected.
-  void Connect(const NetworkOptions& options, std::uint32_t queue_depth = 16) {
+  void Connect(const NetworkOptions& options, std::uint32_t queue_depth = 16, bool relaxed_ordering = false) {
     ends_ = {};  // they use the network before
     network_ = std::make_unique<Network>(options, time_, Random(7, Purpose::kNetwork), *this);
     for (std::uint32_t node = 0; node < 2; ++node) {
       End& end = ends_[node];
-      end.transport = network_->MakeTransport(rdma::TransportKind::kVerbs,
-                                              {.executor = ExecutorId{node}, .queue_depth = queue_depth}, {});
+      end.transport = network_->MakeTransport(
+          rdma::TransportKind::kVerbs,
+          {.executor = ExecutorId{node}, .queue_depth = queue_depth, .relaxed_ordering = relaxed_ordering}, {});
       end.exposed = *end.transport->Expose(kRegionBytes);
       ASSERT_TRUE(end.transport->Register(source_).ok());
     }
@@ -65,6 +66,35 @@ class NetworkTest : public ::testing::Test, public NetworkObserver {
                                                            .signaled = signaled});
     ends_[0].transport->Flush();
     return posted;
+  }
+  bool PostCount(std::uint64_t count) {
+    const bool posted = ends_[0].queue_pair->TryPostWrite({.local = reinterpret_cast<const std::byte*>(&count),
+                                                           .length = sizeof(count),
+                                                           .remote = ends_[0].remote,
+                                                           .wr_id = count,
+                                                           .signaled = true,
+                                                           .inline_payload = true});
+    ends_[0].transport->Flush();
+    return posted;
+  }
+  // As the other end sees it.
+  std::uint64_t Count() const {
+    std::uint64_t count = 0;
+    std::memcpy(&count, ends_[1].exposed.memory.data(), sizeof(count));
+    return count;
+  }
+  // How often one of so many counts was less than the one that was seen before it.
+  int CountsThatGoBack(std::uint64_t counts) {
+    int back = 0;
+    std::uint64_t last = 0;
+    for (std::uint64_t count = 1; count <= counts; ++count) {
+      EXPECT_TRUE(PostCount(count));
+      DeliverAll();
+      EXPECT_THAT(Completed(), ElementsAre(count)) << "whether it is in place or not";
+      back += Count() < last ? 1 : 0;
+      last = Count();
+    }
+    return back;
   }
   void DeliverAll() {
     time_.Advance(1'000'000);
@@ -141,6 +171,25 @@ TEST_F(NetworkTest, PlacesBytesThatChangeNothingLastInAnyOrder) {
     seen_before_complete += is_seen ? 1 : 0;
   }
   EXPECT_GT(seen_before_complete, 15);
+}
+
+TEST_F(NetworkTest, PlacesOlderCountsLastWhereACompleteWriteMayNotBeInPlace) {
+  constexpr std::int64_t kLatestNs = 5'000'000;
+  for (const bool frees_memory : {false, true}) {
+    Connect({.latency_ns = 100, .completion_frees_memory = frees_memory, .latest_count_ns = kLatestNs},
+            /*queue_depth=*/16, /*relaxed_ordering=*/frees_memory);
+    EXPECT_GT(CountsThatGoBack(200), 0);
+    EXPECT_GT(network_->overwritten_counts(), 10U) << "also those that nobody saw in between";
+    time_.Advance(kLatestNs);
+    DeliverAll();
+    EXPECT_GT(Count(), 195U) << "counts come every two milliseconds, and are late for five at most";
+  }
+}
+
+TEST_F(NetworkTest, PlacesCountsInOrderElsewhere) {
+  Connect({.latency_ns = 100, .latest_count_ns = 5'000'000});
+  EXPECT_EQ(CountsThatGoBack(200), 0);
+  EXPECT_EQ(network_->overwritten_counts(), 0U);
 }
 
 TEST_F(NetworkTest, CompletesWhatIsSignaledInOrderAndFreesPlacesWithIt) {

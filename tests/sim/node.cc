@@ -258,6 +258,7 @@ void SimNode::Sleep(absl::Duration time) {
 void SimNode::Equip(engine::ExecutorConfig& config) {
   const std::size_t index = Value(config.mesh.self) % policies_.size();
   config.mesh.fabric = this;
+  config.mesh.relaxed_ordering = Value(id_) < world_.scenario->relaxed_nodes;
   config.scheduler = {.pick_policy = policies_[index].get(), .observer = observers_[index].get()};
   config.delta_observer = observers_[index].get();
   config.rows_per_turn = static_cast<std::size_t>(world_.scenario->rows_per_turn);

@@ -206,6 +206,8 @@ std::vector<Knob> Knobs() {
                              {"one-host", &Scenario::one_host, 1, 0, 1},
                              {"full-queue-percent", &Scenario::full_queue_percent, 0, 0, 90},
                              {"late-reads", &Scenario::late_reads, 0, 0, 1},
+                             {"relaxed-nodes", &Scenario::relaxed_nodes, 0, 0, 16},
+                             {"late-credits", &Scenario::late_credits, 0, 0, 1},
                              {"free-signals", &Scenario::free_signals, 1, 0, 1},
                              {"immediates", &Scenario::immediates, 0, 0, 1},
                              {"any-order", &Scenario::any_order, 0, 0, 1},
@@ -323,6 +325,10 @@ void Scenario::Fit() {
   if (has_fault(FaultKind::kShortStall) || has_fault(FaultKind::kShortPartition) || sink_busy_us > 0) silent = 0;
   if (one_host == 1 || nodes == 1) immediates = 0;  // no verbs
   if (late_reads == 1) immediates = 0;              // iWARP, as soft-iWARP does it
+  const bool polls = one_host == 0 && nodes > 1 && immediates == 0;
+  relaxed_nodes = polls ? std::min(relaxed_nodes, nodes) : 0;
+  if (!polls || !memory_may_be_late(0)) late_credits = 0;
+  if (late_credits == 1) silent = 0;  // senders stand still until a count is repeated
   // A slot of many pieces, most of which come late, needs so many deliveries that epochs would last for seconds.
   if (any_order == 1 && piece_bytes < 64) delivery_percent = std::max<std::int64_t>(delivery_percent, 50);
   if (file_sources == 1) silent = silent_source = skips = 0;  // a file is never silent
@@ -416,6 +422,8 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   scenario.first_ending = OneOf<3>(random, {0, 1, 2});
   scenario.sink_busy_us = OneOf<4>(random, {0, 0, 50, 5'000});
   scenario.busy_executor = random.Between(0, 2 * scenario.executor_count() - 1);  // in half of the scenarios all
+  scenario.relaxed_nodes = random.Chance(0.3) ? random.Between(1, 4) : 0;
+  scenario.late_credits = OneOf<2>(random, {0, 1});
   scenario.Fit();
   return scenario;
 }

@@ -91,6 +91,8 @@ struct Scenario {
   std::int64_t any_order = 0;           ///< 1: bytes are placed in any order; see also places_late_bytes
   std::int64_t free_signals = 0;        ///< 1: a signaled write costs nothing
   std::int64_t late_reads = 0;          ///< 1: a completed write's memory is still read, as over iWARP
+  std::int64_t relaxed_nodes = 0;       ///< the first ones, that have relaxed ordering
+  std::int64_t late_credits = 0;        ///< 1: where a complete write may be late, older counts may come last
   std::int64_t full_queue_percent = 0;  ///< of posts that find the queue full
   std::int64_t skew_ms = 0;             ///< of clocks between hosts
 
@@ -122,8 +124,10 @@ struct Scenario {
     return executor == busy_executor || busy_executor >= executor_count() ? sink_busy_us * 1'000 : 0;
   }
   std::int64_t idle_timeout_ns() const { return idle_timeout_ms * 1'000'000; }
-  /// Whether bytes of a slot's last use come after its next message was received, as over iWARP.
-  bool places_late_bytes() const { return late_reads == 1 && any_order == 1; }
+  /// Whether a complete write may not be in the memory of a node yet, as over iWARP and with relaxed ordering.
+  bool memory_may_be_late(std::int64_t node) const { return late_reads == 1 || node < relaxed_nodes; }
+  /// Whether bytes of a slot's last use come after its next message was received, in memory of that kind.
+  bool places_late_bytes() const { return any_order == 1 && memory_may_be_late(0); }
   std::int64_t executor_count() const { return nodes * executors; }
   state::StateThresholds thresholds() const;
 
@@ -157,6 +161,8 @@ Input MakeInput(const Scenario& scenario, std::int64_t sources, bool may_be_sile
 
 /// Virtual times that every simulated run uses; the verdict and the network count with them.
 inline constexpr std::int64_t kPeerTimeoutNs = 500'000'000;
+/// That a count of credits takes to its place at most, where it may be late: longer than until its first repeat.
+inline constexpr std::int64_t kLatestCountNs = 20'000'000;
 /// After which a reliable connection gives up an unanswered write.
 inline constexpr std::int64_t kRetriesNs = 300'000'000;
 

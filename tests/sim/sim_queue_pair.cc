@@ -93,8 +93,8 @@ SimQueuePair::Write& SimQueuePair::DrawWrite() {
 }
 
 // Some of the pieces that lie between boundaries at the other end: the next ones, or with any order ones from a drawn
-// one on. With any order, pieces that equal the bytes that lie there are mostly left for later: no checksum misses
-// them, so they show whether a slot or a segment is used again before its write is complete.
+// one on. With any order, pieces of messages that equal the bytes that lie there are mostly left for later: no checksum
+// misses them, so they show whether a slot or a segment is used again before its write is complete.
 void SimQueuePair::PlacePieces(Write& write) {
   const WriteRequest& request = write.request;
   if (request.length == 0) return;
@@ -114,7 +114,8 @@ void SimQueuePair::PlacePieces(Write& write) {
     const std::uint64_t from = std::max(begin, (begin / piece_bytes + piece) * piece_bytes);
     const std::uint64_t to = std::min(end, (begin / piece_bytes + piece + 1) * piece_bytes);
     auto* const there = reinterpret_cast<std::byte*>(request.remote.address + from);
-    const bool changes_nothing = std::memcmp(there, write.data() + (from - begin), to - from) == 0;
+    const bool is_same = std::memcmp(there, write.data() + (from - begin), to - from) == 0;
+    const bool changes_nothing = is_same && !request.inline_payload;
     if (changes_nothing && in_any_order && !(rest_is_due && network->random_.Chance(kUnseenPieces))) continue;
     write.has_only_rest = write.has_only_rest && changes_nothing;
     std::memcpy(there, write.data() + (from - begin), to - from);

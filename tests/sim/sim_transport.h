@@ -98,6 +98,7 @@ class SimTransport final : public rdma::Transport {
         queue_depth_(options.queue_depth),
         receives_(options.receives),
         node_arrivals_(options.node_arrivals),
+        relaxed_ordering_(options.relaxed_ordering),
         refusals_(refusals) {
     if (kind_ == rdma::TransportKind::kVerbs && arrival_ == rdma::Arrival::kImmediate) {
       const absl::Status opened = node_arrivals_->Open(executor_, receives_);
@@ -228,6 +229,8 @@ class SimTransport final : public rdma::Transport {
 
   ExecutorId executor() const { return executor_; }
   NodeId node() const { return node_; }
+  /// Whether a complete write may not be in the memory yet that it exposes.
+  bool may_be_late() const { return !CompletionFreesMemory() || relaxed_ordering_; }
   bool places_in_any_order() const { return network_->options_.any_order; }
   std::uint64_t number() const { return number_; }
   std::uint32_t queue_depth() const { return queue_depth_; }
@@ -265,6 +268,7 @@ class SimTransport final : public rdma::Transport {
   std::uint32_t queue_depth_;
   std::uint32_t receives_;
   std::shared_ptr<rdma::NodeArrivals> node_arrivals_;
+  bool relaxed_ordering_;
   Refusals refusals_;
   std::vector<rdma::PageRegion> exposed_;
   std::vector<std::span<std::byte>> registered_;

@@ -35,9 +35,10 @@ NetworkOptions OptionsOf(const Scenario& scenario) {
           .jitter_ns = scenario.jitter_us * 1'000,
           .completion_ns = scenario.completion_us * 1'000,
           .piece_bytes = static_cast<std::size_t>(scenario.piece_bytes),
-          .any_order = scenario.any_order == 1 && !scenario.places_late_bytes(),
+          .any_order = scenario.any_order == 1 && scenario.late_reads == 0,
           .signaling_is_free = scenario.free_signals == 1,
           .completion_frees_memory = scenario.late_reads == 0,
+          .latest_count_ns = scenario.late_credits == 1 ? kLatestCountNs : 0,
           .full_queue = static_cast<double>(scenario.full_queue_percent) / 100,
           .retries_ns = kRetriesNs};
 }
@@ -127,7 +128,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
     handed_on_ = 0;
     Pass(random_.Between(5, 200));
     if (random_.Below(200) < static_cast<std::uint64_t>(scenario_.delivery_percent)) network_.Deliver();
-    if (scenario_.places_late_bytes()) PlaceLateBytes(network_, Find(DrawExecutor(random_, scenario_)));
+    if (scenario_.places_late_bytes()) PlaceLateBytes(network_, scenario_, Find(DrawExecutor(random_, scenario_)));
   }
 
   void Pass(std::int64_t ns) { time_.Advance(ns); }
@@ -346,6 +347,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
   void Conclude() {
     outcome_.fingerprint = trace_.fingerprint();
     outcome_.virtual_ns = time_.now_ns();
+    outcome_.overwritten_counts = network_.overwritten_counts();
     std::uint64_t delta_entries = 0;
     std::uint64_t merges = 0;
     for (const auto& node : nodes_) {
