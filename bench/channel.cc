@@ -49,6 +49,7 @@
 #include "bench/common/fork.h"
 #include "bench/common/meeting.h"
 #include "bench/common/or_die.h"
+#include "bench/common/ordering.h"
 #include "engine/cluster/standard_streams.h"
 #include "engine/flags/tool_flags.h"
 #include "rdma/base/exhaustion.h"
@@ -69,6 +70,7 @@ constexpr absl::Duration kLeaveGrace = absl::Seconds(5);
 struct Settings {
   std::string transport;  // empty: all
   std::string arrival;    // over verbs; empty: both
+  std::string relaxed_ordering = "auto";
   rdma::DeviceChoice device;
   std::vector<std::uint32_t> slots;
   std::vector<std::uint32_t> credits;
@@ -91,6 +93,7 @@ Settings ParseSettings(int& argc, char** argv) {
       ->check(CLI::IsMember({"shm", "local", "verbs"}));
   flags.add_option("--arrival", settings.arrival, "over verbs: imm or poll; none: both")
       ->check(CLI::IsMember({"imm", "poll"}));
+  AddOrderingFlag(flags, settings.relaxed_ordering);
   flags.add_option("--device", settings.device.device, "the RDMA device");
   flags.add_option("--bind", settings.device.address, "the RDMA device's address");
   flags.add_option("--slots", settings.slots, "slot sizes in bytes, with commas")->delimiter(',');
@@ -281,6 +284,7 @@ void Register(Bench& bench, TransportKind kind, rdma::Arrival arrival) {
                        .segments = settings.segments == 0 ? segments : settings.segments,
                        .signal_interval = settings.signal_interval,
                        .arrival = arrival,
+                       .relaxed_ordering = settings.relaxed_ordering,
                        .inline_bytes = settings.inline_bytes,
                        .read_payload = settings.read_payload};
   };
@@ -298,15 +302,15 @@ void Register(Bench& bench, TransportKind kind, rdma::Arrival arrival) {
 enum DeviceState { kNoDevice = 1, kPollOnly = 2, kBothArrivals = 3 };
 
 // How messages can arrive over verbs. Asked in a child: see ConsumerHost.
-DeviceState LookUpDevice(const rdma::DeviceChoice& choice) {
+DeviceState LookUpDevice(const Settings& settings) {
   const pid_t pid = OrDie(ForkWithParent());
   if (pid == 0) {
-    const auto device = rdma::VerbsDevice::Open(choice);
+    const auto device = rdma::VerbsDevice::Open(settings.device);
     if (!device.ok()) {
       std::cerr << "no cases over verbs: " << device.status().message() << "\n";
       _exit(kNoDevice);
     }
-    std::cerr << "verbs: " << (*device)->info().Describe() << "\n";
+    std::cerr << "verbs: " << DescribeOrdering(settings.relaxed_ordering, (*device)->info()) << "\n";
     _exit((*device)->info().has_immediates() ? kBothArrivals : kPollOnly);
   }
   int status = 0;
@@ -315,7 +319,7 @@ DeviceState LookUpDevice(const rdma::DeviceChoice& choice) {
 }
 
 std::vector<rdma::Arrival> ArrivalsOf(const Settings& settings) {
-  const DeviceState state = LookUpDevice(settings.device);
+  const DeviceState state = LookUpDevice(settings);
   std::vector<rdma::Arrival> arrivals;
   for (const rdma::Arrival arrival : {rdma::Arrival::kImmediate, rdma::Arrival::kChecksum}) {
     const bool is_wanted = settings.arrival.empty() || settings.arrival == rdma::Name(arrival);
@@ -330,6 +334,7 @@ std::map<std::string, std::string> SharedSettings(const Settings& settings,
                                                   const std::vector<rdma::Arrival>& arrivals) {
   return {{"arrival",
            absl::StrJoin(arrivals, ",", [](std::string* out, rdma::Arrival each) { out->append(rdma::Name(each)); })},
+          {"relaxed-ordering", settings.relaxed_ordering},
           {"slots", absl::StrJoin(settings.slots, ",")},
           {"credits", absl::StrJoin(settings.credits, ",")},
           {"channels", absl::StrJoin(settings.channels, ",")},

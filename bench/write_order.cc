@@ -38,12 +38,14 @@
 #include "bench/common/await_all_ends.h"
 #include "bench/common/device_counters.h"
 #include "bench/common/meeting.h"
+#include "bench/common/ordering.h"
 #include "bench/write_order/order_failure.h"
 #include "bench/write_order/order_link.h"
 #include "bench/write_order/order_run.h"
 #include "engine/cluster/standard_streams.h"
 #include "engine/flags/tool_flags.h"
 #include "rdma/base/exhaustion.h"
+#include "rdma/bootstrap/run_key.h"
 #include "rdma/memory/page_region.h"
 #include "rdma/verbs/verbs_device.h"
 
@@ -58,6 +60,7 @@ constexpr absl::Duration kLeaveGrace = absl::Seconds(5);
 
 struct Settings {
   rdma::DeviceChoice device;
+  std::string relaxed_ordering = "auto";
   double seconds = 5;
   std::uint32_t queue_pairs = 1;  // of each writer
   bool self_test = false;
@@ -99,10 +102,11 @@ class End {
     if (!reads) OrFail(plane.AllGather("device", ""));  // one complaint about the device is enough
     device_ = OrFail(VerbsDevice::Open(settings.device));
     if (reads) OrFail(plane.AllGather("device", ""));
+    const bool relaxes = RelaxesOrdering(settings.relaxed_ordering, device_->info());
     std::string mine;
     for (std::uint32_t link = first; link < first + count; ++link) {
       const OrderLink::Side side = reads ? OrderLink::Side::kReader : OrderLink::Side::kWriter;
-      links_.push_back(std::make_unique<OrderLink>(side, link + 1, device_));
+      links_.push_back(std::make_unique<OrderLink>(side, rdma::PartKey(plane.run_key(), link), relaxes, device_));
       absl::StrAppend(&mine, links_.back()->Describe(), "\n");
     }
     Connect(OrFail(plane.AllGather("links", mine)), first);
@@ -195,10 +199,11 @@ int ReadAllSizes(const Settings& settings, ControlPlane& plane, End& end) {
 
 int Run(const Settings& settings) {
   const SelfTestMemory memory = MapSelfTest(settings);
-  const Meeting meeting =
-      OrFail(Meet("write_order", settings.ends,
-                  {{"seconds", absl::StrCat(settings.seconds)}, {"queue-pairs", absl::StrCat(settings.queue_pairs)}},
-                  kOrderFailed));
+  const Meeting meeting = OrFail(Meet("write_order", settings.ends,
+                                      {{"seconds", absl::StrCat(settings.seconds)},
+                                       {"queue-pairs", absl::StrCat(settings.queue_pairs)},
+                                       {"relaxed-ordering", settings.relaxed_ordering}},
+                                      kOrderFailed));
   ControlPlane& plane = *meeting.plane;
   End end(settings, plane, memory);
   int exit_code = 0;
@@ -219,6 +224,7 @@ int Main(int argc, char** argv) {
   CLI::App flags("Whether RDMA places a WRITE in address order");
   flags.add_option("--device", settings.device.device, "default: GLAIVE_TEST_DEVICE, else the first");
   flags.add_option("--bind", settings.device.address, "the device's address");
+  AddOrderingFlag(flags, settings.relaxed_ordering);
   flags.add_option("--seconds", settings.seconds, "for all sizes together")->check(CLI::Range(1e-3, 1e6));
   flags.add_option("--queue-pairs", settings.queue_pairs, "of each writer, side by side")
       ->check(CLI::Range(std::uint32_t{1}, kMaxQueuePairs));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 
 #include "bench/common/or_die.h"
+#include "bench/common/ordering.h"
 #include "rdma/transport/node_arrivals.h"
 
 namespace glaive::bench {
@@ -20,7 +21,8 @@ using rdma::TransportKind;
 
 }  // namespace
 
-Meshes PrepareMeshes(const ChannelCase& shape, ExecutorId self, std::shared_ptr<rdma::VerbsDevice> device) {
+Meshes PrepareMeshes(const ChannelCase& shape, ExecutorId self, const rdma::RunKey& run_key,
+                     std::shared_ptr<rdma::VerbsDevice> device) {
   MeshOptions options;
   options.self = self;
   options.executors_per_node = shape.kind == TransportKind::kLocal ? 2 : 1;
@@ -31,10 +33,11 @@ Meshes PrepareMeshes(const ChannelCase& shape, ExecutorId self, std::shared_ptr<
   options.channel.signal_interval = shape.signal_interval;
   options.arrival = shape.arrival;
   options.inline_bytes = shape.inline_bytes;
+  options.relaxed_ordering = device != nullptr && RelaxesOrdering(shape.relaxed_ordering, device->info());
   options.device = std::move(device);
   Meshes meshes;
   for (std::uint32_t channel = 0; channel < shape.channels; ++channel) {
-    options.run_key = {static_cast<std::uint8_t>(channel + 1)};
+    options.run_key = rdma::PartKey(run_key, channel);
     options.node_arrivals = std::make_shared<rdma::NodeArrivals>(options.executors_per_node);
     meshes.push_back(OrDie(ExecutorMesh::Prepare(options, shape.segments)));
   }
@@ -55,6 +58,15 @@ absl::StatusOr<bool> PollMeshes(const Meshes& meshes) {
     all_stand = all_stand && !missing->has_value();
   }
   return all_stand;
+}
+
+absl::Status PollChannels(const Meshes& meshes) {
+  absl::Status status;
+  for (const auto& mesh : meshes) {
+    status.Update(mesh->Poll());
+    mesh->Flush();
+  }
+  return status;
 }
 
 void ConnectMeshes(const ChannelCase& shape, std::span<const std::string> descriptions, Meshes& meshes) {

@@ -12,10 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "bench/common/spin.h"
 #include "rdma/base/ids.h"
+#include "rdma/bootstrap/run_key.h"
 #include "rdma/mesh/executor_mesh.h"
 #include "rdma/verbs/verbs_device.h"
 
@@ -35,6 +37,7 @@ struct ChannelCase {
   std::uint32_t segments = 8;                        ///< a channel's, to send from
   std::uint32_t signal_interval = 0;                 ///< see ChannelOptions
   rdma::Arrival arrival = rdma::Arrival::kChecksum;  ///< over verbs
+  std::string relaxed_ordering = "auto";             ///< over verbs: see bench/common/ordering.h
   std::uint32_t inline_bytes = 0;                    ///< over verbs: see MeshOptions
   bool read_payload = true;                          ///< whether the receiver reads every byte
 
@@ -44,14 +47,19 @@ struct ChannelCase {
 /// One end's, by channel.
 using Meshes = std::vector<std::unique_ptr<rdma::ExecutorMesh>>;
 
-/// The meshes of an end, which are not connected yet. `device` for verbs.
-Meshes PrepareMeshes(const ChannelCase& shape, ExecutorId self, std::shared_ptr<rdma::VerbsDevice> device);
+/// The meshes of an end, which are not connected yet. Each has a key of its own, which follows from `run_key`. `device`
+/// for verbs.
+Meshes PrepareMeshes(const ChannelCase& shape, ExecutorId self, const rdma::RunKey& run_key,
+                     std::shared_ptr<rdma::VerbsDevice> device);
 
 /// The descriptors of an end's meshes, a line each.
 std::string DescribeMeshes(const Meshes& meshes);
 
 /// Whether all connections of an end stand.
 absl::StatusOr<bool> PollMeshes(const Meshes& meshes);
+
+/// For an end that waits for other things, while its peers may still wait for credits.
+absl::Status PollChannels(const Meshes& meshes);
 
 /// Connects an end to all others; `descriptions` are of DescribeMeshes, by executor. Waits until its connections stand:
 /// over verbs those of other ends may still come about (bench/common/await_all_ends.h).

@@ -68,7 +68,7 @@ class Consumer {
 }  // namespace
 
 Meshes PublishMeshes(const CopySetup& setup, ExecutorId self) {
-  Meshes meshes = PrepareMeshes(setup.shape, self, nullptr);
+  Meshes meshes = PrepareMeshes(setup.shape, self, rdma::RunKey{}, nullptr);
   auto& place = setup.control->descriptions[Value(self)];
   const std::string text = DescribeMeshes(meshes);
   GLAIVE_CHECK(text.size() < place.size(), "descriptions of ", text.size(), " bytes");

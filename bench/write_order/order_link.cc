@@ -24,12 +24,14 @@ constexpr ExecutorId kWriterExecutor{1};
 
 }  // namespace
 
-OrderLink::OrderLink(Side side, std::uint64_t token, std::shared_ptr<rdma::VerbsDevice> device)
+OrderLink::OrderLink(Side side, const rdma::RunKey& key, bool relaxed_ordering,
+                     std::shared_ptr<rdma::VerbsDevice> device)
     : side_(side),
       transport_(OrFail(rdma::MakeTransport(TransportKind::kVerbs,
                                             {.executor = side == Side::kReader ? kReaderExecutor : kWriterExecutor,
                                              .queue_depth = 8 * kOrderSlots,
-                                             .run_key = {static_cast<std::uint8_t>(token)},
+                                             .run_key = key,
+                                             .relaxed_ordering = relaxed_ordering,
                                              .device = std::move(device)}))) {
   const rdma::ExposedRegion exposed =
       OrFail(transport_->Expose(kOrderWordBytes + (side == Side::kReader ? kOrderRingBytes : 0)));

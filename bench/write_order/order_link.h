@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 
 #include "bench/write_order/order_check.h"
+#include "rdma/bootstrap/run_key.h"
 #include "rdma/transport/transport.h"
 #include "rdma/verbs/verbs_device.h"
 
@@ -37,8 +38,9 @@ class OrderLink {
  public:
   enum class Side : std::uint8_t { kReader, kWriter };
 
-  /// Over verbs, not connected yet. Links of one reader differ by `token`.
-  OrderLink(Side side, std::uint64_t token, std::shared_ptr<rdma::VerbsDevice> device);
+  /// Over verbs, not connected yet. Links of one reader differ by `key`. `relaxed_ordering`: how this end's memory is
+  /// written.
+  OrderLink(Side side, const rdma::RunKey& key, bool relaxed_ordering, std::shared_ptr<rdma::VerbsDevice> device);
   /// For the self-test: this end's memory and the other's.
   OrderLink(std::span<std::byte> here, std::span<std::byte> there);
 

@@ -34,6 +34,10 @@ RunKey DeriveRunKey(const Secret& secret, std::uint64_t run_token) {
   return HmacSha256(secret.bytes(), {"glaive run key", AsText(LittleEndian(run_token))});
 }
 
+RunKey PartKey(const RunKey& key, std::uint32_t number) {
+  return HmacSha256(key, {"glaive part key", AsText(LittleEndian(number))});
+}
+
 std::uint64_t ConnectToken(const RunKey& key, ExecutorId from, ExecutorId to) {
   return FirstBits<std::uint64_t>(OfPair(key, "glaive connect token", from, to));
 }

@@ -4,7 +4,7 @@
 // HMAC-SHA256 under the run's secret of a label and the run's token gives the key. The key is never sent: every node
 // derives it. HMAC-SHA256 under the key of a label and both executors gives a token, cut to the bits that its place
 // has. A token is sent in clear text. It reveals nothing of the key, nor of the token of another use, pair or
-// direction.
+// direction. HMAC-SHA256 under the key of a label and a number gives the key of a part of the run.
 //
 // Pure functions of plain values; a token takes about a microsecond.
 //
@@ -24,6 +24,9 @@ using RunKey = Digest;
 
 /// `run_token` is another one in every run: a secret that is used again gives another key.
 RunKey DeriveRunKey(const Secret& secret, std::uint64_t run_token);
+
+/// The key of part `number` of a run whose parts have the same executors, such as the channels of a benchmark.
+RunKey PartKey(const RunKey& key, std::uint32_t number);
 
 /// What `from` has to show to `to` when their queue pair is connected.
 std::uint64_t ConnectToken(const RunKey& key, ExecutorId from, ExecutorId to);

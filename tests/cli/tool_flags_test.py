@@ -9,6 +9,7 @@ from ysb_process import SANITIZED, faults_of, help_of
 
 # Those of an RDMA device. A run that needs none takes no notice of them, and one that has none is refused.
 DEVICE = {"device": ["none0", ""], "bind": ["127.0.0.1", "x", "[::1", ""]}
+ORDERING = {"relaxed-ordering": ["auto", "on", "off", "x", ""]}
 # Those of benchmarks with two ends; none with which one waits for the other.
 ENDS = {"listen": ["x", "localhost:0", "[::1", ":1", "localhost:70000"], "connect": ["x", "localhost:0", "localhost:-1"],
         "incast": ["0", "2", "65", *BEYOND], "sender": ["0", "65", *BEYOND],
@@ -23,10 +24,11 @@ TOOLS = {
                  "credits": ["0", "1", "4294967295", *BEYOND], "channels": ["0", "17", "4294967295", *BEYOND],
                  "segments": ["4294967295", *BEYOND], "signal-interval": BEYOND,
                  "inline": ["0", "65536", "65537", *BEYOND], "no-read": [BEYOND[0], "x"],
-                 "arrival": ["imm", "poll", "x", ""], **DEVICE, **ENDS}),
+                 "arrival": ["imm", "poll", "x", ""], **ORDERING, **DEVICE, **ENDS}),
     "write_order": (["--self-test", "--seconds=0.001"],
                     {"seconds": ["0", "-1", "nan", "inf", "1e999", "1e-320", "x", ""],
-                     "self-test": [BEYOND[0], "x"], "queue-pairs": ["0", "2", "65", *BEYOND], **DEVICE, **ENDS}),
+                     "self-test": [BEYOND[0], "x"], "queue-pairs": ["0", "2", "65", *BEYOND],
+                     **ORDERING, **DEVICE, **ENDS}),
     "scaling_bench": (["--workload=nb7", "--records=100", "--windows=1", "--repetitions=1", "--runs=1", "--executors=1"],
                       {"workload": ["x", ""], "executors": ["0", "2", "257", "1,2", ",", *BEYOND],
                        "runs": ["0", "1001", *BEYOND], "records": ["1000000001", *BEYOND], "windows": ["0", "1000001", *BEYOND],

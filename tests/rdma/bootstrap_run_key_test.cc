@@ -28,6 +28,18 @@ TEST(RunKey, IsTheHmacOfTheRunsTokenUnderTheSecret) {
             "42afbe6b3518cd808749c5de5a3a9711e6f7fdcb4a219fc84968ce69d461a4bd");
   EXPECT_EQ(ConnectToken(key, ExecutorId{3}, ExecutorId{9}), 0xaccf79d7394eac7dU);
   EXPECT_EQ(RingToken(key, ExecutorId{3}, ExecutorId{9}), 0xf89b8944U);
+  EXPECT_EQ(absl::BytesToHexString(std::string(AsText(PartKey(key, 3)))),
+            "0c4f4c537ca7a19f9e6ccb9c870527ee9b71db4c522da9ba0135ca4157fa4b8f");
+}
+
+TEST(RunKey, PartsOfARunHaveKeysOfTheirOwn) {
+  std::set<RunKey> keys;
+  for (const char secret : {'a', 'b'}) {
+    const RunKey key = DeriveRunKey(SecretOf(secret), kRunToken);
+    keys.insert(key);
+    for (const std::uint32_t part : {0U, 1U, 255U, 256U}) keys.insert(PartKey(key, part));
+  }
+  EXPECT_EQ(keys.size(), 10U);
 }
 
 TEST(RunKey, TokensTellUsesRunsSecretsPairsAndDirectionsApart) {
