@@ -18,6 +18,7 @@
 #include "rdma/verbs/address_failure.h"
 #include "rdma/verbs/connect_failures.h"
 #include "rdma/verbs/connect_message.h"
+#include "rdma/verbs/connection_failure.h"
 #include "rdma/verbs/locked_memory.h"
 #include "rdma/verbs/receive_queue.h"
 #include "rdma/verbs/rejection_failure.h"
@@ -283,21 +284,8 @@ absl::Status VerbsConnector::OnEvent(Connection& connection, const Event& event)
       return OnRouteResolved(connection);
     case RDMA_CM_EVENT_ESTABLISHED:
       return OnEstablished(connection, event);
-    case RDMA_CM_EVENT_ADDR_ERROR:
-      return ResolveFailure(-event.status, kOneNetwork);
-    case RDMA_CM_EVENT_ROUTE_ERROR:
-    case RDMA_CM_EVENT_UNREACHABLE:
-    case RDMA_CM_EVENT_CONNECT_ERROR:
-      return absl::UnavailableError(absl::StrCat("nobody is reached there (", rdma_event_str(event.type), ", status ",
-                                                 event.status, "); ", kOneNetwork));
-    case RDMA_CM_EVENT_REJECTED:
-      return RejectionFailure(event.status);
-    case RDMA_CM_EVENT_DISCONNECTED:
-      return absl::UnavailableError("the queue pair was disconnected: its process has ended, or closed it");
-    case RDMA_CM_EVENT_DEVICE_REMOVAL:
-      return absl::FailedPreconditionError("the device was removed from this host; put it back and start again");
     default:
-      return absl::OkStatus();
+      return ConnectionFailure(event.type, event.status);
   }
 }
 

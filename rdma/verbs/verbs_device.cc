@@ -16,9 +16,9 @@
 #include "rdma/base/exhaustion.h"
 #include "rdma/base/numa_nodes.h"
 #include "rdma/verbs/data_order.h"
+#include "rdma/verbs/device_event.h"
 #include "rdma/verbs/devices.h"
 #include "rdma/verbs/gid_table.h"
-#include "rdma/verbs/queue_pair_failure.h"
 #include "rdma/verbs/thread_domain.h"
 
 namespace glaive::rdma {
@@ -35,26 +35,6 @@ absl::StatusOr<std::vector<SocketAddress>> AddressesOf(const DeviceChoice& choic
     addresses.push_back(local.address);
   }
   return addresses;
-}
-
-void TakeIn(const ibv_async_event& event, DeviceHealth& health, std::int64_t now_ns) {
-  const std::string text = absl::StrCat("the device reports: ", ibv_event_type_str(event.event_type));
-  switch (event.event_type) {
-    case IBV_EVENT_PORT_ERR:
-      return health.OnPortDown(static_cast<std::uint32_t>(event.element.port_num), now_ns);
-    case IBV_EVENT_PORT_ACTIVE:
-      return health.OnPortUp(static_cast<std::uint32_t>(event.element.port_num));
-    case IBV_EVENT_DEVICE_FATAL:
-    case IBV_EVENT_CQ_ERR:
-    case IBV_EVENT_SRQ_ERR:
-      return health.OnFatal(text);
-    case IBV_EVENT_QP_FATAL:
-    case IBV_EVENT_QP_REQ_ERR:
-    case IBV_EVENT_QP_ACCESS_ERR:
-      return health.OnQueuePairError(event.element.qp->qp_num, QueuePairFailure(event.event_type));
-    default:
-      return;
-  }
 }
 
 }  // namespace
@@ -163,7 +143,7 @@ absl::Status VerbsDevice::OpenEvents() {
 void VerbsDevice::TakeInEvents() {
   ibv_async_event event{};
   while (ibv_get_async_event(context(), &event) == 0) {
-    TakeIn(event, health_, clock_.NowNanos());
+    TakeIn(PlainEvent(event), health_, clock_.NowNanos());
     ibv_ack_async_event(&event);
   }
   if (errno != EAGAIN && errno != EINTR) health_.OnFatal("the device was removed from this host");
