@@ -5,8 +5,9 @@
 //
 // Used by ControlPlane::Coordinate; single-threaded. A stranger costs a descriptor for at most 6 s, of which at most
 // 256 are open at a time, and less than 4 KiB of buffer. Many strangers delay a member by seconds. But no connection
-// that has begun its handshake is closed for another: connections that find no room wait in the kernel's queue. More
-// than 256 silent strangers each second can shut out members until their join time-out.
+// that has answered its challenge, or has had less than a second to answer, is closed for another: connections that
+// find no room wait in the kernel's queue. A member that is slower than that may have to come again. More than 256
+// silent strangers each second can shut out members until their join time-out.
 //
 //   Admission admission(listener, hello, options, waiter);
 //   absl::StatusOr<std::vector<MemberLink>> links = admission.AwaitAll();
