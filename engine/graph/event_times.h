@@ -143,6 +143,7 @@ class EventTimeVertex final : public TimedVertex<Origin, typename Chain::Out> {
         bound_ms_(bound_ms) {}
 
   std::int64_t delay_ms() const override { return AddDelays(this->origin().vertex->delay_ms(), bound_ms_); }
+  bool goes_by_clock() const override { return false; }
   std::string_view why_not_in_loops() const override {
     return "event times in the body of a loop are the numbers of its iterations, and WithEventTime() changes them";
   }

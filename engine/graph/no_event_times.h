@@ -75,6 +75,7 @@ class NoEventTimeVertex final : public TimedVertex<Origin, typename Chain::Out> 
   NoEventTimeVertex(Origin origin, Chain chain)
       : TimedVertex<Origin, typename Chain::Out>(std::move(origin)), chain_(std::move(chain)) {}
 
+  bool goes_by_clock() const override { return false; }
   std::string_view why_not_in_loops() const override {
     return "event times in the body of a loop are the numbers of its iterations, and WithoutEventTime() takes them "
            "away";

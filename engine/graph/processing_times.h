@@ -11,7 +11,8 @@
 // 10 ms, which each fiber grants while it waits (rule 7 of operator.h). No record moves to another executor.
 //
 // A source in front of it waits while flows of other executors are behind by more than --max-lead (invariant I7),
-// unless an exchange is between them.
+// unless an exchange is between them. It does not wait for other streams of a union or a join: they may never come as
+// far as the clock, and may be made of this source's records. Their sources wait for the clock, which goes on.
 //
 // Owned by the executor's task, used by its thread alone. ProcessingTimeVertex is its part of the query's graph.
 #pragma once
@@ -109,6 +110,7 @@ class ProcessingTimeVertex final : public TimedVertex<Origin, typename Chain::Ou
       : TimedVertex<Origin, typename Chain::Out>(std::move(origin)), chain_(std::move(chain)) {}
 
   std::int64_t delay_ms() const override { return 0; }
+  bool goes_by_clock() const override { return true; }
   std::string_view why_not_in_loops() const override {
     return "event times in the body of a loop are the numbers of its iterations, and WithProcessingTime() changes them";
   }

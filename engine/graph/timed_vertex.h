@@ -30,6 +30,7 @@ class TimedVertex : public ProducerVertex<TimedRecord<Out>> {
   TableBytes tables() const override { return origin_.tables; }
   std::uint64_t source_memory_bytes() const override { return TimedProducer<Out>::kMemoryBytes; }  // its buffer
   std::int64_t delay_ms() const override { return origin_.vertex->delay_ms(); }
+  bool goes_by_clock() const override { return origin_.vertex->goes_by_clock(); }
   bool is_behind_exchange() const override { return origin_.vertex->is_behind_exchange(); }
 
  protected:

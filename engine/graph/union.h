@@ -18,9 +18,10 @@
 //
 // A source whose port is further ahead of the least watermark than --max-lead has to wait, and so has one that is as
 // far ahead of another executor's flow (invariant I7). An idle source does not wait, since its next records make it
-// active. When a stream becomes active after all were idle, the others count as active for a quarter of the idle
-// timeout. Streams that become active together do so one after the other, and their records would be late otherwise. An
-// exchange of results waits for idle ports while one port is active, because they will come as far.
+// active. A port whose event times are those of a clock is compared with no other port, since what its source reads
+// moves it no faster. When a stream becomes active after all were idle, the others count as active for a quarter of the
+// idle timeout. Streams that become active together do so one after the other, and their records would be late
+// otherwise. An exchange of results waits for idle ports while one port is active, because they will come as far.
 //
 // Owned by the executor's task, used by its thread alone. UnionVertex is its part of the query's graph.
 #pragma once
@@ -63,8 +64,10 @@ class UnionOperator : public Producer<R> {
   /// `context` outlives the operator.
   UnionOperator(const TaskContext& context, const Options& options) : context_(&context), options_(options) {}
 
-  /// Adds the port of a stream that comes so many times.
-  Consumer<R>& AddPort(std::size_t times = 1) { return *ports_.emplace_back(std::make_unique<Port>(*this, times)); }
+  /// Adds the port of a stream that comes so many times. `goes_by_clock`: see Vertex.
+  Consumer<R>& AddPort(std::size_t times = 1, bool goes_by_clock = false) {
+    return *ports_.emplace_back(std::make_unique<Port>(*this, times, goes_by_clock));
+  }
   Consumer<R>& port(std::size_t i) { return *ports_[i]; }
 
  protected:
@@ -75,6 +78,7 @@ class UnionOperator : public Producer<R> {
     std::int64_t watermark_ms = kMinEventTimeMs;
     std::int64_t first_watermark_ms = kMinEventTimeMs;
     bool idle = false;
+    bool goes_by_clock = false;
 
     void MoveTo(std::int64_t time_ms) {
       first_watermark_ms = watermark_ms == kMinEventTimeMs ? time_ms : first_watermark_ms;
@@ -105,8 +109,9 @@ class UnionOperator : public Producer<R> {
         std::max(LeastMs(context_->clock->NowNanos()).value_or(at.watermark_ms), at.first_watermark_ms);
     // By how much it is ahead of the union, without what is natural. It may be more than a number can say.
     const std::uint64_t lead_ms =
-        least_ms < at.watermark_ms ? static_cast<std::uint64_t>(at.watermark_ms) - static_cast<std::uint64_t>(least_ms)
-                                   : 0;
+        least_ms < at.watermark_ms && !at.goes_by_clock
+            ? static_cast<std::uint64_t>(at.watermark_ms) - static_cast<std::uint64_t>(least_ms)
+            : 0;
     const auto natural_ms = static_cast<std::uint64_t>(options_.delay_ms);
     const std::uint64_t beyond_ms = lead_ms > natural_ms ? lead_ms - natural_ms : 0;
     const std::uint64_t behind_ms = ahead_ms < 0 ? static_cast<std::uint64_t>(-ahead_ms) : 0;
@@ -118,7 +123,9 @@ class UnionOperator : public Producer<R> {
  private:
   class Port final : public Consumer<R> {
    public:
-    Port(UnionOperator& all, std::size_t times) : all_(&all), times_(times) {}
+    Port(UnionOperator& all, std::size_t times, bool goes_by_clock) : all_(&all), times_(times) {
+      position_.goes_by_clock = goes_by_clock;
+    }
 
     void Take(Fiber& fiber, const Batch<R>& batch) override {
       const Call call(*all_, fiber, this->others());
@@ -270,6 +277,7 @@ class UnionVertex final : public ProducerVertex<R> {
     return vertices;
   }
   std::int64_t delay_ms() const override { return facts().delay_ms; }
+  bool goes_by_clock() const override { return facts().goes_by_clock; }
   bool adds_past_results() const override { return facts().adds_past_results; }
   bool is_behind_exchange() const override { return facts().is_behind_exchange; }
   VertexPlan Explain(std::uint32_t /*executors*/) const override {
@@ -287,7 +295,7 @@ class UnionVertex final : public ProducerVertex<R> {
     for (auto stream = streams_.begin(); stream != streams_.end(); ++stream) {
       if (std::find(streams_.begin(), stream, *stream) == stream) {
         const std::ptrdiff_t times = std::count(stream, streams_.end(), *stream);
-        graph.OutputOf(**stream).Add(opened->AddPort(static_cast<std::size_t>(times)));
+        graph.OutputOf(**stream).Add(opened->AddPort(static_cast<std::size_t>(times), (*stream)->goes_by_clock()));
       }
     }
     return opened;
@@ -297,6 +305,7 @@ class UnionVertex final : public ProducerVertex<R> {
   /// Those of Vertex.
   struct Facts {
     std::int64_t delay_ms = 0;
+    bool goes_by_clock = true;  // if all streams do: the union is where the least of them is
     bool adds_past_results = false;
     bool is_behind_exchange = false;
   };
@@ -307,6 +316,7 @@ class UnionVertex final : public ProducerVertex<R> {
       facts_.adds_past_results = has_results_;
       for (const auto& stream : streams_) {
         facts_.delay_ms = std::max(facts_.delay_ms, stream->delay_ms());
+        facts_.goes_by_clock = facts_.goes_by_clock && stream->goes_by_clock();
         facts_.adds_past_results = facts_.adds_past_results || stream->adds_past_results();
         facts_.is_behind_exchange = facts_.is_behind_exchange || stream->is_behind_exchange();
       }

@@ -67,6 +67,8 @@ class Vertex {
 
   /// By how much the watermark of its records stays behind that of the sources they come from, at most; ms.
   virtual std::int64_t delay_ms() const { return 0; }
+  /// Whether the event times of its records are those of a clock, which goes on whatever sources read.
+  virtual bool goes_by_clock() const { return false; }
 
   /// Whether results of windows that ended before a watermark may follow it: of the results that a union unites, or an
   /// exchange, some may come of a stream that was idle.

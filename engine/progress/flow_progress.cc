@@ -1,6 +1,7 @@
 #include "engine/progress/flow_progress.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "rdma/base/check.h"
@@ -109,7 +110,8 @@ bool FlowProgress::LeadsTooFar(std::int64_t ahead_ms) const {
     return false;
   }
   // A flow that has not reported yet counts as if at this flow's first watermark.
-  const std::int64_t slowest_ms = stage_->SlowestSourceMs(first_watermark_ms_);
+  const std::int64_t slowest_ms = stage_->SlowestSourceMs(
+      first_watermark_ms_, options_.goes_by_clock ? std::optional(options_.input) : std::nullopt);
   // The two may lie farther apart than a signed difference can say.
   const std::uint64_t lead_ms =
       slowest_ms < produced_ms_ ? static_cast<std::uint64_t>(produced_ms_) - static_cast<std::uint64_t>(slowest_ms) : 0;

@@ -36,8 +36,9 @@ namespace glaive::engine {
 
 struct FlowProgressOptions {
   ExecutorId self{};
-  std::size_t input = 0;    // of the stage's inputs
-  bool of_results = false;  // of another stage, not of a source's records
+  std::size_t input = 0;       // of the stage's inputs
+  bool of_results = false;     // of another stage, not of a source's records
+  bool goes_by_clock = false;  // see Vertex: then its source waits for no other input
   EpochPolicy policy = {};
   std::int64_t max_lead_ms = 0;
   std::int64_t patience_ns = 0;  // before it follows others

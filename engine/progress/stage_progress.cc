@@ -21,9 +21,12 @@ void StageProgress::Advance(std::size_t flow, std::int64_t watermark_ms, std::in
   }
 }
 
-std::int64_t StageProgress::SlowestSourceMs(std::int64_t first_ms) const {
+std::int64_t StageProgress::SlowestSourceMs(std::int64_t first_ms, std::optional<std::size_t> of_input) const {
   std::int64_t slowest_ms = kMaxEventTimeMs;
   for (std::size_t input = 0; input < delays_ms_.size(); ++input) {
+    if (of_input && *of_input != input) {
+      continue;
+    }
     const std::int64_t clock_ms =
         delays_ms_.size() == 1 ? clock_.Min() : clock_.MinOf(input * executor_count_, executor_count_);
     const std::int64_t told_ms = passed_.empty() ? clock_ms : std::min(clock_ms, passed_.front().min_ms);

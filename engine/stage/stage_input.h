@@ -251,6 +251,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
             {.self = ProgressMembers(*context_, plan.scope).self,
              .input = stage_input,
              .of_results = !Plan::kFromSource,
+             .goes_by_clock = plan.origin.vertex->goes_by_clock(),
              .policy = plan.has_results_at_end() ? context_->epoch_policy.ForResultsAtEnd() : context_->epoch_policy,
              .max_lead_ms = context_->max_lead_ms,
              // Less than the timeout: a flow that wakes may soon be idle again, and is to be followed before.

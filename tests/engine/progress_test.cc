@@ -302,6 +302,13 @@ TEST_F(FlowProgressTest, AJoinWaitsForBothItsInputs) {
   right.OnBatch(1, 1, 155, 3);
   right.Publish();
   EXPECT_EQ(stage.min_ms(), 50);
+  stage.ForgetPassedUntil(50);
+  FlowProgress by_clock({.self = ExecutorId{0}, .input = 1, .goes_by_clock = true, .max_lead_ms = 100},
+                        Windows(Tumbling{absl::Milliseconds(10)}), stage);
+  by_clock.OnBatch(1, 1, 160, 4);
+  EXPECT_FALSE(by_clock.LeadsTooFar()) << "it waits for its own input alone, which is at 60";
+  by_clock.OnBatch(1, 1, 161, 5);
+  EXPECT_TRUE(by_clock.LeadsTooFar());
 }
 
 TEST_F(FlowProgressTest, ASourceWaitsForResultsOnlyWhereTheyAreLaterThanTheirDelay) {
