@@ -31,6 +31,9 @@ class TutorialTest(unittest.TestCase):
     """A test whose working folder is what the tutorial's first page makes, with the programs of this build."""
 
     def setUp(self):
+        self.begin_in_a_new_folder()
+
+    def begin_in_a_new_folder(self):
         folder = tempfile.TemporaryDirectory(prefix="glaive_tutorial_")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name) / "tutorial"

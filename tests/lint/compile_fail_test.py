@@ -22,8 +22,9 @@ COMPILER = "g++"  # of the preset release, with which scripts/run compiles a que
 MAX_ERRORS = 1
 MAX_OUTPUT_LINES = 25  # of a text screen
 MAX_LINES_BEHIND = 15  # behind the error
-# Such a message has the step's name, from a list in a macro: the compiler prints three lines for each macro, twice.
-STEP_IN_WRONG_PLACE = re.compile(r"_after_(key|window|count_window)\.cc$")
+# Such a message has the step's name, from a list in a macro: the compiler prints three lines for each macro, twice. Those of
+# KeyBy, To, LateTo and AllowedLateness are written out.
+STEP_IN_WRONG_PLACE = re.compile(r"^(?!key_|sink_|late_to_|lateness_).*_after_(key|window|count_window)\.cc$")
 MAX_LINES_BEHIND_A_STEP = 17
 NOTHING = "nothing"  # expected of a case that compiles
 CASES_OF_BATCH = 32
