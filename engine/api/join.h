@@ -4,8 +4,9 @@
 //                                       SemiJoin, AntiJoin: the left records that have a partner, or have none
 //     .On(key_of_a, key_of_b)           callables or member pointers; both keys have the same type
 //     .Ship(...), .Local(...)           optional: what moves, and how pairs are found (api/join_shipping.h)
-//     .Window(Tumbling{...})            Tumbling, Sliding, Session, or Unbounded{} for none. Or .Within(lower, upper),
-//                                       by how far apart two records are (api/interval_join.h)
+//     .Window(Tumbling{...})            Tumbling, Sliding, Session, or Unbounded{} for none; ProcessingTime(w) for one
+//                                       of these by the clock. Or .Within(lower, upper), by how far apart two records
+//                                       are (api/interval_join.h)
 //     .AllowedLateness(d)               optional
 //     .LateTo(sink_of_a, sink_of_b)     optional: sinks for the records that are late for all their windows
 //     .Keep(part_of_a, part_of_b)       optional: the parts of the records that are kept and shipped; else all of them.
@@ -203,10 +204,12 @@ class KeyedJoin : public WithoutSink {
 
   /// Which records meet: those of the same window. Tumbling{size}, Sliding{size, slide}, Session{gap}, or Unbounded{}:
   /// all, and a leader then keeps all for ever. With Unbounded{} the streams need no event times. If one of them has
-  /// none, neither waits for the other.
+  /// none, neither waits for the other. ProcessingTime(window) is one of these by the time at which records reach it:
+  /// as of two streams behind WithProcessingTime().
   template <typename W>
   auto Window(const W& window) && {
-    static_assert(kIsWindow<W>,
+    constexpr bool kByClock = kIsProcessingTimeWindow<W>;
+    static_assert(kIsWindow<W> || kByClock,
                   "glaive: Window() takes Tumbling{size}, Sliding{size, slide}, Session{gap} or Unbounded{}");
     constexpr bool kHaveTime = Left::Origin::kHasTime && Right::Origin::kHasTime;
     constexpr bool kFitsTime = kHaveTime || std::is_same_v<W, Unbounded>;
@@ -225,7 +228,13 @@ class KeyedJoin : public WithoutSink {
                    "a join with Unbounded{.every = ", absl::FormatDuration(window.every),
                    "}; its results come as soon as they are there, or at the end of the stream");
     }
-    if constexpr (!kIsWindow<W> || !kFitsTime || !kSessionsMeet || (std::is_same_v<W, Session> && kIsSorted)) {
+    if constexpr (kByClock) {
+      auto left = WithTimesOfTaking(std::move(left_));
+      auto right = WithTimesOfTaking(std::move(right_));
+      return KeyedJoin<kKind, decltype(left), decltype(right), LeftKey, RightKey, Method>(
+                 std::move(left), std::move(right), std::move(left_key_), std::move(right_key_))
+          .Window(window.window);
+    } else if constexpr (!kIsWindow<W> || !kFitsTime || !kSessionsMeet || (std::is_same_v<W, Session> && kIsSorted)) {
       return WrongOrder{};
     } else if constexpr (kHaveTime) {
       return WindowedJoin<kKind, Left, Right, LeftKey, RightKey, W, Method>(

@@ -47,6 +47,12 @@ auto WithoutTimes(JoinInput<Origin, Chain> input) {
   }
 }
 
+/// The stream by the times at which its records are taken in.
+template <typename Origin, Step Chain>
+auto WithTimesOfTaking(JoinInput<Origin, Chain> input) {
+  return InputOf(Stream<Origin, Chain>(std::move(input.origin), std::move(input.chain)).WithProcessingTime());
+}
+
 /// The key of a JoinedRecord or a KeyedRecord.
 struct KeyOfJoined {
   template <typename Joined>

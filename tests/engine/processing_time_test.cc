@@ -3,16 +3,20 @@
 #include "engine/source/processing_time.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
+#include "engine/api/join.h"
 #include "engine/api/together.h"
 #include "engine/sink/collect.h"
 #include "tests/engine/cluster_shapes.h"
@@ -287,6 +291,55 @@ TEST(ProcessingTime, AWindowByItBehindWindowsByOrderReadsTheClockThere) {
         .Window(ProcessingTime(Tumbling{absl::Milliseconds(500)}))
         .Aggregate(Count{});
   });
+}
+
+/// Both streams of a join are by the clock where they reach it.
+TEST(ProcessingTime, AJoinByItReadsTheClockForBothStreams) {
+  using Row = WindowResult<std::uint64_t, std::tuple<std::int64_t, std::int64_t>>;
+  for (std::uint32_t executors = 1; executors <= 3; ++executors) {
+    for (std::uint64_t order_seed = 1; order_seed <= kOrders; ++order_seed) {
+      SCOPED_TRACE(absl::StrCat(executors, " executors, order ", order_seed));
+      ManualWallClock clock;
+      std::vector<BatchRead> log;
+      std::array<std::vector<TakenIn>, 2> taken;
+      const Workload workload{.executors = executors, .records = 300, .max_lead_ms = 1LL << 60, .clock = &clock};
+      const auto records = [&](std::uint64_t seed) {
+        const auto open = [&,
+                           seed](const SourceContext& context) -> absl::StatusOr<std::unique_ptr<Source<TestRecord>>> {
+          Workload seeded = workload;
+          seeded.seed = seed;
+          return std::make_unique<PacedSource>(seeded, Value(context.executor), clock, log);
+        };
+        return From(SourceSpec<TestRecord, decltype(kTestEventTime)>{.open = open, .event_time_ms = kTestEventTime});
+      };
+      std::vector<std::vector<Row>> rows(executors);
+      const std::unique_ptr<Query> query =
+          Join(records(1).Inspect(NotesTime(clock, taken[0])), records(2).Inspect(NotesTime(clock, taken[1])))
+              .On(&TestRecord::key, &TestRecord::key)
+              .Window(ProcessingTime(Tumbling{absl::Milliseconds(500)}))
+              .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
+              .To(Collect(rows));
+      std::vector<ExecutorMetrics> metrics;
+      ASSERT_EQ(RunExecutors(workload, *query, order_seed, metrics), absl::OkStatus());
+      std::array<TestCounts, 2> counts;
+      for (std::size_t side = 0; side < 2; ++side) {
+        EXPECT_EQ(taken[side].size(), executors * workload.records);
+        for (const TakenIn& each : taken[side]) ++counts[side][{each.time_ms / 500 * 500, each.key}];
+      }
+      TestCounts expected;
+      for (const auto& [window, count] : counts[0]) {
+        if (const auto others = counts[1].find(window); others != counts[1].end()) {
+          expected[window] = count * others->second;
+        }
+      }
+      TestCounts found;
+      for (const auto& of_executor : rows) {
+        for (const Row& row : of_executor) ++found[{row.window_start_ms, row.key}];
+      }
+      EXPECT_GT(expected.size(), 20U) << "or this tests little";
+      EXPECT_TRUE(SameElements(found, expected));
+    }
+  }
 }
 
 /// Time goes on behind an operator, though nothing comes.

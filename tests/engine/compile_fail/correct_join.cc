@@ -22,6 +22,20 @@ auto left_alone = SemiJoin(Clicks(), Clicks())
                       .Keep(&Click::time_ms)
                       .To(Discard{});
 
+auto without_partner = AntiJoin(Clicks(), Clicks())
+                           .On(&Click::page, &Click::page)
+                           .Local(HashJoin{})
+                           .Window(Tumbling{absl::Seconds(1)})
+                           .Keep(&Click::time_ms)
+                           .To(Discard{});
+
+auto by_the_clock = OnPages()
+                        .Ship(BothByKey{})
+                        .Local(HashJoin{})
+                        .Window(ProcessingTime(Session{absl::Seconds(1)}))
+                        .Keep(&Click::time_ms, &Click::price)
+                        .To(Discard{});
+
 auto near_each_other = TwoStreams()
                            .Within(absl::Seconds(-1), absl::Seconds(1))
                            .Keep(&Click::time_ms, &Click::price)
