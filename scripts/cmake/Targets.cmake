@@ -38,9 +38,9 @@ set(GLAIVE_TESTS_WITHOUT_TSAN
   aggregates_test csv_reader_test described_files_test distinct_test explain_test flat_map_test fold_test formats_test
   global_test interval_join_test join_memory_test join_results_test join_shipping_test join_test json_reader_test
   key_types_test keyed_state_test operators_test order_of_records_test ordered_windows_test partition_folder_test
-  partitioned_windows_test process_test recurring_keys_test sliding_test sort_merge_join_test text_joins_test
-  text_states_test text_values_test turn_length_test unbounded_test union_test untimed_join_test unwindowed_test
-  window_trigger_test windows_test)
+  partitioned_windows_test process_test processing_time_graphs_test recurring_keys_test sliding_test sort_merge_join_test
+  text_joins_test text_states_test text_values_test turn_length_test unbounded_test union_test untimed_join_test
+  unwindowed_test window_trigger_test windows_test)
 
 # glaive_leave_out_ubsan(<target>...): compiles the targets without UndefinedBehaviorSanitizer, wherever the preset has it
 # (docs/testing.md, "Where each runs", says for which targets and why).
