@@ -41,7 +41,7 @@ constexpr bool ExpectFunctionOf() {
     static_assert(
         !kTakesOthers || sizeof...(More) > 0,
         "glaive: this step takes a function, or a member, of the stream's records: const Record&; this one is "
-        "of another type");
+        "of another type: Map() the records to that type before, or read a member of theirs");
     static_assert(!kTakesOthers || sizeof...(More) == 0,
                   "glaive: this step takes a function of a record, const Record&, and of a second value: of "
                   "JoinTable() the table's, of MapWithTime() the event time, of a LoopState the state; this one takes "

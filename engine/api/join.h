@@ -309,7 +309,9 @@ class JoinedStreams : public WithoutSink {
       constexpr bool kSame = std::is_same_v<KeyOfLeft, KeyOfRight>;
       ExpectDescribedTexts<KeyOfLeft>();
       constexpr bool kIsKey = state::StateKey<KeyOfLeft>;
-      static_assert(kSame, "glaive: On() takes keys of the same type");
+      static_assert(kSame,
+                    "glaive: On() takes keys of the same type: Map() the records of one stream before, or convert its "
+                    "key in a lambda");
       static_assert(!kSame || kIsKey || kHidesText<KeyOfLeft>,
                     "glaive: On() needs keys without padding, pointers or floating-point numbers, and with an "
                     "operator==");

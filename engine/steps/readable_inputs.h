@@ -91,8 +91,10 @@ constexpr bool ExpectReadable() {
   static_assert(kWhy != Unreadable::kHiddenText,
                 "glaive: an aggregate reads a struct with a Text that is not described: write GLAIVE_RECORD(Struct, "
                 "member, member, ...) beside it");
-  static_assert(kWhy != Unreadable::kNoNumber,
-                "glaive: Sum{}, Mean{} and Variance{} read numbers of up to 64 bits; a Text or a struct is none");
+  static_assert(
+      kWhy != Unreadable::kNoNumber,
+      "glaive: Sum{}, Mean{} and Variance{} read numbers of up to 64 bits; a Text or a struct is none: name a "
+      "member that is one, or make one in a lambda");
   static_assert(kWhy != Unreadable::kNoText,
                 "glaive: Min{} and Max{} read numbers or texts; of a struct, TopK<1>() tells the greatest");
   static_assert(

@@ -1,6 +1,6 @@
 """Queries whose steps are out of order do not compile, and the compiler says why in few words.
 
-Each source in compile_fail/ names in its first line how the error must begin. It has to be the only error, few lines may
+Each source in compile_fail/ names in its first comment how the error must begin. It has to be the only error, few lines may
 follow it, and all of the compiler's output has to fit on a screen: a message that drowns in template instantiations helps
 nobody.
 
@@ -88,8 +88,9 @@ def split_by_error(output):
 
 
 def expected_of(source):
-    """How the error must begin."""
-    return re.match(r"// expect: (.*)", source.read_text(encoding="utf-8")).group(1)
+    """How the error must begin: a comment of one line or several."""
+    comment = re.match(r"// expect: (.*(?:\n// .*)*)", source.read_text(encoding="utf-8")).group(1)
+    return comment.replace("\n// ", " ")
 
 
 def complaint(source, code, output):

@@ -1,4 +1,5 @@
-// expect: glaive: Sum{}, Mean{} and Variance{} read numbers of up to 64 bits; a Text or a struct is none
+// expect: glaive: Sum{}, Mean{} and Variance{} read numbers of up to 64 bits; a Text or a struct is none:
+// name a member that is one, or make one in a lambda
 #include "tests/engine/compile_fail/query.h"
 
 namespace glaive::engine {
