@@ -160,6 +160,7 @@ class IntervalJoins : public OnEachShape {
 };
 
 TEST_P(IntervalJoins, FindPairsByKey) { ExpectExact<JoinKind::kInner, /*kByKey=*/true>(); }
+TEST_P(IntervalJoins, FindPairsAndLeftRecordsWithoutAPartnerByKey) { ExpectExact<JoinKind::kLeft, /*kByKey=*/true>(); }
 TEST_P(IntervalJoins, FindPairsAndRecordsWithoutAPartnerByKey) { ExpectExact<JoinKind::kFull, /*kByKey=*/true>(); }
 TEST_P(IntervalJoins, FindLeftRecordsWithAPartnerByKey) { ExpectExact<JoinKind::kSemi, /*kByKey=*/true>(); }
 TEST_P(IntervalJoins, FindLeftRecordsWithoutAPartnerByKey) { ExpectExact<JoinKind::kAnti, /*kByKey=*/true>(); }
@@ -177,6 +178,7 @@ class UnkeyedIntervalJoins : public IntervalJoins {
 TEST_P(UnkeyedIntervalJoins, FindPairsAndLeftRecordsWithoutAPartner) {
   ExpectExact<JoinKind::kLeft, /*kByKey=*/false>();
 }
+TEST_P(UnkeyedIntervalJoins, FindPairsAndRecordsWithoutAPartner) { ExpectExact<JoinKind::kFull, /*kByKey=*/false>(); }
 GLAIVE_ON_EACH_SHAPE(UnkeyedIntervalJoins);
 
 TEST_P(IntervalJoins, CopyTheTextsOfKeysAndOfWhatTheyKeep) {

@@ -158,6 +158,17 @@ TEST_P(ShippedJoins, BothStreamsMoveByKeyForLeftRecordsAlone) {
                                kShippedSizeMs);
 }
 
+TEST_P(ShippedJoins, BothStreamsMoveByKeyForRecordsWithoutAPartner) {
+  ExpectPairs<JoinKind::kLeft>(JoinByKey<JoinKind::kLeft>().Ship(BothByKey{}).Window(ShippedTumbling()),
+                               kShippedSizeMs);
+  ExpectPairs<JoinKind::kFull>(JoinByKey<JoinKind::kFull>().Ship(BothByKey{}).Window(ShippedSliding()), kShippedStepMs);
+}
+
+TEST_P(ShippedJoins, TheRightStreamMovesToAllForLeftRecordsWithoutAPartner) {
+  ExpectPairs<JoinKind::kAnti>(
+      JoinByKey<JoinKind::kAnti>().Ship(RightToAll{}).Local(HashJoin{}).Window(ShippedTumbling()), kShippedSizeMs);
+}
+
 TEST_P(ShippedJoins, TheRightStreamMovesToAllForPairsAlone) {
   ExpectPairs<JoinKind::kInner>(JoinByKey<JoinKind::kInner>().Ship(RightToAll{}).Window(ShippedTumbling()),
                                 kShippedSizeMs);
@@ -173,6 +184,8 @@ TEST_P(ShippedJoins, TheRightStreamMovesToAllAndIsSorted) {
 }
 
 TEST_P(ShippedJoins, LateMergeWithSorting) {
+  ExpectPairs<JoinKind::kLeft>(JoinByKey<JoinKind::kLeft>().Local(SortMerge{}).Window(ShippedTumbling()),
+                               kShippedSizeMs);
   ExpectPairs<JoinKind::kFull>(JoinByKey<JoinKind::kFull>().Local(SortMerge{}).Window(ShippedSliding()),
                                kShippedStepMs);
 }
@@ -209,6 +222,28 @@ TEST_P(ShippedJoins, WholeRecordsOfSessionsMoveByKey) {
   for (const auto& side : late) {
     for (const auto& of_executor : side) EXPECT_TRUE(of_executor.empty()) << "the records are in order";
   }
+}
+
+TEST_P(ShippedJoins, SessionsOfRecordsWithoutAPartnerMoveByKey) {
+  using Time = std::optional<std::int64_t>;
+  using Row = WindowResult<std::uint64_t, std::tuple<Time, Time>>;
+  const auto run = [&](auto keyed) {
+    std::vector<std::vector<Row>> rows(executors());
+    Run(*std::move(keyed)
+             .Window(Session{absl::Milliseconds(200)})
+             .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
+             .To(Collect(rows)));
+    std::multiset<std::tuple<std::int64_t, std::int64_t, std::uint64_t, Time, Time>> found;
+    for (const auto& of_executor : rows) {
+      for (const Row& row : of_executor) {
+        found.insert({row.window_start_ms, row.window_end_ms, row.key, std::get<0>(row.value), std::get<1>(row.value)});
+      }
+    }
+    return found;
+  };
+  const auto merged_late = run(JoinByKey<JoinKind::kFull>());
+  EXPECT_GT(merged_late.size(), 1'000U) << "or this tests little";
+  EXPECT_TRUE(SameElements(run(JoinByKey<JoinKind::kFull>().Ship(BothByKey{})), merged_late));
 }
 
 /// One key has all records, so that a sorted run is of one key, and no fiber may work on it for long.

@@ -1,4 +1,5 @@
-// A stream joined with itself, with every kind of window: the pairs of a nested loop, and each record is read once.
+// A stream joined with itself, with every kind of window, and moved by key: the pairs of a nested loop, and each record
+// is read once.
 
 #include <algorithm>
 #include <cstddef>
@@ -33,8 +34,9 @@ class SelfJoins : public OnEachShape {
     return workload;
   }
 
-  /// Runs the join that `with_window` makes of a join by key, and expects the pairs of those records of a key whose
-  /// event times `meet(times, i, j)` lets meet: `times` are all of the key, in order, `i` and `j` indices into them.
+  /// Runs the join that `with_window` makes of a join by key. Expects the pair of two records of a key as often as
+  /// `meet(times, i, j)` says, mostly by whether they meet: `times` are the event times of all records of the key, in
+  /// order, `i` and `j` indices into them.
   template <typename WithWindowFn, typename MeetFn>
   void ExpectPairs(const WithWindowFn& with_window, const MeetFn& meet) const {
     using Row = WindowResult<std::uint64_t, std::tuple<std::int64_t, std::int64_t>>;
@@ -55,7 +57,7 @@ class SelfJoins : public OnEachShape {
       std::sort(times.begin(), times.end());
       for (std::size_t i = 0; i < times.size(); ++i) {
         for (std::size_t j = 0; j < times.size(); ++j) {
-          if (meet(times, i, j)) expected.insert({key, times[i], times[j]});
+          for (int meetings = meet(times, i, j); meetings > 0; --meetings) expected.insert({key, times[i], times[j]});
         }
       }
     }
@@ -72,6 +74,30 @@ TEST_P(SelfJoins, InTumblingWindows) {
   constexpr std::int64_t kSizeMs = 1'000;
   ExpectPairs([](auto join) { return std::move(join).Window(Tumbling{absl::Milliseconds(kSizeMs)}); },
               [](const auto& times, std::size_t i, std::size_t j) { return times[i] / kSizeMs == times[j] / kSizeMs; });
+}
+
+TEST_P(SelfJoins, InTumblingWindowsWhereBothStreamsMoveByKey) {
+  constexpr std::int64_t kSizeMs = 2'000;
+  ExpectPairs([](auto join) { return std::move(join).Ship(BothByKey{}).Window(Tumbling{absl::Milliseconds(kSizeMs)}); },
+              [](const auto& times, std::size_t i, std::size_t j) { return times[i] / kSizeMs == times[j] / kSizeMs; });
+}
+
+/// Two records meet in each window that covers both.
+TEST_P(SelfJoins, InSlidingWindows) {
+  constexpr std::int64_t kSizeMs = 600;
+  constexpr std::int64_t kSlideMs = 200;
+  ExpectPairs(
+      [](auto join) {
+        return std::move(join).Window(Sliding{absl::Milliseconds(kSizeMs), absl::Milliseconds(kSlideMs)});
+      },
+      [](const auto& times, std::size_t i, std::size_t j) {
+        int windows = 0;
+        for (std::int64_t start_ms = std::min(times[i], times[j]) / kSlideMs * kSlideMs;
+             start_ms + kSizeMs > std::max(times[i], times[j]); start_ms -= kSlideMs) {
+          ++windows;
+        }
+        return windows;
+      });
 }
 
 TEST_P(SelfJoins, InSessions) {
