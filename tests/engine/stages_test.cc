@@ -370,7 +370,7 @@ TEST(StagesDeathTest, AStreamThatWasMovedAwayIsNamed) {
     std::vector<std::vector<TestRow>> rows(1);
     (void)CountsOf(std::move(stream)).To(Collect(rows));  // NOLINT(bugprone-use-after-move)
   };
-  EXPECT_DEATH(use_twice(), "takes in a stream that was moved away");
+  EXPECT_DEATH(use_twice(), "takes in a stream that was moved away: use a copy of it, or Split\\(\\)");
 }
 
 TEST(Stages, ATableThatSeveralStreamsJoinCountsOnceAsMemory) {
