@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -16,7 +15,7 @@
 
 #include "engine/api/stream.h"
 #include "engine/sink/collect.h"
-#include "tests/engine/cluster_harness.h"
+#include "tests/engine/cluster_shapes.h"
 #include "tests/state/same_elements.h"
 
 namespace glaive::engine {
@@ -92,24 +91,30 @@ EveryResult ExpectedResult(const std::vector<TestRecord>& records) {
       top};
 }
 
-TEST(Aggregates, AreAllExactInOnePassOverACluster) {
-  const Workload workload{.nodes = 2, .executors = 2, .records = 4'000, .keys = 300, .slot_bytes = 4096};
-  std::map<Group, std::vector<TestRecord>> groups;
-  for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
-    for (std::uint64_t number = 0; number < workload.records; ++number) {
-      const TestRecord record = MakeRecord(workload, executor, number);
-      groups[{record.event_time_ms / workload.window_ms * workload.window_ms, record.key}].push_back(record);
-    }
+class Aggregates : public OnEachShape {
+ protected:
+  /// A key has as many records in a window on each shape.
+  Workload workload() const override {
+    Workload workload = OnEachShape::workload();
+    workload.records = 4'000;
+    workload.keys = 75 * workload.executor_count();
+    workload.slot_bytes = 4096;
+    return workload;
   }
-  std::vector<std::vector<EveryRow>> rows(workload.executor_count());
-  const std::unique_ptr<Query> query = From(TestSource(workload))
-                                           .KeyBy(&TestRecord::key)
-                                           .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
-                                           .Aggregate(EveryAggregate())
-                                           .To(Collect(rows));
-  std::vector<ExecutorMetrics> metrics;
-  const absl::Status status = RunNodes(workload, *query, metrics);
-  ASSERT_TRUE(status.ok()) << status;
+};
+
+TEST_P(Aggregates, AreAllExactInOnePassOverACluster) {
+  const std::int64_t window_ms = workload().window_ms;
+  std::map<Group, std::vector<TestRecord>> groups;
+  ForEachTestRecord([&](const TestRecord& record) {
+    groups[{record.event_time_ms / window_ms * window_ms, record.key}].push_back(record);
+  });
+  std::vector<std::vector<EveryRow>> rows(executors());
+  Run(*From(TestSource(workload()))
+           .KeyBy(&TestRecord::key)
+           .Window(Tumbling{absl::Milliseconds(window_ms)})
+           .Aggregate(EveryAggregate())
+           .To(Collect(rows)));
   std::vector<std::pair<Group, EveryResult>> expected;
   std::uint64_t rounded = 0;  // groups in which a double that adds loses bits
   for (const auto& [group, records] : groups) {
@@ -125,6 +130,8 @@ TEST(Aggregates, AreAllExactInOnePassOverACluster) {
   }
   EXPECT_TRUE(SameElements(found, expected));
 }
+
+GLAIVE_ON_EACH_SHAPE(Aggregates);
 
 }  // namespace
 }  // namespace glaive::engine

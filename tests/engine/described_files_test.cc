@@ -1,6 +1,7 @@
 // Described records go from files to files, as users write it, on one node and on several.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +22,7 @@
 #include "engine/sink/csv.h"
 #include "engine/sink/discard.h"
 #include "engine/sink/json_lines.h"
+#include "engine/sink/partitioned_csv.h"
 #include "engine/sink/text_lines.h"
 #include "engine/source/csv_file.h"
 #include "engine/source/json_lines_file.h"
@@ -196,6 +198,33 @@ TEST_P(DescribedFiles, KeysAreWrittenAsTheirColumnsAndReadAgain) {
   }
   std::ranges::sort(expected);
   EXPECT_EQ(LinesOf("counts.jsonl"), expected);
+}
+
+/// Each executor has its part of a partition.
+TEST_P(DescribedFiles, RowsLieInTheFoldersOfTheirPartitions) {
+  const auto parity_of = [](const Sale& sale) { return std::array<Text, 1>{sale.count % 2 == 0 ? "even" : "odd"}; };
+  Run(*From(CsvFile<Sale>(WriteSales(), &Sale::time_ms))
+           .To(PartitionedCsv{Path("sales"), std::array<std::string, 1>{"parity"}, parity_of}));
+  std::int64_t listed = 0;
+  for (const std::string& line : LinesOf("sales/partitions.csv")) {
+    const std::vector<std::string> fields = absl::StrSplit(line, ',');
+    ASSERT_EQ(fields.size(), 3U) << line;
+    listed += fields[1] == "rows" ? 0 : std::stoll(fields[1]);
+  }
+  EXPECT_EQ(listed, kSales);
+  for (const std::string& parity : {std::string("even"), std::string("odd")}) {
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("sales/parity=" + parity))) {
+      paths.push_back(entry.path().string());
+    }
+    Run(*From(CsvFile<Sale>(Listed(paths))).To(JsonLines{Path(parity + ".jsonl")}));
+    std::vector<std::string> expected;
+    for (std::int64_t i = 0; i < kSales; ++i) {
+      if (i % 7 % 2 == (parity == "odd" ? 1 : 0)) expected.push_back(SaleInJson(i));
+    }
+    std::ranges::sort(expected);
+    EXPECT_EQ(LinesOf(parity + ".jsonl"), expected);
+  }
 }
 
 TEST_P(DescribedFiles, AFileWithoutANeededColumnEndsTheRun) {
