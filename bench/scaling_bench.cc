@@ -5,6 +5,7 @@
 //   scaling_bench --workload=nb7 --executors=1    one of each
 //   scaling_bench --workload=nb7 --executors=4,8  processor time of a record on more executors than processors
 //   scaling_bench --skew                          two executors on keys that are skewed more and more
+//   scaling_bench --workload=nb7 --uppar          Slash beside UpPar, which re-partitions, on two executors
 //   scaling_bench --workload=wordcount            words counted where they are read, and where their key is led
 //   scaling_bench --workload=exchange             two executors beside two threads that exchange records by key
 //
@@ -18,6 +19,7 @@
 
 #include "bench/scaling/exchange_comparison.h"
 #include "bench/scaling/loop_comparison.h"
+#include "bench/scaling/partition_comparison.h"
 #include "bench/scaling/processor_time.h"
 #include "bench/scaling/report.h"
 #include "bench/scaling/settings.h"
@@ -32,6 +34,9 @@ namespace {
 absl::Status Measure(const WorkloadKind& kind, const Settings& settings, Report& report) {
   if (settings.skew) {
     return CompareSkew(kind, settings, report);
+  }
+  if (settings.uppar) {
+    return ComparePartitioning(kind, settings, report);
   }
   if (settings.executors.front() != 1) {
     return CompareProcessorTime(kind, settings, report);

@@ -103,7 +103,7 @@ class Input {
 
 // Makes updates of keys, as a pipeline's end does, and gives them to `apply`.
 template <typename ApplyUpdates>
-void Stage(std::span<const Key> keys, ApplyUpdates apply) {
+void MakeUpdates(std::span<const Key> keys, ApplyUpdates apply) {
   std::array<Update, kStep> pending;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     pending[i] = Update{.key = keys[i], .input = {}};
@@ -113,7 +113,7 @@ void Stage(std::span<const Key> keys, ApplyUpdates apply) {
 
 template <typename Table>
 void AddTo(Table& table, StateMemory& memory, std::span<const Key> keys) {
-  Stage(keys, [&](std::span<const Update> updates) { OrDie(table.ApplyRun(memory, updates)); });
+  MakeUpdates(keys, [&](std::span<const Update> updates) { OrDie(table.ApplyRun(memory, updates)); });
 }
 
 // All keys in random order, so that the log's order tells nothing about them.
@@ -299,7 +299,7 @@ class Helper {
                                         .pool = &meshes_[0]->segments(),
                                         .outbox = &*outbox_,
                                         .self = ExecutorId{0},
-                                        .executor_count = executors,
+                                        .leaders = Leaders(executors),
                                         .input = 0,
                                         .geometry = geometry_,
                                         .fold = fold})));
@@ -416,7 +416,7 @@ void BM_Merge(benchmark::State& state) {
   Store store = OrDie(Store::Create(context));
   DeltaReader reader(ExecutorId{1}, ExecutorId{0}, Store::kEntryBytes);
   AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) {
-    Stage(group, [&](std::span<Update> updates) { OrDie(store.Take(kSlice, updates)); });
+    MakeUpdates(group, [&](std::span<Update> updates) { OrDie(store.Take(kSlice, updates)); });
   });
   const std::vector<Key> shuffled = ShuffledKeys(std::max<std::uint64_t>(keys, kBlockRecords));
   std::vector<Entry> entries(2048);

@@ -2,6 +2,10 @@
 //
 // The plainest code that is fast: one record at a time, no prefetching. YSB's views are picked out without a branch
 // first: one record in three is a view, at random, and a branch would be mispredicted as often.
+//
+// Folds that a thread can do for another one (partition_loop.h) also have an Item, which is what is needed of a record,
+// Project(records, items), which writes the items of at most Table::kRecordsAtOnce records and returns how many there
+// are, and FoldItems(items, table).
 #pragma once
 
 #include <algorithm>
@@ -43,23 +47,30 @@ struct YsbFold {
   static std::int64_t TimeMs(const Record& event) { return event.event_time_ms; }
 
   void FoldChunk(std::span<const Record> events, Table& table) const {
-    std::array<std::uint64_t, Table::kRecordsAtOnce> keys;
+    std::array<Item, Table::kRecordsAtOnce> keys;
+    FoldItems(std::span(keys).first(Project(events, keys.data())), table);
+  }
+
+  using Item = std::uint64_t;  // the key of a view
+
+  std::size_t Project(std::span<const Record> events, Item* keys) const {
     std::size_t picked = 0;
     for (const Record& event : events) {
       keys[picked] = event.ad_id;
       picked += event.event_type == queries::ysb::EventType::kView ? 1 : 0;
     }
-    if (campaigns != nullptr) {
-      std::size_t joined = 0;
-      for (std::size_t i = 0; i < picked; ++i) {
-        const std::uint64_t campaign = campaigns->Find(keys[i]);
-        keys[joined] = campaign;
-        joined += campaign != 0 ? 1 : 0;
-      }
-      picked = joined;
+    if (campaigns == nullptr) {
+      return picked;
     }
-    CountKeys(std::span(keys).first(picked), table);
+    std::size_t joined = 0;
+    for (std::size_t i = 0; i < picked; ++i) {
+      const std::uint64_t campaign = campaigns->Find(keys[i]);
+      keys[joined] = campaign;
+      joined += campaign != 0 ? 1 : 0;
+    }
+    return joined;
   }
+  void FoldItems(std::span<const Item> keys, Table& table) const { CountKeys(keys, table); }
 
   std::shared_ptr<const queries::ysb::CampaignTable> campaigns;  // null: the slash profile, without a join
 };
@@ -119,10 +130,27 @@ struct BidFold {
 
   static std::int64_t TimeMs(const Record& bid) { return bid.event_time_ms; }
 
-  void FoldChunk(std::span<const Record> bids, Table& table) const {
+  void FoldChunk(std::span<const Record> bids, Table& table) const { FoldAll(bids, table); }
+
+  struct Item {
+    std::uint64_t auction;
+    std::uint64_t price;
+  };
+
+  std::size_t Project(std::span<const Record> bids, Item* items) const {
+    for (const Record& bid : bids) {
+      *items++ = {.auction = bid.auction, .price = bid.price};
+    }
+    return bids.size();
+  }
+  void FoldItems(std::span<const Item> items, Table& table) const { FoldAll(items, table); }
+
+ private:
+  template <typename R>
+  static void FoldAll(std::span<const R> bids, Table& table) {
     table.Fold(
-        bids, [](const Record& bid) { return bid.auction; },
-        [](Account& account, const Record& bid) { account.price = std::max(account.price, bid.price); });
+        bids, [](const R& bid) { return bid.auction; },
+        [](Account& account, const R& bid) { account.price = std::max(account.price, bid.price); });
   }
 };
 
@@ -138,10 +166,27 @@ struct CpuMeanFold {
 
   static std::int64_t TimeMs(const Record& event) { return queries::cm::TaskEventTime{}(event); }
 
-  void FoldChunk(std::span<const Record> events, Table& table) const {
+  void FoldChunk(std::span<const Record> events, Table& table) const { FoldAll(events, table); }
+
+  struct Item {
+    std::int64_t job_id;
+    float cpu;
+  };
+
+  std::size_t Project(std::span<const Record> events, Item* items) const {
+    for (const Record& event : events) {
+      *items++ = {.job_id = event.job_id, .cpu = event.cpu};
+    }
+    return events.size();
+  }
+  void FoldItems(std::span<const Item> items, Table& table) const { FoldAll(items, table); }
+
+ private:
+  template <typename R>
+  static void FoldAll(std::span<const R> events, Table& table) {
     table.Fold(
-        events, [](const Record& event) { return static_cast<std::uint64_t>(event.job_id); },
-        [](Account& account, const Record& event) {
+        events, [](const R& event) { return static_cast<std::uint64_t>(event.job_id); },
+        [](Account& account, const R& event) {
           account.sum += double{event.cpu};
           ++account.count;
         });
@@ -158,6 +203,16 @@ struct ItemFold {
     table.Fold(
         items, [](const Record& item) { return item.key; }, [](CountOf& account, const Record&) { ++account.count; });
   }
+
+  using Item = std::uint64_t;  // the key
+
+  std::size_t Project(std::span<const Record> items, Item* keys) const {
+    for (const Record& item : items) {
+      *keys++ = item.key;
+    }
+    return items.size();
+  }
+  void FoldItems(std::span<const Item> keys, Table& table) const { CountKeys(keys, table); }
 };
 
 /// How many events there are, of all ads together: swa. Nothing of an event counts but its time.

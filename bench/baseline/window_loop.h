@@ -12,18 +12,15 @@
 //   queries::Totals emitted = loop->Run(bids, /*repetitions=*/4, /*block_span_ms=*/600'000);
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-#include "bench/baseline/chunk.h"
+#include "bench/baseline/window_walk.h"
 #include "queries/common/result_row.h"
-#include "rdma/base/check.h"
 
 namespace glaive::bench {
 
@@ -31,6 +28,21 @@ struct LoopOptions {
   std::int64_t window_ms = 0;  // 0: no window, one result a key at the end
   std::uint64_t keys = 1;      // the most distinct keys of a window; reserves up to five times their cells
 };
+
+/// Emits the accounts of a window, and empties the table.
+template <typename Fold>
+void EmitWindow(typename Fold::Table& table, std::int64_t start_ms, std::int64_t window_ms, queries::Totals& emitted) {
+  const std::int64_t end_ms = WindowEnd(start_ms, window_ms);
+  table.Drain([&](std::uint64_t key, const auto& account) {
+    const auto value = account.value();
+    if constexpr (requires { value.has_value(); }) {
+      if (!value.has_value()) {
+        return;
+      }
+    }
+    emitted.Add({.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = queries::ValueBits(value)});
+  });
+}
 
 /// `Fold` has a Record, a Table of accounts with value(), TimeMs(record), and FoldChunk(records, table) for at most
 /// Table::kRecordsAtOnce records. A value may be an optional; an empty one is no row.
@@ -54,31 +66,14 @@ class WindowLoop {
   /// on by `block_span_ms`, a multiple of the window, with each repetition.
   queries::Totals Run(std::span<const Record> block, std::uint64_t repetitions, std::int64_t block_span_ms) {
     queries::Totals emitted;
-    if (block.empty()) {
-      return emitted;
-    }
-    const std::int64_t window_ms = options_.window_ms;
-    GLAIVE_CHECK(window_ms == 0 || block_span_ms % window_ms == 0, "a block spans ", block_span_ms,
-                 " ms, no multiple of ", window_ms);
-    std::int64_t window_start_ms = std::numeric_limits<std::int64_t>::min();
-    // In the block's own time, which starts over with each repetition. The first record opens its window.
-    std::int64_t window_end_ms = window_ms == 0 ? std::numeric_limits<std::int64_t>::max() : window_start_ms;
-    for (std::uint64_t repetition = 0; repetition < repetitions; ++repetition) {
-      const std::int64_t moved_on_ms = static_cast<std::int64_t>(repetition) * block_span_ms;
-      for (std::span<const Record> rest = block; !rest.empty();) {
-        if (Fold::TimeMs(rest.front()) >= window_end_ms) {
-          Fire(window_start_ms, emitted);
-          const std::int64_t time_ms = Fold::TimeMs(rest.front());
-          window_end_ms = time_ms - time_ms % window_ms + window_ms;
-          window_start_ms = window_end_ms - window_ms + moved_on_ms;
-        }
-        const std::span<const Record> chunk = ChunkBefore(window_end_ms, rest, Table::kRecordsAtOnce, Fold::TimeMs);
-        rest = rest.subspan(chunk.size());
-        fold_.FoldChunk(chunk, table_);
-      }
-      window_end_ms -= window_ms == 0 ? 0 : block_span_ms;
-    }
-    Fire(window_start_ms, emitted);
+    WalkWindows(
+        block,
+        {.repetitions = repetitions,
+         .block_span_ms = block_span_ms,
+         .window_ms = options_.window_ms,
+         .most = Table::kRecordsAtOnce},
+        Fold::TimeMs, [&](std::span<const Record> chunk) { fold_.FoldChunk(chunk, table_); },
+        [&](std::int64_t window_start_ms) { EmitWindow<Fold>(table_, window_start_ms, options_.window_ms, emitted); });
     return emitted;
   }
 
@@ -87,21 +82,6 @@ class WindowLoop {
 
   WindowLoop(Fold fold, const LoopOptions& options, Table table)
       : fold_(std::move(fold)), options_(options), table_(std::move(table)) {}
-
-  void Fire(std::int64_t start_ms, queries::Totals& emitted) {
-    const std::int64_t end_ms =
-        options_.window_ms == 0 ? std::numeric_limits<std::int64_t>::max() : start_ms + options_.window_ms;
-    table_.Drain([&](std::uint64_t key, const auto& account) {
-      const auto value = account.value();
-      if constexpr (requires { value.has_value(); }) {
-        if (!value.has_value()) {
-          return;
-        }
-      }
-      emitted.Add(
-          {.window_start_ms = start_ms, .window_end_ms = end_ms, .key = key, .value = queries::ValueBits(value)});
-    });
-  }
 
   Fold fold_;
   LoopOptions options_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -11,9 +12,11 @@
 
 #include "bench/baseline/count_window_loop.h"
 #include "bench/baseline/folds.h"
+#include "bench/baseline/partition_loop.h"
 #include "bench/baseline/session_loop.h"
 #include "bench/baseline/sliding_loop.h"
 #include "bench/baseline/window_loop.h"
+#include "bench/scaling/meeting.h"
 #include "bench/scaling/record_blocks.h"
 #include "engine/api/stream.h"
 #include "queries/cm/cm_query.h"
@@ -52,6 +55,35 @@ absl::StatusOr<Loop> LoopOver(const std::shared_ptr<const Blocks>& blocks, std::
   return [=, repetitions = size.repetitions] { return loop->Run(blocks->of(number), repetitions, span_ms); };
 }
 
+/// Half of the work of what `loops.Partitioned(keys)` makes, over the first block: thread 0 partitions, and thread 1
+/// folds. The threads of a run share a loop.
+template <typename Blocks, typename Loops>
+std::function<absl::StatusOr<Loop>(std::uint32_t)> PartitionLoopOver(const std::shared_ptr<const Blocks>& blocks,
+                                                                     const Loops& loops, const InputSize& size,
+                                                                     std::int64_t span_ms) {
+  const auto make = [=]() {
+    auto made = loops.Partitioned(std::min<std::uint64_t>(size.keys, blocks->of(0).size()));
+    using Shared = std::shared_ptr<typename decltype(made)::value_type>;
+    return made.ok() ? absl::StatusOr<Shared>(std::make_shared<typename decltype(made)::value_type>(*std::move(made)))
+                     : absl::StatusOr<Shared>(made.status());
+  };
+  using Shared = std::invoke_result_t<decltype(make)>;
+  const auto meeting = std::make_shared<Meeting<Shared>>();
+  return [=, repetitions = size.repetitions](std::uint32_t thread) -> absl::StatusOr<Loop> {
+    const Shared loop = meeting->Join(make);
+    if (!loop.ok()) {
+      return loop.status();
+    }
+    return [=, loop = *loop] {
+      if (thread == 0) {
+        loop->Partition(blocks->of(0), repetitions, span_ms);
+        return queries::Totals();
+      }
+      return loop->Aggregate();
+    };
+  };
+}
+
 /// The workload of `build(events, sinks)` over what `make_generator(options)` generates. `make_loop(keys)` makes a loop
 /// for at most so many keys, or is kNoLoop.
 template <typename R, typename EventTime, typename MakeGenerator, typename Build, typename MakeLoop>
@@ -82,14 +114,27 @@ absl::StatusOr<Workload> MakeAggregation(const InputSize& size, std::int64_t win
       return merged.ok() ? LoopOver(*merged, 0, make_loop, size, span_ms) : merged.status();
     };
   }
+  if constexpr (requires { make_loop.Partitioned(std::uint64_t{1}); }) {
+    workload.make_partition_loop = PartitionLoopOver(blocks, make_loop, size, span_ms);
+  }
   return workload;
 }
 
-/// Makes a WindowLoop of the fold.
+/// Makes loops of the fold: a WindowLoop, and a PartitionLoop if the fold has an Item.
 template <typename Fold>
-auto WindowLoopOf(std::int64_t window_ms, const Fold& fold = {}) {
-  return [=](std::uint64_t keys) { return WindowLoop<Fold>::Create(fold, {.window_ms = window_ms, .keys = keys}); };
-}
+struct WindowLoopOf {
+  std::int64_t window_ms;
+  Fold fold = {};
+
+  absl::StatusOr<WindowLoop<Fold>> operator()(std::uint64_t keys) const {
+    return WindowLoop<Fold>::Create(fold, {.window_ms = window_ms, .keys = keys});
+  }
+  absl::StatusOr<PartitionLoop<Fold>> Partitioned(std::uint64_t keys) const
+    requires requires { typename Fold::Item; }
+  {
+    return PartitionLoop<Fold>::Create(fold, {.window_ms = window_ms, .keys = keys});
+  }
+};
 
 template <typename Build, typename MakeLoop>
 absl::StatusOr<Workload> MakeOverYsbEvents(const InputSize& size, queries::ysb::Profile profile, std::int64_t window_ms,
@@ -105,7 +150,7 @@ absl::StatusOr<Workload> MakeYsbOf(const InputSize& size, queries::ysb::Profile 
   const auto build = [=](const auto& events, const ResultSinks& sinks) {
     return BuildYsb({.profile = profile, .window = absl::Milliseconds(window_ms)}, events, sinks);
   };
-  return MakeOverYsbEvents(size, profile, window_ms, build, WindowLoopOf(window_ms, fold));
+  return MakeOverYsbEvents(size, profile, window_ms, build, WindowLoopOf<YsbFold>{window_ms, fold});
 }
 
 template <typename MakeLoop>
@@ -145,7 +190,7 @@ absl::StatusOr<Workload> MakeYsbStar(const InputSize& size) {
   };
   return MakeOverYsbEvents(
       size, queries::ysb::Profile::kYahoo, kWindowMs, build,
-      WindowLoopOf(kWindowMs, ClickRatioFold{std::make_shared<const queries::ysb::CampaignTable>()}));
+      WindowLoopOf<ClickRatioFold>{kWindowMs, {std::make_shared<const queries::ysb::CampaignTable>()}});
 }
 
 absl::StatusOr<Workload> MakeNb7(const InputSize& size) {
@@ -154,12 +199,12 @@ absl::StatusOr<Workload> MakeNb7(const InputSize& size) {
       [](const auto& bids, const ResultSinks& sinks) {
         return queries::nb7::BuildNb7(bids, absl::Milliseconds(kMinuteMs), absl::ZeroDuration(), sinks);
       },
-      WindowLoopOf<BidFold>(kMinuteMs));
+      WindowLoopOf<BidFold>{kMinuteMs});
 }
 
 absl::StatusOr<Workload> MakeCm(const InputSize& size) {
   const queries::cm::CmOptions options;
-  return MakeCmOf(size, options, WindowLoopOf<CpuMeanFold>(absl::ToInt64Milliseconds(options.window)));
+  return MakeCmOf(size, options, WindowLoopOf<CpuMeanFold>{absl::ToInt64Milliseconds(options.window)});
 }
 
 absl::StatusOr<Workload> MakeCm1(const InputSize& size) {
@@ -173,7 +218,7 @@ absl::StatusOr<Workload> MakeCm1(const InputSize& size) {
 }
 
 absl::StatusOr<Workload> MakeSwa(const InputSize& size) {
-  return MakeSwaOf(size, queries::swa::WindowKind::kTumbling, WindowLoopOf<AllEventsFold>(kSwaWindowMs));
+  return MakeSwaOf(size, queries::swa::WindowKind::kTumbling, WindowLoopOf<AllEventsFold>{kSwaWindowMs});
 }
 
 absl::StatusOr<Workload> MakeSwaSession(const InputSize& size) {
@@ -185,7 +230,7 @@ absl::StatusOr<Workload> MakeRo(const InputSize& size) {
   return MakeAggregation<queries::ro::Item, queries::ro::ItemTime>(
       size, kMinuteMs, [](const queries::InputOptions& input) { return queries::ro::ItemGenerator(input); },
       [](const auto& items, const ResultSinks& sinks) { return queries::ro::BuildRo(items, sinks); },
-      WindowLoopOf<ItemFold>(/*window_ms=*/0));
+      WindowLoopOf<ItemFold>{/*window_ms=*/0});
 }
 
 absl::StatusOr<Workload> MakeCountWindows(const InputSize& size) {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "bench/scaling/processor_clock.h"
 #include "bench/scaling/processors.h"
 #include "bench/scaling/query_of_executors.h"
 #include "engine/cluster/node_run.h"
+#include "rdma/base/processor_clock.h"
 #include "rdma/base/steady_clock.h"
 
 namespace glaive::bench {
@@ -37,6 +37,7 @@ class Cluster {
       config.mesh.executors_per_node = deployment_.executors;
       config.mesh.executor_count = deployment_.executor_count();
       config.mesh.run_token = 1;
+      config.roles = deployment_.roles();
       config.max_lead_ms = kLeadWindows * queries_.back()->window_ms();
       config.fragment_bytes = 1 << 20;
       config.state_limit_bytes = kStateBytes / deployment_.executor_count();

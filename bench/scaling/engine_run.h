@@ -14,14 +14,17 @@
 
 #include "bench/scaling/measurement.h"
 #include "bench/scaling/workload.h"
+#include "engine/executor/roles.h"
 
 namespace glaive::bench {
 
 struct Deployment {
   std::uint32_t nodes = 1;
-  std::uint32_t executors = 1;  // of each
+  std::uint32_t executors = 1;     // of each
+  std::uint32_t partitioners = 0;  // of each node's executors, in UpPar; 0: Slash
 
   std::uint32_t executor_count() const { return nodes * executors; }
+  engine::Roles roles() const { return engine::Roles::Of(nodes, executors, partitioners); }
   /// "1 x 2"
   std::string Name() const { return absl::StrCat(nodes, " x ", executors); }
 };

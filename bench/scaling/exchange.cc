@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "bench/baseline/thread_exchange.h"
+#include "bench/scaling/meeting.h"
 #include "bench/scaling/record_blocks.h"
 #include "engine/api/stream.h"
 #include "queries/cm/generator.h"
@@ -37,22 +37,8 @@ struct RowOf {
   }
 };
 
-/// Has the threads of a run share an exchange, and those of the next run another.
-class Meeting {
- public:
-  std::shared_ptr<ThreadExchange<TaskEvent>> Join() {
-    const std::lock_guard lock(mutex_);
-    if (joined_++ % ThreadExchange<TaskEvent>::kThreads == 0) {
-      exchange_ = std::make_shared<ThreadExchange<TaskEvent>>();
-    }
-    return exchange_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::uint64_t joined_ = 0;
-  std::shared_ptr<ThreadExchange<TaskEvent>> exchange_;
-};
+using SharedExchange = std::shared_ptr<ThreadExchange<TaskEvent>>;
+static_assert(ThreadExchange<TaskEvent>::kThreads == Meeting<SharedExchange>::kThreads);
 
 }  // namespace
 
@@ -79,8 +65,10 @@ absl::StatusOr<Workload> MakeExchange(const InputSize& size) {
         .Map(RowOf{})
         .To(sinks);
   };
-  workload.make_loop = [=, meeting = std::make_shared<Meeting>()](std::uint32_t thread) -> absl::StatusOr<Loop> {
-    return [=, exchange = meeting->Join()] {
+  const auto meeting = std::make_shared<Meeting<SharedExchange>>();
+  workload.make_loop = [=](std::uint32_t thread) -> absl::StatusOr<Loop> {
+    const SharedExchange exchange = meeting->Join([] { return std::make_shared<ThreadExchange<TaskEvent>>(); });
+    return [=] {
       Totals totals;
       exchange->Run(thread, blocks->of(thread), repetitions, JobOf{},
                     [&](const TaskEvent& event) { totals.Add(queries::ToResultRow(RowOf{}(event))); });

@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "bench/scaling/processor_clock.h"
 #include "bench/scaling/processors.h"
 #include "engine/base/cpu_pinning.h"
+#include "rdma/base/processor_clock.h"
 #include "rdma/base/steady_clock.h"
 
 namespace glaive::bench {
@@ -36,7 +36,8 @@ absl::StatusOr<Measurement> RunLoops(const Workload& workload, std::uint32_t thr
     const absl::StatusOr<Loop> loop = workload.make_loop(number);
     run.status.Update(loop.status());
     ready.arrive_and_wait();
-    if (!run.status.ok()) {
+    // All or none: the threads of a loop may wait for each other.
+    if (!std::ranges::all_of(runs, [](const ThreadRun& each) { return each.status.ok(); })) {
       return;
     }
     run.begin_ns = clock.NowNanos();

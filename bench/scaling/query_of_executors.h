@@ -28,7 +28,7 @@ class QueryOfExecutors final : public engine::Query {
   std::uint64_t source_memory_bytes() const override { return queries_.front()->source_memory_bytes(); }
   std::uint64_t table_bytes() const override { return queries_.front()->table_bytes(); }
   std::int64_t window_ms() const override { return queries_.front()->window_ms(); }
-  std::string Explain(std::uint32_t executors) const override { return queries_.front()->Explain(executors); }
+  std::string Explain(const engine::Roles& roles) const override { return queries_.front()->Explain(roles); }
   absl::StatusOr<std::unique_ptr<engine::QueryTask>> Open(engine::TaskContext& context) const override {
     return queries_[Value(context.self) % queries_.size()]->Open(context);
   }

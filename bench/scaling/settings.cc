@@ -56,7 +56,8 @@ bool HasSkew(const WorkloadKind& kind) { return kind.name == "ysb" || kind.name 
 absl::Status ChooseWorkloads(const Given& given, Settings& settings) {
   settings.workloads.clear();
   for (WorkloadKind kind : WorkloadKinds()) {
-    if ((given.workload != kAll && given.workload != kind.name) || (settings.skew && !HasSkew(kind))) {
+    if ((given.workload != kAll && given.workload != kind.name) || (settings.skew && !HasSkew(kind)) ||
+        (settings.uppar && !kind.has_uppar)) {
       continue;
     }
     const auto replace = [](std::uint64_t with, std::uint64_t& value) { value = with == 0 ? value : with; };
@@ -69,9 +70,12 @@ absl::Status ChooseWorkloads(const Given& given, Settings& settings) {
     }
     settings.workloads.push_back(kind);
   }
-  return settings.workloads.empty()
+  if (!settings.workloads.empty()) {
+    return absl::OkStatus();
+  }
+  return settings.skew
              ? absl::InvalidArgumentError("--skew goes with --workload=ysb, ro or all, whose keys can be skewed")
-             : absl::OkStatus();
+             : absl::InvalidArgumentError("--uppar goes with --workload=ysb, ysb-yahoo, nb7, cm, nb8, nb11, ro or all");
 }
 
 void Register(engine::FlagSet& flags, Given& given, Settings& settings) {
@@ -89,6 +93,11 @@ void Register(engine::FlagSet& flags, Given& given, Settings& settings) {
                    .group = kGroup,
                    .help = "instead, two executors on keys of Zipf(0.2) to Zipf(2.0), with the workloads ysb and ro"},
                   settings.skew);
+  flags.AddSwitch({.name = "uppar",
+                   .group = kGroup,
+                   .help = "instead, Slash beside UpPar on the numbers of --executors, which are even (2), and beside "
+                           "two threads that partition records"},
+                  settings.uppar);
   flags.AddInteger({.name = "runs", .group = kGroup, .help = "runs of each"}, settings.runs, {.min = 1, .max = 1000});
   flags.AddSwitch({.name = "prefault",
                    .group = kGroup,
@@ -114,7 +123,17 @@ void Register(engine::FlagSet& flags, Given& given, Settings& settings) {
 }
 
 absl::Status Check(const engine::FlagSet& flags, const Given& given, Settings& settings) {
-  absl::Status status = ParseExecutors(given.executors, settings.executors);
+  const bool is_default = settings.uppar && !flags.WasGiven("executors");
+  absl::Status status = ParseExecutors(is_default ? "2" : given.executors, settings.executors);
+  if (settings.uppar && std::ranges::any_of(settings.executors, [](std::uint32_t count) { return count % 2 != 0; })) {
+    status.Update(
+        absl::InvalidArgumentError(absl::StrCat("--executors=", given.executors,
+                                                ": with --uppar half of the executors partition, so write even "
+                                                "numbers, e.g. 2,4,8")));
+  }
+  if (settings.uppar && settings.skew) {
+    status.Update(absl::InvalidArgumentError("--uppar and --skew are two benchmarks: leave one of them out"));
+  }
   if (!given.key_distribution.empty()) {
     const absl::Status law = queries::KeyLaw::Parse(given.key_distribution).status();
     status.Update(

@@ -18,6 +18,7 @@ struct Settings {
   std::vector<WorkloadKind> workloads;       // with the input that is wanted of them, but for its executors
   std::vector<std::uint32_t> executors;      // {1}, {1, 2}, or numbers of 2 and more
   bool skew = false;                         // instead of all that
+  bool uppar = false;                        // likewise; `executors` are even then
   std::uint64_t runs = 5;                    // of each
   bool prefault = true;                      // state memory
   bool verify = true;                        // by a sequential loop over all executors' input

@@ -37,6 +37,7 @@ struct WantedFigures {
   double share_of_loop = 0;     // one executor: at least so much of the loop's rate
   double gain_of_two = 0;       // two executors: at least so many times the rate of one
   double share_of_unmoved = 0;  // two executors that move records: at least so much of their rate without
+  double gain_over_uppar = 0;   // two executors: at least so many times UpPar's rate
 };
 
 struct Workload {
@@ -50,6 +51,10 @@ struct Workload {
   // Both null where no loop has been written.
   std::function<absl::StatusOr<Loop>(std::uint32_t executor)> make_loop;  // over what that executor reads
   std::function<absl::StatusOr<Loop>()> make_sequential_loop;             // over what all of them read, by event time
+
+  /// One of two threads that share the work on what executor 0 reads: thread 0 partitions, and thread 1 folds. Null
+  /// where no such threads have been written.
+  std::function<absl::StatusOr<Loop>(std::uint32_t thread)> make_partition_loop;
 };
 
 }  // namespace glaive::bench

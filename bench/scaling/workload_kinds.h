@@ -21,6 +21,7 @@ struct WorkloadKind {
   InputSize input;  // unless flags say otherwise
   absl::StatusOr<Workload> (*make)(const InputSize& size) = nullptr;
   bool is_exchange = false;  // the loop's threads wait for each other
+  bool has_uppar = false;    // --uppar measures it
 };
 
 std::vector<WorkloadKind> WorkloadKinds();

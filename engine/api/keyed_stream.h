@@ -181,7 +181,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
     }
   }
 
-  /// As Fold and Reduce, by functions that commute and associate (engine/steps/fold.h): no record moves.
+  /// As Fold and Reduce, by functions that commute and associate (engine/steps/fold.h). What moves: as of Aggregate.
   template <typename A, typename Local, typename Global>
   auto FoldAssoc(const A& initial, Local local, Global global) && {
     return std::move(*this).Aggregate(engine::FoldAssoc(initial, std::move(local), std::move(global)));
@@ -192,7 +192,7 @@ class KeyedStream : public StatefulSteps<KeyedStream<Origin, Chain, Key, kPartit
   }
 
   /// One result for each key, of all its records, at the end of the stream: as
-  /// Window(Unbounded{}).Aggregate(aggregate), also in what moves.
+  /// Window(Unbounded{}).Aggregate(aggregate), also in what moves (windowed_stream.h).
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     return std::move(*this).Window(Unbounded{}).Aggregate(aggregate);

@@ -183,7 +183,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     return std::move(*this).AtOneExecutor().Reduce(std::move(function));
   }
 
-  /// As Fold and Reduce, by functions that commute and associate (engine/steps/fold.h): no record moves.
+  /// As Fold and Reduce, by functions that commute and associate (engine/steps/fold.h). What moves: as of Aggregate.
   template <typename A, typename Local, typename Global>
   auto FoldAssoc(const A& initial, Local local, Global global) && {
     return std::move(*this).Aggregate(engine::FoldAssoc(initial, std::move(local), std::move(global)));
@@ -315,8 +315,9 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     return KeyedStream<Origin, Chain, OneKeyForAll>(std::move(origin_), std::move(chain_), {}).Window(window);
   }
 
-  /// One result of all records, at the end of the stream: as Window(Unbounded{}).Aggregate(aggregate). No record moves:
-  /// each executor folds its own, and the leader of AllRecords merges their values.
+  /// One result of all records, at the end of the stream: as Window(Unbounded{}).Aggregate(aggregate). No record moves
+  /// as such: each executor folds its own, and the leader of AllRecords merges their values. If values have texts, an
+  /// executor sends what the aggregate reads of each record (WindowedStream::Aggregate).
   template <typename A>
   auto Aggregate(const A& aggregate) && {
     return std::move(*this).Window(Unbounded{}).Aggregate(aggregate);
@@ -426,8 +427,7 @@ auto From(Spec source) {
   static_assert(std::is_trivially_copyable_v<R>,
                 "glaive: From() takes a source of plain data: no std::string, no containers, no other owner of memory");
   using Origin = SourceOrigin<R, decltype(source.event_time_ms)>;
-  auto vertex = std::make_shared<const SourceVertex<R>>(std::move(source.open), source.memory_bytes,
-                                                        std::move(source.compared_inputs), Origin::kHasTime);
+  auto vertex = std::make_shared<const SourceVertex<R>>(source);
   return Stream<Origin, SourceStep<R>>(
       Origin{.vertex = std::move(vertex), .event_time_ms = std::move(source.event_time_ms), .tables = {}}, {});
 }

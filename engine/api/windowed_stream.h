@@ -7,9 +7,9 @@
 //       .Aggregate(Sum{&Ride::meters})            a Stream of WindowResult<key, sum>
 //
 // What moves: for Aggregate, of each key in a slice one change an epoch, to the leader of the key, which emits the
-// results. For Process, each record, to that leader. Behind Partition() nothing: the records of a key are with its
-// leader already. A late record stays on the executor that has read it. Windows by the order of records are
-// OrderedWindowedStream.
+// results, or a part of each record (see Aggregate). For Process, each record, to that leader. Behind Partition()
+// nothing: the records of a key are with its leader already. A late record stays on the executor that has read it.
+// Windows by the order of records are OrderedWindowedStream.
 #pragma once
 
 #include <cstdint>

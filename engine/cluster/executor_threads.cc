@@ -7,6 +7,7 @@
 #include "engine/base/cpu_pinning.h"
 #include "engine/fiber/idle_strategy.h"
 #include "rdma/base/exhaustion.h"
+#include "rdma/base/processor_clock.h"
 
 namespace glaive::engine {
 namespace {
@@ -121,6 +122,7 @@ absl::Status ExecutorThreads::RunExecutor(Executor& executor) {
   if (absl::Status status = executor.Start(); !status.ok()) {
     return status;
   }
+  const double begin = ThreadSeconds();
   while (!executor.done()) {
     if (stop_.load(std::memory_order_relaxed)) {
       executor.Stop(Stopped());
@@ -130,6 +132,7 @@ absl::Status ExecutorThreads::RunExecutor(Executor& executor) {
       idle.Idle();
     }
   }
+  executor.AddProcessorTime(static_cast<std::uint64_t>((ThreadSeconds() - begin) * 1e9));
   while (executor.status().ok() && !AllDone()) {
     if (stop_.load(std::memory_order_relaxed)) return Stopped();
     if (executor.PollChannels()) {

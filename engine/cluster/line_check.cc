@@ -103,22 +103,21 @@ absl::Status CompareLines(std::vector<std::string>& expected, std::vector<std::s
 LineCheck::LineCheck(ExpectedLines expected, std::shared_ptr<const RetainedLines> lines)
     : expected_lines_(std::move(expected)), lines_(std::move(lines)) {}
 
-std::uint64_t LineCheck::verify_memory_bytes(std::uint32_t /*executor_count*/) const {
+std::uint64_t LineCheck::verify_memory_bytes(std::uint32_t /*reader_count*/) const {
   return std::uint64_t{2} * RetainedLines::kMostBytes;  // of the rows, and of the expected ones
 }
 
 absl::StatusOr<std::string> LineCheck::CheckNode(const RunFacts& facts, const Watch& watch) {
-  const auto executor_count = static_cast<std::uint32_t>(facts.records_read.size());
-  std::vector<std::string> expected = expected_lines_(executor_count);
+  std::vector<std::string> expected = expected_lines_(facts.roles.reader_count());
   if (absl::Status status = watch(); !status.ok()) {
     return status;
   }
   std::vector<std::string> lines;
-  for (const ExecutorId leader : facts.leaders) {
-    const std::vector<std::string>& of_leader = lines_->by_executor[Value(leader)];
-    lines.insert(lines.end(), of_leader.begin(), of_leader.end());
+  for (const ExecutorId executor : facts.executors) {
+    const std::vector<std::string>& of_executor = lines_->by_executor[Value(executor)];
+    lines.insert(lines.end(), of_executor.begin(), of_executor.end());
   }
-  absl::Status status = CompareLines(expected, lines, facts.leaders.size() == executor_count);
+  absl::Status status = CompareLines(expected, lines, facts.all_are_here());
   status.Update(watch());
   if (!status.ok()) {
     return status;

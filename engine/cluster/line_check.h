@@ -32,7 +32,7 @@ class LineCheck final : public RunCheck {
  public:
   LineCheck(ExpectedLines expected, std::shared_ptr<const RetainedLines> lines);
 
-  std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
+  std::uint64_t verify_memory_bytes(std::uint32_t reader_count) const override;
   absl::StatusOr<std::string> CheckNode(const RunFacts& facts, const Watch& watch) override;
   absl::Status CheckRun(std::span<const std::string> nodes) override;
 

@@ -11,7 +11,7 @@
 // A second function says which rows are true, and so the program has --verify: lines of CSV as --output writes them, in
 // any order, made in a way that shares nothing with the query.
 //
-//   std::vector<std::string> ExpectedSquares(std::uint32_t executor_count);  // "1", "4", "9", ...
+//   std::vector<std::string> ExpectedSquares(std::uint32_t reader_count);  // "1", "4", "9", ...
 //   int main(int argc, char** argv) { return glaive::engine::Main(argc, argv, Squares, ExpectedSquares); }
 //
 // A program with flags or a check of its own is a QueryProgram:
@@ -40,8 +40,8 @@ namespace glaive::engine {
 /// It may return a std::unique_ptr<Query>; an error ends the run with its message.
 using QueryFunction = std::function<absl::StatusOr<std::unique_ptr<Query>>(const Results& results)>;
 
-/// The rows of a run of `executor_count` executors, as lines of CSV.
-using ExpectedLines = std::function<std::vector<std::string>(std::uint32_t executor_count)>;
+/// The rows of a run in which `reader_count` executors read, as lines of CSV.
+using ExpectedLines = std::function<std::vector<std::string>(std::uint32_t reader_count)>;
 
 /// The exit code of the program that `make` makes; it gets the clock and the randomness that only a main may take.
 int MainOf(int argc, char** argv, absl::FunctionRef<std::unique_ptr<QueryProgram>()> make);

@@ -88,14 +88,14 @@ std::uint64_t CgroupAvailable(const std::string& root) {
 }
 
 std::uint64_t FixedBytes(const MemoryNeeds& needs) {
-  return needs.executors *
-             (needs.source_bytes + needs.segment_bytes + needs.inbox_bytes + needs.ring_bytes + needs.arrival_bytes) +
+  return needs.readers * needs.source_bytes +
+         needs.executors * (needs.segment_bytes + needs.inbox_bytes + needs.ring_bytes + needs.arrival_bytes) +
          needs.verify_bytes + needs.table_bytes;
 }
 
 std::string Parts(const MemoryNeeds& needs) {
   return absl::StrCat(
-      "input ", FormatBytes(needs.executors * needs.source_bytes), ", send segments ",
+      "input ", FormatBytes(needs.readers * needs.source_bytes), ", send segments ",
       FormatBytes(needs.executors * needs.segment_bytes),
       needs.inbox_bytes == 0 ? "" : absl::StrCat(", inboxes ", FormatBytes(needs.executors * needs.inbox_bytes)),
       ", rings ", FormatBytes(needs.executors * needs.ring_bytes),

@@ -18,8 +18,9 @@ namespace glaive::engine {
 /// Of one node.
 struct MemoryNeeds {
   std::uint32_t executors = 1;
+  std::uint32_t readers = 1;         // executors that read the sources
   std::uint32_t nodes_on_host = 1;   // they share what the host has
-  std::uint64_t source_bytes = 0;    // of one executor
+  std::uint64_t source_bytes = 0;    // of one executor that reads
   std::uint64_t segment_bytes = 0;   // of one executor
   std::uint64_t inbox_bytes = 0;     // of one executor: records of exchanges that wait for it
   std::uint64_t ring_bytes = 0;      // of one executor

@@ -215,16 +215,20 @@ absl::Status NodeSession::GatherMetrics() {
 }
 
 absl::Status NodeSession::Verify(const Watch& watch) {
-  RunFacts facts{.records_read = std::vector<std::uint64_t>(options_->cluster.executor_count()),
-                 .leaders = {},
+  const Roles roles = options_->cluster.roles();
+  RunFacts facts{.roles = roles,
+                 .records_read = std::vector<std::uint64_t>(roles.reader_count()),
+                 .executors = {},
                  .key_hash = state::KeyHash(plane_->run_token())};
   for (const NodeMetrics& node : nodes_) {
     for (const ExecutorMetrics& executor : node.executors) {
-      facts.records_read[executor.executor] = executor.records;
+      if (const ExecutorId id{executor.executor}; roles.Reads(id)) {
+        facts.records_read[roles.ReaderOf(id)] = executor.records;
+      }
     }
   }
   for (const auto& executor : parts_.run->executors()) {
-    facts.leaders.push_back(executor->id());
+    facts.executors.push_back(executor->id());
   }
   const absl::StatusOr<std::string> checked = program_->check()->CheckNode(facts, watch);
   if (!checked.ok() && !absl::IsDataLoss(checked.status())) {  // it came to no verdict

@@ -243,19 +243,20 @@ absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& me
                                   : absl::InvalidArgumentError(absl::StrCat(messages.status().message(), "; ",
                                                                             channels_.note, ", raise that"));
   }
-  const MemoryNeeds needs{
-      .executors = options_->cluster.executors,
-      .nodes_on_host = nodes_on_host_,
-      .source_bytes = parts_->query->source_memory_bytes(),
-      .segment_bytes = std::uint64_t{messages->segments} * mesh.channel.slot_bytes,
-      .inbox_bytes = messages->inbox_bytes,
-      .ring_bytes = channels_.node_ring_bytes / options_->cluster.executors,
-      .arrival_bytes = rdma::ArrivalMemoryBytes(mesh),
-      .verify_bytes =
-          options_->output.verify ? program_->check()->verify_memory_bytes(options_->cluster.executor_count()) : 0,
-      .table_bytes = parts_->query->table_bytes(),
-      .limit_bytes = options_->state.memory_limit_bytes,
-      .prefault_bytes = options_->state.prefault_bytes};
+  const MemoryNeeds needs{.executors = options_->cluster.executors,
+                          .readers = options_->cluster.roles().ReadersAmong(mesh.self, options_->cluster.executors),
+                          .nodes_on_host = nodes_on_host_,
+                          .source_bytes = parts_->query->source_memory_bytes(),
+                          .segment_bytes = std::uint64_t{messages->segments} * mesh.channel.slot_bytes,
+                          .inbox_bytes = messages->inbox_bytes,
+                          .ring_bytes = channels_.node_ring_bytes / options_->cluster.executors,
+                          .arrival_bytes = rdma::ArrivalMemoryBytes(mesh),
+                          .verify_bytes = options_->output.verify ? program_->check()->verify_memory_bytes(
+                                                                        options_->cluster.roles().reader_count())
+                                                                  : 0,
+                          .table_bytes = parts_->query->table_bytes(),
+                          .limit_bytes = options_->state.memory_limit_bytes,
+                          .prefault_bytes = options_->state.prefault_bytes};
   absl::StatusOr<MemoryPlan> plan = PlanMemory(needs, host_->available_memory_bytes());
   if (plan.ok() && Value(plane_->rank()) == 0) {
     host_->out() << plan->Describe() << (channels_.note.empty() ? "" : absl::StrCat("  ", channels_.note, "\n"))
@@ -323,6 +324,7 @@ ExecutorConfig NodeSetUp::ConfigureExecutors(const rdma::MeshOptions& mesh, cons
                         .max_lead_ms = lead_ms == 0 ? kDefaultLeadWindows * parts_->query->window_ms() : lead_ms,
                         .idle_timeout_ns = absl::ToInt64Nanoseconds(epoch.idle_timeout),
                         .fragment_bytes = options_->state.fragment_bytes,
+                        .roles = options_->cluster.roles(),
                         .fold = {.records_per_saved = options_->cluster.nodes > 1 ? 4U : 2U},
                         .thresholds = {},
                         .state_limit_bytes = plan.state_bytes_per_executor,

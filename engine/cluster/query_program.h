@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 
 #include "engine/executor/query.h"
+#include "engine/executor/roles.h"
 #include "engine/files/file_claims.h"
 #include "engine/flags/engine_options.h"
 #include "engine/flags/flag_set.h"
@@ -36,9 +37,13 @@ namespace glaive::engine {
 
 /// What a run turned out to be, for checking it.
 struct RunFacts {
-  std::vector<std::uint64_t> records_read;  // by executor of the whole run
-  std::vector<ExecutorId> leaders;          // the executors of this node
+  Roles roles;                              // of the executors of the whole run
+  std::vector<std::uint64_t> records_read;  // by executor that reads (Roles::ReaderOf)
+  std::vector<ExecutorId> executors;        // of this node
   state::KeyHash key_hash;                  // by which keys have their leaders
+
+  /// Whether this node's executors are all of the run.
+  bool all_are_here() const { return executors.size() == roles.executor_count(); }
 };
 
 /// The check of --verify: holds the rows of a run against a sequential recomputation that shares no code with the
@@ -47,8 +52,8 @@ class RunCheck {
  public:
   virtual ~RunCheck() = default;
 
-  /// Bytes that a node needs for it.
-  virtual std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const = 0;
+  /// Bytes that a node needs for it, in a run in which `reader_count` executors read.
+  virtual std::uint64_t verify_memory_bytes(std::uint32_t reader_count) const = 0;
   /// At every node: checks the rows that its leaders emitted. Returns what CheckRun needs; DataLoss says what is wrong.
   /// That may take as long as the run did, so it asks `watch`.
   virtual absl::StatusOr<std::string> CheckNode(const RunFacts& facts, const Watch& watch) = 0;
@@ -67,9 +72,9 @@ class QueryProgram {
   /// Adds the query's own flags; their variables live as long as the program.
   virtual void RegisterFlags(FlagSet& /*flags*/) {}
 
-  /// Builds the query for `executor_count` executors, after the flags have been read. `claims` has the files of the
-  /// program's flags of FileUse::kWrite at rank 0, and at other ranks none; no other way leads to these names. Where
-  /// Build takes long (files to read or write), it asks `watch`.
+  /// Builds the query for `executor_count` executors, after the flags have been read; options.cluster.roles() says
+  /// which of them read. `claims` has the files of the program's flags of FileUse::kWrite at rank 0, and at other ranks
+  /// none; no other way leads to these names. Where Build takes long (files to read or write), it asks `watch`.
   virtual absl::StatusOr<std::unique_ptr<Query>> Build(const EngineOptions& options, std::uint32_t executor_count,
                                                        FileClaims& claims, const Watch& watch) = 0;
 

@@ -125,7 +125,7 @@ class Process {
     if (!query.ok()) {
       return query.status();
     }
-    std::cout << program_->name() << ": " << (*query)->Explain(executors);
+    std::cout << program_->name() << ": " << (*query)->Explain(options_->cluster.roles());
     return FlushStandardOutput(std::cout);
   }
 

@@ -280,8 +280,8 @@ class ExchangeVertex final : public TimedVertex<Origin, typename Chain::Out> {
   }
   bool adds_past_results() const override { return !Origin::kFromSource || origin().vertex->adds_past_results(); }
   bool is_behind_exchange() const override { return true; }
-  VertexPlan Explain(std::uint32_t executors) const override {
-    const std::string moves = executors == 1
+  VertexPlan Explain(const Roles& roles) const override {
+    const std::string moves = roles.executor_count() == 1
                                   ? "records stay on the one executor"
                                   : absl::StrCat("each record moves ", route_.Describe(), ", with its event time",
                                                  kHasText<Out> ? ", and its texts" : "");

@@ -11,12 +11,13 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
 #include "engine/executor/task_context.h"
 #include "rdma/base/ids.h"
-#include "state/index/key_hash.h"
+#include "state/index/leaders.h"
 
 namespace glaive::engine {
 
@@ -29,9 +30,14 @@ struct ByKey {
 
   template <typename R>
   auto Open(const TaskContext& context) const {
+    const state::Leaders leaders = context.roles.leaders();
+    std::vector<ExecutorId> executors;  // by the leaders' numbers
+    for (std::uint32_t number = 0; number < leaders.count(); ++number) {
+      executors.push_back(leaders.executor(number));
+    }
     return
-        [key = &key, hash = context.memory->key_hash(), executors = context.executor_count](
-            const R& record, const auto& send) { send(state::LeaderOf(hash(std::invoke(*key, record)), executors)); };
+        [key = &key, hash = context.memory->key_hash(), leaders, executors = std::move(executors)](
+            const R& record, const auto& send) { send(executors[leaders.NumberOf(hash(std::invoke(*key, record)))]); };
   }
 };
 

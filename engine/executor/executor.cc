@@ -37,11 +37,16 @@ Executor::Executor(const ExecutorConfig& config, const Query& query, MessagePlan
   metrics_.executor = Value(config.mesh.self);
   context_.self = config.mesh.self;
   context_.executor_count = config.mesh.executor_count;
+  context_.roles = config.roles.value_or(Roles(config.mesh.executor_count));
+  const std::uint32_t per_node = config.mesh.executors_per_node;
+  const ExecutorId first{Value(config.mesh.self) / per_node * per_node};
+  context_.process_reads = context_.roles.ReadersAmong(first, per_node) > 0;
   context_.clock = config.clock;
   context_.epoch_policy = config.epoch_policy;
   context_.max_lead_ms = config.max_lead_ms;
   context_.idle_timeout_ns = config.idle_timeout_ns;
   context_.fold = config.fold;
+  context_.fold.folds = config.fold.folds && !context_.roles.partitions();
   context_.rows_per_turn = config.rows_per_turn;
   context_.geometries = std::move(messages.geometries);
   context_.exchange_credits = messages.exchange_credits;

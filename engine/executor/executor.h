@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,7 @@
 
 #include "engine/executor/message_plan.h"
 #include "engine/executor/query.h"
+#include "engine/executor/roles.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/scheduler.h"
 #include "engine/metrics/node_metrics.h"
@@ -45,6 +47,7 @@ struct ExecutorConfig {
   std::int64_t max_lead_ms = 0;
   std::int64_t idle_timeout_ns = 0;  // 0: no flow is ever idle
   std::uint64_t fragment_bytes = 0;
+  std::optional<Roles> roles;  // absent: those of Slash
   state::FoldOptions fold;
   std::size_t rows_per_turn = 4096;  // that a trigger hands on at most: a turn ends then
   state::StateThresholds thresholds;
@@ -86,6 +89,8 @@ class Executor {
   /// peers may wait, and notices when a peer is lost to which the last writes may still be under way. False when there
   /// was nothing to do. Its error goes to status(). Never blocks.
   bool PollChannels();
+  /// Processor time that the executor's thread has taken for its rounds, for its metrics.
+  void AddProcessorTime(std::uint64_t nanos) { metrics_.processor_ns += nanos; }
   /// Ends the executor from outside, with the reason.
   void Stop(const absl::Status& reason);
 

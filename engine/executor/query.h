@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/executor/roles.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/scheduler.h"
 #include "engine/files/result_part.h"
@@ -63,8 +64,8 @@ class Query {
   /// of. If no window ends, a time that no flow leads by.
   virtual std::int64_t window_ms() const = 0;
 
-  /// The plan as text of several lines, in a run of `executors`: what its vertices do, and what each edge carries.
-  virtual std::string Explain(std::uint32_t executors) const = 0;
+  /// The plan as text of several lines, in a run of these roles: what its vertices do, and what each edge carries.
+  virtual std::string Explain(const Roles& roles) const = 0;
 
   /// Opens sources, state and sinks of an executor, on its own thread. `context` outlives the task.
   virtual absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const = 0;

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
+#include "engine/executor/roles.h"
 #include "engine/fiber/fiber.h"
 #include "engine/metrics/live_progress.h"
 #include "engine/metrics/node_metrics.h"
@@ -31,6 +32,8 @@ class FileClaims;
 struct TaskContext {
   ExecutorId self{};
   std::uint32_t executor_count = 1;
+  Roles roles = Roles(1);     // of all executors
+  bool process_reads = true;  // whether one of this process's executors reads the sources
   const Clock* clock = nullptr;
   EpochPolicy epoch_policy;
   std::int64_t max_lead_ms = 0;

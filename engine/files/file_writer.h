@@ -37,7 +37,7 @@ class FileWriter final : private WriterThread::Work {
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
   /// Waits for the buffer that is being written; of a pipe whose reader stalls, the rest is dropped. Without a Commit
-  /// before, the file is gone, or keeps what is published.
+  /// before, the file is gone, or has what is published.
   ~FileWriter() override;
 
   /// Whether nothing is being written. The calls below need it.

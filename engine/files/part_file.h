@@ -7,8 +7,8 @@
 //   path                              after JoinParts, which removes the parts
 //
 // Owned by its leader's sink. Buffers of 1 MiB are filled here and written by another thread (file_writer.h): nothing
-// but Create and Commit waits for the disk. While a full buffer waits for the one before, Ready is false; who waits for
-// it keeps the memory at two buffers and one Append.
+// but Create and Commit waits for the disk. While a full buffer waits for the one before, Ready is false. A caller
+// that waits for Ready needs memory for two buffers and one Append.
 //
 // Bytes that are published stay, whatever becomes of the run. Complete says which rows may be published; the writer's
 // thread publishes them with the next full buffer, or with what there is at Publish.

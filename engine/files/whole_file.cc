@@ -84,7 +84,7 @@ absl::Status CheckNobodyWrites(const std::string& path, const std::string& mine)
       return Unfit(path, taken);
     }
   }
-  // A run keeps the lock of a file that has its name already until it ends.
+  // A run holds the lock of a file that has its name already until it ends.
   const UniqueFd named(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (named.valid() && IsLocked(named.get())) {
     return Unfit(path, "another run writes it and has not ended yet; wait for its end, or write to another name");

@@ -11,7 +11,7 @@
 //   3. A symbolic link is followed: its target is replaced, and the link stays.
 //   4. A device or a pipe has no temporary name: bytes are there when Write returns, and Commit closes it, so that a
 //      reader sees the end. So has a path that standard output or standard error goes to already, such as /dev/stdout.
-//   5. A file that is published keeps its bytes up to the last Publish, whatever comes: a WholeFile that ends without
+//   5. The bytes of a published file up to the last Publish stay, whatever comes: a WholeFile that ends without
 //      Commit cuts off those behind them. A process that is killed cannot. Publish and Commit fail once the file under
 //      the name is another, or none.
 //

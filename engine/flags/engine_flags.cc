@@ -29,6 +29,18 @@ void RegisterCluster(FlagSet& flags, ClusterOptions& options) {
   flags.AddInteger({.name = "nodes", .group = kCluster, .help = "processes of the run"}, options.nodes, {1, 1024});
   flags.AddInteger({.name = "executors", .group = kCluster, .help = "executors (threads) of each node"},
                    options.executors, {1, 256});
+  flags.AddChoice(
+      {.name = "engine",
+       .group = kCluster,
+       .help = "how records come to the state of their keys; slash: each executor updates its own state of all keys, "
+               "and the changes are merged late; uppar: some executors read and partition records, and send each to "
+               "the executor that has the state of its key"},
+      options.engine, {{"slash", EngineChoice::kSlash}, {"uppar", EngineChoice::kUpPar}});
+  flags.AddInteger({.name = "partitioners",
+                    .group = kCluster,
+                    .help = "executors of each node that read and partition records with --engine=uppar, or with one "
+                            "executor a node so many nodes; none: half of them"},
+                   options.partitioners, {1, 1023});
   flags.AddInteger({.name = "rank",
                     .group = kCluster,
                     .help = "number of this node, 0 to nodes-1, when the nodes are started by hand; without it, this "
@@ -218,6 +230,26 @@ absl::Status CheckCoordinator(const std::string& text) {
   return absl::OkStatus();
 }
 
+absl::Status CheckEngine(const ClusterOptions& options) {
+  if (options.engine != EngineChoice::kUpPar) {
+    return options.partitioners.has_value()
+               ? Wrong("--partitioners says how --engine=uppar divides the executors of a node; leave it out")
+               : absl::OkStatus();
+  }
+  const std::uint32_t group = options.partition_group();
+  if (group < 2) {
+    return Wrong(
+        "--engine=uppar needs two executors or more, of which some partition records, and the others have the state of "
+        "their keys: raise --executors or --nodes");
+  }
+  if (options.partitioners.value_or(1) >= group) {
+    return Wrong(absl::StrCat("--partitioners=", *options.partitioners, " leaves none of the ", group,
+                              options.executors > 1 ? " executors of a node" : " nodes",
+                              " to have the state of keys: write at most ", group - 1));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckCluster(const ClusterOptions& options) {
   if (absl::Status status = CheckCoordinator(options.coordinator); !status.ok()) return status;
   bool bind_has_port = false;
@@ -264,6 +296,7 @@ void RegisterEngineFlags(FlagSet& flags, EngineOptions& options, Verifiable veri
 
 absl::Status Validate(const EngineOptions& options) {
   if (absl::Status status = CheckCluster(options.cluster); !status.ok()) return status;
+  if (absl::Status status = CheckEngine(options.cluster); !status.ok()) return status;
   if (options.channel.slot_bytes % kSlotGranularityBytes != 0) {
     const std::uint32_t below = options.channel.slot_bytes / kSlotGranularityBytes * kSlotGranularityBytes;
     return Wrong(absl::StrCat("--slot-bytes=", ExactBytes(options.channel.slot_bytes),

@@ -13,9 +13,16 @@
 
 #include "absl/time/time.h"
 
+#include "engine/executor/roles.h"
 #include "rdma/transport/transport_options.h"
 
 namespace glaive::engine {
+
+/// How records come to the state of their keys: see engine/executor/roles.h.
+enum class EngineChoice {
+  kSlash,  ///< each executor updates its own state of all keys, and leaders merge it late
+  kUpPar,  ///< partitioners send each record to the executor that has the state of its key
+};
 
 /// Which transport carries the channels between nodes.
 enum class TransportChoice {
@@ -54,13 +61,15 @@ enum class ProgressChoice {
 };
 
 struct ClusterOptions {
-  std::uint32_t nodes = 1;            ///< processes of the run
-  std::uint32_t executors = 1;        ///< executors (threads) of a node
-  std::optional<std::uint32_t> rank;  ///< absent: this process is rank 0 and starts the others
-  std::string coordinator;            ///< "host:port" of rank 0, or empty
-  std::string bind;                   ///< "host" or "host:port" of this node: rank 0 listens there, or when empty
-                                      ///< at `coordinator`, and without one at a free port of 127.0.0.1; queue
-                                      ///< pairs are bound there
+  std::uint32_t nodes = 1;      ///< processes of the run
+  std::uint32_t executors = 1;  ///< executors (threads) of a node
+  EngineChoice engine = EngineChoice::kSlash;
+  std::optional<std::uint32_t> partitioners;  ///< of each group (see partition_group) with kUpPar; absent: half of it
+  std::optional<std::uint32_t> rank;          ///< absent: this process is rank 0 and starts the others
+  std::string coordinator;                    ///< "host:port" of rank 0, or empty
+  std::string bind;  ///< "host" or "host:port" of this node: rank 0 listens there, or when empty
+                     ///< at `coordinator`, and without one at a free port of 127.0.0.1; queue
+                     ///< pairs are bound there
   absl::Duration join_timeout = absl::Seconds(60);
   absl::Duration peer_timeout = absl::Seconds(5);  ///< silence of a node that means its death
   std::string secret_file;                         ///< holds what only the run's nodes know, or empty
@@ -72,6 +81,13 @@ struct ClusterOptions {
 
   /// Executors of all nodes.
   std::uint32_t executor_count() const { return nodes * executors; }
+  /// Executors that kUpPar divides: those of each node, or of all nodes together if a node has but one.
+  std::uint32_t partition_group() const { return Roles::GroupOf(nodes, executors); }
+  /// What each executor does.
+  Roles roles() const {
+    const bool partitions = engine == EngineChoice::kUpPar;
+    return Roles::Of(nodes, executors, partitions ? partitioners.value_or(partition_group() / 2) : 0);
+  }
   /// The rank of the node that the executor belongs to.
   std::uint32_t NodeOf(std::uint32_t executor) const { return executor / executors; }
 };

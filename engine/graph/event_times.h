@@ -147,7 +147,7 @@ class EventTimeVertex final : public TimedVertex<Origin, typename Chain::Out> {
   std::string_view why_not_in_loops() const override {
     return "event times in the body of a loop are the numbers of its iterations, and WithEventTime() changes them";
   }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "event times",
             .facts = {ChainFact<Chain>(), absl::StrCat("watermarks stay behind by ", bound_ms_, " ms")}};
   }

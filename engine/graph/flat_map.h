@@ -117,7 +117,7 @@ class FlatMapVertex final : public TimedVertex<Origin, Out> {
       : TimedVertex<Origin, Out>(std::move(from)), chain_(std::move(chain)), expansion_(std::move(expansion)) {}
 
   bool adds_past_results() const override { return origin().vertex->adds_past_results(); }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = std::string(Expansion::kName), .facts = {ChainFact<Chain>()}};
   }
 

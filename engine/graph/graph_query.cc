@@ -276,10 +276,15 @@ std::int64_t GraphQuery::window_ms() const {
   return longest_ms.value_or(kNoWindowEndsMs);
 }
 
-std::string GraphQuery::Explain(std::uint32_t executors) const {
+std::string GraphQuery::Explain(const Roles& roles) const {
+  const std::uint32_t executors = roles.executor_count();
   std::string text = executors == 1 ? "one executor runs\n" : absl::StrCat("each of ", executors, " executors runs\n");
+  if (roles.partitions()) {
+    absl::StrAppend(&text, "      ", roles.reader_count(), " of them read and partition records, and ",
+                    roles.leaders().count(), " have the state of their keys\n");
+  }
   for (std::size_t i = 0; i < vertices_.size(); ++i) {
-    const VertexPlan plan = vertices_[i]->Explain(executors);
+    const VertexPlan plan = vertices_[i]->Explain(roles);
     absl::StrAppend(&text, absl::Dec(i + 1, absl::kSpacePad4), "  ", plan.kind);
     std::string_view before = " of ";
     for (const Vertex* upstream : vertices_[i]->upstream()) {

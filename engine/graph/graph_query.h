@@ -51,7 +51,7 @@ class GraphQuery final : public Query {
   std::uint64_t source_memory_bytes() const override;
   std::uint64_t table_bytes() const override;
   std::int64_t window_ms() const override;
-  std::string Explain(std::uint32_t executors) const override;
+  std::string Explain(const Roles& roles) const override;
   absl::StatusOr<std::unique_ptr<QueryTask>> Open(TaskContext& context) const override;
 
  private:

@@ -343,7 +343,7 @@ class IntervalJoinVertex final : public TimedVertex<Origin, typename Plan::Row> 
     return "Within() in the body of a loop would join records of two iterations: Window(EachIteration()) joins those "
            "of one";
   }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     const std::string whose = std::is_same_v<typename Plan::Key, AllRecords>
                                   ? "without a key"
                                   : absl::StrCat("by a key of ", sizeof(typename Plan::Key), " bytes");

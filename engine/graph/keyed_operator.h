@@ -203,7 +203,7 @@ class KeyedVertex final : public TimedVertex<Origin, Out> {
                            "Window(EachIteration()) and Aggregate() have them in each iteration"
                          : "";
   }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     const std::string whose = std::is_same_v<typename Plan::Key, AllRecords>
                                   ? " bytes for all records"
                                   : absl::StrCat(" bytes for each key of ", sizeof(typename Plan::Key), " bytes");

@@ -147,7 +147,7 @@ class LoopEndVertex final : public TimedVertex<Origin, LoopOutcome<State>> {
     return loop() == nullptr ? AddDelays(input_ms, Windows(Unbounded{}).ResultDelayMs()) : input_ms;
   }
   bool is_behind_exchange() const override { return true; }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "end of the loop", .facts = {"begins the next iteration, or hands on the results of the last one"}};
   }
 
@@ -200,7 +200,7 @@ class LoopRecordsVertex final : public TimedVertex<Origin, R> {
   LoopRecordsVertex(Origin outcome, std::shared_ptr<const ProducerVertex<TimedRecord<R>>> head)
       : TimedVertex<Origin, R>(std::move(outcome)), head_(std::move(head)) {}
 
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "records of the last iteration", .facts = {}};
   }
 

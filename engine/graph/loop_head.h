@@ -247,7 +247,7 @@ class LoopHeadVertex final : public TimedVertex<Origin, typename Chain::Out> {
   bool has_fiber() const override { return true; }
   std::int64_t delay_ms() const override { return 0; }
   bool goes_by_clock() const override { return false; }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = iterates_ ? "loop that iterates" : "loop that replays",
             .facts = {ChainFact<Chain>(), "stores all records of an executor, and hands them on in each iteration"}};
   }

@@ -31,7 +31,7 @@
 #include "engine/graph/vertex_plan.h"
 #include "engine/sink/sink.h"
 #include "rdma/base/check.h"
-#include "state/index/key_hash.h"
+#include "state/index/leaders.h"
 
 namespace glaive::engine {
 
@@ -54,7 +54,7 @@ class LoopLeader final : public TimedOperator<Row, LoopDecision<State>> {
         context_(&context),
         options_(&options),
         update_(&update),
-        decides_(state::LeaderOf(context.memory->key_hash()(AllRecords{}), context.executor_count) == context.self),
+        decides_(context.roles.leaders().Of(context.memory->key_hash()(AllRecords{})) == context.self),
         state_(options.initial) {}
 
   void Take(Fiber& /*fiber*/, const Batch<Row>& batch) override {
@@ -117,7 +117,7 @@ class LoopLeaderVertex final : public TimedVertex<Origin, LoopDecision<State>> {
         options_(std::move(options)),
         update_(std::move(update)) {}
 
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "leader of the loop", .facts = {"updates the state at the end of each iteration, on one executor"}};
   }
 

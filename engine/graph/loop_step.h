@@ -104,7 +104,7 @@ class LoopStepVertex final : public TimedVertex<Origin, Out> {
   LoopStepVertex(Origin from, std::shared_ptr<const Vertex> head, StepOfLoop step)
       : TimedVertex<Origin, Out>(std::move(from)), head_(std::move(head)), step_(std::move(step)) {}
 
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = absl::StrCat(std::string(StepOfLoop::kName), " with the state of the loop"), .facts = {}};
   }
 

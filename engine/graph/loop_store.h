@@ -4,7 +4,7 @@
 //   texts          | those of all records |
 //
 // Blocks count against the executor's budget. A block is filled before the next one is taken, and a stored
-// record keeps its address, so a turn that stores a record is short whatever the store has. Used by its executor's
+// record stays at its address, so a turn that stores a record is short whatever the store has. Used by its executor's
 // thread alone.
 //
 //   LoopStore<Point> store;

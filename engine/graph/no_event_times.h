@@ -80,7 +80,7 @@ class NoEventTimeVertex final : public TimedVertex<Origin, typename Chain::Out> 
     return "event times in the body of a loop are the numbers of its iterations, and WithoutEventTime() takes them "
            "away";
   }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "no event times", .facts = {ChainFact<Chain>()}};
   }
 

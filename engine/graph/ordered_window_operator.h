@@ -276,7 +276,7 @@ class OrderedWindowVertex final : public TimedVertex<Origin, typename Plan::Row>
     return "a window by the order of records in the body of a loop would span iterations: Window(EachIteration()) is "
            "of one";
   }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     const std::string whose = std::is_same_v<typename Plan::Key, AllRecords>
                                   ? "of all records"
                                   : absl::StrCat("of each key of ", sizeof(typename Plan::Key), " bytes");

@@ -114,7 +114,7 @@ class ProcessingTimeVertex final : public TimedVertex<Origin, typename Chain::Ou
   std::string_view why_not_in_loops() const override {
     return "event times in the body of a loop are the numbers of its iterations, and WithProcessingTime() changes them";
   }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "processing times", .facts = {ChainFact<Chain>(), "the time at which a record is taken in"}};
   }
 

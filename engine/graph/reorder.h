@@ -142,7 +142,7 @@ class ReorderVertex final : public TimedVertex<Origin, R> {
   explicit ReorderVertex(Origin origin) : TimedVertex<Origin, R>(std::move(origin)) {}
 
   bool adds_past_results() const override { return this->origin().vertex->adds_past_results(); }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "reorder", .facts = {"records of an executor in the order of their event times"}};
   }
 

@@ -129,9 +129,7 @@ class SinkVertex final : public Vertex {
   std::vector<const Vertex*> upstream() const override { return {origin_.vertex.get()}; }
   TableBytes tables() const override { return origin_.tables; }
 
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
-    return {.kind = "sink", .facts = {ChainFact<Chain>()}};
-  }
+  VertexPlan Explain(const Roles& /*roles*/) const override { return {.kind = "sink", .facts = {ChainFact<Chain>()}}; }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     TaskContext& context = graph.context();

@@ -2,12 +2,11 @@
 //
 //   source    polls, hands over, waits for slower flows (I7), for sources that are behind, and for something to read
 //
-// No record moves: each executor reads its own part of the stream.
+// No record moves: each executor that reads (engine/executor/roles.h) reads its own part of the stream.
 //
 // SourceVertex is the source in the query's graph. There is one, however many consumers the source has.
 //
-//   auto vertex = std::make_shared<const SourceVertex<R>>(spec.open, spec.memory_bytes, spec.compared_inputs,
-//                                                         /*has_event_times=*/true);
+//   auto vertex = std::make_shared<const SourceVertex<R>>(spec);
 #pragma once
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,6 +26,7 @@
 #include "engine/graph/output.h"
 #include "engine/graph/vertex.h"
 #include "engine/progress/idleness.h"
+#include "engine/source/empty_source.h"
 #include "engine/source/source.h"
 
 namespace glaive::engine {
@@ -204,28 +205,37 @@ class SourceReader final : public Producer<R>, public OrderedReader {
 template <typename R>
 class SourceVertex final : public ProducerVertex<R> {
  public:
-  SourceVertex(SourceFactory<R> open, std::uint64_t memory_bytes, std::vector<ComparedInput> compared_inputs,
-               bool has_event_times)
-      : open_(std::move(open)),
-        memory_bytes_(memory_bytes),
-        compared_inputs_(std::move(compared_inputs)),
-        has_event_times_(has_event_times) {}
+  template <typename EventTime>
+  explicit SourceVertex(SourceSpec<R, EventTime> spec)
+      : open_(std::move(spec.open)),
+        memory_bytes_(spec.memory_bytes),
+        compared_inputs_(std::move(spec.compared_inputs)),
+        each_process_reads_(spec.each_process_reads),
+        has_event_times_(!std::is_same_v<EventTime, NoEventTime>) {}
 
   std::vector<const Vertex*> upstream() const override { return {}; }
   bool has_fiber() const override { return true; }
   std::uint64_t source_memory_bytes() const override { return memory_bytes_; }
   std::vector<ComparedInput> compared_inputs() const override { return compared_inputs_; }
 
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "source", .facts = {has_event_times_ ? "with event times" : "without event times"}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {
     TaskContext& context = graph.context();
-    auto source = open_({.executor = context.self,
-                         .executor_count = context.executor_count,
-                         .clock = context.clock,
-                         .watch = context.watch});
+    const Roles& roles = context.roles;
+    if (each_process_reads_ && !context.process_reads) {
+      return absl::InvalidArgumentError(
+          "each node has records of its own, such as those of a queue, and no executor of this node reads: with "
+          "--engine=uppar give each node two --executors or more");
+    }
+    auto source = roles.Reads(context.self)
+                      ? open_({.executor = ExecutorId{roles.ReaderOf(context.self)},
+                               .executor_count = roles.reader_count(),
+                               .clock = context.clock,
+                               .watch = context.watch})
+                      : absl::StatusOr<std::unique_ptr<Source<R>>>(std::make_unique<EmptySource<R>>());
     if (!source.ok()) {
       return source.status();
     }
@@ -239,6 +249,7 @@ class SourceVertex final : public ProducerVertex<R> {
   SourceFactory<R> open_;
   std::uint64_t memory_bytes_;
   std::vector<ComparedInput> compared_inputs_;
+  bool each_process_reads_;
   bool has_event_times_;
 };
 

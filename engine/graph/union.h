@@ -280,7 +280,7 @@ class UnionVertex final : public ProducerVertex<R> {
   bool goes_by_clock() const override { return facts().goes_by_clock; }
   bool adds_past_results() const override { return facts().adds_past_results; }
   bool is_behind_exchange() const override { return facts().is_behind_exchange; }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "union",
             .facts = {has_event_times_ ? "its watermark is the least of its streams'" : "without event times"}};
   }

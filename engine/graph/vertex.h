@@ -77,8 +77,8 @@ class Vertex {
   /// Whether its records may come through an exchange, behind the last stage if there is any.
   virtual bool is_behind_exchange() const { return false; }
 
-  /// The text of --explain for this vertex in a run of `executors`.
-  virtual VertexPlan Explain(std::uint32_t executors) const = 0;
+  /// The text of --explain for this vertex in a run of these roles.
+  virtual VertexPlan Explain(const Roles& roles) const = 0;
   /// Bytes of a record that it makes; none of a sink.
   virtual std::optional<std::size_t> record_bytes() const { return std::nullopt; }
 

@@ -13,10 +13,14 @@ std::string ChainFact(const std::vector<std::string_view>& steps) {
   return absl::StrCat("fused chain: ", absl::StrJoin(steps, ", ", append));
 }
 
-std::string LateMergeFact(std::uint32_t executors, std::size_t key_bytes, std::size_t entry_bytes) {
+std::string LateMergeFact(const Roles& mergers, std::size_t key_bytes, std::size_t entry_bytes) {
   const std::string key = key_bytes == 0 ? "all records together" : absl::StrCat("by a key of ", key_bytes, " bytes");
-  if (executors == 1) {
+  if (mergers.executor_count() == 1) {
     return absl::StrCat(key, ", in the executor's own state");
+  }
+  if (mergers.partitions()) {
+    return absl::StrCat(key, ", re-partitioned: each record as an entry of at most ", entry_bytes,
+                        " bytes to the executor that has the state of its key");
   }
   return absl::StrCat(key, ", merged late: entries of at most ", entry_bytes, " bytes to the leaders of their keys");
 }

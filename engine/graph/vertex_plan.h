@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/executor/roles.h"
 #include "engine/flow/timed_record.h"
 #include "engine/sink/sink.h"
 #include "engine/steps/steps.h"
@@ -26,12 +27,12 @@ struct VertexPlan {
 std::string ChainFact(const std::vector<std::string_view>& steps);
 
 /// What the input of a stage does with records whose keys other executors lead. `key_bytes` 0: all have one key.
-std::string LateMergeFact(std::uint32_t executors, std::size_t key_bytes, std::size_t entry_bytes);
+std::string LateMergeFact(const Roles& mergers, std::size_t key_bytes, std::size_t entry_bytes);
 
 template <typename Key, typename Store>
-std::string LateMergeFact(std::uint32_t executors) {
-  return LateMergeFact(executors, std::is_same_v<Key, AllRecords> ? 0 : sizeof(Key), Store::kMostEntryBytes) +
-         (Store::kHasTexts && executors > 1 ? ", with their texts" : "");
+std::string LateMergeFact(const Roles& mergers) {
+  return LateMergeFact(mergers, std::is_same_v<Key, AllRecords> ? 0 : sizeof(Key), Store::kMostEntryBytes) +
+         (Store::kHasTexts && mergers.executor_count() > 1 ? ", with their texts" : "");
 }
 
 /// Takes the record out of a TimedRecord: no step of the query's own.

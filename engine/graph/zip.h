@@ -149,7 +149,7 @@ class ZipVertex final : public TimedVertex<Origin, Zipped<A, B>> {
   std::string_view why_not_in_loops() const override {
     return "Zip() in the body of a loop would pair records of two iterations";
   }
-  VertexPlan Explain(std::uint32_t /*executors*/) const override {
+  VertexPlan Explain(const Roles& /*roles*/) const override {
     return {.kind = "zip", .facts = {"pairs in the order of arrival"}};
   }
 

@@ -30,6 +30,7 @@ inline constexpr CounterField kCounterFields[] = {
     {"idle_ns", &ExecutorMetrics::idle_ns},
     {"bad_records", &ExecutorMetrics::bad_records},
     {"outside_records", &ExecutorMetrics::outside_records},
+    {"processor_ns", &ExecutorMetrics::processor_ns},
     {"longest_round_ns", &ExecutorMetrics::longest_round_ns, true},
     {"epochs", &ExecutorMetrics::epochs},
     {"folded_records", &ExecutorMetrics::folded_records},

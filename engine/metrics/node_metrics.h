@@ -38,6 +38,7 @@ struct ExecutorMetrics : state::TableCounts {
   std::int64_t first_batch_ns = 0;        ///< clock when the first batch was read
   std::int64_t last_result_ns = 0;        ///< clock when the last result was handed to the sink
 
+  std::uint64_t processor_ns = 0;      ///< processor time of its thread, from its first round to its end
   std::uint64_t longest_round_ns = 0;  ///< longest it ran fibers without polling its channels
 
   std::uint64_t epochs = 0;  ///< epochs this executor ended

@@ -84,6 +84,11 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   Line(out, "records",
        absl::StrFormat("%s in %.3f s, %s accepted, %s late", Grouped(total.records), report.seconds,
                        Grouped(total.records_accepted), Grouped(total.late_records)));
+  if (total.records > 0 && total.processor_ns > 0) {
+    Line(out, "processor time",
+         absl::StrFormat("%.1f ns a record, of all executors' threads",
+                         static_cast<double>(total.processor_ns) / static_cast<double>(total.records)));
+  }
   if (total.idle_periods > 0) {
     Line(out, "idle",
          absl::StrFormat("%s periods of %.3f s in all, in which windows did not wait for the executor",

@@ -35,7 +35,7 @@ class CollectSink final : public Sink<Row> {
     if (rows.size() > max_rows_ - rows_->size()) {
       return absl::ResourceExhaustedError(absl::StrCat("more than ", max_rows_,
                                                        " results of one executor would have to be "
-                                                       "kept in memory: collect (or verify) a shorter stream"));
+                                                       "stored in memory: collect (or verify) a shorter stream"));
     }
     if constexpr (kHasText<Row>) {
       for (const Row& row : rows) {

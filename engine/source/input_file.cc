@@ -124,8 +124,8 @@ absl::Status InputFile::Fill() {
   return at_end_of_file_ || offset_ > listed_.bytes ? CheckUnchanged() : absl::OkStatus();
 }
 
-/// Whether the file is what was listed, and no more of it was read. A file that has been replaced by another keeps its
-/// open descriptor, and with it what was listed.
+/// Whether the file is what was listed, and no more of it was read. A file that has been replaced by another still has
+/// its open descriptor, and with it what was listed.
 absl::Status InputFile::CheckUnchanged() const {
   struct stat status{};
   if (fstat(fd_.get(), &status) != 0) {

@@ -68,7 +68,8 @@ SourceSpec<R, NoTimeOfItsOwn> ProcessingTime(const SourceSpec<R, EventTime>& sou
   return {.open = open,
           .event_time_ms = {},
           .memory_bytes = source.memory_bytes,
-          .compared_inputs = source.compared_inputs};
+          .compared_inputs = source.compared_inputs,
+          .each_process_reads = source.each_process_reads};
 }
 
 }  // namespace glaive::engine

@@ -151,7 +151,8 @@ SourceSpec<R, NoEventTime> QueueSource(RecordQueue<R>& queue) {
             return std::make_unique<typename RecordQueue<R>::Reader>(queue);
           },
           .event_time_ms = {},
-          .memory_bytes = kMostMadeAtOnce<R> * sizeof(R)};
+          .memory_bytes = kMostMadeAtOnce<R> * sizeof(R),
+          .each_process_reads = true};
 }
 
 }  // namespace glaive::engine

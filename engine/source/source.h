@@ -1,8 +1,8 @@
 // Source: where an executor's records come from, a batch at a time.
 //
-// Every executor opens its own source and reads its own part of the stream (paper section 5.1). A source belongs to its
-// executor's thread and must not block it: with nothing to read it returns an empty batch, and says through Ready when
-// to ask again. It is silent as long as it is not Ready.
+// Every executor that reads opens its own source and reads its own part of the stream (paper section 5.1). A source
+// belongs to its executor's thread and must not block it: with nothing to read it returns an empty batch, and says
+// through Ready when to ask again. It is silent as long as it is not Ready.
 //
 //   1. Watermarks never go back, and no record of a later batch has an event time below an earlier watermark. A
 //      record that breaks this is counted as late if its window has closed.
@@ -79,10 +79,10 @@ class Source {
 
 /// The executor that opens a source, and the run's clock and watch.
 struct SourceContext {
-  ExecutorId executor{};
-  std::uint32_t executor_count = 1;
-  const Clock* clock = nullptr;  // outlives the source
-  Watch watch = GoOn;            // may end the opening
+  ExecutorId executor{};             // its number among the executors that read (engine/executor/roles.h)
+  std::uint32_t executor_count = 1;  // of those that read
+  const Clock* clock = nullptr;      // outlives the source
+  Watch watch = GoOn;                // may end the opening
 };
 
 /// Opens an executor's source; on the executor's own thread, before the run's clock starts.
@@ -109,6 +109,8 @@ struct SourceSpec {
   std::uint64_t memory_bytes = 0;  // that an executor's source holds, for the memory plan
   std::vector<ComparedInput> compared_inputs =
       {};  // what each node reads for itself, such as files: the same at all nodes
+  bool each_process_reads =
+      false;  // whether each node has records of its own, so that one of its executors has to read
 };
 
 }  // namespace glaive::engine

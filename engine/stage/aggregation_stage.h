@@ -97,7 +97,7 @@ class AggregationStage final : public Producer<typename Plan::Row>, public Descr
   AggregationStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, ProgressMembers(context, plan.scope).count, {plan.origin.vertex->delay_ms()}) {}
+        progress_(windows_, ProgressMembersOf(context, plan.scope).count, {plan.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;
@@ -123,11 +123,11 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
     return AddDelays(plan_.origin.vertex->delay_ms(),
                      Windows(plan_.window).ResultDelayMs() + plan_.allowed_lateness_ms);
   }
-  VertexPlan Explain(std::uint32_t executors) const override {
+  VertexPlan Explain(const Roles& roles) const override {
     return {.kind = "aggregation",
             .facts = {ChainFact<typename Plan::Chain>(),
                       absl::StrCat(AggregateName(plan_.aggregate), ", ", WindowText(plan_.window)),
-                      LateMergeFact<typename Plan::GroupKey, typename Plan::Store>(MergersOf(plan_.scope, executors))}};
+                      LateMergeFact<typename Plan::GroupKey, typename Plan::Store>(MergersOf(plan_.scope, roles))}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

@@ -84,7 +84,8 @@ class ContentStage final : public Producer<typename Plan::Row>, public Described
   ContentStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, ProgressMembers(context, plan.input.scope).count, {plan.input.origin.vertex->delay_ms()}) {}
+        progress_(windows_, ProgressMembersOf(context, plan.input.scope).count,
+                  {plan.input.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
   Windows windows_;
@@ -111,11 +112,11 @@ class ContentVertex final : public ProducerVertex<typename Plan::Row> {
     return AddDelays(plan_.input.origin.vertex->delay_ms(),
                      Windows(plan_.window).ResultDelayMs() + plan_.input.allowed_lateness_ms);
   }
-  VertexPlan Explain(std::uint32_t executors) const override {
+  VertexPlan Explain(const Roles& roles) const override {
     return {.kind = "process",
             .facts = {ChainFact<typename Plan::Input::Chain>(),
                       absl::StrCat("a function of all records, ", WindowText(plan_.window)),
-                      LateMergeFact<typename Plan::GroupKey, Store>(MergersOf(plan_.input.scope, executors))}};
+                      LateMergeFact<typename Plan::GroupKey, Store>(MergersOf(plan_.input.scope, roles))}};
   }
 
   absl::StatusOr<std::unique_ptr<Operator>> Open(OpenGraph& graph) const override {

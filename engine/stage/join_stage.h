@@ -114,7 +114,7 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
   JoinStage(const Plan& plan, TaskContext& context)
       : context_(&context),
         windows_(plan.window),
-        progress_(windows_, ProgressMembers(context, plan.left.scope).count,
+        progress_(windows_, ProgressMembersOf(context, plan.left.scope).count,
                   {plan.left.origin.vertex->delay_ms(), plan.right.origin.vertex->delay_ms()}) {}
 
   TaskContext* context_;
@@ -153,8 +153,8 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
     const std::int64_t lateness_ms = std::max(plan_.left.allowed_lateness_ms, plan_.right.allowed_lateness_ms);
     return AddDelays(upstream_ms, Windows(plan_.window).ResultDelayMs() + lateness_ms);
   }
-  VertexPlan Explain(std::uint32_t executors) const override {
-    const std::uint32_t mergers = MergersOf(plan_.left.scope, executors);
+  VertexPlan Explain(const Roles& roles) const override {
+    const Roles mergers = MergersOf(plan_.left.scope, roles);
     using Left = typename Plan::Left;
     using Right = typename Plan::Right;
     return {.kind = JoinName(Plan::Rows::kKind),

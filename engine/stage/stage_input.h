@@ -68,7 +68,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
       }
       late_sink = *std::move(opened);
     }
-    const StageMembers members = StateMembers(context, plan.scope);
+    const StateMembers members = StateMembersOf(context, plan.scope);
     const bool sends = plan.scope != StageScope::kOwnExecutor;
     const std::uint32_t number = graph.next_input();  // of nothing that is sent, unless this input sends
     auto store = Store::Create({.memory = context.memory,
@@ -76,7 +76,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
                                 .outbox = &graph.shipper().outbox(),
                                 .observer = context.delta_observer,
                                 .self = members.self,
-                                .executor_count = members.count,
+                                .leaders = members.leaders,
                                 .input = number,
                                 .geometry = sends ? context.geometries[number] : state::FragmentGeometry{},
                                 .fold = plan.has_results_at_end() ? context.fold.ForResultsAtEnd() : context.fold,
@@ -90,7 +90,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
       graph.AddInput(*input);
     }
     if (plan.scope == StageScope::kOwnState && context.executor_count > 1) {
-      input->markers_.emplace(context.mesh->segments(), graph.shipper().outbox(), context.self, context.executor_count,
+      input->markers_.emplace(context.mesh->segments(), graph.shipper().outbox(), context.self, context.roles.leaders(),
                               context.geometries[number], Store::kMostEntryBytes, number, context.delta_observer);
     }
     graph.OutputOf(*plan.origin.vertex).Add(*input);
@@ -235,7 +235,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
 
   StageInput(const Plan& plan, const Windows& windows, StageProgress& stage_progress, std::size_t stage_input,
              const DescribedState& stage, OpenGraph& graph, std::unique_ptr<LateSink> late_sink, Store store)
-      : DeltaTarget(graph.context(), ProgressMembers(graph.context(), plan.scope).count, graph.next_input(),
+      : DeltaTarget(graph.context(), ProgressMembersOf(graph.context(), plan.scope).count, graph.next_input(),
                     Store::kEntryBytes),
         plan_(&plan),
         context_(&graph.context()),
@@ -248,7 +248,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         take_pace_(context_->memory->thresholds().slices_per_turn),
         merge_pace_(context_->memory->thresholds().slices_per_turn),
         progress_(
-            {.self = ProgressMembers(*context_, plan.scope).self,
+            {.self = ProgressMembersOf(*context_, plan.scope).self,
              .input = stage_input,
              .of_results = !Plan::kFromSource,
              .goes_by_clock = plan.origin.vertex->goes_by_clock(),
@@ -378,6 +378,9 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   /// Before entries of a slice come to the state: opens its table if that will be large, and gives large new tables
   /// their memory. A batch may have a slice of its own for each record, so `pace` ends the turn after some slices.
   void OpenAhead(Fiber& fiber, state::SliceId slice, Pace& pace) {
+    if (!store_.leads()) {
+      return;
+    }
     if (store_.primary().LastOpened(slice) == nullptr) [[unlikely]] {
       pace.Step(fiber);
       if (store_.primary().OpensLargeTable(slice)) {
@@ -395,7 +398,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     }
   }
 
-  /// Seals the fragment, or a marker alone, a leader at a time; waits while there is no segment for a marker.
+  /// Seals the fragment, or a marker alone, an executor at a time; waits while there is no segment for a marker.
   void EndEpoch(Fiber& fiber) {
     ReadOut(fiber);
     const state::EpochMarker marker = progress_.EndEpoch(context_->clock->NowNanos());

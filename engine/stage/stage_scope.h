@@ -12,7 +12,7 @@
 // markers of epochs carry the watermarks of other executors' flows. So an idle left flow follows these flows, and the
 // windows of its executor fire.
 //
-//   StageProgress progress(windows, ProgressMembers(context, plan.scope).count);
+//   StageProgress progress(windows, ProgressMembersOf(context, plan.scope).count);
 #pragma once
 
 #include <cstdint>
@@ -20,31 +20,38 @@
 #include <vector>
 
 #include "engine/executor/query.h"
+#include "engine/executor/roles.h"
 #include "engine/executor/task_context.h"
 #include "rdma/base/ids.h"
+#include "state/index/leaders.h"
 
 namespace glaive::engine {
 
 enum class StageScope : std::uint8_t { kAllExecutors, kOwnState, kOwnExecutor };
 
-/// Executors that merge each other's state, or wait for each other's flows.
-struct StageMembers {
+/// Executors that merge each other's state.
+struct StateMembers {
+  ExecutorId self{};  ///< this one's number among them
+  state::Leaders leaders = state::Leaders(1);
+};
+inline StateMembers StateMembersOf(const TaskContext& context, StageScope scope) {
+  return scope == StageScope::kAllExecutors ? StateMembers{.self = context.self, .leaders = context.roles.leaders()}
+                                            : StateMembers{};
+}
+
+/// Executors that wait for each other's flows.
+struct ProgressMembers {
   ExecutorId self{};  ///< this one's number among them
   std::uint32_t count = 1;
 };
-
-inline StageMembers StateMembers(const TaskContext& context, StageScope scope) {
-  return scope == StageScope::kAllExecutors ? StageMembers{.self = context.self, .count = context.executor_count}
-                                            : StageMembers{};
-}
-inline StageMembers ProgressMembers(const TaskContext& context, StageScope scope) {
-  return scope != StageScope::kOwnExecutor ? StageMembers{.self = context.self, .count = context.executor_count}
-                                           : StageMembers{};
+inline ProgressMembers ProgressMembersOf(const TaskContext& context, StageScope scope) {
+  return scope != StageScope::kOwnExecutor ? ProgressMembers{.self = context.self, .count = context.executor_count}
+                                           : ProgressMembers{};
 }
 
-/// How many executors merge each other's state, in a run of `executors`.
-inline std::uint32_t MergersOf(StageScope scope, std::uint32_t executors) {
-  return scope == StageScope::kAllExecutors ? executors : 1;
+/// The roles of the executors that merge each other's state, in a run of these roles.
+inline Roles MergersOf(StageScope scope, const Roles& roles) {
+  return scope == StageScope::kAllExecutors ? roles : Roles(1);
 }
 
 /// The query's inputs of a stage that takes in `shapes`: those that executors send each other messages for.

@@ -4,6 +4,7 @@
 //   TumblingResults, SlidingResults, SessionResults, UnboundedResults                  of an aggregation
 //   WindowJoinResults, SessionJoinResults, UnwindowedJoinResults                       of a join
 //   DistinctResults                                                                    of one of the first four
+//   WindowContentResults, SessionContentResults                                        of a function of all records
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,6 @@
 // FoldAssoc and ReduceAssoc: aggregates by functions of the query, which executors apply to their own records, and
-// leaders to what executors have found out. No record moves.
+// leaders to what executors have found out. No record moves as such, unless keys hardly recur or the values have texts:
+// then an executor sends its records to the leaders of their keys (engine/api/windowed_stream.h).
 //
 //   struct Extent {
 //     std::int64_t least = INT64_MAX, greatest = INT64_MIN;

@@ -86,8 +86,8 @@ void CollisionsProgram::RegisterFlags(engine::FlagSet& flags) {
                     outputs_[question], "FILE");
   }
   const std::string input = "Input";
-  flags.AddInteger({.name = "records", .group = input, .help = "collisions in memory for each executor"}, records_,
-                   {.min = 1, .max = 1'000'000'000'000});
+  flags.AddInteger({.name = "records", .group = input, .help = "collisions in memory for each executor that reads"},
+                   records_, {.min = 1, .max = 1'000'000'000'000});
   flags.AddInteger({.name = "seed", .group = input, .help = "the input is a function of it and the record's number"},
                    seed_);
   flags.AddString({.name = "export-input",
@@ -118,9 +118,9 @@ absl::Status CollisionsProgram::CheckFlags(const engine::FlagSet& flags) const {
 }
 
 absl::StatusOr<engine::SourceSpec<Collision, engine::NoEventTime>> CollisionsProgram::MakeSource(
-    const engine::EngineOptions& options, std::uint32_t executor_count) {
+    const engine::EngineOptions& options) {
   if (!files_.input.empty()) {
-    absl::StatusOr<std::vector<engine::ListedFile>> files = FindFiles(files_, options, executor_count);
+    absl::StatusOr<std::vector<engine::ListedFile>> files = FindFiles(files_, options);
     if (!files.ok()) {
       return files.status();
     }
@@ -168,11 +168,12 @@ absl::StatusOr<std::unique_ptr<engine::Query>> CollisionsProgram::Build(const en
         "--verify reads every line of the files, so it does not go with --on-bad-record=skip");
   }
   if (engine::WholeFile* const file = claims.FileOf("export-input")) {
-    if (absl::Status status = ExportCollisions(*file, seed_, records_ * executor_count, watch); !status.ok()) {
+    const std::uint32_t reader_count = options.cluster.roles().reader_count();
+    if (absl::Status status = ExportCollisions(*file, seed_, records_ * reader_count, watch); !status.ok()) {
       return status;
     }
   }
-  const auto source = MakeSource(options, executor_count);
+  const auto source = MakeSource(options);
   if (!source.ok()) {
     return source.status();
   }
@@ -183,7 +184,7 @@ std::int64_t CollisionsProgram::most_line_bytes() const {
   return files_.input.empty() ? kMostLineBytesGenerated : kMostLineBytesOfFiles;
 }
 
-std::uint64_t CollisionsProgram::verify_memory_bytes(std::uint32_t /*executor_count*/) const {
+std::uint64_t CollisionsProgram::verify_memory_bytes(std::uint32_t /*reader_count*/) const {
   // The rows that were emitted, those of them that are compared, and the counts and rows that are expected.
   return (asks_all() ? kQuestions : 1) * 4 * static_cast<std::uint64_t>(most_line_bytes());
 }
@@ -207,10 +208,10 @@ absl::StatusOr<std::string> CollisionsProgram::CheckNode(const engine::RunFacts&
     }
     std::vector<std::string> expected = tally.Lines(static_cast<Question>(question));
     std::vector<std::string> emitted;
-    for (const ExecutorId executor : facts.leaders) {
+    for (const ExecutorId executor : facts.executors) {
       std::ranges::copy(lines_[question]->by_executor[Value(executor)], std::back_inserter(emitted));
     }
-    status = engine::CompareLines(expected, emitted, facts.leaders.size() == facts.records_read.size());
+    status = engine::CompareLines(expected, emitted, facts.all_are_here());
     if (!status.ok()) {
       status = absl::DataLossError(absl::StrCat(name(), " results of --question=", std::string(kNames[question].name),
                                                 " are wrong: ", std::string(status.message())));

@@ -27,14 +27,13 @@ class CollisionsProgram final : public engine::QueryProgram, public engine::RunC
                                                        std::uint32_t executor_count, engine::FileClaims& claims,
                                                        const Watch& watch) override;
   engine::RunCheck* check() override { return this; }
-  std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
+  std::uint64_t verify_memory_bytes(std::uint32_t reader_count) const override;
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) override;
   absl::Status CheckRun(std::span<const std::string> nodes) override;
 
  private:
   absl::Status CheckFlags(const engine::FlagSet& flags) const;
-  absl::StatusOr<engine::SourceSpec<Collision, engine::NoEventTime>> MakeSource(const engine::EngineOptions& options,
-                                                                                std::uint32_t executor_count);
+  absl::StatusOr<engine::SourceSpec<Collision, engine::NoEventTime>> MakeSource(const engine::EngineOptions& options);
   /// Where the rows of the questions that are asked go.
   Answers MakeAnswers(const engine::EngineOptions& options, std::uint32_t executor_count);
   bool asks_all() const { return question_ == kQuestions; }

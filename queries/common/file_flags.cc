@@ -40,14 +40,16 @@ absl::Status CheckFileFlags(const engine::FlagSet& flags, const FileFlags& value
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<engine::ListedFile>> FindFiles(const FileFlags& values, const engine::EngineOptions& options,
-                                                          std::uint32_t executor_count) {
+absl::StatusOr<std::vector<engine::ListedFile>> FindFiles(const FileFlags& values,
+                                                          const engine::EngineOptions& options) {
   absl::StatusOr<std::vector<engine::ListedFile>> files = engine::FindInputFiles(values.input);
   if (!files.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("--input: ", std::string(files.status().message())));
   }
   if (options.cluster.rank.value_or(0) == 0) {
-    std::cout << "input " << values.input << ": " << engine::DescribeSplit(files->size(), executor_count) << "\n";
+    std::cout << "input " << values.input << ": "
+              << engine::DescribeSplit(files->size(), options.cluster.roles().reader_count())
+              << (options.cluster.roles().partitions() ? " (of the executors that read)" : "") << "\n";
   }
   return files;
 }

@@ -41,7 +41,7 @@ absl::Status CheckFileFlags(const engine::FlagSet& flags, const FileFlags& value
 
 /// The files that --input names, which is not empty. Rank 0 prints which executors read which. Errors are
 /// InvalidArgument and name the flag.
-absl::StatusOr<std::vector<engine::ListedFile>> FindFiles(const FileFlags& values, const engine::EngineOptions& options,
-                                                          std::uint32_t executor_count);
+absl::StatusOr<std::vector<engine::ListedFile>> FindFiles(const FileFlags& values,
+                                                          const engine::EngineOptions& options);
 
 }  // namespace glaive::queries

@@ -89,20 +89,21 @@ class GeneratedProgram : public engine::QueryProgram, public engine::RunCheck {
       return status;
     }
     absl::Status status = ExportTables(claims);
+    const std::uint32_t reader_count = options.cluster.roles().reader_count();
     if (engine::WholeFile* const file = claims.FileOf(kExportInputFlag); file != nullptr && status.ok()) {
-      status = ExportInput(*file, executor_count, watch);
+      status = ExportInput(*file, reader_count, watch);
     }
     if (!status.ok()) {
       return status;
     }
     sinks_.emplace(ResultSinksOptions{.output = options.output.output,
                                       .retain = options.output.verify,
-                                      .max_rows = verify_memory_bytes(executor_count) / kVerifyBytesPerRow},
+                                      .max_rows = verify_memory_bytes(reader_count) / kVerifyBytesPerRow},
                    executor_count);
     if (files_.input.empty()) {
       return BuildQuery(MakeSource(), *sinks_);
     }
-    const absl::StatusOr<std::vector<engine::ListedFile>> files = FindFiles(files_, options, executor_count);
+    const absl::StatusOr<std::vector<engine::ListedFile>> files = FindFiles(files_, options);
     if (!files.ok()) {
       return files.status();
     }
@@ -112,17 +113,17 @@ class GeneratedProgram : public engine::QueryProgram, public engine::RunCheck {
 
   engine::RunCheck* check() final { return this; }
 
-  std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const final {
+  std::uint64_t verify_memory_bytes(std::uint32_t reader_count) const final {
     const double rows =
-        static_cast<double>(executor_count) * (static_cast<double>(input_.records) + 1000) * shape().rows_a_record;
+        static_cast<double>(reader_count) * (static_cast<double>(input_.records) + 1000) * shape().rows_a_record;
     const bool open_ended = input_.seconds != absl::ZeroDuration();
     const std::uint64_t row_bytes = open_ended ? kMostVerifyRowBytes : VerifyRowBytes(rows);
-    return row_bytes + (holds_records() ? executor_count * input_.records * (sizeof(R) + kNodeBytes) : 0);
+    return row_bytes + (holds_records() ? reader_count * input_.records * (sizeof(R) + kNodeBytes) : 0);
   }
 
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) final {
-    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->retained(), facts.leaders, facts.key_hash,
-                                                          shape().keyed ? Keys::kLed : Keys::kNone);
+    const absl::StatusOr<LeaderRows> rows =
+        RowsOfLeaders(name(), sinks_->retained(), facts, shape().keyed ? Keys::kLed : Keys::kNone);
     if (!rows.ok()) {
       return rows.status();
     }
@@ -199,9 +200,9 @@ class GeneratedProgram : public engine::QueryProgram, public engine::RunCheck {
     return GeneratedSource<R, EventTime>(MakeGenerator(input_options()), input_, MakeBlock(input_, shape().window_ms));
   }
 
-  absl::Status ExportInput(engine::WholeFile& file, std::uint32_t executor_count, const Watch& watch) const {
+  absl::Status ExportInput(engine::WholeFile& file, std::uint32_t reader_count, const Watch& watch) const {
     return ExportRecords(
-        file, *MakeGenerator(input_options()), EventTime{}, ReadRecords(input_, executor_count), column_names(),
+        file, *MakeGenerator(input_options()), EventTime{}, ReadRecords(input_, reader_count), column_names(),
         [this](std::string& line, const R& record) { AppendColumns(line, record); }, watch);
   }
 

@@ -36,12 +36,12 @@ engine::SourceSpec<R, EventTime> GeneratedSource(std::shared_ptr<const Generator
   return {.open = open, .event_time_ms = {}, .memory_bytes = block.block_records * sizeof(R)};
 }
 
-/// The number of records that each executor reads of an input without --seconds, by executor.
-inline std::vector<std::uint64_t> ReadRecords(const InputFlags& flags, std::uint32_t executor_count) {
-  std::vector<std::uint64_t> counts(executor_count, flags.records);
-  for (std::uint32_t executor = 0; executor < executor_count; ++executor) {
-    if (FallsSilent(flags, executor, executor_count)) {
-      counts[executor] = RecordsBeforeSilence(flags);
+/// The number of records that each executor that reads gets from an input without --seconds.
+inline std::vector<std::uint64_t> ReadRecords(const InputFlags& flags, std::uint32_t reader_count) {
+  std::vector<std::uint64_t> counts(reader_count, flags.records);
+  for (std::uint32_t reader = 0; reader < reader_count; ++reader) {
+    if (FallsSilent(flags, reader, reader_count)) {
+      counts[reader] = RecordsBeforeSilence(flags);
     }
   }
   return counts;

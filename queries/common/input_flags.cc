@@ -23,7 +23,7 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values) {
   const std::string group = "Input";
   flags.AddInteger({.name = "records",
                     .group = group,
-                    .help = "records in memory for each executor; read once, or repeated with --seconds"},
+                    .help = "records in memory for each executor that reads; read once, or repeated with --seconds"},
                    values.records, {.min = 1, .max = 1'000'000'000'000});
   flags.AddDuration({.name = "seconds",
                      .group = group,
@@ -63,7 +63,7 @@ void RegisterInputFlags(engine::FlagSet& flags, InputFlags& values) {
   flags.AddInteger(
       {.name = "idle-flows",
        .group = group,
-       .help = "executors, the last ones of the run, that read half of their records and then nothing more"},
+       .help = "executors, the last ones of those that read, that read half of their records and then nothing more"},
       values.idle_flows, {.min = 0, .max = 1'000'000});
   flags.AddDuration({.name = "idle-for", .group = group, .help = "time after which the flows of these executors end"},
                     values.idle_for);
@@ -146,8 +146,8 @@ engine::BlockSourceOptions MakeBlock(const InputFlags& flags, const TimelineOpti
   return block;
 }
 
-bool FallsSilent(const InputFlags& flags, std::uint32_t executor, std::uint32_t executor_count) {
-  return executor + flags.idle_flows >= executor_count;
+bool FallsSilent(const InputFlags& flags, std::uint32_t reader, std::uint32_t reader_count) {
+  return reader + flags.idle_flows >= reader_count;
 }
 
 std::uint64_t RecordsBeforeSilence(const InputFlags& flags) { return (flags.records + 1) / 2; }

@@ -67,8 +67,8 @@ engine::BlockSourceOptions MakeBlock(const InputFlags& flags, std::int64_t windo
 /// The same with other event times than those that MakeInput gives it.
 engine::BlockSourceOptions MakeBlock(const InputFlags& flags, const TimelineOptions& times, std::int64_t window_ms);
 
-/// Whether an executor's flow is one of those that fall silent.
-bool FallsSilent(const InputFlags& flags, std::uint32_t executor, std::uint32_t executor_count);
+/// Whether the flow of an executor that reads is one of those that fall silent.
+bool FallsSilent(const InputFlags& flags, std::uint32_t reader, std::uint32_t reader_count);
 /// The number of records that such a flow reads.
 std::uint64_t RecordsBeforeSilence(const InputFlags& flags);
 

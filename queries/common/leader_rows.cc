@@ -27,15 +27,15 @@ absl::StatusOr<std::vector<std::uint64_t>> DecodeNumbers(const std::string& text
 
 absl::StatusOr<LeaderRows> RowsOfLeaders(const std::string& query,
                                          std::span<const std::vector<ResultRow>> rows_by_executor,
-                                         std::span<const ExecutorId> leaders, const state::KeyHash& hash, Keys keys) {
-  const auto leader_of = [hash, executors = static_cast<std::uint32_t>(rows_by_executor.size())](std::uint64_t key) {
-    return state::LeaderOf(hash(key), executors);
+                                         const engine::RunFacts& facts, Keys keys) {
+  const auto leader_of = [hash = facts.key_hash, leaders = facts.roles.leaders()](std::uint64_t key) {
+    return leaders.Of(hash(key));
   };
   LeaderRows result;
-  for (const ExecutorId leader : leaders) {
-    for (const ResultRow& row : rows_by_executor[Value(leader)]) {
-      if (keys == Keys::kLed && leader_of(row.key) != leader) {
-        return absl::DataLossError(absl::StrCat(query, " results are wrong: executor ", Value(leader),
+  for (const ExecutorId executor : facts.executors) {
+    for (const ResultRow& row : rows_by_executor[Value(executor)]) {
+      if (keys == Keys::kLed && leader_of(row.key) != executor) {
+        return absl::DataLossError(absl::StrCat(query, " results are wrong: executor ", Value(executor),
                                                 " emitted window ", row.window_start_ms, " key ", row.key,
                                                 ", and executor ", Value(leader_of(row.key)), " leads that key"));
       }
@@ -45,8 +45,8 @@ absl::StatusOr<LeaderRows> RowsOfLeaders(const std::string& query,
   if (keys == Keys::kNone) {
     return result;
   }
-  result.leads = [leader_of, all = std::vector(leaders.begin(), leaders.end())](std::uint64_t key) {
-    return std::ranges::find(all, leader_of(key)) != all.end();
+  result.leads = [leader_of, executors = facts.executors](std::uint64_t key) {
+    return std::ranges::find(executors, leader_of(key)) != executors.end();
   };
   return result;
 }

@@ -3,7 +3,7 @@
 // A check knows what is true; which executor has to say it is the engine's choice, so this is where both meet. The
 // totals of the nodes travel as text (RunCheck::CheckNode and CheckRun).
 //
-//   absl::StatusOr<LeaderRows> rows = RowsOfLeaders("ysb", rows_by_executor, {ExecutorId{2}, ExecutorId{3}}, hash);
+//   absl::StatusOr<LeaderRows> rows = RowsOfLeaders("ysb", rows_by_executor, facts);
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/cluster/query_program.h"
 #include "queries/common/row_check.h"
-#include "rdma/base/ids.h"
-#include "state/index/key_hash.h"
 
 namespace glaive::queries {
 
@@ -28,12 +27,11 @@ struct LeaderRows {
 /// Whether rows have a key, which says who leads them.
 enum class Keys : std::uint8_t { kLed, kNone };
 
-/// Gathers the rows of `leaders`, which have their keys by `hash`. `rows_by_executor` has a place for every executor of
-/// the run; the others' are not read. DataLoss if a leader has emitted a row of a key that it does not lead.
+/// Gathers the rows of this node's executors. `rows_by_executor` has a place for every executor of the run; the others'
+/// are not read. DataLoss if an executor has emitted a row of a key that it does not lead.
 absl::StatusOr<LeaderRows> RowsOfLeaders(const std::string& query,
                                          std::span<const std::vector<ResultRow>> rows_by_executor,
-                                         std::span<const ExecutorId> leaders, const state::KeyHash& hash,
-                                         Keys keys = Keys::kLed);
+                                         const engine::RunFacts& facts, Keys keys = Keys::kLed);
 
 /// A node's totals as text, and the check of all nodes' together: DataLoss if they are not what is expected.
 std::string EncodeTotals(const Verdict& verdict);

@@ -112,12 +112,13 @@ class TwoInputProgram : public engine::QueryProgram, public engine::RunCheck {
       return absl::InvalidArgumentError(
           "--verify of a join holds all records, so it does not go with --seconds: give --records alone");
     }
-    if (absl::Status status = ExportInputs(claims, executor_count, watch); !status.ok()) {
+    const std::uint32_t reader_count = options.cluster.roles().reader_count();
+    if (absl::Status status = ExportInputs(claims, reader_count, watch); !status.ok()) {
       return status;
     }
     sinks_.emplace(ResultSinksOptions{.output = options.output.output,
                                       .retain = options.output.verify,
-                                      .max_rows = row_bytes(executor_count) / kVerifyBytesPerRow},
+                                      .max_rows = row_bytes(reader_count) / kVerifyBytesPerRow},
                    executor_count);
     const InputSides both = sides();
     return BuildQuery(GeneratedSource<L, TimeL>(MakeLeft(both.left.options), both.left.flags, both.left.block),
@@ -127,26 +128,26 @@ class TwoInputProgram : public engine::QueryProgram, public engine::RunCheck {
 
   engine::RunCheck* check() final { return this; }
 
-  std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const final {
-    return row_bytes(executor_count) + executor_count * input_.records * kHeldRecordBytes;
+  std::uint64_t verify_memory_bytes(std::uint32_t reader_count) const final {
+    return row_bytes(reader_count) + reader_count * input_.records * kHeldRecordBytes;
   }
 
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) final {
-    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->retained(), facts.leaders, facts.key_hash);
+    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->retained(), facts);
     if (!rows.ok()) {
       return rows.status();
     }
     const InputSides both = sides();
-    const auto executors = static_cast<std::uint32_t>(facts.records_read.size());
+    const std::uint32_t readers = facts.roles.reader_count();
     const std::unique_ptr<Generator<L>> lefts = MakeLeft(both.left.options);
     const std::unique_ptr<Generator<R>> rights = MakeRight(both.right.options);
-    const CheckedInput<L> left = Checked<L, TimeL>(both.left, *lefts, executors);
-    const CheckedInput<R> right = Checked<R, TimeR>(both.right, *rights, executors);
-    for (std::uint32_t executor = 0; executor < executors; ++executor) {
-      const std::uint64_t all = left.record_counts[executor] + right.record_counts[executor];
-      if (facts.records_read[executor] != all) {
-        return absl::DataLossError(absl::StrCat(name(), ": executor ", executor, " has read ",
-                                                facts.records_read[executor], " of its ", all, " records"));
+    const CheckedInput<L> left = Checked<L, TimeL>(both.left, *lefts, readers);
+    const CheckedInput<R> right = Checked<R, TimeR>(both.right, *rights, readers);
+    for (std::uint32_t reader = 0; reader < readers; ++reader) {
+      const std::uint64_t all = left.record_counts[reader] + right.record_counts[reader];
+      if (facts.records_read[reader] != all) {
+        return absl::DataLossError(absl::StrCat(name(), ": reader ", reader, " has read ", facts.records_read[reader],
+                                                " of its ", all, " records"));
       }
     }
     const Verdict verdict =
@@ -197,25 +198,25 @@ class TwoInputProgram : public engine::QueryProgram, public engine::RunCheck {
 
   template <typename Record, typename Time>
   static CheckedInput<Record> Checked(const InputSide& side, const Generator<Record>& generator,
-                                      std::uint32_t executor_count) {
+                                      std::uint32_t reader_count) {
     return {.generator = &generator,
             .event_time_ms = Time{},
-            .record_counts = ReadRecords(side.flags, executor_count),
+            .record_counts = ReadRecords(side.flags, reader_count),
             .watermark_every = side.flags.watermark_every,
             .allowed_lateness_ms = side.flags.allowed_lateness_ms()};
   }
 
-  absl::Status ExportInputs(engine::FileClaims& claims, std::uint32_t executor_count, const Watch& watch) const {
+  absl::Status ExportInputs(engine::FileClaims& claims, std::uint32_t reader_count, const Watch& watch) const {
     const InputSides both = sides();
     absl::Status status;
     if (engine::WholeFile* const file = claims.FileOf(kExportInputFlag)) {
       status = ExportRecords(
-          *file, *MakeLeft(both.left.options), TimeL{}, ReadRecords(both.left.flags, executor_count),
-          left_column_names(), [this](std::string& line, const L& record) { AppendLeftColumns(line, record); }, watch);
+          *file, *MakeLeft(both.left.options), TimeL{}, ReadRecords(both.left.flags, reader_count), left_column_names(),
+          [this](std::string& line, const L& record) { AppendLeftColumns(line, record); }, watch);
     }
     if (engine::WholeFile* const file = claims.FileOf(export_right_flag()); file != nullptr && status.ok()) {
       status = ExportRecords(
-          *file, *MakeRight(both.right.options), TimeR{}, ReadRecords(both.right.flags, executor_count),
+          *file, *MakeRight(both.right.options), TimeR{}, ReadRecords(both.right.flags, reader_count),
           right_column_names(), [this](std::string& line, const R& record) { AppendRightColumns(line, record); },
           watch);
     }
@@ -225,11 +226,11 @@ class TwoInputProgram : public engine::QueryProgram, public engine::RunCheck {
   /// The memory for the rows of --verify: for twice the rows that keys give which are uniform on the right side. A key
   /// that is frequent on the left may have more records on the right than expected, by chance. For such keys, five
   /// standard deviations of a key's records on the right, plus 10, are added for each record on the left.
-  std::uint64_t row_bytes(std::uint32_t executor_count) const {
+  std::uint64_t row_bytes(std::uint32_t reader_count) const {
     const InputSides both = sides();
     const CheckedWindows& windows = shape().windows;
-    const double lefts = static_cast<double>(executor_count) * static_cast<double>(both.left.flags.records);
-    const double rights = static_cast<double>(executor_count) * static_cast<double>(both.right.flags.records);
+    const double lefts = static_cast<double>(reader_count) * static_cast<double>(both.left.flags.records);
+    const double rights = static_cast<double>(reader_count) * static_cast<double>(both.right.flags.records);
     const double of_key = rights / static_cast<double>(input_.keys);
     const bool is_session = windows.kind == CheckedWindows::Kind::kSession;
     // Windows that follow each other in the input, and those that a record lies in. A session may last for all of it.

@@ -35,12 +35,12 @@ Totals TotalsOf(const std::vector<std::string>& lines) {
 }
 
 /// The lines of some executors, each of a bid and perhaps its auction: numbers, and the longest texts that it has.
-std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t executor_count, bool is_with_auction) {
+std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t reader_count, bool is_with_auction) {
   constexpr double kMost = 0x1p60;  // beyond any memory
   constexpr double kNumbersAndUrl = 300;
   const double line = double{engine::RetainedLines::kOverheadBytes} + kNumbersAndUrl + 1.2 * input.events.bid_bytes +
                       (is_with_auction ? 1.2 * input.events.auction_bytes : 0);
-  return static_cast<std::uint64_t>(std::min(kMost, executor_count * static_cast<double>(input.records) * line));
+  return static_cast<std::uint64_t>(std::min(kMost, reader_count * static_cast<double>(input.records) * line));
 }
 
 absl::StatusOr<std::vector<std::string>> Recompute(const QueryDefinition& query, const EventFlows& flows,
@@ -185,18 +185,19 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
                                                                      std::uint32_t executor_count,
                                                                      engine::FileClaims& claims, const Watch& watch) {
   const EventInput input = this->input();
+  const std::uint32_t reader_count = options.cluster.roles().reader_count();
   if (absl::Status status = files_.Load(claims, watch); !status.ok()) {
     return status;
   }
-  generator_ = std::make_shared<const events::EventGenerator>(input.events, executor_count);
+  generator_ = std::make_shared<const events::EventGenerator>(input.events, reader_count);
   if (engine::WholeFile* const file = claims.FileOf("export-input")) {
-    if (absl::Status status = ExportEvents(*file, *generator_, input.records, executor_count, watch); !status.ok()) {
+    if (absl::Status status = ExportEvents(*file, *generator_, input.records, reader_count, watch); !status.ok()) {
       return status;
     }
   }
-  lines_ = std::make_shared<engine::RetainedLines>(static_cast<std::int64_t>(most_line_bytes(executor_count)));
+  lines_ = std::make_shared<engine::RetainedLines>(static_cast<std::int64_t>(most_line_bytes(reader_count)));
   lines_->by_executor.resize(executor_count);
-  if (const std::uint64_t most = most_read_times(executor_count); options.output.verify && most != 0) {
+  if (const std::uint64_t most = most_read_times(reader_count); options.output.verify && most != 0) {
     const std::uint32_t first = options.cluster.rank.value_or(0) * options.cluster.executors;
     read_times_ = std::make_shared<ReadTimes>(most, ExecutorId{first});
   }
@@ -211,26 +212,26 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
                        engine::Results(options.output.output, options.output.verify ? lines_ : nullptr));
 }
 
-std::uint64_t NexmarkProgram::most_read_times(std::uint32_t executor_count) const {
+std::uint64_t NexmarkProgram::most_read_times(std::uint32_t reader_count) const {
   constexpr std::uint64_t kMost = kMostVerifyRowBytes / sizeof(ReadBid);
   if (query().name != "q12") {
     return 0;
   }
-  return input_.seconds != absl::ZeroDuration() || input_.records > kMost / executor_count
+  return input_.seconds != absl::ZeroDuration() || input_.records > kMost / reader_count
              ? kMost
-             : input_.records * executor_count;
+             : input_.records * reader_count;
 }
 
-std::uint64_t NexmarkProgram::most_line_bytes(std::uint32_t executor_count) const {
+std::uint64_t NexmarkProgram::most_line_bytes(std::uint32_t reader_count) const {
   return input_.seconds != absl::ZeroDuration()
              ? kMostVerifyRowBytes
-             : MostLineBytes(input_, executor_count, (query().texts & events::kAuctionTexts) != 0);
+             : MostLineBytes(input_, reader_count, (query().texts & events::kAuctionTexts) != 0);
 }
 
-std::uint64_t NexmarkProgram::verify_memory_bytes(std::uint32_t executor_count) const {
+std::uint64_t NexmarkProgram::verify_memory_bytes(std::uint32_t reader_count) const {
   // The rows that all executors have emitted, and those that they have to emit: an executor's after another's, or all.
-  return most_line_bytes(executor_count) + most_line_bytes(query().emitter == Emitter::kReader ? 1 : executor_count) +
-         2 * sizeof(ReadBid) * most_read_times(executor_count);  // a growing vector is half empty at worst
+  return most_line_bytes(reader_count) + most_line_bytes(query().emitter == Emitter::kReader ? 1 : reader_count) +
+         2 * sizeof(ReadBid) * most_read_times(reader_count);  // a growing vector is half empty at worst
 }
 
 absl::StatusOr<std::string> NexmarkProgram::CheckNode(const engine::RunFacts& facts, const Watch& watch) {
@@ -245,8 +246,11 @@ absl::StatusOr<std::string> NexmarkProgram::CheckNode(const engine::RunFacts& fa
     return CheckLeaders(facts, flows);
   }
   // Each executor's rows follow from its own events.
-  for (const ExecutorId executor : facts.leaders) {
-    absl::StatusOr<std::vector<std::string>> expected = Recompute(query(), flows.Of(Value(executor)), suite_options());
+  for (const ExecutorId executor : facts.executors) {
+    absl::StatusOr<std::vector<std::string>> expected = std::vector<std::string>();
+    if (facts.roles.Reads(executor)) {
+      expected = Recompute(query(), flows.Of(facts.roles.ReaderOf(executor)), suite_options());
+    }
     absl::Status status = expected.status();
     if (status.ok()) {
       status = Compare(*expected, lines_->by_executor[Value(executor)], /*all_are_here=*/true);
@@ -264,10 +268,10 @@ absl::StatusOr<std::string> NexmarkProgram::CheckLeaders(const engine::RunFacts&
     return expected.status();
   }
   std::vector<std::string> emitted;
-  for (const ExecutorId executor : facts.leaders) {
+  for (const ExecutorId executor : facts.executors) {
     std::ranges::move(lines_->by_executor[Value(executor)], std::back_inserter(emitted));
   }
-  absl::Status status = Compare(*expected, emitted, facts.leaders.size() == facts.records_read.size());
+  absl::Status status = Compare(*expected, emitted, facts.all_are_here());
   if (!status.ok()) {
     return status;
   }

@@ -30,7 +30,7 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
                                                        const Watch& watch) override;
   std::vector<engine::ComparedInput> inputs() const override { return files_.inputs(); }
   engine::RunCheck* check() override { return this; }
-  std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
+  std::uint64_t verify_memory_bytes(std::uint32_t reader_count) const override;
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) override;
   absl::Status CheckRun(std::span<const std::string> nodes) override;
 
@@ -50,9 +50,9 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
   /// DataLoss with the query's name if lines are wrong; see engine::CompareLines.
   absl::Status Compare(std::vector<std::string>& expected, std::vector<std::string>& emitted, bool all_are_here) const;
   /// The most bids whose times a node retains: those of all executors. 0: the query is another than q12.
-  std::uint64_t most_read_times(std::uint32_t executor_count) const;
+  std::uint64_t most_read_times(std::uint32_t reader_count) const;
   /// The most bytes that a node retains of rows.
-  std::uint64_t most_line_bytes(std::uint32_t executor_count) const;
+  std::uint64_t most_line_bytes(std::uint32_t reader_count) const;
 
   std::size_t query_ = 0;  // of AllQueries()
   Profile profile_ = Profile::kFlink;

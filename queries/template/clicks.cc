@@ -38,7 +38,7 @@ std::unique_ptr<Query> CountClicks(const Results& results) {
 }
 
 /// For --verify: the same rows, made without the engine.
-std::vector<std::string> ExpectedCounts(std::uint32_t /*executor_count*/) {
+std::vector<std::string> ExpectedCounts(std::uint32_t /*reader_count*/) {
   std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> counts;
   for (std::uint64_t number = 0; number < kClicks; ++number) {
     const Click click = MakeClick(number);

@@ -10,7 +10,6 @@
 #include "queries/common/leader_rows.h"
 #include "queries/common/verify_memory.h"
 #include "queries/wordcount/generator.h"
-#include "state/index/key_hash.h"
 
 namespace glaive::queries::wordcount {
 namespace {
@@ -81,11 +80,12 @@ std::int64_t WordcountProgram::window_ms() const { return absl::ToInt64Milliseco
 absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const engine::EngineOptions& options,
                                                                        std::uint32_t executor_count,
                                                                        engine::FileClaims& claims, const Watch& watch) {
+  const std::uint32_t reader_count = options.cluster.roles().reader_count();
   const std::shared_ptr<const LineGenerator> generator =
       std::make_shared<const LineGenerator>(MakeInput(input_, window_ms()));
   if (engine::WholeFile* const file = claims.FileOf(kExportInputFlag)) {
     absl::Status status = ExportRecords(
-        *file, *generator, TextLineTime{}, ReadRecords(input_, executor_count), "text",
+        *file, *generator, TextLineTime{}, ReadRecords(input_, reader_count), "text",
         [](std::string& line, const TextLine& record) {
           absl::StrAppend(&line, "\"", std::string(record.text()), "\"");  // no line has a quote
         },
@@ -95,7 +95,7 @@ absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const eng
     }
   }
   if (!files_.input.empty()) {
-    absl::StatusOr<std::vector<engine::ListedFile>> files = FindFiles(files_, options, executor_count);
+    absl::StatusOr<std::vector<engine::ListedFile>> files = FindFiles(files_, options);
     if (!files.ok()) {
       return files.status();
     }
@@ -103,7 +103,7 @@ absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const eng
   }
   sinks_.emplace(ResultSinksOptions{.output = options.output.output,
                                     .retain = options.output.verify,
-                                    .max_rows = VerifyRowBytes(most_rows(executor_count)) / kVerifyBytesPerRow},
+                                    .max_rows = VerifyRowBytes(most_rows(reader_count)) / kVerifyBytesPerRow},
                  executor_count);
   if (files_.input.empty()) {
     WordcountOptions form = options_;
@@ -116,7 +116,7 @@ absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const eng
                                *sinks_);
 }
 
-double WordcountProgram::most_rows(std::uint32_t executor_count) const {
+double WordcountProgram::most_rows(std::uint32_t reader_count) const {
   if (!files_.input.empty()) {
     double bytes = 0;
     for (const engine::ListedFile& file : listed_) {
@@ -128,7 +128,7 @@ double WordcountProgram::most_rows(std::uint32_t executor_count) const {
     return static_cast<double>(kMostVerifyRowBytes);
   }
   const double words =
-      static_cast<double>(executor_count) * static_cast<double>(input_.records) * double{kMostWordsOfLine};
+      static_cast<double>(reader_count) * static_cast<double>(input_.records) * double{kMostWordsOfLine};
   const double disorder_ms = absl::ToDoubleMilliseconds(input_.disorder);
   const double span_ms = static_cast<double>(MakeBlock(input_, window_ms()).span_ms) + disorder_ms;
   const double windows = options_.form == Form::kWindowed ? span_ms / static_cast<double>(window_ms()) + 2 : 1;
@@ -138,8 +138,8 @@ double WordcountProgram::most_rows(std::uint32_t executor_count) const {
   return std::min(words, windows * static_cast<double>(input_.keys)) + 1000;
 }
 
-std::uint64_t WordcountProgram::verify_memory_bytes(std::uint32_t executor_count) const {
-  const std::uint64_t row_bytes = VerifyRowBytes(most_rows(executor_count));
+std::uint64_t WordcountProgram::verify_memory_bytes(std::uint32_t reader_count) const {
+  const std::uint64_t row_bytes = VerifyRowBytes(most_rows(reader_count));
   return row_bytes + row_bytes / kVerifyBytesPerRow * kBytesOfWord;
 }
 
@@ -164,8 +164,7 @@ absl::StatusOr<WordCounts> WordcountProgram::Recount(const engine::RunFacts& fac
 }
 
 absl::StatusOr<std::string> WordcountProgram::CheckNode(const engine::RunFacts& facts, const Watch& watch) {
-  const absl::StatusOr<LeaderRows> rows =
-      RowsOfLeaders(name(), sinks_->retained(), facts.leaders, facts.key_hash, Keys::kNone);
+  const absl::StatusOr<LeaderRows> rows = RowsOfLeaders(name(), sinks_->retained(), facts, Keys::kNone);
   if (!rows.ok()) {
     return rows.status();
   }
@@ -173,9 +172,8 @@ absl::StatusOr<std::string> WordcountProgram::CheckNode(const engine::RunFacts& 
   if (!counts.ok()) {
     return counts.status();
   }
-  const auto executors = static_cast<std::uint32_t>(facts.records_read.size());
   const auto leads = [&](const std::string& word) {
-    return std::ranges::count(facts.leaders, state::LeaderOf(facts.key_hash(Text(word)), executors)) > 0;
+    return std::ranges::count(facts.executors, facts.roles.leaders().Of(facts.key_hash(Text(word)))) > 0;
   };
   const Verdict verdict =
       options_.form == Form::kCountWindow

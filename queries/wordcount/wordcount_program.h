@@ -27,7 +27,7 @@ class WordcountProgram final : public engine::QueryProgram, public engine::RunCh
                                                        std::uint32_t executor_count, engine::FileClaims& claims,
                                                        const Watch& watch) override;
   engine::RunCheck* check() override { return this; }
-  std::uint64_t verify_memory_bytes(std::uint32_t executor_count) const override;
+  std::uint64_t verify_memory_bytes(std::uint32_t reader_count) const override;
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) override;
   absl::Status CheckRun(std::span<const std::string> nodes) override;
 
@@ -35,7 +35,7 @@ class WordcountProgram final : public engine::QueryProgram, public engine::RunCh
   absl::Status CheckFlags(const engine::FlagSet& flags) const;
   absl::StatusOr<WordCounts> Recount(const engine::RunFacts& facts, const Watch& watch) const;
   /// The most rows of a run, roughly.
-  double most_rows(std::uint32_t executor_count) const;
+  double most_rows(std::uint32_t reader_count) const;
   std::int64_t window_ms() const;  // the event times of the other forms cover ten, too
   std::int64_t checked_window_ms() const { return options_.form == Form::kWindowed ? window_ms() : 0; }
 

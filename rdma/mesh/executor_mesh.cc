@@ -247,13 +247,13 @@ absl::Status ExecutorMesh::ConnectTo(ExecutorId peer, std::span<const MeshDescri
                                 .ring_token = RingToken(options_.run_key, peer, options_.self),
                                 .channel = static_cast<std::uint16_t>(ChannelIndex(peer)),
                                 .arrival = arrival,
-                                .clock = &clock(),
+                                .clock = &run_clock(),
                                 .copy_slot = may_be_late ? &copy_slot_ : nullptr,
                                 .credits_may_be_late = may_be_late_there});
   return absl::OkStatus();
 }
 
-const Clock& ExecutorMesh::clock() const { return options_.clock == nullptr ? system_clock_ : *options_.clock; }
+const Clock& ExecutorMesh::run_clock() const { return options_.clock == nullptr ? system_clock_ : *options_.clock; }
 
 std::size_t ExecutorMesh::ChannelIndex(ExecutorId peer) const {
   GLAIVE_CHECK(peer != options_.self && Value(peer) < options_.executor_count, "executor ", Value(options_.self),
@@ -284,7 +284,7 @@ absl::Status ExecutorMesh::Poll() {
   }
   if (served_.has_value()) NoteServed(*served_);
   std::erase_if(overdue_, [this](std::uint16_t channel) { return receivers_[channel].FlushCredits(); });
-  if (!repeating_.empty()) RepeatCredits(clock().NowNanos());
+  if (!repeating_.empty()) RepeatCredits(run_clock().NowNanos());
   return failure_;
 }
 

@@ -169,7 +169,7 @@ class ExecutorMesh {
   void OnImmediate(TransportKind kind, std::uint32_t bits);
   void NoteArrival(std::size_t channel);
   void NoteServed(std::uint16_t channel);
-  const Clock& clock() const;
+  const Clock& run_clock() const;
   std::size_t ChannelIndex(ExecutorId peer) const;
 
   MeshOptions options_;

@@ -1,5 +1,5 @@
 // KeyHash and LeaderOf: the hash that every index uses, drawn for each run, and the executor that leads a key of that
-// hash.
+// hash, if each executor of the run leads (state/index/leaders.h).
 //
 // All nodes must agree on both, or a delta would reach an executor that does not lead its keys: the seed is the run's
 // token. state/index/bucket.h lists the users of the hash's bits.

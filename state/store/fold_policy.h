@@ -18,6 +18,8 @@
 namespace glaive::state {
 
 struct FoldOptions {
+  /// Whether records are ever folded before they are handed over; a re-partitioning engine folds at the leaders alone.
+  bool folds = true;
   /// Records of one trial: enough for the keys that recur to come again.
   std::uint64_t trial_records = std::uint64_t{1} << 16;
   /// So many times as many records are appended before the next trial.
@@ -39,7 +41,7 @@ struct FoldOptions {
 
 class FoldPolicy {
  public:
-  explicit FoldPolicy(const FoldOptions& options) : options_(options) {}
+  explicit FoldPolicy(const FoldOptions& options) : options_(options), folds_(options.folds) {}
 
   /// Whether records are folded now.
   bool folds() const { return folds_; }
@@ -59,7 +61,7 @@ class FoldPolicy {
     records_ += records;
     appended_ += records;
     if (records_ >= options_.trial_records * options_.trials_between) {
-      Decide(true);
+      Decide(options_.folds);
     }
   }
   /// Records of other slices than the combiner's were appended while folding was on: they say nothing of the keys.
@@ -78,7 +80,7 @@ class FoldPolicy {
     entries_ += entries;
     if (records_ >= options_.trial_records) {
       const std::uint64_t saved = records_ - std::min(entries_, records_);
-      Decide(saved * options_.records_per_saved >= records_);
+      Decide(options_.folds && saved * options_.records_per_saved >= records_);
     }
   }
 
@@ -90,7 +92,7 @@ class FoldPolicy {
   }
 
   FoldOptions options_;
-  bool folds_ = true;
+  bool folds_;
   std::uint64_t records_ = 0;  // since the last decision
   std::uint64_t entries_ = 0;
   std::uint64_t folded_ = 0;

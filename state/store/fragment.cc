@@ -7,7 +7,7 @@
 
 namespace glaive::state {
 
-Fragment::Fragment(rdma::SegmentPool& pool, Outbox& outbox, ExecutorId self, std::uint32_t executor_count,
+Fragment::Fragment(rdma::SegmentPool& pool, Outbox& outbox, ExecutorId self, const Leaders& leaders,
                    const FragmentGeometry& geometry, std::size_t most_entry_bytes, std::uint32_t input,
                    DeltaObserver* observer)
     : pool_(&pool),
@@ -15,22 +15,23 @@ Fragment::Fragment(rdma::SegmentPool& pool, Outbox& outbox, ExecutorId self, std
       observer_(observer),
       geometry_(geometry),
       input_(input),
-      self_(self),
+      leaders_(leaders),
+      own_place_(leaders.PlaceOf(self)),
       own_(kMostEntries * most_entry_bytes),
-      logs_(executor_count) {
+      logs_(leaders.executor_count()) {
   GLAIVE_CHECK(RunsCapacity(pool.payload_capacity()) >= geometry.runs_bytes_per_segment, "a fragment of ",
                geometry.runs_bytes_per_segment, " bytes a segment on slots of ", pool.slot_bytes());
   GLAIVE_CHECK(pool.size() >= geometry.pool_segments, "a fragment planned for ", geometry.pool_segments,
                " segments on a pool of ", pool.size());
 }
 
-void Fragment::StartRun(ExecutorId leader, std::size_t entry_bytes, std::size_t text_bytes) {
-  Log& log = logs_[Value(leader)];
-  GLAIVE_CHECK(leader != self_, "more than ", kMostEntries, " entries of the executor's own at a time");
+void Fragment::StartRun(std::uint32_t leader, std::size_t entry_bytes, std::size_t text_bytes) {
+  Log& log = logs_[leader];
+  GLAIVE_CHECK(leader != own_place_, "more than ", kMostEntries, " entries of the executor's own at a time");
   if (log.begin != nullptr) {
     EndRun(log);
     if (static_cast<std::size_t>(log.end - log.next) < RunBytes(1, entry_bytes) + text_bytes) {
-      Push(leader, log, nullptr);
+      Push(leaders_.executor(leader), log, nullptr);
     }
   }
   if (log.begin == nullptr) {
@@ -65,7 +66,7 @@ void Fragment::EndRun(Log& log) {
   log.header = nullptr;
 }
 
-void Fragment::Push(ExecutorId leader, Log& log, const EpochMarker* marker) {
+void Fragment::Push(ExecutorId receiver, Log& log, const EpochMarker* marker) {
   const auto runs_bytes = static_cast<std::uint32_t>(log.next - log.begin);
   const auto text_bytes = static_cast<std::uint32_t>(log.begin + geometry_.runs_bytes_per_segment - log.end);
   std::uint32_t payload_bytes = runs_bytes;
@@ -81,19 +82,19 @@ void Fragment::Push(ExecutorId leader, Log& log, const EpochMarker* marker) {
                      .has_marker = marker != nullptr ? 1U : 0U,
                      .input = input_,
                      .text_bytes = text_bytes};
-  outbox_->Push(leader, log.segment, payload_bytes, rdma::MessageTag::Of(tag));
+  outbox_->Push(receiver, log.segment, payload_bytes, rdma::MessageTag::Of(tag));
   if (observer_ != nullptr) {
-    observer_->OnQueued(leader, {.tag = tag,
-                                 .runs = {log.begin, std::size_t{runs_bytes}},
-                                 .marker = marker != nullptr ? std::optional(*marker) : std::nullopt,
-                                 .texts = {log.next + marker_bytes, std::size_t{text_bytes}}});
+    observer_->OnQueued(receiver, {.tag = tag,
+                                   .runs = {log.begin, std::size_t{runs_bytes}},
+                                   .marker = marker != nullptr ? std::optional(*marker) : std::nullopt,
+                                   .texts = {log.next + marker_bytes, std::size_t{text_bytes}}});
   }
   log = Log();
 }
 
-bool Fragment::TrySeal(ExecutorId leader, const EpochMarker& marker) {
+bool Fragment::TrySeal(ExecutorId receiver, const EpochMarker& marker) {
   GLAIVE_CHECK(marker.epoch == epoch_, "the marker of epoch ", marker.epoch, " in epoch ", epoch_);
-  Log& log = logs_[Value(leader)];
+  Log& log = logs_[leaders_.PlaceOf(receiver)];
   if (log.begin == nullptr) {
     const std::optional<rdma::SegmentId> segment = pool_->TryAcquire();
     if (!segment) {
@@ -102,7 +103,7 @@ bool Fragment::TrySeal(ExecutorId leader, const EpochMarker& marker) {
     Open(log, *segment);
   }
   EndRun(log);
-  Push(leader, log, &marker);
+  Push(receiver, log, &marker);
   return true;
 }
 

@@ -19,7 +19,7 @@
 //
 //   if (!fragment.HasRoom(items.size(), sizeof(Entry))) { wait for segments }
 //   fragment.Begin(slice, Entry::kKind);
-//   for (const Entry& entry : items) fragment.Append(LeaderOf(hash(entry.key), executor_count), entry);
+//   for (const Entry& entry : items) fragment.Append(leaders.NumberOf(hash(entry.key)), entry);
 //   Merge(fragment.own<Entry>());
 #pragma once
 
@@ -34,6 +34,7 @@
 #include "state/epoch/delta_layout.h"
 #include "state/epoch/delta_observer.h"
 #include "state/epoch/outbox.h"
+#include "state/index/leaders.h"
 #include "state/record/record.h"
 #include "state/record/text_wire.h"
 #include "state/store/fragment_geometry.h"
@@ -44,7 +45,7 @@ class Fragment {
  public:
   /// The fragment of executor `self`. Segments come from `pool` and go to `outbox`, which both outlive it; `input` is
   /// the query's that entries of at most `most_entry_bytes` are for. `observer` may be null, and outlives it as well.
-  Fragment(rdma::SegmentPool& pool, Outbox& outbox, ExecutorId self, std::uint32_t executor_count,
+  Fragment(rdma::SegmentPool& pool, Outbox& outbox, ExecutorId self, const Leaders& leaders,
            const FragmentGeometry& geometry, std::size_t most_entry_bytes, std::uint32_t input,
            DeltaObserver* observer = nullptr);
 
@@ -58,21 +59,21 @@ class Fragment {
     slice_ = slice;
     kind_ = kind;
     ++run_;
-    logs_[Value(self_)] = {.run = run_, .next = own_.data(), .end = own_.data() + own_.size()};
+    logs_[own_place_] = {.run = run_, .next = own_.data(), .end = own_.data() + own_.size()};
   }
 
-  /// Appends an entry for a leader. HasRoom for it.
+  /// Appends an entry for the leader of this number. HasRoom for it.
   template <typename Entry>
-  [[gnu::always_inline]] void Append(ExecutorId leader, const Entry& entry) {
-    Log& log = logs_[Value(leader)];
+  [[gnu::always_inline]] void Append(std::uint32_t leader, const Entry& entry) {
+    Log& log = logs_[leader];
     if constexpr (kHasText<Entry>) {
       // The executor's own entries refer to the texts where they are.
-      const std::size_t text_bytes = leader == self_ ? 0 : TextRoom(entry);
+      const std::size_t text_bytes = leader == own_place_ ? 0 : TextRoom(entry);
       if (log.run != run_ || static_cast<std::size_t>(log.end - log.next) < sizeof(Entry) + text_bytes) [[unlikely]] {
         StartRun(leader, sizeof(Entry), text_bytes);
       }
       Entry* const appended = new (log.next) Entry(entry);
-      if (leader != self_) {
+      if (leader != own_place_) {
         log.end = PackTexts(*appended, log.end, log.begin + geometry_.runs_bytes_per_segment);
       }
     } else {
@@ -84,18 +85,18 @@ class Fragment {
     log.next += sizeof(Entry);
   }
 
-  /// The entries since Begin that this executor leads.
+  /// The entries since Begin that this executor leads; none if it leads no key.
   template <typename Entry>
   std::span<const Entry> own() const {
-    const auto bytes = static_cast<std::size_t>(logs_[Value(self_)].next - own_.data());
+    const auto bytes = static_cast<std::size_t>(logs_[own_place_].next - own_.data());
     return {reinterpret_cast<const Entry*>(own_.data()), bytes / sizeof(Entry)};
   }
 
-  /// Ends the epoch for another leader: sends what is open, the marker behind it. False when nothing is open and there
-  /// is no free segment to carry the marker: try again when one has come back. Seal each leader once, then call
-  /// AllSealed.
-  bool TrySeal(ExecutorId leader, const EpochMarker& marker);
-  /// Says that the epoch has ended for every leader. The next one begins.
+  /// Ends the epoch for another executor: sends what is open, the marker behind it. False when nothing is open and
+  /// there is no free segment to carry the marker: try again when one has come back. Seal each executor once, then call
+  /// AllSealed. An executor that leads no key gets the marker alone.
+  bool TrySeal(ExecutorId receiver, const EpochMarker& marker);
+  /// Says that the epoch has ended for every executor. The next one begins.
   void AllSealed() { ++epoch_; }
 
   /// Entries appended so far, but for those of runs that are still open.
@@ -119,21 +120,22 @@ class Fragment {
   }
 
   /// For an entry of so many bytes, with room for its texts.
-  [[gnu::noinline]] void StartRun(ExecutorId leader, std::size_t entry_bytes, std::size_t text_bytes);
+  [[gnu::noinline]] void StartRun(std::uint32_t leader, std::size_t entry_bytes, std::size_t text_bytes);
   void Open(Log& log, rdma::SegmentId segment);
   /// Completes the header of the last run.
   void EndRun(Log& log);
   /// Moves the open segment to the outbox.
-  void Push(ExecutorId leader, Log& log, const EpochMarker* marker);
+  void Push(ExecutorId receiver, Log& log, const EpochMarker* marker);
 
   rdma::SegmentPool* pool_;
   Outbox* outbox_;
   DeltaObserver* observer_;
   FragmentGeometry geometry_;
   std::uint32_t input_;
-  ExecutorId self_;
+  Leaders leaders_;
+  std::uint32_t own_place_;
   std::vector<std::byte> own_;
-  std::vector<Log> logs_;  // by leader; the executor's own is the buffer
+  std::vector<Log> logs_;  // by place (Leaders::executor); the executor's own is the buffer
   SliceId slice_{};
   DeltaKind kind_ = DeltaKind::kUpdate;
   std::uint64_t run_ = 0;

@@ -16,8 +16,8 @@
 // Owned by one executor, used by its thread alone; nothing in it waits. Deltas of others are merged into the own
 // partition only, so merging needs neither credit nor segment (invariant I5).
 //
-//   1. Every record is part of exactly one entry, and every entry goes to the executor LeaderOf(hash) (I2 relies on
-//      it).
+//   1. Every record is part of exactly one entry, and every entry goes to the executor Leaders::Of(hash) (I2 relies
+//      on it).
 //   2. Records in the combiner are in no leader's state: ReadOut comes before any watermark that covers them (I3).
 //
 //   store.Enter(slice);                                    // not holds_back(), or all of the slice
@@ -51,6 +51,7 @@
 #include "state/epoch/delta_observer.h"
 #include "state/epoch/delta_reader.h"
 #include "state/epoch/outbox.h"
+#include "state/index/leaders.h"
 #include "state/record/record.h"
 #include "state/record/text_arena.h"
 #include "state/record/text_wire.h"
@@ -104,8 +105,8 @@ class PartitionedStore {
     Outbox* outbox = nullptr;
     DeltaObserver* observer = nullptr;  // may be null
     ExecutorId self{};
-    std::uint32_t executor_count = 1;
-    std::uint32_t input = 0;  // of the query's
+    Leaders leaders = Leaders(1);  // of the executors that bring each other entries
+    std::uint32_t input = 0;       // of the query's
     FragmentGeometry geometry;
     FoldOptions fold;
     TextNames names = {};
@@ -114,8 +115,8 @@ class PartitionedStore {
   /// ResourceExhausted when the combiner does not fit the budget.
   static absl::StatusOr<PartitionedStore> Create(const Context& context) {
     PartitionedStore store(context);
-    if (context.executor_count > 1) {
-      store.fragment_.emplace(*context.pool, *context.outbox, context.self, context.executor_count, context.geometry,
+    if (context.leaders.executor_count() > 1) {
+      store.fragment_.emplace(*context.pool, *context.outbox, context.self, context.leaders, context.geometry,
                               kMostEntryBytes, context.input, context.observer);
       if constexpr (kFolds) {
         auto combiner = Combiner<K, V>::Create(*context.memory, context.fold.combiner_bytes);
@@ -219,6 +220,8 @@ class PartitionedStore {
     return absl::OkStatus();
   }
 
+  /// Whether this executor leads any key.
+  bool leads() const { return own_place_ < leaders_.count(); }
   /// Null in a run of one executor.
   Fragment* fragment() { return fragment_ ? &*fragment_ : nullptr; }
   const Fragment* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
@@ -278,7 +281,8 @@ class PartitionedStore {
   explicit PartitionedStore(const Context& context)
       : memory_(context.memory),
         self_(context.self),
-        executor_count_(context.executor_count),
+        leaders_(context.leaders),
+        own_place_(context.leaders.PlaceOf(context.self)),
         message_bytes_(context.pool != nullptr ? context.pool->slot_bytes() : 0),
         names_(context.names),
         primary_(*context.memory),
@@ -330,7 +334,7 @@ class PartitionedStore {
           return TooLong(entry);
         }
       }
-      fragment_->Append(LeaderOf(hash(entry.key), executor_count_), entry);
+      fragment_->Append(leaders_.NumberOf(hash(entry.key)), entry);
     }
     const std::span<const E> own = fragment_->template own<E>();
     own_entries_ += own.size();
@@ -380,11 +384,11 @@ class PartitionedStore {
     }
     const KeyHash hash = memory_->key_hash();
     for (const E& entry : entries) {
-      const ExecutorId leader = LeaderOf(hash(entry.key), executor_count_);
-      if (leader != self_) [[unlikely]] {
+      const std::uint32_t leader = leaders_.NumberOf(hash(entry.key));
+      if (leader != own_place_) [[unlikely]] {
         return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " sent executor ", Value(self_),
-                                                " a key that executor ", Value(leader), " leads, in its epoch ",
-                                                Value(reader.current())));
+                                                " a key that executor ", Value(leaders_.executor(leader)),
+                                                " leads, in its epoch ", Value(reader.current())));
       }
     }
     if (absl::Status status = ApplyToPrimary(run.slice, entries); !status.ok()) {
@@ -396,7 +400,8 @@ class PartitionedStore {
 
   StateMemory* memory_;
   ExecutorId self_;
-  std::uint32_t executor_count_;
+  Leaders leaders_;
+  std::uint32_t own_place_;  // among the leaders, or behind them
   std::size_t message_bytes_;
   TextNames names_;
   Primary primary_;

@@ -58,6 +58,9 @@ TEST(ScalingSettingsTest, FlagsThatMakeNoSenseAreRefused) {
                                              {"--skew", "--workload=nb7"},
                                              {"--skew", "--executors=4"},
                                              {"--skew", "--key-distribution=zipf:1"},
+                                             {"--uppar", "--executors=2,3"},
+                                             {"--uppar", "--skew"},
+                                             {"--uppar", "--workload=swa"},
                                              {"--runs=0"}}) {
     Settings settings;
     EXPECT_EQ(Parse(arguments, settings), 2) << testing::PrintToString(arguments);
@@ -89,6 +92,27 @@ TEST(ScalingRunsTest, TwoExecutorsEmitWhatASequentialLoopDoesHoweverTheyAreJoine
       EXPECT_EQ(run->records, 2 * workload.records);
       EXPECT_GT(run->processor_seconds, 0);
       EXPECT_GT(run->latency.windows, 0u);
+    }
+  }
+}
+
+TEST(ScalingRunsTest, UpParAndTheThreadsThatPartitionEmitWhatASequentialLoopDoes) {
+  for (const std::string name : {"ysb", "nb7", "cm", "ro"}) {
+    InputSize size{.records = 10'000, .repetitions = 2, .keys = 1'000};
+    for (const WorkloadKind& kind : WorkloadKinds()) {
+      if (kind.name != name) continue;
+      const Workload workload = *MakeWorkload(kind, size);
+      const queries::Totals expected = (*workload.make_sequential_loop())();
+      const absl::StatusOr<Measurement> uppar =
+          RunEngine(workload, {.nodes = 1, .executors = 2, .partitioners = 1}, /*prefault_bytes=*/0);
+      ASSERT_TRUE(uppar.ok()) << uppar.status();
+      EXPECT_EQ(uppar->totals, expected) << name;
+      EXPECT_EQ(uppar->records, workload.records);
+      Workload threads = workload;
+      threads.make_loop = workload.make_partition_loop;
+      const absl::StatusOr<Measurement> loop = RunLoops(threads, 2);
+      ASSERT_TRUE(loop.ok()) << loop.status();
+      EXPECT_EQ(loop->totals, expected) << name;
     }
   }
 }

@@ -140,6 +140,10 @@ WITHOUT = {("ysb_star", "keys"),
 ENGINE = {
     "nodes": Effect("2", "nodes"),
     "executors": Effect("3", "executors_per_node"),
+    # Only the executors that read have records.
+    "engine": Effect("uppar", lambda before, after: after.records == 2000 == before.records // 2),
+    "partitioners": Effect("2", lambda before, after: after.records == 4000 == 2 * before.records,
+                           ["--executors=3", "--engine=uppar"]),
     "transport": Effect("local", "code", ["--nodes=2"], code=2),
     "slot-bytes": Effect("4KiB", "ring_bytes"),
     "credits": Effect("4", "ring_bytes"),
@@ -277,7 +281,7 @@ class EveryFlagTest(unittest.TestCase):
     def test_every_query_takes_the_flags_of_the_engine(self):
         values = {flag: effect.value for flag, effect in ENGINE.items() if flag != "transport"}
         values |= {flag: value for flag, (_, value) in ELSEWHERE.items()} | {"join-timeout": "40s", "ring-budget": "1MiB"}
-        values |= {"nodes": "1", "executors": "2", "idle-timeout": "1m"}
+        values |= {"nodes": "1", "executors": "2", "partitioners": "1", "idle-timeout": "1m"}
         for query in QUERIES:
             with self.subTest(query):
                 run = Run(query, [*ALWAYS, *generated_of(query), *(f"--{flag}={value}" for flag, value in values.items())])

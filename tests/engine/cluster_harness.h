@@ -48,8 +48,9 @@ struct TestRecord {
 struct Workload {
   std::uint32_t nodes = 1;
   std::uint32_t executors = 1;
+  std::uint32_t partitioners = 0;  // of a node's executors, if it has any; else all read and lead
   std::uint64_t seed = 1;
-  std::uint64_t records = 10'000;  // of each executor
+  std::uint64_t records = 10'000;  // of each executor that reads
   std::uint64_t keys = 100;
   double hot_share = 0;           // of the records, that carry key 0
   std::int64_t span_ms = 10'000;  // of event time that the records cover
@@ -70,6 +71,7 @@ struct Workload {
   bool over_verbs = false;           // between nodes, or with one node between its executors
 
   std::uint32_t executor_count() const { return nodes * executors; }
+  Roles roles() const { return Roles::Of(nodes, executors, partitioners); }
 };
 
 using TestCounts = std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t>;  // {window start, key} -> count
@@ -151,6 +153,7 @@ inline ExecutorConfig MakeExecutorConfig(const Workload& workload, const Clock& 
   config.max_lead_ms = workload.max_lead_ms;
   config.idle_timeout_ns = workload.idle_timeout_ns;
   config.fragment_bytes = workload.fragment_bytes;
+  config.roles = workload.roles();
   config.fold = workload.fold;
   config.thresholds = workload.thresholds;
   config.state_limit_bytes = workload.state_limit_bytes;

@@ -24,9 +24,9 @@ namespace glaive::engine {
 /// The oracle: one loop and a std::map.
 inline TestCounts SequentialCounts(const Workload& workload) {
   TestCounts counts;
-  for (std::uint32_t executor = 0; executor < workload.executor_count(); ++executor) {
+  for (std::uint32_t reader = 0; reader < workload.roles().reader_count(); ++reader) {
     for (std::uint64_t number = 0; number < workload.records; ++number) {
-      const TestRecord record = MakeRecord(workload, executor, number);
+      const TestRecord record = MakeRecord(workload, reader, number);
       if (record.kind == 0) {
         ++counts[{record.event_time_ms / workload.window_ms * workload.window_ms, record.key}];
       }

@@ -148,6 +148,26 @@ TEST(EngineFlags, TheLocalTransportReachesOneProcess) {
   ExpectAccepted({"--executors=2", "--transport=local"});
 }
 
+TEST(EngineFlags, UpParDividesTheExecutorsOfEachNode) {
+  EXPECT_THAT(Complaint({"--engine=uppar"}), HasSubstr("--engine=uppar needs two executors or more"));
+  EXPECT_THAT(Complaint({"--engine=uppar", "--executors=4", "--partitioners=4"}),
+              HasSubstr("--partitioners=4 leaves none of the 4 executors of a node to have the state of keys: write at "
+                        "most 3"));
+  EXPECT_THAT(Complaint({"--executors=4", "--partitioners=2"}), HasSubstr("how --engine=uppar divides"));
+  EXPECT_THAT(Complaint({"--engine=flink"}), HasSubstr("write one of slash, uppar"));
+  EXPECT_THAT(Complaint({"--engine=uppar", "--nodes=2", "--partitioners=2"}), HasSubstr("leaves none of the 2 nodes"));
+  ExpectAccepted({"--engine=uppar", "--executors=4", "--partitioners=3"});
+  ExpectAccepted({"--engine=uppar", "--nodes=2"});
+  EngineOptions options;
+  options.cluster.nodes = 2;
+  options.cluster.executors = 5;
+  options.cluster.engine = EngineChoice::kUpPar;
+  EXPECT_EQ(options.cluster.roles().reader_count(), 4U) << "half of the executors, rounded down";
+  options.cluster.executors = 1;
+  EXPECT_TRUE(options.cluster.roles().Reads(ExecutorId{0}));
+  EXPECT_FALSE(options.cluster.roles().Reads(ExecutorId{1})) << "one node partitions, and the other leads";
+}
+
 TEST(EngineFlags, OutputsMustBeWritableNames) {
   EXPECT_THAT(Complaint({"--join-output"}), HasSubstr("--join-output needs --output=FILE"));
   EXPECT_THAT(Complaint({"--json=/no/such/folder/r.json"}), HasSubstr("there is no directory /no/such/folder"));

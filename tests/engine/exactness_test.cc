@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -142,6 +143,37 @@ TEST(Folding, ASmallCombinerHandsOverWhatFindsNoCell) {
   const std::uint64_t accepted = Total(outcome, &ExecutorMetrics::records_accepted);
   EXPECT_GT(Total(outcome, &ExecutorMetrics::folded_records), accepted / 2);
   EXPECT_GT(Total(outcome, &ExecutorMetrics::appended_records), accepted / 4);
+}
+
+/// Of UpPar: partitioners move each record to the leader of its key, and the other executors lead and read nothing.
+void ExpectPartitioned(const Workload& workload, const ClusterOutcome& outcome) {
+  ExpectExact(workload, outcome);
+  const Roles roles = workload.roles();
+  const std::uint64_t accepted = Total(outcome, &ExecutorMetrics::records_accepted);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::folded_records), 0U);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::appended_records), accepted);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::delta_entries), accepted) << "each record moves";
+  for (const ExecutorMetrics& metrics : outcome.metrics) {
+    const bool reads = roles.Reads(ExecutorId{metrics.executor});
+    EXPECT_EQ(metrics.records, reads ? workload.records : 0);
+    EXPECT_EQ(metrics.merges > 0, !reads);
+    EXPECT_EQ(metrics.results > 0, !reads);
+    EXPECT_EQ(metrics.own_entries, 0U);
+  }
+}
+
+TEST(Partitioning, MovesEachRecordToTheLeaderOfItsKey) {
+  for (const auto& [nodes, executors, partitioners] :
+       {std::tuple{1U, 2U, 1U}, {1U, 4U, 1U}, {1U, 4U, 3U}, {2U, 2U, 1U}, {3U, 3U, 2U}}) {
+    SCOPED_TRACE(absl::StrCat(nodes, " x ", executors, ", of which ", partitioners, " partition"));
+    Workload workload{.nodes = nodes, .executors = executors, .partitioners = partitioners, .records = 20'000};
+    ExpectPartitioned(workload, RunCluster(workload));
+    workload.slot_bytes = 256;
+    workload.credits = 2;
+    workload.fragment_bytes = 4'096;
+    workload.epochs = {.epoch_bytes = 1'000, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
+    ExpectPartitioned(workload, RunCluster(workload));
+  }
 }
 
 TEST(HardStates, SmallRingsStallAndLapMoreThan256TimesAndStayExact) {

@@ -78,6 +78,7 @@ class ExchangeEnds : public ::testing::Test {
     for (const auto& mesh : meshes_) EXPECT_TRUE(mesh->Connect(descriptors).ok());
     context_.self = kSelf;
     context_.executor_count = 2;
+    context_.roles = Roles(2);
     context_.exchange_credits = kCredits;
     context_.clock = &clock_;
     context_.mesh = meshes_[0].get();

@@ -36,7 +36,7 @@ TEST(Explain, NamesVerticesChainsAndEdges) {
           .Window(Tumbling{absl::Seconds(10)})
           .Aggregate(Several{Count{}, Max{&TestRecord::event_time_ms}})
           .To(Discard{});
-  EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs
+  EXPECT_EQ(query->Explain(Roles(2)), R"(each of 2 executors runs
    1  source
         with event times
    2  exchange of 1 (records of 24 bytes)
@@ -61,7 +61,7 @@ TEST(Explain, NamesBothSidesOfAJoin) {
                                            .Window(Sliding{absl::Seconds(10), absl::Seconds(5)})
                                            .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
                                            .To(Discard{});
-  EXPECT_EQ(query->Explain(3), R"(each of 3 executors runs
+  EXPECT_EQ(query->Explain(Roles(3)), R"(each of 3 executors runs
    1  source
         with event times
    2  source
@@ -82,7 +82,7 @@ TEST(Explain, OfOneExecutorNothingMoves) {
   const std::unique_ptr<Query> query = Together(
       Stream(numbers).KeyBy([](std::uint64_t number) { return number; }).Partition().DropKey().To(Discard{}),
       Stream(numbers).WithEventTime([](std::uint64_t) { return std::int64_t{5}; }).Aggregate(Count{}).To(Discard{}));
-  EXPECT_EQ(query->Explain(1), R"(one executor runs
+  EXPECT_EQ(query->Explain(Roles(1)), R"(one executor runs
    1  source
         without event times
    2  exchange of 1 (records of 8 bytes)
@@ -102,6 +102,16 @@ TEST(Explain, OfOneExecutorNothingMoves) {
 )");
 }
 
+TEST(Explain, SaysThatRecordsArePartitioned) {
+  const auto query = From(TestSource({})).KeyBy(&TestRecord::key).Aggregate(Count{}).To(Discard{});
+  const std::string plan = query->Explain(Roles::Partitioned(4, 2, 1));
+  EXPECT_THAT(plan, HasSubstr("each of 4 executors runs\n      2 of them read and partition records, and 2 have the "
+                              "state of their keys\n"));
+  EXPECT_THAT(plan, HasSubstr("by a key of 8 bytes, re-partitioned: each record as an entry of at most 16 bytes to the "
+                              "executor that has the state of its key"));
+  EXPECT_THAT(plan, Not(HasSubstr("merged late")));
+}
+
 TEST(Explain, SaysThatAStageMergesNothingBehindAnExchangeByKey) {
   const auto records = Records();
   const std::unique_ptr<Query> query = Together(Stream(records)
@@ -117,7 +127,7 @@ TEST(Explain, SaysThatAStageMergesNothingBehindAnExchangeByKey) {
                                                     .Window(Tumbling{absl::Seconds(1)})
                                                     .Keep(&TestRecord::kind, &TestRecord::kind)
                                                     .To(Discard{}));
-  const std::string plan = query->Explain(2);
+  const std::string plan = query->Explain(Roles(2));
   EXPECT_THAT(plan, HasSubstr("each record moves to the leader of its key, with its event time\n"));
   EXPECT_THAT(plan, HasSubstr("each record moves to every executor, with its event time\n"));
   EXPECT_THAT(plan, HasSubstr(", by sorting\n"));
@@ -136,7 +146,7 @@ TEST(Explain, ShowsWhereStatesOfKeysLieAndThatRecordsMoveOnce) {
                                                     .Scan(std::uint32_t{0}, count)
                                                     .To(Discard{}),
                                                 Stream(records).Fold(std::uint32_t{0}, count).To(Discard{}));
-  EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs
+  EXPECT_EQ(query->Explain(Roles(2)), R"(each of 2 executors runs
    1  source
         with event times
    2  exchange of 1 (records of 24 bytes)
@@ -162,7 +172,7 @@ TEST(Explain, ShowsCopiesOfACachedStreamAndWhereEventTimesEnd) {
   const auto cached = Records().Cache().Map([](const TestRecord& record) { return record; }).Cache().Cache();
   const std::unique_ptr<Query> query =
       Together(Stream(cached).To(Discard{}), Stream(cached).WithoutEventTime().To(Discard{}));
-  EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs
+  EXPECT_EQ(query->Explain(Roles(2)), R"(each of 2 executors runs
    1  source
         with event times
    2  cache of 1 (records of 24 bytes)
@@ -178,7 +188,7 @@ TEST(Explain, ShowsCopiesOfACachedStreamAndWhereEventTimesEnd) {
 
 TEST(Explain, SaysThatTextsMoveWithTheirRecords) {
   const std::unique_ptr<Query> query = Words({.records = 1}).KeyBy(&Word::key).Partition().DropKey().To(Discard{});
-  EXPECT_EQ(query->Explain(2), R"(each of 2 executors runs
+  EXPECT_EQ(query->Explain(Roles(2)), R"(each of 2 executors runs
    1  source
         with event times
    2  flat map of 1 (records of 24 bytes)

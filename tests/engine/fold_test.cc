@@ -179,7 +179,7 @@ TEST_P(Folds, RowsComeBehindSourcesThatHaveFallenIdle) {
   EXPECT_EQ(counted, executors() * 1'500);
 }
 
-TEST_P(Folds, FoldAssocAndReduceAssocMoveNothing) {
+TEST_P(Folds, FoldAssocAndReduceAssocNeedNoExchange) {
   const auto count = [](std::uint64_t& n, const TestRecord&) { ++n; };
   const auto add = [](std::uint64_t& n, std::uint64_t other) { n += other; };
   const auto greater = [](const std::uint64_t& a, const std::uint64_t& b) { return std::max(a, b); };

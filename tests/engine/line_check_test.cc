@@ -24,8 +24,8 @@ using CsvLines = std::vector<std::string>;
 
 /// A run of one executor a node, each with its rows; what all nodes come to.
 absl::Status CheckNodes(const CsvLines& expected, const std::vector<CsvLines>& nodes) {
-  const auto expect = [&](std::uint32_t executor_count) {
-    EXPECT_EQ(executor_count, nodes.size());
+  const auto expect = [&](std::uint32_t reader_count) {
+    EXPECT_EQ(reader_count, nodes.size());
     return expected;
   };
   const auto lines = std::make_shared<RetainedLines>();
@@ -33,8 +33,10 @@ absl::Status CheckNodes(const CsvLines& expected, const std::vector<CsvLines>& n
   LineCheck check(expect, lines);
   std::vector<std::string> findings;
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
-    const RunFacts facts{
-        .records_read = std::vector<std::uint64_t>(nodes.size()), .leaders = {ExecutorId{node}}, .key_hash = {}};
+    const RunFacts facts{.roles = Roles(static_cast<std::uint32_t>(nodes.size())),
+                         .records_read = std::vector<std::uint64_t>(nodes.size()),
+                         .executors = {ExecutorId{node}},
+                         .key_hash = {}};
     const absl::StatusOr<std::string> finding = check.CheckNode(facts, GoOn);
     if (!finding.ok()) {
       return finding.status();

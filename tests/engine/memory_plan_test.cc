@@ -15,9 +15,13 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 TEST(MemoryPlan, WhatIsNotFixedIsTheStates) {
-  const auto plan = PlanMemory(
-      {.executors = 2, .nodes_on_host = 2, .source_bytes = kGiB, .segment_bytes = 1 << 20, .ring_bytes = 1 << 20},
-      16 * kGiB);
+  const auto plan = PlanMemory({.executors = 2,
+                                .readers = 2,
+                                .nodes_on_host = 2,
+                                .source_bytes = kGiB,
+                                .segment_bytes = 1 << 20,
+                                .ring_bytes = 1 << 20},
+                               16 * kGiB);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->node_bytes, 7'680 * kMiB) << "half of what a sixteenth of reserve leaves";
   EXPECT_EQ(plan->state_bytes_per_executor, 2'814 * kMiB) << "of two, each of which has 1,026 MiB besides";

@@ -138,7 +138,7 @@ TEST_P(Unions, OfAStreamWithItselfAreAskedOnce) {
 /// Of 40 such unions there are 2^40 ways through the graph, which neither a query nor what it asks of a vertex walks.
 TEST(UnionGraphs, AreWalkedOnceForEachVertex) {
   auto stream = Doubled(FromRange(0, 3), 40);
-  const std::string plan = Stream(stream).To(Discard{})->Explain(2);
+  const std::string plan = Stream(stream).To(Discard{})->Explain(Roles(2));
   EXPECT_THAT(plan, HasSubstr("  43  union of 42 (records of 16 bytes) and 42 (records of 16 bytes)\n"));
   EXPECT_THAT(plan, HasSubstr("  44  sink of 43 (records of 16 bytes)\n"));
   const auto vertex = std::move(stream).Timed();

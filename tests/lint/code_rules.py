@@ -17,7 +17,7 @@ CLOCKS_AND_RANDOMNESS = "|".join([
     r"\b(?:pthread_self|gettid)\s*\(",
 ])
 # rdma/base/steady_clock.h is the one clock. A main makes it: that of all programs is engine/cluster/main.cc.
-CLOCK_FILE = "rdma/base/steady_clock.h"
+CLOCK_FILES = ["rdma/base/processor_clock.h", "rdma/base/steady_clock.h"]
 
 THREAD_LOCALS = r"\bthread_local\b|\b__thread\b|\bpthread_key_create\b"
 
@@ -37,7 +37,7 @@ def below_main(tree, folders):
 
 def check_clocks(tree):
     """Time, randomness and thread identity are injected."""
-    paths = [path for path in below_main(tree, PROGRAM) if path != CLOCK_FILE]
+    paths = [path for path in below_main(tree, PROGRAM) if path not in CLOCK_FILES]
     return search_code(tree, paths, CLOCKS_AND_RANDOMNESS,
                        "{0}: below a main, time and randomness are handed in (Clock, seeds)")
 

@@ -31,13 +31,19 @@ std::vector<std::vector<ResultRow>> RowsByLeader() {
   return rows;
 }
 
+engine::RunFacts FactsOf(std::vector<ExecutorId> executors) {
+  return {.roles = engine::Roles(kExecutors),
+          .records_read = {},
+          .executors = std::move(executors),
+          .key_hash = state::kTestHash};
+}
+
 TEST(LeaderRowsTest, AreThoseOfTheLeadersAskedForAndTheirKeys) {
   const std::vector<std::vector<ResultRow>> by_leader = RowsByLeader();
   for (const std::vector<ResultRow>& rows : by_leader) {
     ASSERT_FALSE(rows.empty());
   }
-  const absl::StatusOr<LeaderRows> rows =
-      RowsOfLeaders("q", by_leader, std::vector{ExecutorId{1}, ExecutorId{3}}, state::kTestHash);
+  const absl::StatusOr<LeaderRows> rows = RowsOfLeaders("q", by_leader, FactsOf({ExecutorId{1}, ExecutorId{3}}));
   ASSERT_TRUE(rows.ok()) << rows.status();
   std::vector<ResultRow> expected = by_leader[1];
   expected.insert(expected.end(), by_leader[3].begin(), by_leader[3].end());
@@ -53,13 +59,12 @@ TEST(LeaderRowsTest, ARowOfAnotherLeadersKeyIsNamed) {
   std::vector<std::vector<ResultRow>> by_leader = RowsByLeader();
   const ResultRow row = by_leader[2].back();
   by_leader[0].push_back(row);
-  const std::vector<ExecutorId> all = {ExecutorId{0}, ExecutorId{1}, ExecutorId{2}, ExecutorId{3}};
-  const absl::Status status = RowsOfLeaders("q", by_leader, all, state::kTestHash).status();
+  const engine::RunFacts all = FactsOf({ExecutorId{0}, ExecutorId{1}, ExecutorId{2}, ExecutorId{3}});
+  const absl::Status status = RowsOfLeaders("q", by_leader, all).status();
   EXPECT_TRUE(absl::IsDataLoss(status));
   EXPECT_THAT(status.ToString(), HasSubstr(absl::StrCat("q results are wrong: executor 0 emitted window 50 key ",
                                                         row.key, ", and executor 2 leads that key")));
-  EXPECT_TRUE(RowsOfLeaders("q", by_leader, std::vector{ExecutorId{1}}, state::kTestHash).ok())
-      << "the others' are not read";
+  EXPECT_TRUE(RowsOfLeaders("q", by_leader, FactsOf({ExecutorId{1}})).ok()) << "the others' are not read";
 }
 
 // As a node sends it.

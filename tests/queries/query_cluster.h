@@ -81,7 +81,9 @@ QueryRun<R> RunQuery(const engine::Workload& cluster, std::shared_ptr<const Gene
   run.status = engine::RunNodes(cluster, *build(events, sinks), run.metrics);
   run.rows = sinks.retained();
   for (const engine::ExecutorMetrics& metrics : run.metrics) {
-    run.input.record_counts.push_back(metrics.records);
+    if (cluster.roles().Reads(ExecutorId{metrics.executor})) {
+      run.input.record_counts.push_back(metrics.records);
+    }
   }
   return run;
 }
@@ -93,12 +95,14 @@ absl::Status VerifyNodes(const engine::Workload& cluster, const std::vector<std:
                          const Check& check, Keys keys = Keys::kLed) {
   std::vector<std::string> nodes;
   for (std::uint32_t node = 0; node < cluster.nodes; ++node) {
-    std::vector<ExecutorId> leaders;
+    engine::RunFacts facts{.roles = cluster.roles(),
+                           .records_read = {},
+                           .executors = {},
+                           .key_hash = state::KeyHash(engine::RunTokenOf(cluster))};
     for (std::uint32_t i = 0; i < cluster.executors; ++i) {
-      leaders.push_back(ExecutorId{node * cluster.executors + i});
+      facts.executors.push_back(ExecutorId{node * cluster.executors + i});
     }
-    const absl::StatusOr<LeaderRows> rows =
-        RowsOfLeaders("query", rows_by_leader, leaders, state::KeyHash(engine::RunTokenOf(cluster)), keys);
+    const absl::StatusOr<LeaderRows> rows = RowsOfLeaders("query", rows_by_leader, facts, keys);
     if (!rows.ok()) {
       return rows.status();
     }

@@ -67,6 +67,8 @@ struct CatalogueEntry {
   bool by_processing_time = false;
   /// Whether it reads the flows of the input. Else it makes its records itself.
   bool reads_flows = true;
+  /// Whether each node has records of its own, so that one of its executors has to read.
+  bool each_process_reads = false;
   /// Whether it has less than ten rows, however many records there are.
   bool has_few_rows = false;
   /// The operators that it has, of those that coverage.cc lists.

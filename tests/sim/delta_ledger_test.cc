@@ -44,7 +44,7 @@ class DeltaLedgerTest : public ::testing::Test {
   std::string AtRow(std::int64_t window_end_ms) const { return ledger_.AtRow(kLeader, window_end_ms).value_or(""); }
 
   VirtualTime time_;
-  FlowTruth truth_{1, 3, time_, Scenario().idle_timeout_ns(), /*one_is_silent=*/true};
+  FlowTruth truth_{1, engine::Roles(3), time_, Scenario().idle_timeout_ns(), /*one_is_silent=*/true};
   DeltaLedger ledger_{{.executors = 2, .inputs_are_sources = true, .lateness_ms = 10}, truth_};
 };
 
@@ -159,7 +159,7 @@ TEST_F(DeltaLedgerTest, AFlowThatIsIdleHoldsNoRowBack) {
 }
 
 TEST_F(DeltaLedgerTest, WhereSeveralFlowsFallSilentAnIdleOneMayHaveFollowedAnyOther) {
-  FlowTruth truth(1, 2, time_, Scenario().idle_timeout_ns(), /*one_is_silent=*/false);
+  FlowTruth truth(1, engine::Roles(2), time_, Scenario().idle_timeout_ns(), /*one_is_silent=*/false);
   DeltaLedger ledger({.executors = 2, .inputs_are_sources = true, .lateness_ms = 10}, truth);
   truth.Of(0, kHelper) = {.watermark_ms = 100, .idle_from_ns = time_.now_ns()};
   ledger.OnQueued(kHelper, kLeader, Chunk(Tag(1, 0)));
@@ -177,7 +177,7 @@ TEST_F(DeltaLedgerTest, AnEndedFlowHoldsNoRowBack) {
 
 TEST(DeltaLedger, EachInputGoesByItsOwnSource) {
   VirtualTime time;
-  FlowTruth truth(2, 2, time, Scenario().idle_timeout_ns(), /*one_is_silent=*/true);
+  FlowTruth truth(2, engine::Roles(2), time, Scenario().idle_timeout_ns(), /*one_is_silent=*/true);
   truth.Of(0, kHelper).watermark_ms = 500;
   truth.Of(1, kHelper).watermark_ms = 900;
   for (const bool inputs_are_sources : {true, false}) {
@@ -196,7 +196,7 @@ TEST(DeltaLedger, EachInputGoesByItsOwnSource) {
 
 TEST(DeltaLedger, AnInputOfUnitedSourcesMayTellOfAnyOfThem) {
   VirtualTime time;
-  FlowTruth truth(2, 2, time, Scenario().idle_timeout_ns(), /*one_is_silent=*/true);
+  FlowTruth truth(2, engine::Roles(2), time, Scenario().idle_timeout_ns(), /*one_is_silent=*/true);
   truth.Of(0, kHelper).watermark_ms = 500;
   truth.Of(1, kHelper).watermark_ms = 900;
   DeltaLedger ledger({.executors = 2, .inputs_are_sources = true, .unites_sources = true, .lateness_ms = 0}, truth);

@@ -127,7 +127,7 @@ class EndedExecutorTest : public ::testing::Test, NetworkObserver, SourceListene
   Network network_{{}, time_, Random(1, Purpose::kNetwork), *this};
   TestHost host_{network_, [this](const Watch& /*watch*/) { return EndAndBreak(); }};
   Input input_{.sources = {std::vector<Flow>(2, Flow{{.events = {{.key = 1}, {.key = 2}}, .watermark_ms = 10}})}};
-  FlowTruth truth_{1, 2, time_, Scenario().idle_timeout_ns(), /*one_is_silent=*/true};
+  FlowTruth truth_{1, engine::Roles(2), time_, Scenario().idle_timeout_ns(), /*one_is_silent=*/true};
   std::unique_ptr<engine::Query> query_ = engine::From(FlowsOf{&input_, &truth_, this}.Source(0))
                                               .KeyBy(&Event::key)
                                               .Window(engine::Tumbling{absl::Seconds(1)})

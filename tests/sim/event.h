@@ -34,12 +34,13 @@ struct Batch {
 
 using Flow = std::vector<Batch>;
 
-/// The flows of a run: by source, then by executor.
+/// The flows of a run: by source, then by executor that reads.
 struct Input {
   std::vector<std::vector<Flow>> sources;
   std::int64_t lateness_ms = 0;  ///< that queries allow
   std::uint64_t graph_seed = 0;  ///< which of its random graphs a query is
-  std::int64_t nodes = 1;        ///< that read it
+  std::int64_t nodes = 1;        ///< of the run
+  std::size_t executors = 1;     ///< likewise; some of them may read nothing
 };
 
 }  // namespace glaive::sim

@@ -90,7 +90,7 @@ inline engine::SourceFactory<Event> FileSourceFactory(const SimFiles& files, std
              const engine::SourceContext& context) -> absl::StatusOr<std::unique_ptr<engine::Source<Event>>> {
     auto opened = open(context);
     if (!opened.ok()) return opened.status();
-    return std::make_unique<FileSource>(*std::move(opened), *truth, *listener, source, context.executor);
+    return std::make_unique<FileSource>(*std::move(opened), *truth, *listener, source, truth->ReaderOf(context));
   };
 }
 

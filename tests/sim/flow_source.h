@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 
+#include "engine/executor/roles.h"
 #include "engine/source/source.h"
 #include "tests/sim/event.h"
 #include "tests/sim/scenario.h"
@@ -34,12 +35,22 @@ class FlowTruth {
  public:
   /// `one_is_silent`: at most one flow falls silent. An executor may take a flow for idle that is not any more; without
   /// such flows it is known how far others follow at most.
-  FlowTruth(std::size_t sources, std::size_t executors, const VirtualTime& time, std::int64_t idle_timeout_ns,
+  FlowTruth(std::size_t sources, const engine::Roles& roles, const VirtualTime& time, std::int64_t idle_timeout_ns,
             bool one_is_silent)
-      : positions_(sources, std::vector<FlowPosition>(executors)),
+      : roles_(roles),
+        positions_(sources, std::vector<FlowPosition>(roles.executor_count())),
         time_(&time),
         idle_timeout_ns_(idle_timeout_ns),
-        one_is_silent_(one_is_silent) {}
+        one_is_silent_(one_is_silent) {
+    for (auto& of_source : positions_) {
+      for (std::uint32_t executor = 0; executor < of_source.size(); ++executor) {
+        if (!roles.Reads(ExecutorId{executor})) of_source[executor].watermark_ms = kEndMs;
+      }
+    }
+  }
+
+  /// The executor that opens a source.
+  ExecutorId ReaderOf(const engine::SourceContext& context) const { return roles_.reader(Value(context.executor)); }
 
   FlowPosition& Of(std::size_t source, ExecutorId executor) { return positions_[source][Value(executor)]; }
   const FlowPosition& Of(std::size_t source, ExecutorId executor) const { return positions_[source][Value(executor)]; }
@@ -116,7 +127,8 @@ class FlowTruth {
   }
   bool IsIdle(const FlowPosition& position) const { return position.idle_from_ns <= time_->now_ns(); }
 
-  std::vector<std::vector<FlowPosition>> positions_;
+  engine::Roles roles_;
+  std::vector<std::vector<FlowPosition>> positions_;  ///< by source and executor
   const VirtualTime* time_;
   std::int64_t idle_timeout_ns_;
   bool one_is_silent_;
@@ -134,13 +146,18 @@ class FlowSource final : public engine::Source<Event> {
   /// All outlive the source.
   FlowSource(const Flow& flow, FlowTruth& truth, SourceListener& listener, std::size_t source,
              const engine::SourceContext& context)
-      : flow_(&flow), truth_(&truth), listener_(&listener), source_(source), context_(context) {}
+      : flow_(&flow),
+        truth_(&truth),
+        listener_(&listener),
+        source_(source),
+        executor_(truth.ReaderOf(context)),
+        clock_(context.clock) {}
 
   engine::SourceBatch<Event> Poll() override {
-    FlowPosition& position = truth_->Of(source_, context_.executor);
+    FlowPosition& position = truth_->Of(source_, executor_);
     if (!Ready()) return {.records = {}, .watermark_ms = position.watermark_ms};
     truth_->BeforeRead();
-    if (status_ = listener_->OnBatch(source_, context_.executor); !status_.ok() || next_ == flow_->size()) {
+    if (status_ = listener_->OnBatch(source_, executor_); !status_.ok() || next_ == flow_->size()) {
       if (status_.ok()) {
         position.last_watermark_ms = position.watermark_ms;
         position.watermark_ms = kEndMs;
@@ -152,14 +169,14 @@ class FlowSource final : public engine::Source<Event> {
                 .first_watermark_ms = next_ == 1 ? batch.watermark_ms : position.first_watermark_ms,
                 .followed_ms = truth_->FollowedMs(position)};
     if (next_ < flow_->size() && (*flow_)[next_].silence_ns > 0) {
-      speaks_ns_ = context_.clock->NowNanos() + (*flow_)[next_].silence_ns;
+      speaks_ns_ = clock_->NowNanos() + (*flow_)[next_].silence_ns;
       position.idle_from_ns = truth_->time().now_ns() + truth_->idle_timeout_ns();
     }
     return {.records = batch.events,
             .watermark_ms = batch.watermark_ms,
             .in_order = std::ranges::is_sorted(batch.events, {}, &Event::time_ms)};
   }
-  bool Ready() override { return speaks_ns_ <= context_.clock->NowNanos(); }
+  bool Ready() override { return speaks_ns_ <= clock_->NowNanos(); }
   absl::Status status() const override { return status_; }
 
  private:
@@ -167,7 +184,8 @@ class FlowSource final : public engine::Source<Event> {
   FlowTruth* truth_;
   SourceListener* listener_;
   std::size_t source_;
-  engine::SourceContext context_;
+  ExecutorId executor_;
+  const Clock* clock_;
   std::size_t next_ = 0;
   std::int64_t speaks_ns_ = std::numeric_limits<std::int64_t>::min();
   absl::Status status_;

@@ -45,7 +45,7 @@ struct FlowsOf {
       auto opened = open(context);
       if (!opened.ok()) return opened.status();
       return std::make_unique<TimedSource>(*std::move(opened), noted->sources[source][Value(context.executor)],
-                                           truth->Of(source, context.executor), *context.clock);
+                                           truth->Of(source, truth->ReaderOf(context)), *context.clock);
     };
     return spec;
   }

@@ -199,6 +199,10 @@ engine::EngineOptions SimNode::MakeOptions() const {
   engine::EngineOptions options;
   options.cluster.nodes = static_cast<std::uint32_t>(scenario.nodes);
   options.cluster.executors = static_cast<std::uint32_t>(scenario.executors);
+  if (scenario.partitioners > 0) {
+    options.cluster.engine = engine::EngineChoice::kUpPar;
+    options.cluster.partitioners = static_cast<std::uint32_t>(scenario.partitioners);
+  }
   options.cluster.rank = Value(id_);
   options.cluster.join_timeout = 10 * absl::Nanoseconds(kPeerTimeoutNs);
   options.cluster.arrival = scenario.immediates == 1 ? engine::ArrivalChoice::kImmediate : engine::ArrivalChoice::kPoll;

@@ -187,6 +187,7 @@ std::vector<Knob> Knobs() {
                              {"busy-executor", &Scenario::busy_executor, 0, 0, 256},
                              {"nodes", &Scenario::nodes, 1, 1, 16},
                              {"executors", &Scenario::executors, 1, 1, 16},
+                             {"partitioners", &Scenario::partitioners, 0, 0, 15},
                              {"records", &Scenario::records, 1, 0, kMost},
                              {"keys", &Scenario::keys, 1, 1, kMost},
                              {"keys-grow", &Scenario::keys_grow, 0, 0, 1},
@@ -303,7 +304,13 @@ bool Scenario::has_fault(FaultKind kind) const {
   return std::ranges::any_of(faults(), [&](const Fault& each) { return each.kind == kind; });
 }
 
+engine::Roles Scenario::roles() const {
+  return engine::Roles::Of(static_cast<std::uint32_t>(nodes), static_cast<std::uint32_t>(executors),
+                           static_cast<std::uint32_t>(partitioners));
+}
+
 void Scenario::Fit() {
+  partitioners = std::min(partitioners, (executors > 1 ? executors : nodes) - 1);
   if (!Fits(*this, static_cast<FaultKind>(fault))) fault = 0;
   if (!Fits(*this, static_cast<FaultKind>(second_fault))) second_fault = 0;
   if (fault == 0 && second_fault != 0) {
@@ -424,6 +431,9 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   scenario.busy_executor = random.Between(0, 2 * scenario.executor_count() - 1);  // in half of the scenarios all
   scenario.relaxed_nodes = random.Chance(0.3) ? random.Between(1, 4) : 0;
   scenario.late_credits = OneOf<2>(random, {0, 1});
+  scenario.partitioners = random.Chance(0.75) ? 0 : random.Between(1, 2);
+  const bool each_process_reads = catalogue[static_cast<std::size_t>(scenario.query)].each_process_reads;
+  if (each_process_reads && scenario.executors == 1) scenario.partitioners = 0;  // they would be those of some nodes
   scenario.Fit();
   return scenario;
 }

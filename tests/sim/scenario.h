@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 
+#include "engine/executor/roles.h"
 #include "state/log/state_thresholds.h"
 #include "tests/sim/event.h"
 #include "tests/sim/fault.h"
@@ -30,8 +31,9 @@ struct Scenario {
   // All of them integers, so that they can be listed.
   std::int64_t query = 0;  ///< its number in the catalogue
   std::int64_t nodes = 1;
-  std::int64_t executors = 1;  ///< of a node
-  std::int64_t one_host = 1;   ///< 0: each node is on a host of its own
+  std::int64_t executors = 1;     ///< of a node
+  std::int64_t partitioners = 0;  ///< of each group (engine::Roles): the others lead; 0: each executor reads and leads
+  std::int64_t one_host = 1;      ///< 0: each node is on a host of its own
 
   std::int64_t records = 100;  ///< of each flow
   std::int64_t keys = 10;
@@ -129,6 +131,7 @@ struct Scenario {
   /// Whether bytes of a slot's last use come after its next message was received, in memory of that kind.
   bool places_late_bytes() const { return any_order == 1 && memory_may_be_late(0); }
   std::int64_t executor_count() const { return nodes * executors; }
+  engine::Roles roles() const;
   state::StateThresholds thresholds() const;
 
   /// "nodes=2,records=50". InvalidArgument names what is no knob or no number.

@@ -89,21 +89,22 @@ Input MakeInput(const Scenario& scenario, std::int64_t sources, bool may_be_sile
   input.lateness_ms = scenario.lateness_ms;
   input.graph_seed = scenario.seed;
   input.nodes = scenario.nodes;
+  input.executors = static_cast<std::size_t>(scenario.executor_count());
   for (std::int64_t source = 0; source < sources; ++source) {
     std::vector<Flow>& flows = input.sources.emplace_back();
     const std::int64_t records = source == 0 ? scenario.records : (scenario.records + 2) / 3;
-    for (std::int64_t executor = 0; executor < scenario.executor_count(); ++executor) {
-      Random random(scenario.seed, Purpose::kInput, static_cast<std::uint64_t>(source * 1'000 + executor));
+    for (std::int64_t reader = 0; reader < scenario.roles().reader_count(); ++reader) {
+      Random random(scenario.seed, Purpose::kInput, static_cast<std::uint64_t>(source * 1'000 + reader));
       Silence silence = Silence::kNone;
       if (source == 0 && source_is_silent) {
         silence = Silence::kBeforeNextTimes;
       } else if (source_is_silent && scenario.others_last == 1) {
         silence = Silence::kPauses;
-      } else if (source == 0 && executor == 1 && scenario.silent == 1) {
+      } else if (source == 0 && reader == 1 && scenario.silent == 1) {
         // One alone: two would follow each other, and which records are late would depend on who speaks first.
         silence = Silence::kBeforeFarTimes;
       }
-      const bool skips = source == 0 && executor == 0;
+      const bool skips = source == 0 && reader == 0;
       flows.push_back(MakeFlow(scenario, random, records, silence, skips ? scenario.skips : 0));
     }
   }

@@ -73,16 +73,16 @@ std::vector<Event> EventsOf(const Flow& flow) {
 
 }  // namespace
 
-SimFiles::SimFiles(const Input& input, std::uint32_t executors, std::int64_t first_ending)
-    : executors_(executors), first_ending_(static_cast<std::size_t>(first_ending)), folder_(FolderOf(getpid())) {
+SimFiles::SimFiles(const Input& input, const engine::Roles& roles, std::int64_t first_ending)
+    : roles_(roles), first_ending_(static_cast<std::size_t>(first_ending)), folder_(FolderOf(getpid())) {
   fs::remove_all(folder_);
   fs::create_directory(folder_);
   for (std::size_t source = 0; source < input.sources.size(); ++source) {
-    for (std::uint32_t executor = 0; executor < executors; ++executor) {
-      const std::vector<Event> events = EventsOf(input.sources[source][executor]);
+    for (std::uint32_t reader = 0; reader < roles.reader_count(); ++reader) {
+      const std::vector<Event> events = EventsOf(input.sources[source][reader]);
       const std::span<const Event> all(events);
-      WriteFile(InputPath(source, executor), LinesOf(all.first(all.size() / 2)));
-      WriteFile(InputPath(source, executor + executors), LinesOf(all.subspan(all.size() / 2)));
+      WriteFile(InputPath(source, reader), LinesOf(all.first(all.size() / 2)));
+      WriteFile(InputPath(source, reader + roles.reader_count()), LinesOf(all.subspan(all.size() / 2)));
     }
   }
 }
@@ -114,7 +114,7 @@ std::string SimFiles::RefusedOutputPath(std::size_t output) const {
 }
 
 std::string SimFiles::SecondOf(std::size_t source, ExecutorId executor) const {
-  return InputPath(source, Value(executor) + executors_);
+  return InputPath(source, roles_.ReaderOf(executor) + roles_.reader_count());
 }
 
 void SimFiles::Cut(std::size_t source, ExecutorId executor) const {
@@ -145,7 +145,7 @@ bool SimFiles::FitsProgress(const std::string& part, std::size_t rows) const {
 
 PublishedParts SimFiles::PublishedBy(ExecutorId executor) const {
   PublishedParts published;
-  const std::string ending = engine::PartPath("", executor, executors_);
+  const std::string ending = engine::PartPath("", executor, roles_.executor_count());
   for (const std::string& name : NamesIn(folder_)) {
     if (!IsPart(name) || !name.ends_with(ending)) continue;
     ++published.parts;
@@ -196,8 +196,8 @@ Input AsLinesAreRead(const Input& input, std::int64_t batch) {
 
 std::unique_ptr<SimFiles> FilesOf(const Scenario& scenario, const Input& input) {
   if (scenario.file_sources == 0 && scenario.file_sinks == 0) return nullptr;
-  const auto executors = static_cast<std::uint32_t>(scenario.executor_count());
-  return std::make_unique<SimFiles>(scenario.file_sources == 1 ? input : Input{}, executors, scenario.first_ending);
+  return std::make_unique<SimFiles>(scenario.file_sources == 1 ? input : Input{}, scenario.roles(),
+                                    scenario.first_ending);
 }
 
 }  // namespace glaive::sim

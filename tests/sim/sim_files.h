@@ -39,7 +39,7 @@ class SimFiles {
  public:
   /// Each flow is two files, with half of its records each. `first_ending`: that of kFileEndings which the first output
   /// has; those behind it have the next ones.
-  SimFiles(const Input& input, std::uint32_t executors, std::int64_t first_ending);
+  SimFiles(const Input& input, const engine::Roles& roles, std::int64_t first_ending);
   ~SimFiles();
   SimFiles(const SimFiles&) = delete;
   SimFiles& operator=(const SimFiles&) = delete;
@@ -72,7 +72,7 @@ class SimFiles {
   /// Whether what says how far a part is complete, if it is there, says that all of it is.
   bool FitsProgress(const std::string& part, std::size_t rows) const;
 
-  std::uint32_t executors_;
+  engine::Roles roles_;
   std::size_t first_ending_;
   std::string folder_;
 };

@@ -11,6 +11,16 @@ constexpr FoldOptions kOptions{.trial_records = 1000, .trials_between = 3, .reco
 
 TEST(FoldPolicy, FoldsAtFirst) { EXPECT_TRUE(FoldPolicy(kOptions).folds()); }
 
+TEST(FoldPolicy, NeverFoldsIfItMustNot) {
+  FoldPolicy policy({.folds = false, .trial_records = 1000, .trials_between = 3});
+  for (int trial = 0; trial < 10; ++trial) {
+    EXPECT_FALSE(policy.folds()) << "trial " << trial;
+    policy.OnAppended(1000);
+  }
+  EXPECT_EQ(policy.appended_records(), 10'000U);
+  EXPECT_EQ(policy.switches(), 0U);
+}
+
 TEST(FoldPolicy, GoesOnWhileOneRecordInSoManyIsSaved) {
   FoldPolicy policy(kOptions);
   for (int trial = 0; trial < 10; ++trial) {

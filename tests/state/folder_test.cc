@@ -42,7 +42,7 @@ class OfExecutors {
                               .pool = &pool_,
                               .outbox = &outbox_,
                               .self = ExecutorId{0},
-                              .executor_count = executors,
+                              .leaders = Leaders(executors),
                               .input = 0,
                               .geometry = geometry_,
                               .fold = fold})

@@ -61,7 +61,8 @@ class FragmentHelper {
         geometry_(FragmentGeometry::Plan(executors, slot_bytes, sizeof(Form), fragment_bytes).value()),
         wire_(slot_bytes, geometry_.pool_segments),
         outbox_(executors, wire_.pool()),
-        fragment_(wire_.pool(), outbox_, ExecutorId{0}, executors, geometry_, sizeof(Form), kInput, observer) {}
+        fragment_(wire_.pool(), outbox_, ExecutorId{0}, Leaders(executors), geometry_, sizeof(Form), kInput, observer) {
+  }
 
   Fragment& fragment() { return fragment_; }
   Outbox& outbox() { return outbox_; }
@@ -72,7 +73,7 @@ class FragmentHelper {
   void Append(std::int64_t slice, const std::vector<E>& entries) {
     fragment_.Begin(SliceId{slice}, E::kKind);
     for (const E& entry : entries) {
-      fragment_.Append(LeaderOf(kTestHash(entry.key), executors_), entry);
+      fragment_.Append(Value(LeaderOf(kTestHash(entry.key), executors_)), entry);
     }
   }
 

@@ -147,7 +147,7 @@ TEST(FragmentDeathTest, ThePoolMustBeTheOneThatWasPlanned) {
   const FragmentGeometry geometry = FragmentGeometry::Plan(2, 1024, sizeof(Form), 0).value();
   const auto create = [&](rdma::SegmentPool& pool) {
     Outbox outbox(2, pool);
-    const Fragment fragment(pool, outbox, ExecutorId{0}, 2, geometry, sizeof(Form), 0);
+    const Fragment fragment(pool, outbox, ExecutorId{0}, Leaders(2), geometry, sizeof(Form), 0);
   };
   rdma::SegmentPool few = rdma::SegmentPool::Create(1024, geometry.pool_segments - 1).value();
   EXPECT_DEATH(create(few), "on a pool of");

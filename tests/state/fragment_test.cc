@@ -205,7 +205,7 @@ TEST(Fragment, ARunThatIsOpenAtAnEpochsEndBeginsAnewInTheNext) {
       helper.fragment().Begin(SliceId{1}, DeltaKind::kUpdate);
     }
     for (const Update& update : updates) {
-      helper.fragment().Append(ExecutorId{1}, update);
+      helper.fragment().Append(/*leader=*/1, update);
     }
     helper.EndEpoch(NoWait);
     const auto delta = helper.Take(1).value();

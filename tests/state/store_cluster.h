@@ -93,7 +93,7 @@ class StoreNode {
                               .pool = &mesh_->segments(),
                               .outbox = &outbox_,
                               .self = self,
-                              .executor_count = options.executors,
+                              .leaders = Leaders(options.executors),
                               .input = 0,
                               .geometry = geometry_,
                               .fold = options.fold})

@@ -49,7 +49,7 @@ class OfThree {
                               .pool = &wire_.pool(),
                               .outbox = &outbox_,
                               .self = ExecutorId{1},
-                              .executor_count = kExecutors,
+                              .leaders = Leaders(kExecutors),
                               .input = 0,
                               .geometry = geometry_,
                               .fold = fold})
@@ -431,7 +431,7 @@ TEST(PartitionedStore, WithoutMemoryForItsCombinerThereIsNone) {
                                     .pool = &pool,
                                     .outbox = &outbox,
                                     .self = ExecutorId{0},
-                                    .executor_count = 2,
+                                    .leaders = Leaders(2),
                                     .input = 0,
                                     .geometry = geometry,
                                     .fold = {}});

@@ -114,7 +114,7 @@ void RegisterEventInput(engine::FlagSet& flags, EventInput& input) {
                    .group = group,
                    .help = "when events are made: before the run, into memory, or while it reads them"},
                   input.generate, {{"memory", Generate::kMemory}, {"live", Generate::kLive}});
-  add("records", input.records, "events of each executor", {.min = 1, .max = 1'000'000'000'000});
+  add("records", input.records, "events of each executor that reads", {.min = 1, .max = 1'000'000'000'000});
   flags.AddDuration({.name = "seconds",
                      .group = group,
                      .help = "how long to read, with --generate=live; 0: until --records are read"},

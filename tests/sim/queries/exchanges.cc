@@ -174,7 +174,7 @@ CatalogueEntry MovedRows(std::string_view name, const MoveFn& move, std::size_t 
       [copies](const Input& input) {
         std::vector<std::string> rows;
         for (const Seen& seen : Read(input, 0)) {
-          rows.insert(rows.end(), copies(input.sources[0].size()), RecordRowText(seen.event));
+          rows.insert(rows.end(), copies(input.executors), RecordRowText(seen.event));
         }
         return rows;
       });

@@ -94,8 +94,11 @@ CatalogueEntry ReadFromQueues() {
 }  // namespace
 
 std::vector<CatalogueEntry> GeneratedQueries() {
-  return {Generated("FromRange", RangeShared()), Generated("FromParallel", MadeInParallel()),
-          Generated("FromQueue", ReadFromQueues())};
+  return {Generated("FromRange", RangeShared()), Generated("FromParallel", MadeInParallel()), [] {
+            CatalogueEntry entry = Generated("FromQueue", ReadFromQueues());
+            entry.each_process_reads = true;
+            return entry;
+          }()};
 }
 
 }  // namespace glaive::sim

@@ -196,7 +196,7 @@ void TakeMove(const QueryParts& parts, const std::vector<GraphMove>& graph, std:
               std::vector<AnyStream>& streams) {
   const GraphMove& step = graph[number];
   AnyStream& stream = streams[step.at];
-  const auto ways = [&] { return WaysToTheEnd(graph, number + 1, parts.flows.input->sources[0].size())[step.at]; };
+  const auto ways = [&] { return WaysToTheEnd(graph, number + 1, parts.flows.input->executors)[step.at]; };
   switch (step.kind) {
     case GraphStep::kShuffle:
       stream = MovedStream(stream, [](auto records) { return std::move(records).Shuffle(); });
@@ -288,7 +288,7 @@ Expected ExpectOfGraph(const Input& input) {
     std::vector<Event>& events = streams[step.at];
     if (step.kind == GraphStep::kBroadcast) {
       const std::vector<Event> once = events;
-      for (std::size_t copy = 1; copy < input.sources[0].size(); ++copy) {
+      for (std::size_t copy = 1; copy < input.executors; ++copy) {
         events.insert(events.end(), once.begin(), once.end());
       }
     } else if (step.kind == GraphStep::kTumble || step.kind == GraphStep::kSlide) {
@@ -311,8 +311,7 @@ Expected ExpectOfGraph(const Input& input) {
 }
 
 Expected ExpectOfSilentGraph(const Input& input) {
-  const std::vector<std::size_t> ways =
-      WaysToTheEnd(DrawGraph(input.graph_seed, Silence::kOften), 0, input.sources[0].size());
+  const std::vector<std::size_t> ways = WaysToTheEnd(DrawGraph(input.graph_seed, Silence::kOften), 0, input.executors);
   Expected expected;
   for (const std::size_t source : {0, 1}) {
     for (const Seen& seen : Read(input, source)) {

@@ -131,7 +131,7 @@ CatalogueEntry RowsAtAllExecutors() {
       [](const Input& input) {
         std::vector<std::string> rows;
         for (const Seen& seen : Read(input, 0)) {
-          rows.insert(rows.end(), input.sources[0].size(), RecordRowText(seen.event));
+          rows.insert(rows.end(), input.executors, RecordRowText(seen.event));
         }
         return rows;
       });

@@ -1,4 +1,5 @@
-// The processor time that the process, or the calling thread, has used so far, in seconds.
+// ProcessSeconds and ThreadSeconds: the processor time that the process, or the calling thread, has used so far, in
+// seconds. It is measured and reported, and nothing else depends on it.
 //
 //   const double begin = ProcessSeconds();
 //   ...
@@ -7,7 +8,7 @@
 
 #include <ctime>
 
-namespace glaive::bench {
+namespace glaive {
 
 inline double SecondsOf(clockid_t clock) {
   timespec time{};
@@ -19,4 +20,4 @@ inline double SecondsOf(clockid_t clock) {
 inline double ProcessSeconds() { return SecondsOf(CLOCK_PROCESS_CPUTIME_ID); }
 inline double ThreadSeconds() { return SecondsOf(CLOCK_THREAD_CPUTIME_ID); }
 
-}  // namespace glaive::bench
+}  // namespace glaive

@@ -1,0 +1,40 @@
+#include "engine/executor/roles.h"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace glaive::engine {
+namespace {
+
+TEST(Roles, InSlashEachExecutorReadsAndLeads) {
+  const Roles roles(3);
+  EXPECT_FALSE(roles.partitions());
+  EXPECT_EQ(roles.reader_count(), 3U);
+  EXPECT_EQ(roles.leaders().count(), 3U);
+  for (std::uint32_t executor = 0; executor < 3; ++executor) {
+    EXPECT_TRUE(roles.Reads(ExecutorId{executor}));
+    EXPECT_EQ(roles.ReaderOf(ExecutorId{executor}), executor);
+    EXPECT_EQ(roles.reader(executor), ExecutorId{executor});
+  }
+}
+
+TEST(Roles, InUpParTheFirstOfEachNodeReadAndTheOthersLead) {
+  const Roles roles = Roles::Partitioned(/*executor_count=*/6, /*executors_per_node=*/3, /*partitioners_per_node=*/2);
+  EXPECT_TRUE(roles.partitions());
+  EXPECT_EQ(roles.reader_count(), 4U);
+  const std::uint32_t readers[] = {0, 1, 3, 4};
+  for (std::uint32_t number = 0; number < 4; ++number) {
+    EXPECT_EQ(roles.reader(number), ExecutorId{readers[number]});
+    EXPECT_TRUE(roles.Reads(ExecutorId{readers[number]}));
+    EXPECT_EQ(roles.ReaderOf(ExecutorId{readers[number]}), number);
+    EXPECT_FALSE(roles.leaders().Leads(ExecutorId{readers[number]}));
+  }
+  for (const std::uint32_t leader : {2U, 5U}) {
+    EXPECT_FALSE(roles.Reads(ExecutorId{leader}));
+    EXPECT_TRUE(roles.leaders().Leads(ExecutorId{leader}));
+  }
+}
+
+}  // namespace
+}  // namespace glaive::engine
