@@ -8,7 +8,7 @@ from source_tree import temporary_tree, this_project
 
 SHELL_SCRIPTS = [
     "scripts/run", "scripts/test", "scripts/verify", "scripts/fuzz", "scripts/simulate", "scripts/soak", "scripts/format",
-    "scripts/coverage", "scripts/peers", "scripts/softroce", "scripts/lib/softroce/init", ".ci/run"]
+    "scripts/coverage", "scripts/peers", "scripts/experiments", "scripts/softroce", "scripts/lib/softroce/init", ".ci/run"]
 
 
 def run(*command, cwd):
