@@ -82,6 +82,7 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
     for (std::uint32_t sender = 0; sender < context.executor_count; ++sender) {
       this->AddPort();
     }
+    sent_.goes_by_clock = origin.vertex->goes_by_clock();
   }
 
   absl::Status Spawn(Scheduler& scheduler) override {

@@ -10,9 +10,10 @@
 // idle. No record is late. The operator has no fiber and no timer of its own: it asks its producer for a turn every
 // 10 ms, which each fiber grants while it waits (rule 7 of operator.h). No record moves to another executor.
 //
-// A source in front of it waits while flows of other executors are behind by more than --max-lead (invariant I7),
-// unless an exchange is between them. It does not wait for other streams of a union or a join: they may never come as
-// far as the clock, and may be made of this source's records. Their sources wait for the clock, which goes on.
+// What a source in front of it reads moves its times no faster. So the source waits for no other stream of a union or a
+// join, which may be made of its records, and for no other executor, whose clock may be behind for ever. It waits for
+// windows that all flows have passed and that have not fired (invariant I7). Other sources wait for the clock, which
+// goes on.
 //
 // Owned by the executor's task, used by its thread alone. ProcessingTimeVertex is its part of the query's graph.
 #pragma once

@@ -1,7 +1,6 @@
 #include "engine/progress/flow_progress.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "rdma/base/check.h"
@@ -109,13 +108,15 @@ bool FlowProgress::LeadsTooFar(std::int64_t ahead_ms) const {
   if (produced_ms_ == kMinEventTimeMs || is_idle_) {
     return false;
   }
+  const auto most_ms = static_cast<std::uint64_t>(options_.max_lead_ms);
+  if (options_.goes_by_clock) {
+    return stage_->UnfiredMs() > most_ms;
+  }
   // A flow that has not reported yet counts as if at this flow's first watermark.
-  const std::int64_t slowest_ms = stage_->SlowestSourceMs(
-      first_watermark_ms_, options_.goes_by_clock ? std::optional(options_.input) : std::nullopt);
+  const std::int64_t slowest_ms = stage_->SlowestSourceMs(first_watermark_ms_);
   // The two may lie farther apart than a signed difference can say.
   const std::uint64_t lead_ms =
       slowest_ms < produced_ms_ ? static_cast<std::uint64_t>(produced_ms_) - static_cast<std::uint64_t>(slowest_ms) : 0;
-  const auto most_ms = static_cast<std::uint64_t>(options_.max_lead_ms);
   if (ahead_ms < 0) {
     const auto behind_ms = static_cast<std::uint64_t>(-ahead_ms);
     return lead_ms > behind_ms && lead_ms - behind_ms > most_ms;

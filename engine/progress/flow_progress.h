@@ -38,7 +38,7 @@ struct FlowProgressOptions {
   ExecutorId self{};
   std::size_t input = 0;       // of the stage's inputs
   bool of_results = false;     // of another stage, not of a source's records
-  bool goes_by_clock = false;  // see Vertex: then its source waits for no other input
+  bool goes_by_clock = false;  // see Vertex: then its source waits for no other flow
   EpochPolicy policy = {};
   std::int64_t max_lead_ms = 0;
   std::int64_t patience_ns = 0;  // before it follows others
@@ -83,7 +83,8 @@ class FlowProgress {
 
   /// Whether a source has to wait that is ahead of this flow's producer by `ahead_ms`, or behind it if that is
   /// negative: it is ahead of the slowest flow, or of the windows that have fired, by more than max_lead. The source of
-  /// an idle flow never has to.
+  /// an idle flow never has to. What a source reads moves a flow that goes by a clock no faster, so its source waits
+  /// only for windows that all flows have passed.
   bool LeadsTooFar(std::int64_t ahead_ms = 0) const;
 
   std::int64_t watermark_ms() const { return watermark_ms_; }

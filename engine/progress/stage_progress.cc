@@ -21,12 +21,9 @@ void StageProgress::Advance(std::size_t flow, std::int64_t watermark_ms, std::in
   }
 }
 
-std::int64_t StageProgress::SlowestSourceMs(std::int64_t first_ms, std::optional<std::size_t> of_input) const {
+std::int64_t StageProgress::SlowestSourceMs(std::int64_t first_ms) const {
   std::int64_t slowest_ms = kMaxEventTimeMs;
   for (std::size_t input = 0; input < delays_ms_.size(); ++input) {
-    if (of_input && *of_input != input) {
-      continue;
-    }
     const std::int64_t clock_ms =
         delays_ms_.size() == 1 ? clock_.Min() : clock_.MinOf(input * executor_count_, executor_count_);
     const std::int64_t told_ms = passed_.empty() ? clock_ms : std::min(clock_ms, passed_.front().min_ms);
@@ -35,6 +32,12 @@ std::int64_t StageProgress::SlowestSourceMs(std::int64_t first_ms, std::optional
     slowest_ms = std::min(slowest_ms, fits ? known_ms + delays_ms_[input] : kMaxEventTimeMs);
   }
   return slowest_ms;
+}
+
+std::uint64_t StageProgress::UnfiredMs() const {
+  return passed_.empty()
+             ? 0
+             : static_cast<std::uint64_t>(clock_.Min()) - static_cast<std::uint64_t>(passed_.front().min_ms);
 }
 
 void StageProgress::ForgetPassedUntil(std::int64_t min_ms) {

@@ -51,9 +51,10 @@ class StageProgress {
   /// Where the sources of the slowest flow are at least, for another source that may have to wait for them: results of
   /// a stage come later than what they are made of. A flow that has not reported yet counts as if at `first_ms`. While
   /// passed windows have not fired, flows count as if they were at the first of them: a source does not read ahead of
-  /// its executor's trigger without bound. `of_input`: only flows of this input count, whose event times are those of
-  /// a clock, since others may never come as far.
-  std::int64_t SlowestSourceMs(std::int64_t first_ms, std::optional<std::size_t> of_input = std::nullopt) const;
+  /// its executor's trigger without bound.
+  std::int64_t SlowestSourceMs(std::int64_t first_ms) const;
+  /// The event time by which all flows have passed the first window that has not fired; 0 without such a window.
+  std::uint64_t UnfiredMs() const;
 
   /// Whether the minimum has passed a window's end, and that was not forgotten.
   bool has_passed_windows() const { return !passed_.empty(); }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "engine/api/union.h"
 #include "engine/source/processing_time.h"
 #include "tests/sim/queries/query_parts.h"
 
@@ -86,6 +87,51 @@ CatalogueEntry ByTimeBehindAnExchange() {
               }};
 }
 
+/// A number that counts for a key.
+struct Weighed {
+  std::uint64_t key;
+  std::uint64_t weight;
+};
+
+/// Results of a stage, and the records that they are made of, by the times at which operators take them in. A key's sum
+/// has each of its records once, and once more if it was not late for the stage.
+CatalogueEntry ByTimeBehindAStage() {
+  constexpr std::int64_t kCountedMs = 500;
+  return {
+      .name = "counts of windows and their records by the times at which they are taken in, added up",
+      .window = "tumbling",
+      .aggregates = {"count"},
+      .join = "",
+      .shape = "two stages",
+      .rows_wait_for = RowsWaitFor::kOwnTimes,
+      .build =
+          [](const QueryParts& parts) {
+            using Counted = WindowResult<std::uint64_t, std::uint64_t>;
+            const auto all = FirstOfAll(parts);
+            auto counts = Judged(Stream(all).KeyBy(&Event::key).Window(Tumbling{Millis(kCountedMs)}), parts)
+                              .Aggregate(Count{})
+                              .Map([](const Counted& row) { return Weighed{.key = row.key, .weight = row.value}; });
+            auto records = Stream(all).Map([](const Event& event) { return Weighed{.key = event.key, .weight = 1}; });
+            return Union(std::move(counts).WithProcessingTime(), std::move(records).WithProcessingTime())
+                .KeyBy(&Weighed::key)
+                .Window(Tumbling{Millis(2)})
+                .Aggregate(Sum{&Weighed::weight})
+                .KeyBy(&Summed::key)
+                .Fold(std::uint64_t{0},
+                      [](std::uint64_t sum, const Summed& row) { return sum + static_cast<std::uint64_t>(row.value); })
+                .To(StoreRows{parts.rows});
+          },
+      .expect =
+          [](const Input& input) {
+            std::vector<Event> late;
+            std::vector<Seen> counted = Read(input, 0);
+            for (const auto& [window, events] : GroupByWindows(counted, kCountedMs, kCountedMs, KeyOf, late)) {
+              for (const Event& event : events) counted.push_back({.event = event});
+            }
+            return Expected{.rows = RowsOf(GroupUnbounded(counted, 0, KeyOf), CountOf), .late = LateRowsOf(late)};
+          }};
+}
+
 Event WithTimeOfReading(Event event, std::int64_t time_ms) {
   event.time_ms = time_ms;
   return event;
@@ -118,7 +164,8 @@ CatalogueEntry SessionsWithTimes() {
 // A run without a silence is some milliseconds of virtual time. Slots have room for the values of both queries.
 std::vector<CatalogueEntry> ProcessingTimeQueries() {
   return {ByProcessingTime("tumbling count by processing time", TumblingOf(2), Count{}, {"count"}, CountOf),
-          SessionsWithTimes(), ByTimeOfTaking(), ByTimeBehindAnExchange()};
+          SessionsWithTimes(), ByTimeOfTaking(), ByTimeBehindAnExchange(),
+          Having({"WithProcessingTime", "Union"}, ByTimeBehindAStage())};
 }
 
 }  // namespace glaive::sim
