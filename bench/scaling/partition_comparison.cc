@@ -15,7 +15,7 @@
 namespace glaive::bench {
 namespace {
 
-constexpr char kThreads[] = "threads 1 + 1";
+constexpr char kPartitioningThreads[] = "threads 1 + 1";
 /// UpPar itself, beside the threads.
 constexpr double kWantedOfThreads = 0.7;
 
@@ -71,7 +71,8 @@ absl::Status AddTurns(const Pair& pair, bool prefault, bool verify, Turns& turns
     Workload threads = pair.uppar_workload;
     threads.make_loop = threads.make_partition_loop;
     threads.records /= 2;  // both threads together read those of one executor
-    turns.Add({.name = kThreads, .input = pair.uppar(), .measure = [threads] { return RunLoops(threads, 2); }});
+    turns.Add(
+        {.name = kPartitioningThreads, .input = pair.uppar(), .measure = [threads] { return RunLoops(threads, 2); }});
   }
   return absl::OkStatus();
 }
@@ -109,9 +110,9 @@ absl::Status ComparePartitioning(const WorkloadKind& kind, const Settings& setti
     turns.PrintFigure(absl::StrCat(pair->slash(), " / uppar, processor time saved"),
                       Ratios(nanos(pair->uppar()), nanos(pair->slash())));
     if (pair->executors == 2 && pair->uppar_workload.make_partition_loop != nullptr) {
-      turns.PrintFigure(absl::StrCat(kThreads, ", M records/s"), turns.Rates(kThreads));
-      turns.PrintFigure(absl::StrCat(pair->uppar(), " / ", kThreads),
-                        Ratios(turns.Rates(pair->uppar()), turns.Rates(kThreads)),
+      turns.PrintFigure(absl::StrCat(kPartitioningThreads, ", M records/s"), turns.Rates(kPartitioningThreads));
+      turns.PrintFigure(absl::StrCat(pair->uppar(), " / ", kPartitioningThreads),
+                        Ratios(turns.Rates(pair->uppar()), turns.Rates(kPartitioningThreads)),
                         absl::StrFormat(", wanted %.2f", kWantedOfThreads));
     }
   }

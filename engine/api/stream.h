@@ -421,7 +421,7 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
 /// Starts a query. `source` is a SourceSpec (engine/source/source.h), whose records are read where they lie and copied
 /// as their bytes.
 template <typename Spec>
-auto From(Spec source) {
+auto From(const Spec& source) {
   using R = typename Spec::Record;
   ExpectDescribedTexts<R>();
   static_assert(std::is_trivially_copyable_v<R>,
@@ -429,7 +429,7 @@ auto From(Spec source) {
   using Origin = SourceOrigin<R, decltype(source.event_time_ms)>;
   auto vertex = std::make_shared<const SourceVertex<R>>(source);
   return Stream<Origin, SourceStep<R>>(
-      Origin{.vertex = std::move(vertex), .event_time_ms = std::move(source.event_time_ms), .tables = {}}, {});
+      Origin{.vertex = std::move(vertex), .event_time_ms = source.event_time_ms, .tables = {}}, {});
 }
 
 }  // namespace glaive::engine

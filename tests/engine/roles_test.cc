@@ -20,7 +20,7 @@ TEST(Roles, InSlashEachExecutorReadsAndLeads) {
 }
 
 TEST(Roles, InUpParTheFirstOfEachNodeReadAndTheOthersLead) {
-  const Roles roles = Roles::Partitioned(/*executor_count=*/6, /*executors_per_node=*/3, /*partitioners_per_node=*/2);
+  const Roles roles = Roles::Partitioned(/*executor_count=*/6, /*group=*/3, /*partitioners=*/2);
   EXPECT_TRUE(roles.partitions());
   EXPECT_EQ(roles.reader_count(), 4U);
   const std::uint32_t readers[] = {0, 1, 3, 4};
