@@ -34,7 +34,7 @@ TOOLS = {
                        "runs": ["0", "1001", *BEYOND], "records": ["1000000001", *BEYOND], "windows": ["0", "1000001", *BEYOND],
                        "repetitions": ["0", "1000001", *BEYOND], "keys": ["0", "1", "4294967297", *BEYOND],
                        "key-distribution": ["zipf:0.5", *LAWS[3:]], "json": FILES,
-                       "skew": ["false", "2", "x", ""], "prefault": ["true", "false", "2", "x", ""],
+                       "skew": ["false", "2", "x", ""], "uppar": ["false", "2", "x", ""], "prefault": ["true", "false", "2", "x", ""],
                        "verify": ["true", "false", "2", "x", ""]}),
     "store": (["--benchmark_filter=^BM_SliceUpdate/10000$", "--benchmark_min_time=0.001"], {"benchmark_format": ["x", ""]}),
     "fiber_switch": (["--benchmark_filter=^BM_Turn/8$", "--benchmark_min_time=0.001"], {"benchmark_repetitions": ["x"]}),
