@@ -3,9 +3,9 @@
 // The plainest code that is fast: one record at a time, no prefetching. YSB's views are picked out without a branch
 // first: one record in three is a view, at random, and a branch would be mispredicted as often.
 //
-// Folds that a thread can do for another one (partition_loop.h) also have an Item, which is what is needed of a record,
-// Project(records, items), which writes the items of at most Table::kRecordsAtOnce records and returns how many there
-// are, and FoldItems(items, table).
+// In a PartitionLoop one thread sends an Item of each record to another thread. The folds of these loops have three
+// more members: Item, the fields of a record that the fold reads; Project(records, items), which writes the items of at
+// most Table::kRecordsAtOnce records and returns their number; and FoldItems(items, table).
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// PartitionLoop: what UpPar does on two executors (--engine=uppar), written by hand for two threads: one reads records
-// and sends what is needed of each to the other, which has the table.
+// PartitionLoop: the work of UpPar on two executors (--engine=uppar), written by hand for two threads. One thread reads
+// records, and sends the fields that the fold reads. The other thread has the table, and folds them.
 //
 //   thread 0: records ── filter, project ──► chunk of the ring ── full, or the window ends ──► published
 //   thread 1: chunk of the ring ──► table ── the window has ended ──► emitted
@@ -69,7 +69,7 @@ class PartitionLoop {
     ring_->ended.store(true, std::memory_order_release);
   }
 
-  /// Folds what comes until the stream has ended; returns what was emitted.
+  /// Folds the items of the other thread until the stream has ended; returns the totals of the emitted rows.
   queries::Totals Aggregate() {
     queries::Totals emitted;
     bool has_ended = false;

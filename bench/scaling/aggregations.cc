@@ -55,8 +55,8 @@ absl::StatusOr<Loop> LoopOver(const std::shared_ptr<const Blocks>& blocks, std::
   return [=, repetitions = size.repetitions] { return loop->Run(blocks->of(number), repetitions, span_ms); };
 }
 
-/// Half of the work of what `loops.Partitioned(keys)` makes, over the first block: thread 0 partitions, and thread 1
-/// folds. The threads of a run share a loop.
+/// Makes the two threads of a PartitionLoop (`loops.Partitioned(keys)`) over the first block: thread 0 partitions,
+/// thread 1 folds. The threads of a run share a loop.
 template <typename Blocks, typename Loops>
 std::function<absl::StatusOr<Loop>(std::uint32_t)> PartitionLoopOver(const std::shared_ptr<const Blocks>& blocks,
                                                                      const Loops& loops, const InputSize& size,

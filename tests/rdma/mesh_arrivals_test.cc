@@ -301,16 +301,21 @@ struct PolledCase {
   bool completion_frees_memory = true;
   bool is_late() const { return relaxed_ordering || !completion_frees_memory; }
 };
+/// The options of two executors over `fabric`, which behaves as the case says.
+MeshOptions OptionsOf(const PolledCase& polled, PolledFabric& fabric) {
+  fabric.rule.completion_frees_memory = polled.completion_frees_memory;
+  MeshOptions options = MeshOf(1, 2);
+  options.fabric = &fabric;
+  options.relaxed_ordering = polled.relaxed_ordering;
+  return options;
+}
+
 constexpr PolledCase kPolledCases[] = {{}, {.relaxed_ordering = true}, {.completion_frees_memory = false}};
 
 TEST(MeshArrivals, ReadsACopyOfAPolledMessageWhereACompleteWriteMayNotBeInPlace) {
   for (const PolledCase& each : kPolledCases) {
     PolledFabric fabric;
-    fabric.rule.completion_frees_memory = each.completion_frees_memory;
-    MeshOptions options = MeshOf(1, 2);
-    options.fabric = &fabric;
-    options.relaxed_ordering = each.relaxed_ordering;
-    Meshes meshes(options, 8);
+    Meshes meshes(OptionsOf(each, fabric), 8);
     meshes.Connect();
     EXPECT_THAT(fabric.relaxed_ordering, ::testing::ElementsAre(each.relaxed_ordering, each.relaxed_ordering));
     for (const MeshDescriptor& descriptor : meshes.descriptors()) {
@@ -325,11 +330,7 @@ TEST(MeshArrivals, ReadsACopyOfAPolledMessageWhereACompleteWriteMayNotBeInPlace)
 TEST(MeshArrivals, PassesOverAnOlderCountOfCreditsWhereACompleteWriteMayNotBeInPlace) {
   for (const PolledCase& each : kPolledCases) {
     PolledFabric fabric;
-    fabric.rule.completion_frees_memory = each.completion_frees_memory;
-    MeshOptions options = MeshOf(1, 2);
-    options.fabric = &fabric;
-    options.relaxed_ordering = each.relaxed_ordering;
-    Meshes meshes(options, 8);
+    Meshes meshes(OptionsOf(each, fabric), 8);
     meshes.Connect();
     SendPolled(meshes, 2);  // half of the ring, so their credits come back
     ASSERT_EQ(meshes[1].sender(ExecutorId{0}).consumed(), 2U);
