@@ -6,7 +6,7 @@ SUMMARY_LINES=()
 TESTS_RUN=0
 TESTS_FAILED=0
 SECTIONS_FAILED=0
-FAILURES='' # what the tests that failed said
+FAILURES='' # the end of what each failed test printed, and the skips without a listed reason
 # Whether the last section passed.
 SECTION_PASSED=true
 
@@ -70,11 +70,14 @@ PASSED_OUTPUT_BYTES=10000000
 # test_section TITLE PRESET [CTEST ARGUMENT...] [--beside CTEST ARGUMENT...]: some of the preset's tests as one section,
 # counted for the summary. Those of the arguments behind --beside run at the same time, in a runner of their own.
 test_section() {
-  local title="$1" dir="$PROJECT_ROOT/build/$2" failed total
+  local title="$1" preset="$2" dir="$PROJECT_ROOT/build/$2" failed total
   shift
   rm -f "$dir"/ctest*.log "$dir"/ctest*.xml
   section "$title" run_tests_and_judge_skips "$@"
-  $SECTION_PASSED || FAILURES+="$("$PROJECT_ROOT/scripts/lib/failures.py" "$title" "$dir")"$'\n'
+  if ! $SECTION_PASSED; then
+    FAILURES+="$("$PROJECT_ROOT/scripts/lib/failures.py" "$title" "$dir")"$'\n'
+    FAILURES+="$("$PROJECT_ROOT/scripts/lib/skips.py" "$preset" "$dir" || true)"$'\n'
+  fi
   while read -r failed total; do
     TESTS_FAILED=$((TESTS_FAILED + failed))
     TESTS_RUN=$((TESTS_RUN + total))
@@ -198,8 +201,8 @@ duration() {
   fi
 }
 
-# summary: the end of what failed tests said, one line a section, one for the background build, and a last one for
-# everything; fails unless all passed and a test ran.
+# summary: the reasons of failures, one line a section, one line for the background build, and a last line for everything.
+# Fails unless all passed and a test ran.
 summary() {
   local ahead
   ahead="$(built_ahead_seconds)"

@@ -15,7 +15,7 @@ MOST_SECONDS = 300
 
 
 @unittest.skipIf(SANITIZED, "the sanitizers' presets build ysb alone")
-class ExperimentsTest(unittest.TestCase):
+class EveryExperimentTest(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory(prefix="glaive_experiments_")
         self.addCleanup(place.cleanup)

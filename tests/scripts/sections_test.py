@@ -87,6 +87,21 @@ class SectionsTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertEqual([line.rsplit(" ", 1)[1] for line in done.stdout.splitlines()], names)
 
+    def test_a_skip_that_fails_a_section_is_named_beside_the_failures(self):
+        report = ('<testsuite><testcase name=\\"case\\" status=\\"run\\"><system-out>'
+                  "[  SKIPPED ] Suite.Case (0 ms)</system-out></testcase></testsuite>")
+        for ci, expected in (("", 0), ("true", 1)):
+            with self.subTest(ci=ci), tempfile.TemporaryDirectory() as root:
+                pathlib.Path(root, "build/dev").mkdir(parents=True)
+                pathlib.Path(root, "scripts").symlink_to(SOURCE / "scripts")
+                ctest = f'ctest() {{ echo "{report}" >"$PROJECT_ROOT/build/dev/ctest.xml"; }}'
+                done = subprocess.run(["bash", "-c", PROLOGUE + f"PROJECT_ROOT={root}; {ctest}; test_section one dev; "
+                                       "echo === Failures; summary"], env={**os.environ, "CI": ci}, stdin=subprocess.DEVNULL,
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, expected, done.stderr)
+                told = done.stdout.split("=== Failures\n")[1]
+                self.assertEqual("not listed in tests/skips.txt: Suite.Case" in told, bool(expected))
+
     def test_tests_that_run_beside_others_are_counted_and_judged_with_them(self):
         for failing, expected in (("none", 0), ("one", 1), ("two", 1)):
             with self.subTest(failing), tempfile.TemporaryDirectory() as root:

@@ -64,6 +64,20 @@ def tests_of(source):
             for case in suite.body if isinstance(case, ast.FunctionDef) and case.name.startswith("test_")]
 
 
+def sanitizers_skip(definition):
+    """Whether a class or a method is skipped whenever a sanitizer is built in: @unittest.skipIf(SANITIZED, ...)."""
+    return any(isinstance(each, ast.Call) and ast.unparse(each.func).endswith("skipIf") and ast.unparse(each.args[0]) == "SANITIZED"
+               for each in definition.decorator_list)
+
+
+def skipped_by_sanitizers(script):
+    """suite.test of each test of a script that no run with a sanitizer has."""
+    return [f"{suite.name}.{case.name}" for suite in ast.parse(script.read_text(encoding="utf-8")).body
+            if isinstance(suite, ast.ClassDef)
+            for case in suite.body if isinstance(case, ast.FunctionDef) and case.name.startswith("test_")
+            if sanitizers_skip(suite) or sanitizers_skip(case)]
+
+
 TESTS = [(test, source) for kind in ("cc", "py") for source in sorted(SOURCE.glob(f"tests/*/*_test.{kind}"))
          for test in tests_of(source)]
 
@@ -78,6 +92,13 @@ class SkipsTest(unittest.TestCase):
                 if preset != "host":
                     self.assertNotIn(preset, skipped_in)
                     self.assertEqual([source.name for source in sources if not runs(preset, source)], [])
+
+    def test_each_test_that_sanitizers_skip_has_a_line(self):
+        found = [test for script in sorted(SOURCE.glob("tests/*/*_test.py")) for test in skipped_by_sanitizers(script)]
+        self.assertGreater(len(found), 20, "the scripts name their skips in another way")
+        for preset in ("asan", "tsan"):
+            listed = [pattern for presets, pattern, _ in skips.listed_skips() if preset in presets]
+            self.assertEqual([test for test in found if not any(pattern.fullmatch(test) for pattern in listed)], [])
 
     def test_a_line_of_another_preset_is_noticed(self):
         cli = SOURCE / "tests/cli"
