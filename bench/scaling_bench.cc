@@ -1,5 +1,6 @@
-// The engine beside the hand-written loops of bench/baseline, on one executor and on more: the same generated records,
-// the same filter, join, windows and emission, in one process and in turns, so that all see the same machine.
+// The engine beside the hand-written loops of the queries (queries/loops), on one executor and on more: the same
+// generated records, the same filter, join, windows and emission, in one process and in turns, so that all see the same
+// machine.
 //
 //   scaling_bench --workload=nb7                  one and two executors beside one and two threads of the loop
 //   scaling_bench --workload=nb7 --executors=1    one of each

@@ -23,9 +23,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bench/baseline/folds.h"
 #include "bench/common/benchmark_main.h"
 #include "bench/common/or_die.h"
+#include "queries/loops/key_counts.h"
 #include "rdma/base/check.h"
 #include "rdma/base/ids.h"
 #include "rdma/base/prefetch.h"
@@ -143,15 +143,15 @@ void KeyCounts(benchmark::internal::Benchmark* benchmark) {
   benchmark->Arg(10'000)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMillisecond);
 }
 
-using CountTable = bench::AccountTable<bench::CountOf>;
+using CountTable = queries::AccountTable<queries::CountOf>;
 
 void BM_HandWrittenUpdate(benchmark::State& state) {
   const auto keys = static_cast<std::uint64_t>(state.range(0));
   Input input(keys);
   CountTable table = OrDie(CountTable::Create(keys));
-  AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) { bench::CountKeys(group, table); });
+  AddAll(ShuffledKeys(keys), [&](std::span<const Key> group) { queries::CountKeys(group, table); });
   for (auto _ : state) {
-    input.Pass([&](std::span<const Key> group) { bench::CountKeys(group, table); });
+    input.Pass([&](std::span<const Key> group) { queries::CountKeys(group, table); });
   }
   ReportPasses(state);
 }
@@ -233,8 +233,8 @@ void BM_HandWrittenWindow(benchmark::State& state) {
   CountTable table = OrDie(CountTable::Create(keys));
   std::uint64_t results = 0;
   const auto run_window = [&] {
-    input.Pass([&](std::span<const Key> group) { bench::CountKeys(group, table); });
-    table.Drain([&](Key key, const bench::CountOf& account) { results += key ^ account.count; });
+    input.Pass([&](std::span<const Key> group) { queries::CountKeys(group, table); });
+    table.Drain([&](Key key, const queries::CountOf& account) { results += key ^ account.count; });
   };
   run_window();  // the table finds its size
   for (auto _ : state) {

@@ -1,14 +1,14 @@
 // CountWindowLoop: the hand-written loop that the engine's count windows are measured against: how many records each
 // window of a bid's auction has, in one thread, no engine code.
 //
-// It does what the query does, on the same bytes: count the records of each key, emit a row whenever a window of the
-// key is complete, and at the end a row of each key's oldest open window, to a sink that keeps totals. Everything is
-// mapped and touched before the first record.
+// It does what the query does: count the records of each key, emit a row whenever a window of the key is complete, and
+// at the end a row of each key's oldest open window. Everything is mapped and touched before the first record.
 //
 // Requires: keys are never 0. Owned and used by one thread.
 //
 //   auto loop = CountWindowLoop::Create({.size = 10, .slide = 5, .keys = 1'000'000});
-//   queries::Totals emitted = loop->Run(bids, /*repetitions=*/4, /*block_span_ms=*/600'000);
+//   loop->Take(bids, /*shift_ms=*/0, emit);   // any number of times
+//   loop->End(emit);                          // empty again
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 
 #include "absl/status/statusor.h"
 
-#include "bench/baseline/account_table.h"
-#include "queries/common/result_row.h"
+#include "engine/sink/sink.h"
+#include "queries/loops/account_table.h"
 #include "queries/nexmark/bid.h"
 
 namespace glaive::bench {
@@ -33,7 +33,8 @@ struct CountWindowLoopOptions {
 
 class CountWindowLoop {
  public:
-  using Bid = queries::nexmark::Bid;
+  using Record = queries::nexmark::Bid;
+  using Row = engine::NumberedResult<std::uint64_t, std::uint64_t>;
 
   static absl::StatusOr<CountWindowLoop> Create(const CountWindowLoopOptions& options) {
     absl::StatusOr<Table> table = Table::Create(options.keys);
@@ -43,30 +44,32 @@ class CountWindowLoop {
     return CountWindowLoop(options, *std::move(table));
   }
 
-  /// Runs the query over the bids, `repetitions` times; returns what it emitted.
-  queries::Totals Run(std::span<const Bid> bids, std::uint64_t repetitions, std::int64_t /*block_span_ms*/) {
-    queries::Totals emitted;
-    for (std::uint64_t repetition = 0; repetition < repetitions; ++repetition) {
-      for (std::span<const Bid> rest = bids; !rest.empty();) {
-        const std::span<const Bid> chunk = rest.first(std::min(rest.size(), Table::kRecordsAtOnce));
-        rest = rest.subspan(chunk.size());
-        table_.Fold(
-            chunk, [](const Bid& bid) { return bid.auction; },
-            [&](OpenWindow& open, const Bid& bid) {
-              if (++open.records == options_.size) {
-                Emit(bid.auction, open, emitted);
-                ++open.number;
-                open.records -= std::min(options_.slide, options_.size);
-              }
-            });
-      }
+  /// Calls `emit(row)` for the windows that the bids complete.
+  template <typename Emit>
+  void Take(std::span<const Record> bids, std::int64_t /*shift_ms*/, const Emit& emit) {
+    for (std::span<const Record> rest = bids; !rest.empty();) {
+      const std::span<const Record> chunk = rest.first(std::min(rest.size(), Table::kRecordsAtOnce));
+      rest = rest.subspan(chunk.size());
+      table_.Fold(
+          chunk, [](const Record& bid) { return bid.auction; },
+          [&](OpenWindow& open, const Record& bid) {
+            if (++open.records == options_.size) {
+              emit(RowOf(bid.auction, open));
+              ++open.number;
+              open.records -= std::min(options_.slide, options_.size);
+            }
+          });
     }
+  }
+
+  /// The stream ends: calls `emit(row)` for the oldest open window of each key.
+  template <typename Emit>
+  void End(const Emit& emit) {
     table_.Drain([&](std::uint64_t key, const OpenWindow& open) {
       if (open.records > 0) {
-        Emit(key, open, emitted);
+        emit(RowOf(key, open));
       }
     });
-    return emitted;
   }
 
  private:
@@ -75,15 +78,12 @@ class CountWindowLoop {
     std::uint64_t number = 0;
     std::uint64_t records = 0;
   };
-  using Table = AccountTable<OpenWindow>;
+  using Table = queries::AccountTable<OpenWindow>;
 
   CountWindowLoop(const CountWindowLoopOptions& options, Table table) : options_(options), table_(std::move(table)) {}
 
-  static void Emit(std::uint64_t key, const OpenWindow& open, queries::Totals& emitted) {
-    emitted.Add({.window_start_ms = static_cast<std::int64_t>(open.number),
-                 .window_end_ms = static_cast<std::int64_t>(open.records),
-                 .key = key,
-                 .value = queries::ValueBits(open.records)});
+  static Row RowOf(std::uint64_t key, const OpenWindow& open) {
+    return {.window = open.number, .records = open.records, .key = key, .value = open.records};
   }
 
   CountWindowLoopOptions options_;

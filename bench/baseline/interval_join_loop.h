@@ -1,16 +1,15 @@
 // IntervalJoinLoop: the hand-written loop that the engine's interval join is measured against: bids joined with the
 // registrations of their bidders that are near in event time, in one thread, no engine code.
 //
-// It does what the query does, on the same bytes: read bids and sellers in the order of their event times, put what is
+// It does what the query does: read bids and sellers in the order of their event times, put what is
 // needed of each into a ring, chained by the hash of its key from the newest to the oldest, and look each record up in
-// the chain of the other side until the entries are out of reach, emitting every pair to a sink that keeps totals. So
-// nothing has to be dropped. Everything is touched before the first record.
+// the chain of the other side until the entries are out of reach, emitting every pair. So nothing has to be dropped.
+// Everything is touched before the first record.
 //
-// Requires: event times never decrease within a block, both blocks span as much time, which is more than the reach.
-// Owned and used by one thread.
+// Requires: event times of an input never decrease. Owned and used by one thread.
 //
 //   IntervalJoinLoop loop({.reach_ms = 10'000, .bids = 4'000'000, .sellers = 1'000'000});
-//   queries::Totals emitted = loop.Run(bids, sellers, /*repetitions=*/4, /*block_span_ms=*/100'000);
+//   loop.Take(bids, sellers, emit);   // until both have ended
 #pragma once
 
 #include <algorithm>
@@ -20,8 +19,9 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/sink/sink.h"
 #include "queries/common/random.h"
-#include "queries/common/result_row.h"
+#include "queries/loops/loop_input.h"
 #include "queries/nb11/bid_offer.h"
 #include "queries/nexmark/bid.h"
 #include "queries/nexmark/seller.h"
@@ -36,30 +36,26 @@ struct IntervalJoinLoopOptions {
 
 class IntervalJoinLoop {
  public:
-  using Bid = queries::nexmark::Bid;
-  using Seller = queries::nexmark::Seller;
+  using Left = queries::nexmark::Bid;
+  using Right = queries::nexmark::Seller;
+  /// A bid, and when its bidder has registered.
+  using Row = engine::WindowResult<std::uint64_t, std::tuple<queries::nb11::BidOffer, std::int64_t>>;
 
   explicit IntervalJoinLoop(const IntervalJoinLoopOptions& options)
       : reach_ms_(options.reach_ms), bids_(options.bids), sellers_(options.sellers) {}
 
-  /// Runs the query over both blocks, `repetitions` times; returns what it emitted. Event time moves on by
-  /// `block_span_ms` with each repetition.
-  queries::Totals Run(std::span<const Bid> bids, std::span<const Seller> sellers, std::uint64_t repetitions,
-                      std::int64_t block_span_ms) {
-    queries::Totals emitted;
-    for (std::uint64_t repetition = 0; repetition < repetitions; ++repetition) {
-      const std::int64_t moved_on_ms = static_cast<std::int64_t>(repetition) * block_span_ms;
-      auto bid = bids.begin();
-      auto seller = sellers.begin();
-      while (bid != bids.end() || seller != sellers.end()) {
-        if (seller == sellers.end() || (bid != bids.end() && bid->event_time_ms <= seller->event_time_ms)) {
-          TakeBid(*bid++, moved_on_ms, emitted);
-        } else {
-          TakeSeller(*seller++, moved_on_ms, emitted);
-        }
+  /// Takes records until an input needs more. Calls `emit(row)` for each pair.
+  template <typename Emit>
+  void Take(queries::LoopInput<Left>& bids, queries::LoopInput<Right>& sellers, const Emit& emit) {
+    while (!bids.needs_more() && !sellers.needs_more() && !(bids.is_done() && sellers.is_done())) {
+      if (sellers.is_done() || (!bids.is_done() && TimeOfNext(bids) <= TimeOfNext(sellers))) {
+        TakeBid(bids.records.front(), bids.shift_ms, emit);
+        bids.records = bids.records.subspan(1);
+      } else {
+        TakeSeller(sellers.records.front(), sellers.shift_ms, emit);
+        sellers.records = sellers.records.subspan(1);
       }
     }
-    return emitted;
   }
 
  private:
@@ -108,31 +104,38 @@ class IntervalJoinLoop {
     std::uint64_t count_ = 0;  // the newest one's number
   };
 
-  void TakeBid(const Bid& bid, std::int64_t moved_on_ms, queries::Totals& emitted) {
-    const std::int64_t time_ms = bid.event_time_ms + moved_on_ms;
+  template <typename R>
+  static std::int64_t TimeOfNext(const queries::LoopInput<R>& input) {
+    return input.records.front().event_time_ms + input.shift_ms;
+  }
+
+  template <typename Emit>
+  void TakeBid(const Left& bid, std::int64_t shift_ms, const Emit& emit) {
+    const std::int64_t time_ms = bid.event_time_ms + shift_ms;
     const queries::nb11::BidOffer offer{.auction = bid.auction, .price = bid.price};
     sellers_.ForEach(bid.bidder, time_ms - reach_ms_, [&](std::int64_t seller_ms, std::int64_t registered_ms) {
-      Emit(bid.bidder, time_ms, offer, seller_ms, registered_ms, emitted);
+      emit(RowOf(bid.bidder, time_ms, offer, seller_ms, registered_ms));
     });
     bids_.Add(bid.bidder, time_ms, offer);
   }
 
-  void TakeSeller(const Seller& seller, std::int64_t moved_on_ms, queries::Totals& emitted) {
+  template <typename Emit>
+  void TakeSeller(const Right& seller, std::int64_t shift_ms, const Emit& emit) {
     const std::uint64_t id = seller.id;
     const std::int64_t registered_ms = seller.event_time_ms;
-    const std::int64_t time_ms = registered_ms + moved_on_ms;
+    const std::int64_t time_ms = registered_ms + shift_ms;
     bids_.ForEach(id, time_ms - reach_ms_, [&](std::int64_t bid_ms, const queries::nb11::BidOffer& offer) {
-      Emit(id, bid_ms, offer, time_ms, registered_ms, emitted);
+      emit(RowOf(id, bid_ms, offer, time_ms, registered_ms));
     });
     sellers_.Add(id, time_ms, registered_ms);
   }
 
-  static void Emit(std::uint64_t key, std::int64_t bid_ms, const queries::nb11::BidOffer& offer, std::int64_t seller_ms,
-                   std::int64_t registered_ms, queries::Totals& emitted) {
-    emitted.Add({.window_start_ms = std::min(bid_ms, seller_ms),
-                 .window_end_ms = std::max(bid_ms, seller_ms) + 1,
-                 .key = key,
-                 .value = queries::ValueBits(std::tuple(offer, registered_ms))});
+  static Row RowOf(std::uint64_t key, std::int64_t bid_ms, const queries::nb11::BidOffer& offer, std::int64_t seller_ms,
+                   std::int64_t registered_ms) {
+    return {.window_start_ms = std::min(bid_ms, seller_ms),
+            .window_end_ms = std::max(bid_ms, seller_ms) + 1,
+            .key = key,
+            .value = {offer, registered_ms}};
   }
 
   std::int64_t reach_ms_;

@@ -5,19 +5,19 @@
 //                    └─ other ────► chunk of the ring to thread 1 ── full ──► published
 //   thread 1: chunk of the ring ──► use ──► given back
 //
-// A record is copied once: into a chunk, a write-combining buffer of the size that suits the cache, where the other
-// thread uses it. A thread whose ring is full uses meanwhile what has come to it.
+// A record is copied once: into a chunk (chunk_ring.h), where the other thread uses it. A thread whose ring is full
+// uses meanwhile what has come to it.
 //
 //   ThreadExchange<TaskEvent> exchange;                    // shared
 //   exchange.Run(/*self=*/0, records, /*repetitions=*/3, key_of, use);   // in each thread, once
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "bench/baseline/chunk_ring.h"
 #include "bench/common/spin.h"
 
 namespace glaive::bench {
@@ -32,52 +32,41 @@ class ThreadExchange {
   template <typename KeyFn, typename UseFn>
   void Run(std::uint32_t self, std::span<const R> records, std::uint64_t repetitions, const KeyFn& key_of,
            const UseFn& use) {
-    Ring& in = rings_[1 - self];
-    Ring& out = rings_[self];
+    ChunkRing<Chunk>& in = rings_[1 - self];
+    ChunkRing<Chunk>& out = rings_[self];
+    const auto use_chunk = [&](Chunk& chunk) { UseAll(chunk, use); };
+    const auto use_published = [&] { in.UsePublished(use_chunk); };
     Chunk own;
-    Chunk* other = &out.chunks[0];
+    Chunk* other = &out.first();
     for (std::uint64_t i = 0; i < repetitions; ++i) {
       for (const R& record : records) {
         if (OwnerOf(key_of(record)) == self) {
           if (own.count == kChunkRecords) {
             UseAll(own, use);
-            UsePublished(in, use);
+            use_published();
           }
           own.records[own.count++] = record;
         } else {
           if (other->count == kChunkRecords) {
-            other = &Publish(out, in, use);
+            other = &out.Publish(use_published);
           }
           other->records[other->count++] = record;
         }
       }
     }
     UseAll(own, use);
-    Publish(out, in, use);
-    out.ended.store(true, std::memory_order_release);
-    SpinUntil([&] {
-      const bool ended = in.ended.load(std::memory_order_acquire);
-      UsePublished(in, use);
-      return ended;
-    });
+    out.Publish(use_published);
+    out.End();
+    SpinUntil([&] { return in.UsePublished(use_chunk); });
   }
 
  private:
-  static constexpr std::size_t kChunkRecords = (std::size_t{32} << 10) / sizeof(R);
-  static constexpr std::uint64_t kChunks = 16;
+  static constexpr std::size_t kChunkRecords = kChunkBytes / sizeof(R);
 
   struct Chunk {
     std::size_t count = 0;
     alignas(64) std::array<R, kChunkRecords> records;
   };
-  /// From one thread to the other.
-  struct Ring {
-    alignas(64) std::atomic<std::uint64_t> published = 0;
-    std::atomic<bool> ended = false;
-    alignas(64) std::atomic<std::uint64_t> used = 0;
-    alignas(64) std::array<Chunk, kChunks> chunks;
-  };
-
   /// By a multiplication, as the engine's hash of keys.
   static std::uint32_t OwnerOf(std::uint64_t key) {
     return static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15) >> 63);
@@ -91,28 +80,7 @@ class ThreadExchange {
     chunk.count = 0;
   }
 
-  template <typename UseFn>
-  static void UsePublished(Ring& in, const UseFn& use) {
-    const std::uint64_t published = in.published.load(std::memory_order_acquire);
-    for (std::uint64_t used = in.used.load(std::memory_order_relaxed); used < published; ++used) {
-      UseAll(in.chunks[used % kChunks], use);
-      in.used.store(used + 1, std::memory_order_release);
-    }
-  }
-
-  /// Publishes the chunk that is being filled: the next one, which is empty.
-  template <typename UseFn>
-  static Chunk& Publish(Ring& out, Ring& in, const UseFn& use) {
-    const std::uint64_t next = out.published.load(std::memory_order_relaxed) + 1;
-    out.published.store(next, std::memory_order_release);
-    SpinUntil([&] {
-      UsePublished(in, use);
-      return next - out.used.load(std::memory_order_acquire) < kChunks;
-    });
-    return out.chunks[next % kChunks];
-  }
-
-  std::array<Ring, kThreads> rings_;  // by sender
+  std::array<ChunkRing<Chunk>, kThreads> rings_;  // by sender
 };
 
 }  // namespace glaive::bench

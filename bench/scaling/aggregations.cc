@@ -11,24 +11,30 @@
 #include "absl/time/time.h"
 
 #include "bench/baseline/count_window_loop.h"
-#include "bench/baseline/folds.h"
 #include "bench/baseline/partition_loop.h"
-#include "bench/baseline/session_loop.h"
-#include "bench/baseline/sliding_loop.h"
-#include "bench/baseline/window_loop.h"
 #include "bench/scaling/meeting.h"
 #include "bench/scaling/record_blocks.h"
 #include "engine/api/stream.h"
 #include "queries/cm/cm_query.h"
+#include "queries/cm/cpu_mean_fold.h"
 #include "queries/cm/generator.h"
+#include "queries/cm/sliding_loop.h"
+#include "queries/loops/loop_totals.h"
+#include "queries/loops/window_loop.h"
+#include "queries/nb7/bid_fold.h"
 #include "queries/nb7/generator.h"
 #include "queries/nb7/nb7_query.h"
 #include "queries/ro/generator.h"
+#include "queries/ro/item_fold.h"
 #include "queries/ro/ro_query.h"
+#include "queries/swa/event_folds.h"
 #include "queries/swa/generator.h"
+#include "queries/swa/session_loop.h"
 #include "queries/swa/swa_query.h"
 #include "queries/ysb/generator.h"
+#include "queries/ysb/ysb_fold.h"
 #include "queries/ysb/ysb_query.h"
+#include "queries/ysb_star/click_ratio_fold.h"
 #include "queries/ysb_star/ysb_star_query.h"
 
 namespace glaive::bench {
@@ -52,7 +58,9 @@ absl::StatusOr<Loop> LoopOver(const std::shared_ptr<const Blocks>& blocks, std::
     return made.status();
   }
   const auto loop = std::make_shared<typename decltype(made)::value_type>(*std::move(made));
-  return [=, repetitions = size.repetitions] { return loop->Run(blocks->of(number), repetitions, span_ms); };
+  return [=, repetitions = size.repetitions] {
+    return queries::LoopTotals(*loop, blocks->of(number), {.repetitions = repetitions, .span_ms = span_ms});
+  };
 }
 
 /// Makes the two threads of a PartitionLoop (`loops.Partitioned(keys)`) over the first block: thread 0 partitions,
@@ -120,17 +128,17 @@ absl::StatusOr<Workload> MakeAggregation(const InputSize& size, std::int64_t win
   return workload;
 }
 
-/// Makes loops of the fold: a WindowLoop, and a PartitionLoop if the fold has an Item.
+/// Makes loops of the fold: a WindowLoop, and a PartitionLoop if the fold has a PartitionedFold.
 template <typename Fold>
 struct WindowLoopOf {
   std::int64_t window_ms;
   Fold fold = {};
 
-  absl::StatusOr<WindowLoop<Fold>> operator()(std::uint64_t keys) const {
-    return WindowLoop<Fold>::Create(fold, {.window_ms = window_ms, .keys = keys});
+  absl::StatusOr<queries::WindowLoop<Fold>> operator()(std::uint64_t keys) const {
+    return queries::WindowLoop<Fold>::Create(fold, {.window_ms = window_ms, .keys = keys});
   }
   absl::StatusOr<PartitionLoop<Fold>> Partitioned(std::uint64_t keys) const
-    requires requires { typename Fold::Item; }
+    requires requires { typename PartitionedFold<Fold>::Item; }
   {
     return PartitionLoop<Fold>::Create(fold, {.window_ms = window_ms, .keys = keys});
   }
@@ -146,11 +154,11 @@ absl::StatusOr<Workload> MakeOverYsbEvents(const InputSize& size, queries::ysb::
 }
 
 absl::StatusOr<Workload> MakeYsbOf(const InputSize& size, queries::ysb::Profile profile, std::int64_t window_ms,
-                                   const YsbFold& fold) {
+                                   const queries::ysb::YsbFold& fold) {
   const auto build = [=](const auto& events, const ResultSinks& sinks) {
     return BuildYsb({.profile = profile, .window = absl::Milliseconds(window_ms)}, events, sinks);
   };
-  return MakeOverYsbEvents(size, profile, window_ms, build, WindowLoopOf<YsbFold>{window_ms, fold});
+  return MakeOverYsbEvents(size, profile, window_ms, build, WindowLoopOf<queries::ysb::YsbFold>{window_ms, fold});
 }
 
 template <typename MakeLoop>
@@ -175,12 +183,12 @@ absl::StatusOr<Workload> MakeSwaOf(const InputSize& size, queries::swa::WindowKi
 }  // namespace
 
 absl::StatusOr<Workload> MakeYsb(const InputSize& size) {
-  return MakeYsbOf(size, queries::ysb::Profile::kSlash, queries::ysb::kSlashWindowMs, YsbFold{});
+  return MakeYsbOf(size, queries::ysb::Profile::kSlash, queries::ysb::kSlashWindowMs, queries::ysb::YsbFold{});
 }
 
 absl::StatusOr<Workload> MakeYsbYahoo(const InputSize& size) {
   return MakeYsbOf(size, queries::ysb::Profile::kYahoo, queries::ysb::kYahooWindowMs,
-                   YsbFold{std::make_shared<const queries::ysb::CampaignTable>()});
+                   queries::ysb::YsbFold{std::make_shared<const queries::ysb::CampaignTable>()});
 }
 
 absl::StatusOr<Workload> MakeYsbStar(const InputSize& size) {
@@ -188,9 +196,9 @@ absl::StatusOr<Workload> MakeYsbStar(const InputSize& size) {
   const auto build = [](const auto& events, const ResultSinks& sinks) {
     return queries::ysb_star::BuildYsbStar(events, absl::Milliseconds(kWindowMs), absl::ZeroDuration(), sinks);
   };
-  return MakeOverYsbEvents(
-      size, queries::ysb::Profile::kYahoo, kWindowMs, build,
-      WindowLoopOf<ClickRatioFold>{kWindowMs, {std::make_shared<const queries::ysb::CampaignTable>()}});
+  return MakeOverYsbEvents(size, queries::ysb::Profile::kYahoo, kWindowMs, build,
+                           WindowLoopOf<queries::ysb_star::ClickRatioFold>{
+                               kWindowMs, {std::make_shared<const queries::ysb::CampaignTable>()}});
 }
 
 absl::StatusOr<Workload> MakeNb7(const InputSize& size) {
@@ -199,12 +207,12 @@ absl::StatusOr<Workload> MakeNb7(const InputSize& size) {
       [](const auto& bids, const ResultSinks& sinks) {
         return queries::nb7::BuildNb7(bids, absl::Milliseconds(kMinuteMs), absl::ZeroDuration(), sinks);
       },
-      WindowLoopOf<BidFold>{kMinuteMs});
+      WindowLoopOf<queries::nb7::BidFold>{kMinuteMs});
 }
 
 absl::StatusOr<Workload> MakeCm(const InputSize& size) {
   const queries::cm::CmOptions options;
-  return MakeCmOf(size, options, WindowLoopOf<CpuMeanFold>{absl::ToInt64Milliseconds(options.window)});
+  return MakeCmOf(size, options, WindowLoopOf<queries::cm::CpuMeanFold>{absl::ToInt64Milliseconds(options.window)});
 }
 
 absl::StatusOr<Workload> MakeCm1(const InputSize& size) {
@@ -212,25 +220,26 @@ absl::StatusOr<Workload> MakeCm1(const InputSize& size) {
                   {.profile = queries::cm::Profile::kCm1,
                    .window = absl::Milliseconds(kMinuteMs),
                    .slide = absl::Milliseconds(kCm1SlideMs)},
-                  [](std::uint64_t /*keys*/) -> absl::StatusOr<SlidingLoop> {
-                    return SlidingLoop({.window_ms = kMinuteMs, .slide_ms = kCm1SlideMs});
+                  [](std::uint64_t /*keys*/) -> absl::StatusOr<queries::cm::SlidingLoop> {
+                    return queries::cm::SlidingLoop({.window_ms = kMinuteMs, .slide_ms = kCm1SlideMs});
                   });
 }
 
 absl::StatusOr<Workload> MakeSwa(const InputSize& size) {
-  return MakeSwaOf(size, queries::swa::WindowKind::kTumbling, WindowLoopOf<AllEventsFold>{kSwaWindowMs});
+  return MakeSwaOf(size, queries::swa::WindowKind::kTumbling, WindowLoopOf<queries::swa::AllEventsFold>{kSwaWindowMs});
 }
 
 absl::StatusOr<Workload> MakeSwaSession(const InputSize& size) {
-  return MakeSwaOf(size, queries::swa::WindowKind::kSession,
-                   [](std::uint64_t /*keys*/) { return SessionLoop::Create({.gap_ms = kSwaWindowMs}); });
+  return MakeSwaOf(size, queries::swa::WindowKind::kSession, [](std::uint64_t /*keys*/) {
+    return queries::swa::SessionLoop<engine::AllRecords>::Create({.gap_ms = kSwaWindowMs});
+  });
 }
 
 absl::StatusOr<Workload> MakeRo(const InputSize& size) {
   return MakeAggregation<queries::ro::Item, queries::ro::ItemTime>(
       size, kMinuteMs, [](const queries::InputOptions& input) { return queries::ro::ItemGenerator(input); },
       [](const auto& items, const ResultSinks& sinks) { return queries::ro::BuildRo(items, sinks); },
-      WindowLoopOf<ItemFold>{/*window_ms=*/0});
+      WindowLoopOf<queries::ro::ItemFold>{/*window_ms=*/0});
 }
 
 absl::StatusOr<Workload> MakeCountWindows(const InputSize& size) {

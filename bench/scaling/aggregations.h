@@ -1,4 +1,4 @@
-// The windowed aggregations among the workloads, each with its query and its hand-written loop (bench/baseline).
+// The windowed aggregations among the workloads, each with its query and its hand-written loop.
 //
 // All return InvalidArgument for sizes that make no sense, ResourceExhausted for input that does not fit the memory.
 #pragma once

@@ -11,14 +11,15 @@
 #include "absl/time/time.h"
 
 #include "bench/baseline/interval_join_loop.h"
-#include "bench/baseline/join_loop.h"
-#include "bench/baseline/session_join_loop.h"
 #include "bench/scaling/record_blocks.h"
 #include "engine/api/join.h"
 #include "queries/common/generator.h"
+#include "queries/loops/loop_totals.h"
 #include "queries/nb11/bid_offer.h"
 #include "queries/nb11/generator.h"
 #include "queries/nb11/nb11_query.h"
+#include "queries/nb11/session_join_loop.h"
+#include "queries/nb8/join_loop.h"
 #include "queries/nb8/nb8_query.h"
 #include "queries/nexmark/auction_generator.h"
 #include "queries/nexmark/seller_generator.h"
@@ -100,7 +101,8 @@ absl::StatusOr<Loop> LoopOverBoth(const std::shared_ptr<const Lefts>& lefts,
   }
   const auto loop = std::make_shared<typename decltype(made)::value_type>(*std::move(made));
   return [=, repetitions = size.repetitions] {
-    return loop->Run(lefts->of(number), rights->of(number), repetitions, span_ms);
+    return queries::LoopTotals(*loop, lefts->of(number), rights->of(number),
+                               {.repetitions = repetitions, .span_ms = span_ms});
   };
 }
 
@@ -151,8 +153,8 @@ absl::StatusOr<Workload> MakeNb8(const InputSize& size) {
   const auto build = [](const auto& auctions, const auto& sellers, const ResultSinks& sinks) {
     return queries::nb8::BuildNb8({.window = absl::Milliseconds(kNb8WindowMs)}, auctions, sellers, sinks);
   };
-  const auto make_loop = [](const JoinedInput& input) -> absl::StatusOr<JoinLoop> {
-    return JoinLoop({.window_ms = kNb8WindowMs, .auctions = input.lefts, .sellers = input.rights});
+  const auto make_loop = [](const JoinedInput& input) -> absl::StatusOr<queries::nb8::JoinLoop> {
+    return queries::nb8::JoinLoop({.window_ms = kNb8WindowMs, .auctions = input.lefts, .sellers = input.rights});
   };
   return MakeJoin<queries::nexmark::AuctionGenerator, RecordBlocks<Auction, AuctionTime>,
                   queries::nexmark::SellerGenerator, RecordBlocks<Seller, SellerTime>>(size, kNb8WindowMs, build,
@@ -165,10 +167,10 @@ absl::StatusOr<Workload> MakeNb11(const InputSize& size) {
   };
   return MakeJoin<queries::nb11::BidGenerator, RecordBlocks<Bid, BidTime>, queries::nexmark::SellerGenerator,
                   RecordBlocks<Seller, SellerTime>>(size, kNb11GapMs, build, [](const JoinedInput& input) {
-    return SessionJoinLoop::Create({.gap_ms = kNb11GapMs,
-                                    .keys = input.keys,
-                                    .bids = input.lefts * input.repetitions,
-                                    .sellers = input.rights * input.repetitions});
+    return queries::nb11::SessionJoinLoop::Create({.gap_ms = kNb11GapMs,
+                                                   .keys = input.keys,
+                                                   .bids = input.lefts * input.repetitions,
+                                                   .sellers = input.rights * input.repetitions});
   });
 }
 

@@ -4,10 +4,11 @@
 #include <memory>
 #include <utility>
 
-#include "bench/baseline/word_loop.h"
-#include "bench/baseline/word_table.h"
 #include "bench/scaling/record_blocks.h"
+#include "queries/loops/loop_totals.h"
 #include "queries/wordcount/generator.h"
+#include "queries/wordcount/word_loop.h"
+#include "queries/wordcount/word_table.h"
 #include "queries/wordcount/wordcount_query.h"
 
 namespace glaive::bench {
@@ -16,6 +17,9 @@ namespace {
 using queries::ResultSinks;
 using queries::wordcount::BuildWordcount;
 using queries::wordcount::Form;
+using queries::wordcount::WordInCell;
+using queries::wordcount::WordLoop;
+using queries::wordcount::WordView;
 using LineBlocks = RecordBlocks<queries::wordcount::TextLine, queries::wordcount::TextLineTime>;
 
 constexpr std::int64_t kMinuteOfWordsMs = 60'000;
@@ -29,7 +33,9 @@ absl::StatusOr<Loop> LoopOver(const std::shared_ptr<const LineBlocks>& blocks, s
     return made.status();
   }
   const auto loop = std::make_shared<WordLoop<Cell>>(*std::move(made));
-  return [=, repetitions = size.repetitions] { return loop->Run(blocks->of(number), repetitions); };
+  return [=, repetitions = size.repetitions] {
+    return queries::LoopTotals(*loop, blocks->of(number), {.repetitions = repetitions});
+  };
 }
 
 template <typename Cell>

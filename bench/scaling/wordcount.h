@@ -1,5 +1,5 @@
 // The count of words among the workloads, in the form whose counts are merged and in the one whose words move, with a
-// hand-written loop (bench/baseline/word_loop.h), whose table has views of the words or, of most words, the words
+// hand-written loop (queries/wordcount/word_loop.h), whose table has views of the words or, of most words, the words
 // themselves. A record is a line. See aggregations.h for the errors.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The query API: a query is a chain of steps. Each step returns a type that has the steps that may come next.
+// The query API: a query is written step by step. Each step returns a type that has the steps that may come next.
 //
 //   From(source)              Stream          Filter, Map, FlatMap, Inspect, JoinTable, Route, WithEventTime and so on,
 //                                             then KeyBy, or Window at once, or To; several streams become one by
@@ -10,9 +10,10 @@
 //     .Aggregate(Count{})     Stream          of the results: all of the above
 //     .To(sink)               std::unique_ptr<GraphQuery>, which is a Query; several are united by api/together.h
 //
-// Everything up to the window fuses into one loop at compile time. The results of a window are a stream again, with the
-// windows' last milliseconds as event times: they can be mapped, and grouped and aggregated again. A step that comes
-// too early or too late does not compile, and the message says what to write instead.
+// Stateless steps that make at most one record of each fuse with the window behind them into one loop at compile time.
+// The results of a window are a stream again, with the windows' last milliseconds as event times: they can be mapped,
+// and grouped and aggregated again. A step that comes too early or too late does not compile, and the message says what
+// to write instead.
 //
 //   std::unique_ptr<Query> query = From(source)
 //       .Filter([](const Event& e) { return e.type == EventType::kView; })
@@ -25,8 +26,8 @@
 // What moves: nothing but what a step's comment says. Up to a stage, an exchange or a sink, a record stays on the
 // executor that reads it.
 //
-// The executors of a process share the functions of a query. So these must be pure, or look things up in constant
-// tables.
+// The executors of a process share the functions of a query, which run on several threads at a time. So these must be
+// pure, look things up in constant tables, or, as counters and traces may, use atomics or locks of their own.
 #pragma once
 
 #include <array>

@@ -82,6 +82,10 @@ class QueryProgram {
   /// has read of a table, for example. Nodes that differ do not start. Names are different.
   virtual std::vector<ComparedInput> inputs() const { return {}; }
 
+  /// Whether the program has a hand-written loop, which Build makes a query of with --engine=loop. Build may refuse
+  /// that for some of the program's flags. The flag of a program without a loop has no such choice.
+  virtual bool has_loop() const { return false; }
+
   /// What --verify runs; null: the program has no such flag. It lives as long as the program.
   virtual RunCheck* check() { return nullptr; }
 };

@@ -344,7 +344,7 @@ int RunProgram(int argc, const char* const* argv, QueryProgram& program, const R
                  .commit = std::string(Commit())});
   EngineOptions options;
   program.RegisterFlags(flags);
-  RegisterEngineFlags(flags, options, program.check() == nullptr ? Verifiable::kNo : Verifiable::kYes);
+  RegisterEngineFlags(flags, options, {.has_check = program.check() != nullptr, .has_loop = program.has_loop()});
   flags.AddCheck([&options] { return CheckBatchTask(options.cluster, std::getenv); });
   if (const std::optional<int> exit_code = flags.Parse(argc, argv, std::cout, std::cerr)) {
     return ExitCodeAfterOutput(program.name(), *exit_code, static_cast<int>(ExitCode::kFailed));

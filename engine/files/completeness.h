@@ -4,8 +4,12 @@
 //   .counts.csv.progress    {"inode":4711,"bytes":1842,"rows":73,"complete_until_ms":1600000000000}
 //
 // The progress file is there before the result, and goes when the run has succeeded: a result without one is a whole
-// result. A run that fails, is interrupted or loses a node leaves the last one. Once the stream has ended the file says
-// "ended":true in place of the time.
+// result. Later updates write the result first, then the progress file. A run that fails, is interrupted or loses a
+// node leaves the last one. Once the stream has ended the file says "ended":true in place of the time. Files are synced
+// at the end of the run alone: after a crash of the host, bytes or the progress file itself may be missing.
+//
+// A result of several executors has a part and a progress file for each. As a whole it is complete up to the earliest
+// time of its parts.
 //
 //   status = WriteProgress("counts.csv", inode, {.bytes = 1842, .rows = 73, .until_ms = 1'600'000'000'000});
 #pragma once
@@ -21,9 +25,9 @@ namespace glaive::engine {
 struct Completeness {
   std::uint64_t bytes = 0;  ///< from the file's beginning, its header included
   std::uint64_t rows = 0;
-  /// Of windows: all rows of those that end until then are among them. Of a stream without windows: all rows of earlier
-  /// event times, but for late records. kEndedMs once the stream has ended. None for rows without event times, and
-  /// behind a union of results, where a stream that was idle may add results of the past.
+  /// Of windows: all rows of those that end at this time or before are among them. Of a stream without windows: all
+  /// rows of earlier event times, but for late records. kEndedMs once the stream has ended. None for rows without event
+  /// times, and behind a union of results, where a stream that was idle may add results of the past.
   std::optional<std::int64_t> until_ms = std::nullopt;
 
   friend bool operator==(const Completeness&, const Completeness&) = default;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,22 +27,33 @@ constexpr std::uint64_t kMiB = 1024 * kKiB;
 constexpr std::uint64_t kTiB = kMiB * kMiB;
 constexpr std::uint32_t kSlotGranularityBytes = 64;
 
-void RegisterCluster(FlagSet& flags, ClusterOptions& options) {
-  flags.AddInteger({.name = "nodes", .group = kCluster, .help = "processes of the run"}, options.nodes, {1, 1024});
-  flags.AddInteger({.name = "executors", .group = kCluster, .help = "executors (threads) of each node"},
-                   options.executors, {1, 256});
-  flags.AddChoice(
-      {.name = "engine",
-       .group = kCluster,
-       .help = "how records come to the state of their keys; slash: each executor updates its own state of all keys, "
-               "and the changes are merged late; uppar: some executors read and partition records, and send each to "
-               "the executor that has the state of its key"},
-      options.engine, {{"slash", EngineChoice::kSlash}, {"uppar", EngineChoice::kUpPar}});
+/// Registers --engine, and --partitioners.
+void RegisterEngineChoice(FlagSet& flags, ClusterOptions& options, const ProgramFeatures& features) {
+  std::string help =
+      "how records come to the state of their keys; slash: each executor updates its own state of all keys, and the "
+      "changes are merged late; uppar: some executors read and partition records, and send each to the executor that "
+      "has the state of its key";
+  std::vector<std::pair<std::string, EngineChoice>> choices = {{"slash", EngineChoice::kSlash},
+                                                               {"uppar", EngineChoice::kUpPar}};
+  if (features.has_loop) {
+    absl::StrAppend(
+        &help,
+        "; loop: a loop in one thread, which is written by hand for this query; its rows are visible at the end");
+    choices.emplace_back("loop", EngineChoice::kLoop);
+  }
+  flags.AddChoice({.name = "engine", .group = kCluster, .help = std::move(help)}, options.engine, choices);
   flags.AddInteger({.name = "partitioners",
                     .group = kCluster,
                     .help = "executors of each node that read and partition records with --engine=uppar, or with one "
                             "executor a node so many nodes; none: half of them"},
                    options.partitioners, {1, 1023});
+}
+
+void RegisterCluster(FlagSet& flags, ClusterOptions& options, const ProgramFeatures& features) {
+  flags.AddInteger({.name = "nodes", .group = kCluster, .help = "processes of the run"}, options.nodes, {1, 1024});
+  flags.AddInteger({.name = "executors", .group = kCluster, .help = "executors (threads) of each node"},
+                   options.executors, {1, 256});
+  RegisterEngineChoice(flags, options, features);
   flags.AddInteger({.name = "rank",
                     .group = kCluster,
                     .help = "number of this node, 0 to nodes-1, when the nodes are started by hand; without it, this "
@@ -174,7 +187,7 @@ void RegisterEpochs(FlagSet& flags, EpochOptions& options) {
                     options.idle_timeout, {absl::ZeroDuration(), absl::Hours(24 * 365)});
 }
 
-void RegisterOutput(FlagSet& flags, OutputOptions& options, Verifiable verifiable) {
+void RegisterOutput(FlagSet& flags, OutputOptions& options, const ProgramFeatures& features) {
   flags.AddString(
       {.name = "output",
        .group = kOutput,
@@ -198,7 +211,7 @@ void RegisterOutput(FlagSet& flags, OutputOptions& options, Verifiable verifiabl
                    .scope = FlagScope::kPerRank,
                    .file = FileUse::kWrite},
                   options.json, "FILE");
-  if (verifiable == Verifiable::kYes) {
+  if (features.has_check) {
     flags.AddSwitch(
         {.name = "verify", .group = kOutput, .help = "recompute the query sequentially and compare every result"},
         options.verify);
@@ -231,6 +244,9 @@ absl::Status CheckCoordinator(const std::string& text) {
 }
 
 absl::Status CheckEngine(const ClusterOptions& options) {
+  if (options.engine == EngineChoice::kLoop && options.executor_count() > 1) {
+    return Wrong("--engine=loop is one thread: leave out --nodes and --executors");
+  }
   if (options.engine != EngineChoice::kUpPar) {
     return options.partitioners.has_value()
                ? Wrong("--partitioners says how --engine=uppar divides the executors of a node; leave it out")
@@ -281,13 +297,13 @@ absl::Status CheckCluster(const ClusterOptions& options) {
 
 }  // namespace
 
-void RegisterEngineFlags(FlagSet& flags, EngineOptions& options, Verifiable verifiable) {
-  RegisterCluster(flags, options.cluster);
+void RegisterEngineFlags(FlagSet& flags, EngineOptions& options, const ProgramFeatures& features) {
+  RegisterCluster(flags, options.cluster, features);
   RegisterTransport(flags, options.cluster);
   RegisterChannel(flags, options.channel);
   RegisterState(flags, options.state);
   RegisterEpochs(flags, options.epoch);
-  RegisterOutput(flags, options.output, verifiable);
+  RegisterOutput(flags, options.output, features);
   flags.AddCheck([&options] { return Validate(options); });
   flags.AddCheck([&] {
     return CheckNamedFiles(flags.NamedFiles(), options.cluster.executor_count(), options.cluster.rank.value_or(0) == 0);
@@ -295,6 +311,9 @@ void RegisterEngineFlags(FlagSet& flags, EngineOptions& options, Verifiable veri
 }
 
 absl::Status Validate(const EngineOptions& options) {
+  if (options.cluster.engine == EngineChoice::kLoop && options.state.prefault_bytes > 0) {
+    return Wrong("--engine=loop has tables of its own, and no state of the engine: leave out --prefault-state");
+  }
   if (absl::Status status = CheckCluster(options.cluster); !status.ok()) return status;
   if (absl::Status status = CheckEngine(options.cluster); !status.ok()) return status;
   if (options.channel.slot_bytes % kSlotGranularityBytes != 0) {

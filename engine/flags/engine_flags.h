@@ -3,10 +3,8 @@
 // A program adds its own flags to the same FlagSet.
 //
 //   EngineOptions options;
-//   RegisterEngineFlags(flags, options, Verifiable::kYes);
+//   RegisterEngineFlags(flags, options, {.has_check = true});
 #pragma once
-
-#include <cstdint>
 
 #include "absl/status/status.h"
 
@@ -15,12 +13,15 @@
 
 namespace glaive::engine {
 
-/// Whether the program has a check of its results, and so the flag --verify.
-enum class Verifiable : std::uint8_t { kNo, kYes };
+/// What a program has, on which flags depend.
+struct ProgramFeatures {
+  bool has_check = false;  ///< of its results: --verify
+  bool has_loop = false;   ///< that is written by hand: --engine=loop
+};
 
 /// Registers the engine's flags with the values of `options` as defaults, and Validate as a check. `options` must
 /// outlive the FlagSet's use.
-void RegisterEngineFlags(FlagSet& flags, EngineOptions& options, Verifiable verifiable);
+void RegisterEngineFlags(FlagSet& flags, EngineOptions& options, const ProgramFeatures& features);
 
 /// Whether the options go together; kInvalidArgument names the flags and says what to write instead.
 absl::Status Validate(const EngineOptions& options);

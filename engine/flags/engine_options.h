@@ -22,6 +22,7 @@ namespace glaive::engine {
 enum class EngineChoice {
   kSlash,  ///< each executor updates its own state of all keys, and leaders merge it late
   kUpPar,  ///< partitioners send each record to the executor that has the state of its key
+  kLoop,   ///< no engine: the program's hand-written loop, in one thread
 };
 
 /// Which transport carries the channels between nodes.

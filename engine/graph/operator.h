@@ -31,6 +31,9 @@
 //   9. A producer that is about to wait for slower flows calls Flush first. Else flows could wait for each other's old
 //      watermarks (invariant I7).
 //  10. A failure ends the run: TaskContext::Fail, which does not return.
+//  11. A consumer that makes records in its producer's fiber passes Flush and Attend on to its Output, and tells it the
+//      other consumers by Output::SetUpstream. It answers WantsTurn, LeadsTooFar and watermark_ms by its Output, unless
+//      event time changes or ends at it. TimedOperator (timed_producer.h) does all of that.
 //
 // Owned by the executor's task, used by its thread alone.
 //

@@ -27,6 +27,7 @@
 #include "engine/graph/vertex.h"
 #include "engine/progress/idleness.h"
 #include "engine/source/empty_source.h"
+#include "engine/source/schedule_metrics.h"
 #include "engine/source/source.h"
 
 namespace glaive::engine {
@@ -92,7 +93,7 @@ class SourceReader final : public Producer<R>, public OrderedReader {
       const std::int64_t read_ns = context_->clock->NowNanos();
       metrics.records += batch.records.size();
       metrics.input_bytes += batch.records.size_bytes();
-      NoteSchedule(batch, read_ns);
+      schedule_metrics_.Note(batch, read_ns, metrics);
       HandOn(fiber, batch, was_ready, read_ns);
       output().Attend(fiber, {.now_ns = read_ns});
       ended_ = batch.ended;
@@ -132,21 +133,6 @@ class SourceReader final : public Producer<R>, public OrderedReader {
     if (moves) {
       output().Emit(fiber, Watermark{.time_ms = watermark_ms, .read_ns = since_ns});
     }
-  }
-
-  void NoteSchedule(const SourceBatch<R>& batch, std::int64_t read_ns) {
-    if (batch.due_ns == 0) {
-      return;
-    }
-    const auto after = [read_ns](std::int64_t due_ns) {
-      return static_cast<std::uint64_t>(std::max<std::int64_t>(read_ns - due_ns, 0));
-    };
-    first_due_ns_ = first_due_ns_ == 0 ? batch.due_ns : first_due_ns_;
-    ExecutorMetrics& metrics = *context_->metrics;
-    metrics.scheduled_records += batch.records.size();
-    metrics.schedule_ns = std::max(metrics.schedule_ns, static_cast<std::uint64_t>(batch.last_due_ns - first_due_ns_));
-    metrics.schedule_lag_ns = std::max(metrics.schedule_lag_ns, after(batch.due_ns));
-    metrics.last_schedule_lag_ns = after(batch.last_due_ns);
   }
 
   /// The source has something to read, or has ended: it is not idle.
@@ -198,7 +184,7 @@ class SourceReader final : public Producer<R>, public OrderedReader {
   Idleness idleness_;
   bool has_event_times_;
   std::size_t part_;
-  std::int64_t first_due_ns_ = 0;  // 0: no batch with a schedule so far
+  ScheduleMetrics schedule_metrics_;
   bool ended_ = false;
 };
 

@@ -23,6 +23,9 @@
 // idle timeout. Streams that become active together do so one after the other, and their records would be late
 // otherwise. An exchange of results waits for idle ports while one port is active, because they will come as far.
 //
+// The ports of streams that share a source (shared_source.h) are a family. They are not compared with each other, and
+// other ports are compared with the one of them that has come furthest.
+//
 // Owned by the executor's task, used by its thread alone. UnionVertex is its part of the query's graph.
 #pragma once
 
@@ -45,6 +48,7 @@
 #include "engine/graph/operator.h"
 #include "engine/graph/other_consumers.h"
 #include "engine/graph/output.h"
+#include "engine/graph/shared_source.h"
 #include "engine/graph/vertex.h"
 
 namespace glaive::engine {
@@ -52,6 +56,8 @@ namespace glaive::engine {
 template <typename R>
 class UnionOperator : public Producer<R> {
  public:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
   /// The settings of an opened union.
   struct Options {
     bool has_event_times = true;        // whether all of its streams have them; else none waits for another
@@ -64,9 +70,16 @@ class UnionOperator : public Producer<R> {
   /// `context` outlives the operator.
   UnionOperator(const TaskContext& context, const Options& options) : context_(&context), options_(options) {}
 
-  /// Adds the port of a stream that comes so many times. `goes_by_clock`: see Vertex.
-  Consumer<R>& AddPort(std::size_t times = 1, bool goes_by_clock = false) {
-    return *ports_.emplace_back(std::make_unique<Port>(*this, times, goes_by_clock));
+  /// What a port's stream is.
+  struct Stream {
+    std::size_t times = 1;       // that it comes
+    bool goes_by_clock = false;  // see Vertex
+    std::size_t family = kNone;  // kNone: it shares no source with another
+  };
+
+  Consumer<R>& AddPort(const Stream& stream = {}) {
+    has_families_ = has_families_ || stream.family != kNone;
+    return *ports_.emplace_back(std::make_unique<Port>(*this, stream));
   }
   Consumer<R>& port(std::size_t i) { return *ports_[i]; }
 
@@ -79,6 +92,7 @@ class UnionOperator : public Producer<R> {
     std::int64_t first_watermark_ms = kMinEventTimeMs;
     bool idle = false;
     bool goes_by_clock = false;
+    std::size_t family = kNone;
 
     void MoveTo(std::int64_t time_ms) {
       first_watermark_ms = watermark_ms == kMinEventTimeMs ? time_ms : first_watermark_ms;
@@ -105,8 +119,8 @@ class UnionOperator : public Producer<R> {
                                   static_cast<std::int64_t>(std::min<std::uint64_t>(behind_ms, kMostBehindMs)));
     }
     // A port that has no watermark yet counts as if at the first one of `at`. If no port is active, none leads.
-    const std::int64_t least_ms =
-        std::max(LeastMs(context_->clock->NowNanos()).value_or(at.watermark_ms), at.first_watermark_ms);
+    const std::int64_t least_ms = std::max(
+        LeastBesideMs(context_->clock->NowNanos(), at.family).value_or(at.watermark_ms), at.first_watermark_ms);
     // By how much it is ahead of the union, without what is natural. It may be more than a number can say.
     const std::uint64_t lead_ms =
         least_ms < at.watermark_ms && !at.goes_by_clock
@@ -123,8 +137,9 @@ class UnionOperator : public Producer<R> {
  private:
   class Port final : public Consumer<R> {
    public:
-    Port(UnionOperator& all, std::size_t times, bool goes_by_clock) : all_(&all), times_(times) {
-      position_.goes_by_clock = goes_by_clock;
+    Port(UnionOperator& all, const Stream& stream) : all_(&all), times_(stream.times) {
+      position_.goes_by_clock = stream.goes_by_clock;
+      position_.family = stream.family;
     }
 
     void Take(Fiber& fiber, const Batch<R>& batch) override {
@@ -159,6 +174,7 @@ class UnionOperator : public Producer<R> {
     }
 
     std::int64_t own_watermark_ms() const { return position_.watermark_ms; }
+    std::size_t family() const { return position_.family; }
     bool idle() const { return position_.idle; }
     bool ended() const { return ended_; }
 
@@ -205,19 +221,42 @@ class UnionOperator : public Producer<R> {
     UnionOperator* all_;
   };
 
+  bool Counts(const Port& port, std::int64_t now_ns) const {
+    return !port.ended() && (!port.idle() || options_.waits_for_idle_ports || now_ns < idle_count_until_ns_);
+  }
+
   /// The least watermark of the ports that count; none if all are idle or have ended.
   std::optional<std::int64_t> LeastMs(std::int64_t now_ns) const {
     std::optional<std::int64_t> least;
     bool some_active = false;
     for (const auto& port : ports_) {
-      const bool counts = !port->idle() || options_.waits_for_idle_ports || now_ns < idle_count_until_ns_;
-      if (port->ended() || !counts) {
+      if (!Counts(*port, now_ns)) {
         continue;
       }
       some_active = some_active || !port->idle();
       least = std::min(least.value_or(std::numeric_limits<std::int64_t>::max()), port->own_watermark_ms());
     }
     return some_active ? least : std::nullopt;
+  }
+
+  /// The least watermark that a port of `family` is compared with. Of another family it is the greatest.
+  std::optional<std::int64_t> LeastBesideMs(std::int64_t now_ns, std::size_t family) const {
+    if (!has_families_) {
+      return LeastMs(now_ns);
+    }
+    std::optional<std::int64_t> least;
+    for (const auto& port : ports_) {
+      if (!Counts(*port, now_ns) || (family != kNone && port->family() == family)) {
+        continue;
+      }
+      std::int64_t come_ms = port->own_watermark_ms();
+      for (const auto& other : ports_) {
+        const bool is_relative = port->family() != kNone && other->family() == port->family();
+        come_ms = is_relative && Counts(*other, now_ns) ? std::max(come_ms, other->own_watermark_ms()) : come_ms;
+      }
+      least = std::min(least.value_or(std::numeric_limits<std::int64_t>::max()), come_ms);
+    }
+    return least;
   }
 
   bool CanAdvance(std::int64_t now_ns) const {
@@ -258,6 +297,7 @@ class UnionOperator : public Producer<R> {
   const TaskContext* context_;
   const Options options_;
   std::vector<std::unique_ptr<Port>> ports_;
+  bool has_families_ = false;
   bool is_called_ = false;                // by the fiber of a port's producer
   std::int64_t idle_count_until_ns_ = 0;  // until then, ports that are idle count
 };
@@ -295,7 +335,10 @@ class UnionVertex final : public ProducerVertex<R> {
     for (auto stream = streams_.begin(); stream != streams_.end(); ++stream) {
       if (std::find(streams_.begin(), stream, *stream) == stream) {
         const std::ptrdiff_t times = std::count(stream, streams_.end(), *stream);
-        graph.OutputOf(**stream).Add(opened->AddPort(static_cast<std::size_t>(times), (*stream)->goes_by_clock()));
+        graph.OutputOf(**stream).Add(
+            opened->AddPort({.times = static_cast<std::size_t>(times),
+                             .goes_by_clock = (*stream)->goes_by_clock(),
+                             .family = facts().families[static_cast<std::size_t>(stream - streams_.begin())]}));
       }
     }
     return opened;
@@ -308,7 +351,22 @@ class UnionVertex final : public ProducerVertex<R> {
     bool goes_by_clock = true;  // if all streams do: the union is where the least of them is
     bool adds_past_results = false;
     bool is_behind_exchange = false;
+    std::vector<std::size_t> families;  // by stream; see UnionOperator::Stream
   };
+
+  /// Of each stream the family by which its port is known (UnionOperator::Stream).
+  std::vector<std::size_t> Families() const {
+    const std::vector<std::size_t> families = FamiliesBySource(upstream());
+    std::vector<std::size_t> of_ports;
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      bool has_others = false;
+      for (std::size_t j = 0; j < streams_.size(); ++j) {
+        has_others = has_others || (families[i] == families[j] && streams_[i] != streams_[j]);
+      }
+      of_ports.push_back(has_others ? families[i] : UnionOperator<R>::kNone);
+    }
+    return of_ports;
+  }
 
   /// Executors ask at the same time. The first one walks the graph upstream; a union of unions has many paths there.
   const Facts& facts() const {
@@ -320,6 +378,7 @@ class UnionVertex final : public ProducerVertex<R> {
         facts_.adds_past_results = facts_.adds_past_results || stream->adds_past_results();
         facts_.is_behind_exchange = facts_.is_behind_exchange || stream->is_behind_exchange();
       }
+      facts_.families = Families();
     });
     return facts_;
   }

@@ -113,7 +113,7 @@ bool FlowProgress::LeadsTooFar(std::int64_t ahead_ms) const {
     return stage_->UnfiredMs() > most_ms;
   }
   // A flow that has not reported yet counts as if at this flow's first watermark.
-  const std::int64_t slowest_ms = stage_->SlowestSourceMs(first_watermark_ms_);
+  const std::int64_t slowest_ms = stage_->SlowestSourceMs(options_.input, first_watermark_ms_);
   // The two may lie farther apart than a signed difference can say.
   const std::uint64_t lead_ms =
       slowest_ms < produced_ms_ ? static_cast<std::uint64_t>(produced_ms_) - static_cast<std::uint64_t>(slowest_ms) : 0;

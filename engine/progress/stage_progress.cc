@@ -8,10 +8,11 @@
 namespace glaive::engine {
 
 StageProgress::StageProgress(const Windows& windows, std::uint32_t executor_count,
-                             const std::vector<std::int64_t>& delays_ms)
+                             const std::vector<std::int64_t>& delays_ms, bool compares_inputs)
     : windows_(windows),
       executor_count_(executor_count),
       delays_ms_(delays_ms),
+      compares_inputs_(compares_inputs),
       clock_(delays_ms.size() * executor_count) {}
 
 void StageProgress::Advance(std::size_t flow, std::int64_t watermark_ms, std::int64_t read_ns) {
@@ -21,17 +22,31 @@ void StageProgress::Advance(std::size_t flow, std::int64_t watermark_ms, std::in
   }
 }
 
-std::int64_t StageProgress::SlowestSourceMs(std::int64_t first_ms) const {
+std::int64_t StageProgress::SlowestSourceMs(std::size_t input, std::int64_t first_ms) const {
+  const auto clock_of = [this](std::size_t each) {
+    return delays_ms_.size() == 1 ? clock_.Min() : clock_.MinOf(each * executor_count_, executor_count_);
+  };
+  if (!compares_inputs_) {
+    // The first window that has not fired is as far behind the flows of this input as behind the slowest of all.
+    const std::int64_t clock_ms = clock_of(input);
+    const std::uint64_t unfired_ms = UnfiredMs();
+    const bool fits = clock_ms != kMinEventTimeMs &&
+                      unfired_ms < static_cast<std::uint64_t>(clock_ms) - static_cast<std::uint64_t>(kMinEventTimeMs);
+    return SourceOfMs(input, fits ? clock_ms - static_cast<std::int64_t>(unfired_ms) : clock_ms, first_ms);
+  }
   std::int64_t slowest_ms = kMaxEventTimeMs;
-  for (std::size_t input = 0; input < delays_ms_.size(); ++input) {
-    const std::int64_t clock_ms =
-        delays_ms_.size() == 1 ? clock_.Min() : clock_.MinOf(input * executor_count_, executor_count_);
+  for (std::size_t each = 0; each < delays_ms_.size(); ++each) {
+    const std::int64_t clock_ms = clock_of(each);
     const std::int64_t told_ms = passed_.empty() ? clock_ms : std::min(clock_ms, passed_.front().min_ms);
-    const std::int64_t known_ms = told_ms == kMinEventTimeMs ? first_ms : told_ms;
-    const bool fits = known_ms <= kMaxEventTimeMs - delays_ms_[input];
-    slowest_ms = std::min(slowest_ms, fits ? known_ms + delays_ms_[input] : kMaxEventTimeMs);
+    slowest_ms = std::min(slowest_ms, SourceOfMs(each, told_ms, first_ms));
   }
   return slowest_ms;
+}
+
+std::int64_t StageProgress::SourceOfMs(std::size_t input, std::int64_t clock_ms, std::int64_t first_ms) const {
+  const std::int64_t known_ms = clock_ms == kMinEventTimeMs ? first_ms : clock_ms;
+  const bool fits = known_ms <= kMaxEventTimeMs - delays_ms_[input];
+  return fits ? known_ms + delays_ms_[input] : kMaxEventTimeMs;
 }
 
 std::uint64_t StageProgress::UnfiredMs() const {

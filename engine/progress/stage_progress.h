@@ -25,8 +25,10 @@ namespace glaive::engine {
 class StageProgress {
  public:
   /// `delays_ms` has the stage's inputs, at least one: by how much the watermark of each stays behind that of the
-  /// sources it comes from, at most; 0 of a source's records.
-  StageProgress(const Windows& windows, std::uint32_t executor_count, const std::vector<std::int64_t>& delays_ms = {0});
+  /// sources it comes from, at most; 0 of a source's records. `compares_inputs`: whether a source waits for the flows
+  /// of the other input, too. Inputs of one family (engine/graph/shared_source.h) are not compared.
+  StageProgress(const Windows& windows, std::uint32_t executor_count, const std::vector<std::int64_t>& delays_ms = {0},
+                bool compares_inputs = true);
 
   /// The number of an executor's flow into the stage's input `input`, from 0.
   std::size_t FlowOf(std::size_t input, ExecutorId executor) const { return input * executor_count_ + Value(executor); }
@@ -48,11 +50,11 @@ class StageProgress {
   bool all_idle() const { return clock_.all_idle(); }
   /// How often that has come to an end.
   std::uint64_t awakenings() const { return clock_.awakenings(); }
-  /// Where the sources of the slowest flow are at least, for another source that may have to wait for them: results of
-  /// a stage come later than what they are made of. A flow that has not reported yet counts as if at `first_ms`. While
-  /// passed windows have not fired, flows count as if they were at the first of them: a source does not read ahead of
-  /// its executor's trigger without bound.
-  std::int64_t SlowestSourceMs(std::int64_t first_ms) const;
+  /// Where the sources of the slowest flow are at least, for a source of `input` that may have to wait for them:
+  /// results of a stage come later than what they are made of. A flow that has not reported yet counts as if at
+  /// `first_ms`. While passed windows have not fired, flows count as if they were at the first of them: a source does
+  /// not read ahead of its executor's trigger without bound.
+  std::int64_t SlowestSourceMs(std::size_t input, std::int64_t first_ms) const;
   /// The event time by which all flows have passed the first window that has not fired; 0 without such a window.
   std::uint64_t UnfiredMs() const;
 
@@ -68,6 +70,9 @@ class StageProgress {
   void ForgetPassedUntil(std::int64_t min_ms);
 
  private:
+  /// SlowestSourceMs of the flows of one input. `clock_ms` is where the slowest of them is.
+  std::int64_t SourceOfMs(std::size_t input, std::int64_t clock_ms, std::int64_t first_ms) const;
+
   /// The minimum was here at the end of a window or past it, thanks to a batch that was read then.
   struct Passing {
     std::int64_t min_ms;
@@ -77,6 +82,7 @@ class StageProgress {
   Windows windows_;
   std::uint32_t executor_count_;
   std::vector<std::int64_t> delays_ms_;  // by input
+  bool compares_inputs_;
   VectorClock clock_;
   std::int64_t window_end_ms_ = kMinEventTimeMs;  // the first after the minimum
   std::deque<Passing> passed_;                    // with ascending min_ms

@@ -1,8 +1,8 @@
 // Sink: where an executor's rows go.
 //
-// Every executor opens its own sink. It writes the rows of the keys that it leads, window by window, or, of a stream
-// without a window, those of the records that it reads. A sink belongs to its executor's thread and must not block it:
-// what takes time goes on elsewhere, and Ready says when to come back.
+// Every executor opens its own sink. The executor writes the rows of the keys that it leads, window by window, or, of a
+// stream without a window, those of the records that it reads. A sink belongs to its executor's thread and must not
+// block it: what takes time goes on elsewhere, and Ready says when to come back.
 //
 //   1. Complete says that rows are final. From then on a sink may publish them, although the run may fail later. The
 //      sink asks for the call of Publish by WantsToPublish. Published rows stay.

@@ -4,9 +4,10 @@
 // belongs to its executor's thread and must not block it: with nothing to read it returns an empty batch, and says
 // through Ready when to ask again. It is silent as long as it is not Ready.
 //
-//   1. Watermarks never go back, and no record of a later batch has an event time below an earlier watermark. A
-//      record that breaks this is counted as late if its window has closed.
-//   2. Every executor's input is a function of (query flags, executor, position): a run can be replayed.
+//   1. Watermarks never go back, and a later batch should have no event time below an earlier watermark. A record that
+//      has one is late if its windows have closed.
+//   2. Every executor's input should be a function of (query flags, executor, position), so that a run can be replayed.
+//      Times that are read from a clock (processing_time.h) are no such function.
 //
 //   class Numbers final : public Source<Number> {
 //    public:

@@ -26,6 +26,7 @@
 #include "engine/graph/join_rows.h"
 #include "engine/graph/open_graph.h"
 #include "engine/graph/output.h"
+#include "engine/graph/shared_source.h"
 #include "engine/graph/vertex.h"
 #include "engine/progress/stage_progress.h"
 #include "engine/stage/join_plan.h"
@@ -115,7 +116,8 @@ class JoinStage final : public Producer<typename Plan::Row>, public DescribedSta
       : context_(&context),
         windows_(plan.window),
         progress_(windows_, ProgressMembersOf(context, plan.left.scope).count,
-                  {plan.left.origin.vertex->delay_ms(), plan.right.origin.vertex->delay_ms()}) {}
+                  {plan.left.origin.vertex->delay_ms(), plan.right.origin.vertex->delay_ms()},
+                  FamiliesBySource({plan.left.origin.vertex.get(), plan.right.origin.vertex.get()})[1] != 0) {}
 
   TaskContext* context_;
   Windows windows_;

@@ -8,7 +8,7 @@
 //   3. A result's event time is its window's end - 1. A watermark follows once all results up to it have been handed
 //      on, so no result is late for the next stage.
 //   4. A turn ends after as many results as ExecutorConfig::rows_per_turn says. A result of a large value counts as
-//      several, and so does a window that fires.
+//      several, and a window that fires counts as kWorkOfWindow of them, besides its own.
 //
 //   WindowTrigger<Plan, Results, Store> trigger(context, windows, progress, output, stage, store);
 //   absl::Status status = trigger.Spawn(scheduler);

@@ -8,8 +8,12 @@
 #include "absl/strings/str_format.h"
 
 #include "queries/cm/accounts.h"
+#include "queries/cm/cpu_mean_fold.h"
 #include "queries/cm/generator.h"
+#include "queries/cm/sliding_loop.h"
 #include "queries/cm/task_event_csv.h"
+#include "queries/loops/loop_query.h"
+#include "queries/loops/window_loop.h"
 
 namespace glaive::queries::cm {
 namespace {
@@ -77,6 +81,28 @@ std::unique_ptr<engine::Query> CmProgram::BuildQuery(const Events& events, const
                   .slide = absl::Milliseconds(shape().slide_ms),
                   .allowed_lateness = allowed_lateness()},
                  events, sinks);
+}
+
+absl::Status CmProgram::CheckLoop() const {
+  if (profile_ != Profile::kSlash && profile_ != Profile::kCm1) {
+    return absl::InvalidArgumentError("--engine=loop goes with --profile=slash and --profile=cm1");
+  }
+  return tumbling() || shape().window_ms % shape().slide_ms == 0
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError(
+                   "--engine=loop adds slices as long as a slide: --window must be a multiple of --slide");
+}
+
+std::unique_ptr<engine::Query> CmProgram::BuildLoop(const Events& events, std::uint64_t keys,
+                                                    const ResultSinks& sinks) const {
+  if (profile_ == Profile::kCm1) {
+    const SlidingLoopOptions options{.window_ms = shape().window_ms, .slide_ms = shape().slide_ms};
+    return LoopQueryOver(
+        events, /*loop_bytes=*/0, [=] { return absl::StatusOr<SlidingLoop>(SlidingLoop(options)); }, sinks);
+  }
+  using Loop = WindowLoop<CpuMeanFold>;
+  const WindowLoopOptions options{.window_ms = shape().window_ms, .keys = keys};
+  return LoopQueryOver(events, Loop::MemoryBytes(keys), [=] { return Loop::Create({}, options); }, sinks);
 }
 
 Verdict CmProgram::Recompute(const Recomputation<TaskEvent>& run) const {

@@ -1,6 +1,7 @@
 // CmProgram: the flags of the `cm` binary, the run they describe, and its check.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ class CmProgram final : public GeneratedProgram<TaskEvent, TaskEventTime> {
  public:
   std::string name() const override { return "cm"; }
   std::string summary() const override;
+  bool has_loop() const override { return true; }
 
  protected:
   void SetDefaults(InputFlags& input) const override;
@@ -23,6 +25,9 @@ class CmProgram final : public GeneratedProgram<TaskEvent, TaskEventTime> {
   Shape shape() const override;
   std::unique_ptr<Generator<TaskEvent>> MakeGenerator(const InputOptions& input) const override;
   std::unique_ptr<engine::Query> BuildQuery(const Events& events, const ResultSinks& sinks) const override;
+  absl::Status CheckLoop() const override;
+  std::unique_ptr<engine::Query> BuildLoop(const Events& events, std::uint64_t keys,
+                                           const ResultSinks& sinks) const override;
   Verdict Recompute(const Recomputation<TaskEvent>& run) const override;
   std::string column_names() const override;
   void AppendColumns(std::string& line, const TaskEvent& event) const override;

@@ -77,6 +77,14 @@ class GeneratedProgram : public engine::QueryProgram, public engine::RunCheck {
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
                                                        std::uint32_t executor_count, engine::FileClaims& claims,
                                                        const Watch& watch) final {
+    const bool as_loop = options.cluster.engine == engine::EngineChoice::kLoop;
+    if (as_loop) {
+      absl::Status status = CheckLoopInput(input_, reads_files());
+      status.Update(CheckLoop());
+      if (!status.ok()) {
+        return status;
+      }
+    }
     if (!files_.input.empty() && (options.output.verify || !input_.export_input.empty())) {
       return absl::InvalidArgumentError(
           "--verify and --export-input go with generated input; scripts/verify checks runs over files, too");
@@ -100,6 +108,9 @@ class GeneratedProgram : public engine::QueryProgram, public engine::RunCheck {
                                       .retain = options.output.verify,
                                       .max_rows = verify_memory_bytes(reader_count) / kVerifyBytesPerRow},
                    executor_count);
+    if (as_loop) {
+      return BuildLoop(MakeSource(), std::min(input_.keys, input_.records), *sinks_);
+    }
     if (files_.input.empty()) {
       return BuildQuery(MakeSource(), *sinks_);
     }
@@ -169,6 +180,14 @@ class GeneratedProgram : public engine::QueryProgram, public engine::RunCheck {
   virtual Shape shape() const = 0;
   virtual std::unique_ptr<Generator<R>> MakeGenerator(const InputOptions& input) const = 0;
   virtual std::unique_ptr<engine::Query> BuildQuery(const Events& events, const ResultSinks& sinks) const = 0;
+  /// Whether there is a hand-written loop for the flags of the query; InvalidArgument says which flags have one.
+  virtual absl::Status CheckLoop() const { return absl::OkStatus(); }
+  /// The query as a hand-written loop (queries/loops) over events of at most so many keys, for programs that
+  /// has_loop(). After CheckLoop.
+  virtual std::unique_ptr<engine::Query> BuildLoop(const Events& /*events*/, std::uint64_t /*keys*/,
+                                                   const ResultSinks& /*sinks*/) const {
+    GLAIVE_CHECK(false, name(), " has no hand-written loop");
+  }
   /// What the query has to emit, from its definition: `run.As<Account>(key_of)`.
   virtual Verdict Recompute(const Recomputation<R>& run) const = 0;
   /// A record's columns in --export-input, behind executor, number and event_time_ms: their names, and their values.

@@ -107,6 +107,16 @@ absl::Status CheckRate(double records_per_second) {
                    " s; it must be 0, as fast as executors read, or at least ", kLeast, " records a second"));
 }
 
+absl::Status CheckLoopInput(const InputFlags& flags, bool reads_files) {
+  if (reads_files) {
+    return absl::InvalidArgumentError("--engine=loop reads generated records from memory: leave out --input");
+  }
+  if (flags.disorder != absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("--engine=loop takes records in the order of event time: leave out --disorder");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckSliding(absl::Duration window, absl::Duration slide) {
   const absl::Status valid = engine::Windows::Validate(engine::Sliding{.size = window, .slide = slide});
   return valid.ok() ? valid : absl::InvalidArgumentError(absl::StrCat("--window and --slide make ", valid.message()));

@@ -55,6 +55,10 @@ inline constexpr std::string_view kRateHelp =
 /// InvalidArgument for a rate so low that a record takes minutes to come.
 absl::Status CheckRate(double records_per_second);
 
+/// InvalidArgument for input that a hand-written loop (--engine=loop) does not read: its records come from memory, in
+/// the order of event time.
+absl::Status CheckLoopInput(const InputFlags& flags, bool reads_files);
+
 /// InvalidArgument, naming --window and --slide, when sliding windows of these lengths make no sense.
 absl::Status CheckSliding(absl::Duration window, absl::Duration slide);
 

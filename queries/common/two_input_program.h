@@ -38,6 +38,7 @@
 #include "queries/common/leader_rows.h"
 #include "queries/common/result_sinks.h"
 #include "queries/common/verify_memory.h"
+#include "rdma/base/check.h"
 #include "rdma/base/watch.h"
 
 namespace glaive::queries {
@@ -108,6 +109,14 @@ class TwoInputProgram : public engine::QueryProgram, public engine::RunCheck {
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
                                                        std::uint32_t executor_count, engine::FileClaims& claims,
                                                        const Watch& watch) final {
+    const bool as_loop = options.cluster.engine == engine::EngineChoice::kLoop;
+    if (as_loop) {
+      absl::Status status = CheckLoopInput(input_, /*reads_files=*/false);
+      status.Update(CheckLoop(input_));
+      if (!status.ok()) {
+        return status;
+      }
+    }
     if (options.output.verify && input_.seconds != absl::ZeroDuration()) {
       return absl::InvalidArgumentError(
           "--verify of a join holds all records, so it does not go with --seconds: give --records alone");
@@ -121,9 +130,12 @@ class TwoInputProgram : public engine::QueryProgram, public engine::RunCheck {
                                       .max_rows = row_bytes(reader_count) / kVerifyBytesPerRow},
                    executor_count);
     const InputSides both = sides();
-    return BuildQuery(GeneratedSource<L, TimeL>(MakeLeft(both.left.options), both.left.flags, both.left.block),
-                      GeneratedSource<R, TimeR>(MakeRight(both.right.options), both.right.flags, both.right.block),
-                      *sinks_);
+    const Lefts lefts = GeneratedSource<L, TimeL>(MakeLeft(both.left.options), both.left.flags, both.left.block);
+    const Rights rights = GeneratedSource<R, TimeR>(MakeRight(both.right.options), both.right.flags, both.right.block);
+    if (as_loop) {
+      return BuildLoop(lefts, rights, both, *sinks_);
+    }
+    return BuildQuery(lefts, rights, *sinks_);
   }
 
   engine::RunCheck* check() final { return this; }
@@ -181,6 +193,13 @@ class TwoInputProgram : public engine::QueryProgram, public engine::RunCheck {
   virtual std::unique_ptr<Generator<R>> MakeRight(const InputOptions& input) const = 0;
   virtual std::unique_ptr<engine::Query> BuildQuery(const Lefts& lefts, const Rights& rights,
                                                     const ResultSinks& sinks) const = 0;
+  /// Whether there is a hand-written loop for the flags; InvalidArgument says which flags have one.
+  virtual absl::Status CheckLoop(const InputFlags& /*input*/) const { return absl::OkStatus(); }
+  /// The query as a hand-written loop (queries/loops) over both sides, for programs that has_loop(). After CheckLoop.
+  virtual std::unique_ptr<engine::Query> BuildLoop(const Lefts& /*lefts*/, const Rights& /*rights*/,
+                                                   const InputSides& /*sides*/, const ResultSinks& /*sinks*/) const {
+    GLAIVE_CHECK(false, name(), " has no hand-written loop");
+  }
   /// What the query has to emit, from its definition: `run.As(key, keep, key, keep)`.
   virtual Verdict Recompute(const JoinRecomputation<L, R>& run) const = 0;
   /// A record's columns in the exported files, behind executor, number and event_time_ms: their names, and their

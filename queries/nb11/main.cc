@@ -1,5 +1,6 @@
 #include "engine/cluster/main.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -7,9 +8,11 @@
 #include "absl/strings/str_cat.h"
 
 #include "queries/common/two_input_program.h"
+#include "queries/loops/loop_query.h"
 #include "queries/nb11/bid_offer.h"
 #include "queries/nb11/generator.h"
 #include "queries/nb11/nb11_query.h"
+#include "queries/nb11/session_join_loop.h"
 #include "queries/nexmark/seller_generator.h"
 
 namespace glaive::queries::nb11 {
@@ -28,6 +31,7 @@ class Nb11Program final : public TwoInputProgram<Bid, BidTime, Seller, SellerTim
            "in\n"
            "  the same session. Of 5 records 4 are bids and 1 is a seller's registration.";
   }
+  bool has_loop() const override { return true; }
 
  protected:
   void SetDefaults(InputFlags& input) const override { input.records = 5'000'000; }
@@ -51,6 +55,23 @@ class Nb11Program final : public TwoInputProgram<Bid, BidTime, Seller, SellerTim
   std::unique_ptr<engine::Query> BuildQuery(const Lefts& bids, const Rights& sellers,
                                             const ResultSinks& sinks) const override {
     return BuildNb11(bids, sellers, gap_, allowed_lateness(), sinks);
+  }
+  absl::Status CheckLoop(const InputFlags& input) const override {
+    return input.seconds == absl::ZeroDuration()
+               ? absl::OkStatus()
+               : absl::InvalidArgumentError(
+                     "--engine=loop keeps all records of the run: leave out --seconds, and give --records");
+  }
+  std::unique_ptr<engine::Query> BuildLoop(const Lefts& bids, const Rights& sellers, const InputSides& sides,
+                                           const ResultSinks& sinks) const override {
+    const std::uint64_t bid_count = sides.left.flags.records;
+    const std::uint64_t seller_count = sides.right.flags.records;
+    const SessionJoinLoopOptions options{.gap_ms = absl::ToInt64Milliseconds(gap_),
+                                         .keys = std::min(sides.left.flags.keys, bid_count + seller_count),
+                                         .bids = bid_count,
+                                         .sellers = seller_count};
+    return LoopQueryOver(
+        bids, sellers, SessionJoinLoop::MemoryBytes(options), [=] { return SessionJoinLoop::Create(options); }, sinks);
   }
   Verdict Recompute(const JoinRecomputation<Bid, Seller>& run) const override {
     return run.As([](const Bid& bid) { return bid.bidder; },

@@ -9,6 +9,9 @@
 #include "absl/strings/str_cat.h"
 
 #include "queries/common/generated_program.h"
+#include "queries/loops/loop_query.h"
+#include "queries/loops/window_loop.h"
+#include "queries/nb7/bid_fold.h"
 #include "queries/nb7/generator.h"
 #include "queries/nb7/nb7_query.h"
 
@@ -31,6 +34,7 @@ class Nb7Program final : public GeneratedProgram<Bid, BidTime> {
   std::string summary() const override {
     return "NEXMark's bids of 32 bytes: the highest price of each auction in each minute of event time.";
   }
+  bool has_loop() const override { return true; }
 
  protected:
   void SetDefaults(InputFlags& input) const override { input.key_distribution = "pareto:1.16"; }
@@ -43,6 +47,12 @@ class Nb7Program final : public GeneratedProgram<Bid, BidTime> {
   }
   std::unique_ptr<engine::Query> BuildQuery(const Events& bids, const ResultSinks& sinks) const override {
     return BuildNb7(bids, window_, allowed_lateness(), sinks);
+  }
+  std::unique_ptr<engine::Query> BuildLoop(const Events& bids, std::uint64_t keys,
+                                           const ResultSinks& sinks) const override {
+    using Loop = WindowLoop<BidFold>;
+    const WindowLoopOptions options{.window_ms = shape().window_ms, .keys = keys};
+    return LoopQueryOver(bids, Loop::MemoryBytes(keys), [=] { return Loop::Create({}, options); }, sinks);
   }
   Verdict Recompute(const Recomputation<Bid>& run) const override {
     return run.As<HighestPrice>([](const Bid& bid) { return std::optional(bid.auction); });

@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "queries/loops/loop_query.h"
+#include "queries/nb8/join_loop.h"
 #include "queries/nexmark/auction_generator.h"
 #include "queries/nexmark/seller_generator.h"
 
@@ -85,6 +87,22 @@ std::unique_ptr<engine::Query> Nb8Program::BuildQuery(const Lefts& auctions, con
   options.slide = slide();
   options.allowed_lateness = allowed_lateness();
   return BuildNb8(options, auctions, sellers, sinks);
+}
+
+absl::Status Nb8Program::CheckLoop(const InputFlags& /*input*/) const {
+  return options_.windows == WindowKind::kTumbling && options_.join == JoinKind::kInner
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError("--engine=loop goes with --windows=tumbling and --join=inner");
+}
+
+std::unique_ptr<engine::Query> Nb8Program::BuildLoop(const Lefts& auctions, const Rights& sellers,
+                                                     const InputSides& sides, const ResultSinks& sinks) const {
+  // A block has whole windows, so no window has more records than a block.
+  const JoinLoopOptions options{
+      .window_ms = shape().windows.size_ms, .auctions = sides.left.flags.records, .sellers = sides.right.flags.records};
+  return LoopQueryOver(
+      auctions, sellers, JoinLoop::MemoryBytes(options), [=] { return absl::StatusOr<JoinLoop>(JoinLoop(options)); },
+      sinks);
 }
 
 Verdict Nb8Program::Recompute(const JoinRecomputation<Auction, Seller>& run) const {

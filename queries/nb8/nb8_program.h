@@ -18,6 +18,7 @@ class Nb8Program final
  public:
   std::string name() const override { return "nb8"; }
   std::string summary() const override;
+  bool has_loop() const override { return true; }
 
  protected:
   void SetDefaults(InputFlags& input) const override;
@@ -29,6 +30,9 @@ class Nb8Program final
   std::unique_ptr<Generator<nexmark::Seller>> MakeRight(const InputOptions& input) const override;
   std::unique_ptr<engine::Query> BuildQuery(const Lefts& auctions, const Rights& sellers,
                                             const ResultSinks& sinks) const override;
+  absl::Status CheckLoop(const InputFlags& input) const override;
+  std::unique_ptr<engine::Query> BuildLoop(const Lefts& auctions, const Rights& sellers, const InputSides& sides,
+                                           const ResultSinks& sinks) const override;
   Verdict Recompute(const JoinRecomputation<nexmark::Auction, nexmark::Seller>& run) const override;
   std::string left_column_names() const override { return "auction,seller"; }
   void AppendLeftColumns(std::string& line, const nexmark::Auction& auction) const override;

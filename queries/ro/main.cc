@@ -1,5 +1,6 @@
 #include "engine/cluster/main.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,7 +8,10 @@
 #include "absl/strings/str_cat.h"
 
 #include "queries/common/generated_program.h"
+#include "queries/loops/loop_query.h"
+#include "queries/loops/window_loop.h"
 #include "queries/ro/generator.h"
+#include "queries/ro/item_fold.h"
 #include "queries/ro/ro_query.h"
 
 namespace glaive::queries::ro {
@@ -19,6 +23,7 @@ class RoProgram final : public GeneratedProgram<Item, ItemTime> {
   std::string summary() const override {
     return "Items of 16 bytes: how often each key has come, with no window: one result a key at the stream's end.";
   }
+  bool has_loop() const override { return true; }
 
  protected:
   void SetDefaults(InputFlags& input) const override { input.keys = 100'000'000; }
@@ -29,6 +34,12 @@ class RoProgram final : public GeneratedProgram<Item, ItemTime> {
   }
   std::unique_ptr<engine::Query> BuildQuery(const Events& items, const ResultSinks& sinks) const override {
     return BuildRo(items, sinks);
+  }
+  std::unique_ptr<engine::Query> BuildLoop(const Events& items, std::uint64_t keys,
+                                           const ResultSinks& sinks) const override {
+    using Loop = WindowLoop<ItemFold>;
+    const WindowLoopOptions options{.window_ms = 0, .keys = keys};
+    return LoopQueryOver(items, Loop::MemoryBytes(keys), [=] { return Loop::Create({}, options); }, sinks);
   }
   Verdict Recompute(const Recomputation<Item>& run) const override {
     return run.As<CountAccount<Item>>([](const Item& item) { return std::optional(item.key); });

@@ -1,5 +1,6 @@
 #include "engine/cluster/main.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,7 +9,11 @@
 #include "absl/time/time.h"
 
 #include "queries/common/generated_program.h"
+#include "queries/loops/loop_query.h"
+#include "queries/loops/window_loop.h"
+#include "queries/swa/event_folds.h"
 #include "queries/swa/generator.h"
+#include "queries/swa/session_loop.h"
 #include "queries/swa/swa_query.h"
 
 namespace glaive::queries::swa {
@@ -20,6 +25,7 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
   std::string summary() const override {
     return "AIR's simple windowed aggregation: how many events of 136 bytes there are in each window of 10 s.";
   }
+  bool has_loop() const override { return true; }
 
  protected:
   void SetDefaults(InputFlags& input) const override { input.keys = 1'000; }
@@ -80,6 +86,22 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
     options.allowed_lateness = allowed_lateness();
     return BuildSwa(options, events, sinks);
   }
+  absl::Status CheckLoop() const override {
+    if (!options_.late_output.empty()) {
+      return absl::InvalidArgumentError("--engine=loop has no late events: leave out --late-output");
+    }
+    return options_.windows == WindowKind::kTumbling || options_.windows == WindowKind::kSession
+               ? absl::OkStatus()
+               : absl::InvalidArgumentError("--engine=loop goes with --windows=tumbling and --windows=session");
+  }
+  std::unique_ptr<engine::Query> BuildLoop(const Events& events, std::uint64_t keys,
+                                           const ResultSinks& sinks) const override {
+    const bool by_ad = options_.group_by == GroupBy::kAd;
+    if (options_.windows == WindowKind::kSession) {
+      return by_ad ? Sessions<std::uint64_t>(events, keys, sinks) : Sessions<engine::AllRecords>(events, keys, sinks);
+    }
+    return by_ad ? Tumbling<EventsOfAdFold>(events, keys, sinks) : Tumbling<AllEventsFold>(events, keys, sinks);
+  }
   Verdict Recompute(const Recomputation<AirEvent>& run) const override {
     return run.As<CountAccount<AirEvent>>(
         [this](const AirEvent& event) { return std::optional(options_.group_by == GroupBy::kAd ? event.ad_id : 0); });
@@ -88,6 +110,20 @@ class SwaProgram final : public GeneratedProgram<AirEvent, AirEventTime> {
   void AppendColumns(std::string& line, const AirEvent& event) const override { absl::StrAppend(&line, event.ad_id); }
 
  private:
+  template <typename Fold>
+  std::unique_ptr<engine::Query> Tumbling(const Events& events, std::uint64_t keys, const ResultSinks& sinks) const {
+    using Loop = WindowLoop<Fold>;
+    const WindowLoopOptions options{.window_ms = shape().window_ms, .keys = keys};
+    return LoopQueryOver(events, Loop::MemoryBytes(keys), [=] { return Loop::Create({}, options); }, sinks);
+  }
+  /// `Key` is that of SessionLoop.
+  template <typename Key>
+  std::unique_ptr<engine::Query> Sessions(const Events& events, std::uint64_t keys, const ResultSinks& sinks) const {
+    using Loop = SessionLoop<Key>;
+    const SessionLoopOptions options{.gap_ms = shape().window_ms, .ads = keys};
+    return LoopQueryOver(events, Loop::MemoryBytes(options), [=] { return Loop::Create(options); }, sinks);
+  }
+
   SwaOptions options_;
 };
 

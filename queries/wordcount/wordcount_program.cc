@@ -9,7 +9,10 @@
 #include "queries/common/input_export.h"
 #include "queries/common/leader_rows.h"
 #include "queries/common/verify_memory.h"
+#include "queries/loops/loop_query.h"
 #include "queries/wordcount/generator.h"
+#include "queries/wordcount/word_loop.h"
+#include "queries/wordcount/word_table.h"
 
 namespace glaive::queries::wordcount {
 namespace {
@@ -80,6 +83,16 @@ std::int64_t WordcountProgram::window_ms() const { return absl::ToInt64Milliseco
 absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const engine::EngineOptions& options,
                                                                        std::uint32_t executor_count,
                                                                        engine::FileClaims& claims, const Watch& watch) {
+  const bool as_loop = options.cluster.engine == engine::EngineChoice::kLoop;
+  if (as_loop) {
+    absl::Status status = CheckLoopInput(input_, !files_.input.empty());
+    if (options_.form != Form::kAssociative) {
+      status.Update(absl::InvalidArgumentError("--engine=loop goes with --form=associative"));
+    }
+    if (!status.ok()) {
+      return status;
+    }
+  }
   const std::uint32_t reader_count = options.cluster.roles().reader_count();
   const std::shared_ptr<const LineGenerator> generator =
       std::make_shared<const LineGenerator>(MakeInput(input_, window_ms()));
@@ -106,10 +119,15 @@ absl::StatusOr<std::unique_ptr<engine::Query>> WordcountProgram::Build(const eng
                                     .max_rows = VerifyRowBytes(most_rows(reader_count)) / kVerifyBytesPerRow},
                  executor_count);
   if (files_.input.empty()) {
+    const auto lines = GeneratedSource<TextLine, TextLineTime>(generator, input_, MakeBlock(input_, window_ms()));
+    if (as_loop) {
+      using Loop = WordLoop<WordView>;
+      const std::uint64_t words = std::min(input_.keys, input_.records * kMostWordsOfLine);
+      return LoopQueryOver(lines, Loop::MemoryBytes(words), [words] { return Loop::Create(words); }, *sinks_);
+    }
     WordcountOptions form = options_;
     form.allowed_lateness = absl::Milliseconds(input_.allowed_lateness_ms());
-    return BuildWordcount(
-        form, GeneratedSource<TextLine, TextLineTime>(generator, input_, MakeBlock(input_, window_ms())), *sinks_);
+    return BuildWordcount(form, lines, *sinks_);
   }
   return BuildWordcountOfFiles(options_.form, listed_,
                                {.on_bad_record = files_.on_bad_record, .watermark_every = input_.watermark_every},

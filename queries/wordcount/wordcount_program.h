@@ -22,6 +22,7 @@ class WordcountProgram final : public engine::QueryProgram, public engine::RunCh
  public:
   std::string name() const override { return "wordcount"; }
   std::string summary() const override;
+  bool has_loop() const override { return true; }
   void RegisterFlags(engine::FlagSet& flags) override;
   absl::StatusOr<std::unique_ptr<engine::Query>> Build(const engine::EngineOptions& options,
                                                        std::uint32_t executor_count, engine::FileClaims& claims,

@@ -9,7 +9,10 @@
 #include <xxhash.h>
 
 #include "engine/files/file_claims.h"
+#include "queries/loops/loop_query.h"
+#include "queries/loops/window_loop.h"
 #include "queries/ysb/ad_file.h"
+#include "queries/ysb/ysb_fold.h"
 #include "queries/ysb/ysb_json.h"
 
 namespace glaive::queries::ysb {
@@ -104,6 +107,15 @@ std::unique_ptr<engine::Query> YsbProgram::BuildQuery(const Events& events, cons
                    .allowed_lateness = allowed_lateness(),
                    .campaigns = campaigns_},
                   events, sinks);
+}
+
+std::unique_ptr<engine::Query> YsbProgram::BuildLoop(const Events& events, std::uint64_t keys,
+                                                     const ResultSinks& sinks) const {
+  using Loop = WindowLoop<YsbFold>;
+  const bool by_campaign = profile_ == Profile::kYahoo;
+  const YsbFold fold{by_campaign ? std::make_shared<const CampaignTable>() : nullptr};
+  const WindowLoopOptions options{.window_ms = shape().window_ms, .keys = by_campaign ? kCampaigns : keys};
+  return LoopQueryOver(events, Loop::MemoryBytes(options.keys), [=] { return Loop::Create(fold, options); }, sinks);
 }
 
 Verdict YsbProgram::Recompute(const Recomputation<YsbEvent>& run) const {

@@ -1,6 +1,7 @@
 // YsbProgram: the flags of the `ysb` binary, the run they describe, and its check.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
   std::string name() const override { return "ysb"; }
   std::string summary() const override;
   std::vector<engine::ComparedInput> inputs() const override;
+  bool has_loop() const override { return true; }
 
  protected:
   void SetDefaults(InputFlags& input) const override { input.keys = 10'000'000; }
@@ -25,6 +27,8 @@ class YsbProgram final : public GeneratedProgram<YsbEvent, YsbEventTime> {
   Shape shape() const override;
   std::unique_ptr<Generator<YsbEvent>> MakeGenerator(const InputOptions& input) const override;
   std::unique_ptr<engine::Query> BuildQuery(const Events& events, const ResultSinks& sinks) const override;
+  std::unique_ptr<engine::Query> BuildLoop(const Events& events, std::uint64_t keys,
+                                           const ResultSinks& sinks) const override;
   Verdict Recompute(const Recomputation<YsbEvent>& run) const override;
   std::string column_names() const override { return "ad_id,event_type"; }
   void AppendColumns(std::string& line, const YsbEvent& event) const override;

@@ -10,8 +10,11 @@
 
 #include "engine/files/file_claims.h"
 #include "queries/common/generated_program.h"
+#include "queries/loops/loop_query.h"
+#include "queries/loops/window_loop.h"
 #include "queries/ysb/campaigns.h"
 #include "queries/ysb/generator.h"
+#include "queries/ysb_star/click_ratio_fold.h"
 #include "queries/ysb_star/ysb_star_query.h"
 
 namespace glaive::queries::ysb_star {
@@ -38,6 +41,7 @@ class YsbStarProgram final : public GeneratedProgram<YsbEvent, ysb::YsbEventTime
     return "AIR's YSB*: clicks for a view of each of 100 campaigns in each window of 10 s, over the Yahoo benchmark's "
            "events.";
   }
+  bool has_loop() const override { return true; }
 
  protected:
   void RegisterQueryFlags(engine::FlagSet& flags, const std::string& group) override {
@@ -54,6 +58,13 @@ class YsbStarProgram final : public GeneratedProgram<YsbEvent, ysb::YsbEventTime
   }
   std::unique_ptr<engine::Query> BuildQuery(const Events& events, const ResultSinks& sinks) const override {
     return BuildYsbStar(events, window_, allowed_lateness(), sinks);
+  }
+  std::unique_ptr<engine::Query> BuildLoop(const Events& events, std::uint64_t /*keys*/,
+                                           const ResultSinks& sinks) const override {
+    using Loop = WindowLoop<ClickRatioFold>;
+    const ClickRatioFold fold{std::make_shared<const ysb::CampaignTable>()};
+    const WindowLoopOptions options{.window_ms = shape().window_ms, .keys = ysb::kCampaigns};
+    return LoopQueryOver(events, Loop::MemoryBytes(options.keys), [=] { return Loop::Create(fold, options); }, sinks);
   }
   Verdict Recompute(const Recomputation<YsbEvent>& run) const override {
     std::unordered_map<std::uint64_t, std::uint64_t> campaigns;  // by ad id

@@ -1,6 +1,6 @@
 // Strong types for the things that are counted: nodes, executors and epochs.
 //
-// A node is one process; it runs T executors, each one pinned thread. Executors are numbered across the whole run, node
+// A node is one process; it runs T executors, each one thread. Executors are numbered across the whole run, node
 // by node: executor id = node * T + index on the node.
 //
 //   auto next = ExecutorId{Value(id) + 1};
@@ -14,7 +14,7 @@ namespace glaive {
 /// A process of the run, 0 .. nodes-1; node 0 coordinates.
 enum class NodeId : std::uint32_t {};
 
-/// An executor of the run, 0 .. nodes*T-1. It leads the key partition of the same number.
+/// An executor of the run, 0 .. nodes*T-1. state/index/leaders.h says which keys it leads.
 enum class ExecutorId : std::uint32_t {};
 
 /// An executor's epoch; the first is 1, so that 0 means "none yet".

@@ -134,8 +134,8 @@ class ControlPlane {
   /// of that call alone. It must not call the plane. GoOn: no more.
   virtual void WatchAlso(Watch watch) = 0;
 
-  /// Mid-run: what ended the run, if anything did. Never blocks; polls the connections only, not at the
-  /// interrupt descriptor. At the coordinator this also passes failures on to the members.
+  /// Mid-run: what ended the run, if anything did. Never blocks. It polls the connections, and not the interrupt
+  /// descriptor. At the coordinator this also passes failures on to the members.
   virtual std::optional<absl::Status> PollFailure() = 0;
 
   /// Tells every node that the run is over and why (`reason` is not OK). Best effort, at most about a second. Does

@@ -1,7 +1,8 @@
 // SegmentPool: a fixed number of slot-shaped buffers in one contiguous region, for zero-copy sends.
 //
-// A producer of messages acquires a segment, fills it and hands it to a ChannelSender. The segment comes back when the
-// transfer has completed or the peer has consumed it. Owned by one executor and used by its thread alone.
+// A producer of messages acquires a segment, fills it and hands it to a ChannelSender. The sender releases the segment
+// when its write is complete or, over iWARP, when the peer's credit says that the message was consumed. Owned by one
+// executor and used by its thread alone.
 //
 //   S1 Data(id) == base() + id * slot_bytes(), 64-byte aligned; ids are 0 .. size()-1.
 //   S2 A segment is either free or acquired; releasing a free one is a CHECK.
@@ -35,7 +36,7 @@ enum class SegmentId : std::uint32_t {};
 /// See the head of this file.
 class SegmentPool {
  public:
-  /// The end of every segment is reserved for the message's footer.
+  /// Bytes of a segment that are reserved for the message's footer, which lies behind the payload.
   static constexpr std::uint32_t kFooterBytes = 64;
   /// The smallest and the largest slot, and the multiple all slots are of.
   static constexpr std::uint32_t kMinSlotBytes = 256;

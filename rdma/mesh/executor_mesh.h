@@ -120,13 +120,13 @@ class ExecutorMesh {
   /// Messages sent whose segment has not returned yet, of all channels.
   std::uint32_t in_flight() const;
 
-  /// Sends off what channels have posted: messages and credits. Once a turn.
+  /// Gives the device the writes that channels have posted: messages and credits. Once a round, behind the fibers.
   void Flush();
 
   /// Once queue pairs stand: see Transport::PlacesOutOfOrder.
   bool PlacesOutOfOrder() const;
 
-  /// What has broken since the last call: see Transport::PollFailure. A system call or two: not for every turn.
+  /// What has broken since the last call: see Transport::PollFailure. A system call or two: not for every round.
   absl::Status PollFailure();
 
   const MeshOptions& options() const { return options_; }

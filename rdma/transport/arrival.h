@@ -1,4 +1,4 @@
-// Arrival: how a receiver notices a message. Each transport has one way, for messages and for credits alike.
+// Arrival: how a receiver notices a message, and how a sender notices credits. All channels of a transport use one way.
 //
 //              | where                            | a message has arrived when
 //   kChecksum  | verbs, --arrival=poll            | the last byte of its slot changes, and the checksums of footer and
@@ -6,8 +6,8 @@
 //   kImmediate | verbs, --arrival=imm; local, shm | an immediate value comes out of a queue of the receiver: a device's
 //              |                                  | completion queue, or an ArrivalQueue in memory
 //
-// A receiver with kImmediate polls one queue, so its cost depends on the number of messages that arrive. One with
-// kChecksum polls a slot of each peer.
+// A receiver with kImmediate polls a queue that all its peers share, so its cost depends on the number of messages that
+// arrive. One with kChecksum polls a slot of each peer.
 //
 // Reliable connections deliver messages in order, but a device may place their bytes in any order: with adaptive
 // routing, with relaxed ordering on PCIe, or after a loss (NVIDIA, "Out-of-order data placement"; RFC 5041, section 5).

@@ -1,4 +1,5 @@
-// MayPlaceOutOfOrder: asks a device whether it guarantees to place the data of a connection in order.
+// MayPlaceOutOfOrder: whether a device says that it does not guarantee to place the data of a connection in order. A
+// run whose receivers poll memory then prints a warning; their checksums decide either way.
 //
 // Adaptive routing and the settings of a device decide (docs/fabrics.md). Of the drivers in rdma-core only mlx5
 // answers; for all others libibverbs says "not guaranteed", which tells nothing. So only mlx5 is asked.

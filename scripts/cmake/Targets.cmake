@@ -4,36 +4,38 @@ include(GoogleTest)
 
 set(GLAIVE_TEST_TIMEOUT_SECONDS 300)
 
-# How many sources of a test program are compiled as one. There are more than elsewhere: a developer's test is a program of
-# its own, so a change of one source compiles no batch.
+# How many sources of a test program are compiled as one. There are more than elsewhere: a developer's test is a program
+# of its own, so a change of one source compiles no batch.
 set(GLAIVE_TEST_BATCH_SIZE 12)
 
-# The same for targets of many templates, scripts/tidy included: twelve sources of engine_tests take 7 GB of memory under
-# AddressSanitizer, and 4 GB in clang-tidy.
+# The same for targets of many templates, scripts/tidy included: twelve sources of engine_tests take 7 GB of memory
+# under AddressSanitizer, and 4 GB in clang-tidy.
 set(GLAIVE_TEMPLATE_BATCH_SIZE 6)
 
 # Options of tests alone. A test instantiates most of the engine, and most tests take longer to compile than to run.
 set(GLAIVE_TEST_OPTIONS -O0)
-# Tests with so many records that they are optimized all the same, except for a sanitizer, for which they have fewer. They
-# have a program of their own. Of two instances of a template in one program, the linker takes either, also the one that
-# is not optimized.
+# Tests with so many records that they are optimized all the same, except for a sanitizer, for which they have fewer.
+# They have a program of their own. Of two instances of a template in one program, the linker takes either, also the one
+# that is not optimized.
 set(GLAIVE_OPTIMIZED_TESTS join_test sliding_test turn_length_test)
 
-# What a source names if its tests check something in a plain build that they do not check under AddressSanitizer: the number
-# of records, orders of work or shapes of a cluster depends on the sanitizer, a case is left out, needs an RDMA device (a
-# guest of scripts/softroce has no address space for AddressSanitizer), or measures time.
+# What a source names if its tests check something in a plain build that they do not check under AddressSanitizer: the
+# number of records, orders of work or shapes of a cluster depends on the sanitizer, a case is left out, needs an RDMA
+# device (a guest of scripts/softroce has no address space for AddressSanitizer), or measures time.
 set(GLAIVE_PLAIN_TEST "Sanitize[rd]|kOrders|kManyRecords|OverVerbs|Timing")
 
-# Tests of the state layer with short names (Table, Update, kLimitBytes) that another one has, too: each is compiled alone.
+# Tests of the state layer with short names (Table, Update, kLimitBytes) that another one has, too: each is compiled
+# alone.
 set(GLAIVE_ALONE_TESTS
   append_table_test bucket_table_test cell_table_test combiner_test crdt_law_test delta_reader_test fragment_geometry_test group_index_test
   hash_index_test placed_table_test primary_partition_test rounding_test slice_table_test two_stacks_test)
 
 # Tests of the engine that ThreadSanitizer leaves out, since their threads meet nowhere else than those of other tests.
-# Executors meet in channels of deltas (exactness_test, session_test, stages_test), in exchanges (exchange_test), and with
-# texts in both and in a queue that a thread of the user's feeds (text_moves_test). Tests of threads of files, of progress,
-# of interrupts and of the launcher run, too. The tests here vary what one executor computes with what it got: operators,
-# kinds of windows, joins and aggregates, states of keys, types of keys, formats, and sizes of tables. Some have one thread.
+# Executors meet in channels of deltas (exactness_test, session_test, stages_test), in exchanges (exchange_test), and
+# with texts in both and in a queue that a thread of the user's feeds (text_moves_test). Tests of threads of files, of
+# progress, of interrupts and of the launcher run, too. The tests here vary what one executor computes with what it got:
+# operators, kinds of windows, joins and aggregates, states of keys, types of keys, formats, and sizes of tables. Some
+# have one thread.
 set(GLAIVE_TESTS_WITHOUT_TSAN
   aggregates_test csv_reader_test described_files_test distinct_test explain_test flat_map_test fold_test formats_test
   global_test interval_join_test join_memory_test join_results_test join_shipping_test join_test json_reader_test
@@ -42,8 +44,8 @@ set(GLAIVE_TESTS_WITHOUT_TSAN
   text_joins_test text_states_test text_values_test turn_length_test unbounded_test union_test untimed_join_test
   unwindowed_test window_trigger_test windows_test)
 
-# glaive_leave_out_ubsan(<target>...): compiles the targets without UndefinedBehaviorSanitizer, wherever the preset has it
-# (docs/testing.md, "Where each runs", says for which targets and why).
+# glaive_leave_out_ubsan(<target>...): compiles the targets without UndefinedBehaviorSanitizer, wherever the preset has
+# it (docs/testing.md, "Where each runs", says for which targets and why).
 function(glaive_leave_out_ubsan)
   set_target_properties(${ARGN} PROPERTIES GLAIVE_WITHOUT_UBSAN TRUE)
 endfunction()
@@ -91,15 +93,16 @@ function(glaive_add_layer folder)
   glaive_precompile(glaive_${folder})
 endfunction()
 
-# glaive_add_queries(): the library glaive_queries_common of queries/common and of the Slash paper's NEXMark records in
-# queries/nexmark, and for every queries/<name>/main.cc the library glaive_query_<name>, for tests and benchmarks, of what
-# else lies in the folder and in those below it, and the executable <name>, of main.cc and *_program.cc. A query may have
-# all else in headers: its library then has no sources. The sanitizers' presets build
-# the executable ysb alone, which is what tests/cli runs there: all run the same engine. They build the libraries of
-# queries that their tests link.
+# glaive_add_queries(): the library glaive_queries_common of queries/common, queries/loops and of the Slash paper's
+# NEXMark records in queries/nexmark, and for every queries/<name>/main.cc the library glaive_query_<name>, for tests
+# and benchmarks, of what else lies in the folder and in those below it, and the executable <name>, of main.cc and
+# *_program.cc. A query may have all else in headers: its library then has no sources. The sanitizers' presets build the
+# executable ysb alone, which is what tests/cli runs there: all run the same engine. They build the libraries of queries
+# that their tests link.
 function(glaive_add_queries)
   file(GLOB common CONFIGURE_DEPENDS
-    "${PROJECT_SOURCE_DIR}/queries/common/*.cc" "${PROJECT_SOURCE_DIR}/queries/nexmark/*.cc")
+    "${PROJECT_SOURCE_DIR}/queries/common/*.cc" "${PROJECT_SOURCE_DIR}/queries/loops/*.cc"
+    "${PROJECT_SOURCE_DIR}/queries/nexmark/*.cc")
   list(FILTER common EXCLUDE REGEX "/queries/nexmark/(main|[a-z_]*_program)[.]cc$")
   add_library(glaive_queries_common STATIC ${common})
   target_link_libraries(glaive_queries_common PUBLIC glaive_engine)
@@ -138,8 +141,9 @@ function(glaive_add_queries)
   endforeach()
 endfunction()
 
-# glaive_compile_query(<target> <query>): how the query's library or program is compiled. Without GLAIVE_OPTIMIZE_QUERIES only
-# ysb is optimized, which the tests of the command line run: the compiler takes less than half of the time then.
+# glaive_compile_query(<target> <query>): how the query's library or program is compiled. Without
+# GLAIVE_OPTIMIZE_QUERIES only ysb is optimized, which the tests of the command line run: the compiler takes less than
+# half of the time then.
 function(glaive_compile_query target query)
   if(GLAIVE_OPTIMIZE_QUERIES OR query STREQUAL "ysb")
     glaive_precompile(${target})
@@ -152,8 +156,9 @@ endfunction()
 # Benchmarks that measure RDMA devices, too. Each has a folder below bench/ with its name.
 set(GLAIVE_RDMA_BENCHMARKS channel write_order)
 
-# glaive_add_bench_libraries(): two static libraries of what lies in bench/*/, for benchmarks and tests: glaive_rdma_bench
-# of bench/common and of the folders of GLAIVE_RDMA_BENCHMARKS, and glaive_bench, which has the rest and links all queries.
+# glaive_add_bench_libraries(): two static libraries of what lies in bench/*/, for benchmarks and tests:
+# glaive_rdma_bench of bench/common and of the folders of GLAIVE_RDMA_BENCHMARKS, and glaive_bench, which has the rest
+# and links all queries.
 function(glaive_add_bench_libraries)
   get_property(query_libraries GLOBAL PROPERTY GLAIVE_QUERY_LIBRARIES)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*/*.cc")
@@ -203,9 +208,9 @@ function(glaive_add_benchmarks)
   endforeach()
 endfunction()
 
-# glaive_add_tests(): the tests of every folder below tests/; those of lint and scripts, which look at sources and scripts
-# and not at what was compiled, only with GLAIVE_LINT. ThreadSanitizer does not run tests/state and
-# tests/sim, which start no thread, nor tests/queries and tests/bench, whose threads are those of tests/engine.
+# glaive_add_tests(): the tests of every folder below tests/; those of lint and scripts, which look at sources and
+# scripts and not at what was compiled, only with GLAIVE_LINT. ThreadSanitizer does not run tests/state and tests/sim,
+# which start no thread, nor tests/queries and tests/bench, whose threads are those of tests/engine.
 function(glaive_add_tests)
   add_custom_target(unit_tests)
   file(GLOB folders LIST_DIRECTORIES TRUE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*")
@@ -222,9 +227,9 @@ function(glaive_add_tests)
 endfunction()
 
 # glaive_add_simulator(): the library glaive_simulator of tests/sim, and its program, simulate. Its queries are not
-# optimized: they are the templates of some eighty stages, which take longer to optimize than simulations save. They are a
-# library of their own, which follows that of the simulator on the linker's command line: of two instances of a template,
-# sorting texts for one, the linker takes the first, and the simulator's is optimized.
+# optimized: they are the templates of some eighty stages, which take longer to optimize than simulations save. They are
+# a library of their own, which follows that of the simulator on the linker's command line: of two instances of a
+# template, sorting texts for one, the linker takes the first, and the simulator's is optimized.
 function(glaive_add_simulator)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/sim/*.cc")
   list(FILTER sources EXCLUDE REGEX "(_test|/simulate_main)[.]cc$")
@@ -270,10 +275,10 @@ function(glaive_add_fuzzers)
 endfunction()
 
 # glaive_add_test_program(<name> <folder>): the tests of a folder, linked with what the folder tests: a layer, the
-# benchmarks' library, the simulator, or all queries. They are the executable <name>_tests, and in presets without a sanitizer
-# two more: <name>_plain_tests (GLAIVE_PLAIN_TEST) and <name>_volume_tests (GLAIVE_OPTIMIZED_TESTS). Each source is a program
-# of its own as well, <name>.<source>, which is built only when it is asked for (scripts/test -R). What lies in compile_fail/
-# is there to be refused by the compiler, so it belongs to no target.
+# benchmarks' library, the simulator, or all queries. They are the executable <name>_tests, and in presets without a
+# sanitizer two more: <name>_plain_tests (GLAIVE_PLAIN_TEST) and <name>_volume_tests (GLAIVE_OPTIMIZED_TESTS). Each
+# source is a program of its own as well, <name>.<source>, which is built only when it is asked for (scripts/test -R).
+# What lies in compile_fail/ is there to be refused by the compiler, so it belongs to no target.
 #
 # AddressSanitizer's preset checks all that <name>_tests checks elsewhere, and more. So the program is no part of other
 # presets' default build; the target unit_tests builds all.
@@ -342,8 +347,8 @@ function(glaive_add_test_program name folder)
   endforeach()
 endfunction()
 
-# glaive_add_tests_of(<program> <name> <tested> <source>...): the executable <program> of sources of tests/<name>, which are
-# not optimized. <tested> is a list of libraries.
+# glaive_add_tests_of(<program> <name> <tested> <source>...): the executable <program> of sources of tests/<name>, which
+# are not optimized. <tested> is a list of libraries.
 function(glaive_add_tests_of program name tested)
   add_executable(${program} ${ARGN})
   set(batch_size ${GLAIVE_TEST_BATCH_SIZE})
@@ -392,12 +397,13 @@ include([[${PROJECT_SOURCE_DIR}/scripts/cmake/RegisterSuites.cmake]])
 endfunction()
 
 # glaive_add_test_scripts(<name> <folder>): every *_test.py of the folder as one ctest with the label <name>. One that
-# ends in _timing_test.py never runs beside another test; one that ends in _device_test.py needs an RDMA device,
-# in _lossy_test.py two with a lossy link between them, in _pair_test.py two hosts; these have the labels rdma-device,
-# rdma-lossy and rdma-pair instead. flag_fuzz_test runs in asan, which finds errors of memory and has the query ysb alone,
-# and in dev, which has all queries and a checked standard library: its label is flag-fuzz there, so that scripts/test runs
-# it without the others of its folder. One thread reads the flags, so ThreadSanitizer would find nothing. The sanitizers'
-# presets do not run the tests of the program simulate: `scripts/simulate --sanitized` goes through the same code.
+# ends in _timing_test.py never runs beside another test; one that ends in _device_test.py needs an RDMA device, in
+# _lossy_test.py two with a lossy link between them, in _pair_test.py two hosts; these have the labels rdma-device,
+# rdma-lossy and rdma-pair instead. flag_fuzz_test runs in asan, which finds errors of memory and has the query ysb
+# alone, and in dev, which has all queries and a checked standard library: its label is flag-fuzz there, so that
+# scripts/test runs it without the others of its folder. One thread reads the flags, so ThreadSanitizer would find
+# nothing. The sanitizers' presets do not run the tests of the program simulate: `scripts/simulate --sanitized` goes
+# through the same code.
 function(glaive_add_test_scripts name folder)
   file(GLOB scripts CONFIGURE_DEPENDS "${folder}/*_test.py")
   foreach(script IN LISTS scripts)

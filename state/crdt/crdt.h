@@ -1,18 +1,21 @@
 // The concept of a CRDT value: the partial aggregate that executors update on their own and merge later.
 //
 // Executors fold records into their own copy with Update; leaders fold copies into one with Merge. The result is the
-// one a sequential run would produce if, for all values a, b, c (paper section 5.1, "Consistency"):
+// one a sequential run would produce if, for all values a, b, c (paper section 5.1, "Consistency"), where a.Merge(b)
+// stands for a after the call:
 //
 //   1. a.Merge(b) == b.Merge(a)                              (commutative)
 //   2. a.Merge(b).Merge(c) == a.Merge(b.Merge(c))            (associative)
 //   3. a.Merge(V{}) == a                                     (a new value is neutral)
-//   4. a.Update(x) == a.Merge(V{}.Update(x))                 (an update is the merge of a one-record delta)
+//   4. a.Update(x) == a.Merge(V{}.Update(x))                 (an update is the merge of a new value that it has
+//   updated)
 //
 // Merge need not be idempotent: the epoch protocol applies each delta exactly once (invariant I2).
 //
 // A value lies in logs and travels between nodes as its bytes and those of its texts (state/record/record.h), so it is
-// trivially copyable, its default is the empty aggregate, and it holds no pointer. The same holds for its input, since
-// an executor may send records that it has not folded. Nodes of one run share the byte order.
+// trivially copyable, its default is the empty aggregate, and it holds no pointer, but for those of its Texts. The same
+// holds for its input, since an executor may send records that it has not folded. Nodes of one run share the byte
+// order.
 //
 // A value with texts copies them as any other member: Update and Merge take Texts of their arguments. The table that
 // stores the value copies the bytes behind each change (state/log/value_texts.h). So the value must not refer to other

@@ -1,7 +1,7 @@
-// Chunks: the messages of the epoch protocol (paper section 7.2.2). A chunk has delta entries, and the last one of an
-// epoch has a marker behind them.
+// The messages of the epoch protocol, which the paper calls chunks (section 7.2.2). A message has delta entries, and
+// the last one of an epoch has a marker behind them.
 //
-// A chunk is one segment of a fragment. Its payload holds runs of entries and, in an epoch's last chunk for this
+// A message is one segment of a fragment. Its payload holds runs of entries and, in an epoch's last message for this
 // leader, the marker. Delta and marker travel in one ring and one order (invariant I3), and an epoch costs a leader at
 // least one message.
 //
@@ -13,23 +13,24 @@
 //        8     4  runs_bytes   of all runs             8     8  watermark_ms     event time, INT64_MAX: ended
 //       12     4  has_marker   0 or 1                 16     8  boundary_read_ns see below
 //       16     4  input        of the query's, from 0 24     8  records_read     the flow's position
-//       20     4  text_bytes   of all texts           32     8  checkpoint       0: none
+//       20     4  text_bytes   of all texts           32     8  checkpoint       always 0 so far
 //                                                     40     4  executor         the sender
 //   DeltaRunHeader, 16 bytes                          44     4  idle             0 or 1
 //   offset  size  field                               48    16  reserved         zero
-//        0     8  slice        of all its entries
+//        0     8  slice        the piece of all its entries: a SliceId
 //        8     4  entry_count
 //       12     4  kind         see DeltaKind
 //
-// The entries of a run are of one slice and of one kind, so an entry is no more than a key and what changes its value
-// (state/store/delta_entry.h). The long texts of the entries lie behind all else (state/record/text_wire.h).
+// The entries of a run are of one piece of a slice and of one kind, so an entry is no more than a key and what changes
+// its value (state/store/delta_entry.h). The long texts of the entries lie behind all else (state/record/text_wire.h).
 //
 // A query has an input for each stream that its stages and exchanges take in: one for an aggregation or an exchange,
 // two for a join. Each input of a stage has epochs and watermarks of its own; all inputs travel over the same channels.
 //
 // idle says that the sender's source has nothing to read, and that its watermark only follows those of the others.
 // Window latency is measured from boundary_read_ns: the time when the sender read the batch that first moved its
-// watermark past a window's end in this epoch (its host's monotonic clock; 0 if none did).
+// watermark past a window's end in this epoch (its host's monotonic clock; 0 if none did). Between hosts, whose clocks
+// differ, no latency is reported.
 #pragma once
 
 #include <cstddef>

@@ -27,10 +27,10 @@
 namespace glaive::state {
 
 /// The most bytes that the texts of an entry of state may refer to, in messages of `slot_bytes`: some entries fit each
-/// message.
+/// message. An entry with more ends the run with an error that names the longest text.
 constexpr std::size_t MostTextBytes(std::size_t slot_bytes) { return slot_bytes / 16; }
 
-/// Moves the long texts of `value`, which lies in the message, to `begin` and before it, where there is room for
+/// Moves the long texts of `value`, which lies in the message, to the addresses below `begin`, where there is room for
 /// TextBytes(value), and makes them references. `end` is the end of the room for texts. Returns where they begin now.
 template <RecordData R>
 std::byte* PackTexts(R& value, std::byte* begin, const std::byte* end) {

@@ -1,5 +1,5 @@
 // Fragment: the entries that an executor has for the leaders of other partitions (paper section 7.1.2, "helper"). They
-// are built in registered segments of slot size, which leave without a copy.
+// are built in registered segments of slot size, which leave without a copy. Texts alone move, up to the entries.
 //
 // A leader has one open segment at a time. The segment holds runs (state/epoch/delta_layout.h): Begin names the slice
 // and kind of the entries that follow, and each leader's segment gets a run header with its first entry of them. A full

@@ -43,7 +43,9 @@ class EveryExperimentTest(unittest.TestCase):
             with self.subTest(name):
                 series = results.series_of(lines, name, experiment.metric)
                 self.assertGreater(min(spread.least for by_x in series.values() for spread in by_x.values()), 0)
-                if name.startswith("fig"):
+                if name == "fig11":
+                    self.assertLessEqual({"loop", "slash, 1 node"}, set(series))
+                elif name.startswith("fig"):
                     self.assertEqual(set(series), {"slash", "uppar"})
         pairs = {}
         for line in lines:

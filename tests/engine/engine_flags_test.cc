@@ -14,7 +14,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct EngineProgram {
-  EngineProgram() { RegisterEngineFlags(flags, options, Verifiable::kYes); }
+  EngineProgram() { RegisterEngineFlags(flags, options, {.has_check = true, .has_loop = true}); }
 
   std::optional<int> Run(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "prog");
@@ -154,7 +154,7 @@ TEST(EngineFlags, UpParDividesTheExecutorsOfEachNode) {
               HasSubstr("--partitioners=4 leaves none of the 4 executors of a node to have the state of keys: write at "
                         "most 3"));
   EXPECT_THAT(Complaint({"--executors=4", "--partitioners=2"}), HasSubstr("how --engine=uppar divides"));
-  EXPECT_THAT(Complaint({"--engine=flink"}), HasSubstr("write one of slash, uppar"));
+  EXPECT_THAT(Complaint({"--engine=flink"}), HasSubstr("write one of slash, uppar, loop"));
   EXPECT_THAT(Complaint({"--engine=uppar", "--nodes=2", "--partitioners=2"}), HasSubstr("leaves none of the 2 nodes"));
   ExpectAccepted({"--engine=uppar", "--executors=4", "--partitioners=3"});
   ExpectAccepted({"--engine=uppar", "--nodes=2"});
@@ -166,6 +166,22 @@ TEST(EngineFlags, UpParDividesTheExecutorsOfEachNode) {
   options.cluster.executors = 1;
   EXPECT_TRUE(options.cluster.roles().Reads(ExecutorId{0}));
   EXPECT_FALSE(options.cluster.roles().Reads(ExecutorId{1})) << "one node partitions, and the other leads";
+}
+
+TEST(EngineFlags, ALoopIsOneThreadOfAProgramThatHasOne) {
+  EXPECT_THAT(Complaint({"--engine=loop", "--executors=2"}),
+              HasSubstr("--engine=loop is one thread: leave out --nodes and --executors"));
+  EXPECT_THAT(Complaint({"--engine=loop", "--nodes=2"}), HasSubstr("--engine=loop is one thread"));
+  EXPECT_THAT(Complaint({"--engine=loop", "--prefault-state=1MiB"}), HasSubstr("leave out --prefault-state"));
+  ExpectAccepted({"--engine=loop"});
+  EngineOptions options;
+  FlagSet flags({.program = "prog", .summary = "A program.", .version = "1", .commit = "abc"});
+  RegisterEngineFlags(flags, options, {.has_check = true});
+  std::ostringstream out;
+  std::ostringstream err;
+  const std::vector<const char*> arguments = {"prog", "--engine=loop"};
+  EXPECT_TRUE(flags.Parse(2, arguments.data(), out, err).has_value());
+  EXPECT_THAT(err.str(), HasSubstr("write one of slash, uppar"));
 }
 
 TEST(EngineFlags, OutputsMustBeWritableNames) {

@@ -1,4 +1,4 @@
-// The pure parts of progress: epoch policy, window arithmetic, and a flow's progress, with plain integers.
+// A flow's progress through epochs and windows, with plain integers.
 
 #include <functional>
 
@@ -9,32 +9,7 @@
 namespace glaive::engine {
 namespace {
 
-TEST(EventTime, IsHeldBackWithinTheScaleWhoseEndsStay) {
-  EXPECT_EQ(HeldBack(100, 30), 70);
-  EXPECT_EQ(HeldBack(-100, 0), -100);
-  EXPECT_EQ(HeldBack(kMinEventTimeMs + 30, 30), kMinEventTimeMs);
-  EXPECT_EQ(HeldBack(kMinEventTimeMs + 29, 30), kMinEventTimeMs);
-  EXPECT_EQ(HeldBack(kMinEventTimeMs, 1), kMinEventTimeMs);
-  EXPECT_EQ(HeldBack(kMaxEventTimeMs, 30), kMaxEventTimeMs);
-}
-
 constexpr EpochPolicy kPolicy{.epoch_bytes = 1000, .epoch_min_bytes = 100, .epoch_interval_ns = 50};
-
-TEST(EpochPolicy, EndsAfterItsBytes) {
-  EXPECT_TRUE(kPolicy.ShouldEnd({.bytes = 1000, .elapsed_ns = 0, .has_news = true}));
-  EXPECT_FALSE(kPolicy.ShouldEnd({.bytes = 999, .elapsed_ns = 0, .has_news = true}));
-}
-
-TEST(EpochPolicy, EndsAtAWindowsEndOnceTheMinimumWasReadOrTheIntervalIsOver) {
-  EXPECT_FALSE(kPolicy.ShouldEnd({.bytes = 99, .elapsed_ns = 49, .passed_window_end = true, .has_news = true}));
-  EXPECT_TRUE(kPolicy.ShouldEnd({.bytes = 100, .elapsed_ns = 0, .passed_window_end = true, .has_news = true}));
-  EXPECT_TRUE(kPolicy.ShouldEnd({.bytes = 0, .elapsed_ns = 50, .passed_window_end = true, .has_news = true}));
-}
-
-TEST(EpochPolicy, EndsAfterTheIntervalOnlyIfThereIsNews) {
-  EXPECT_TRUE(kPolicy.ShouldEnd({.bytes = 1, .elapsed_ns = 50, .has_news = true}));
-  EXPECT_FALSE(kPolicy.ShouldEnd({.bytes = 0, .elapsed_ns = 1'000'000, .has_news = false}));
-}
 
 /// The flow of an executor into a stage of one input.
 class OneFlow : public StageProgress, public FlowProgress {
@@ -309,6 +284,35 @@ TEST_F(FlowProgressTest, AJoinWaitsForBothItsInputs) {
   EXPECT_FALSE(by_clock.LeadsTooFar());
   by_clock.OnBatch(1, 1, 1'000'000, 5);
   EXPECT_FALSE(by_clock.LeadsTooFar()) << "a clock is never ahead of other flows, nor of another clock";
+}
+
+TEST_F(FlowProgressTest, InputsOfOneSourceAreNotCompared) {
+  const Windows windows(Tumbling{absl::Milliseconds(10)});
+  StageProgress stage(windows, 2, {0, 0}, /*compares_inputs=*/false);
+  FlowProgress earlier({.self = ExecutorId{0}, .input = 0, .max_lead_ms = 100}, windows, stage);
+  FlowProgress later({.self = ExecutorId{0}, .input = 1, .max_lead_ms = 100}, windows, stage);
+  earlier.OnMarker(ExecutorId{1}, Marker(50));
+  later.OnMarker(ExecutorId{1}, Marker(1'050));
+  earlier.OnBatch(1, 1, 60, 1);
+  earlier.Publish();
+  later.OnBatch(1, 1, 1'060, 1);
+  later.Publish();
+  EXPECT_FALSE(later.LeadsTooFar());
+  later.OnBatch(1, 1, 1'151, 2);
+  later.Publish();
+  EXPECT_TRUE(later.LeadsTooFar()) << "of the flow of executor 1 into the same input";
+  later.OnMarker(ExecutorId{1}, Marker(1'151));
+  EXPECT_FALSE(later.LeadsTooFar());
+  EXPECT_FALSE(earlier.LeadsTooFar());
+  // Windows that have not fired hold up both: the first one ends at 50.
+  earlier.OnMarker(ExecutorId{1}, Marker(400));
+  earlier.OnBatch(1, 1, 400, 3);
+  earlier.Publish();
+  EXPECT_TRUE(earlier.LeadsTooFar());
+  EXPECT_TRUE(later.LeadsTooFar());
+  stage.ForgetPassedUntil(stage.min_ms());
+  EXPECT_FALSE(earlier.LeadsTooFar());
+  EXPECT_FALSE(later.LeadsTooFar());
 }
 
 TEST_F(FlowProgressTest, ASourceWaitsForResultsOnlyWhereTheyAreLaterThanTheirDelay) {

@@ -1,9 +1,10 @@
-// A stream joined with itself, with every kind of window, and moved by key: the pairs of a nested loop, and each record
-// is read once.
+// A stream joined with itself, with every kind of window, moved by key, and with other event times: the pairs of a
+// nested loop, and each record is read once.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -15,6 +16,7 @@
 
 #include "engine/api/interval_join.h"
 #include "engine/api/join.h"
+#include "engine/api/union.h"
 #include "engine/sink/collect.h"
 #include "tests/engine/cluster_shapes.h"
 #include "tests/state/same_elements.h"
@@ -34,16 +36,16 @@ class SelfJoins : public OnEachShape {
     return workload;
   }
 
-  /// Runs the join that `with_window` makes of a join by key. Expects the pair of two records of a key as often as
-  /// `meet(times, i, j)` says, mostly by whether they meet: `times` are the event times of all records of the key, in
-  /// order, `i` and `j` indices into them.
-  template <typename WithWindowFn, typename MeetFn>
-  void ExpectPairs(const WithWindowFn& with_window, const MeetFn& meet) const {
+  /// Runs the join that `with_window` makes of a join by key. `right_of` makes the right stream of a copy. Expects the
+  /// pair of two records of a key as often as `meet(times, i, j)` says, mostly by whether they meet: `times` are the
+  /// event times of all records of the key, in order, `i` and `j` indices into them.
+  template <typename WithWindowFn, typename MeetFn, typename RightOfFn = std::identity>
+  void ExpectPairs(const WithWindowFn& with_window, const MeetFn& meet, const RightOfFn& right_of = {}) const {
     using Row = WindowResult<std::uint64_t, std::tuple<std::int64_t, std::int64_t>>;
     std::vector<std::vector<Row>> rows(executors());
     const auto stream = From(TestSource(workload())).Filter([](const TestRecord& record) { return record.kind == 0; });
     const ClusterOutcome outcome =
-        Run(*with_window(Join(Stream(stream), Stream(stream)).On(&TestRecord::key, &TestRecord::key))
+        Run(*with_window(Join(Stream(stream), right_of(Stream(stream))).On(&TestRecord::key, &TestRecord::key))
                  .Keep(&TestRecord::event_time_ms, &TestRecord::event_time_ms)
                  .To(Collect(rows)));
     EXPECT_EQ(Total(outcome, &ExecutorMetrics::records), executors() * workload().records) << "it is read once";
@@ -126,6 +128,68 @@ TEST_P(SelfJoins, WithinAnInterval) {
 }
 
 GLAIVE_ON_EACH_SHAPE(SelfJoins);
+
+/// A source waits for no records that only it brings: one copy of its stream is further ahead of the other than
+/// --max-lead.
+class ShiftedCopies : public SelfJoins {
+ protected:
+  static constexpr std::int64_t kShiftMs = 3'000;
+  static constexpr std::int64_t kSizeMs = 1'000;
+
+  Workload workload() const override {
+    Workload workload = SelfJoins::workload();
+    workload.max_lead_ms = 500;
+    workload.keys = 20;
+    return workload;
+  }
+
+  template <typename Records>
+  static auto Shifted(Records records) {
+    return std::move(records).WithEventTime([](const TestRecord& record) { return record.event_time_ms + kShiftMs; });
+  }
+};
+
+TEST_P(ShiftedCopies, AreJoined) {
+  ExpectPairs([](auto join) { return std::move(join).Window(Tumbling{absl::Milliseconds(kSizeMs)}); },
+              [](const auto& times, std::size_t i, std::size_t j) {
+                return times[i] / kSizeMs == (times[j] + kShiftMs) / kSizeMs;
+              },
+              [](auto records) { return Shifted(std::move(records)); });
+}
+
+TEST_P(ShiftedCopies, AreUnitedWithAnotherSource) {
+  Workload another = workload();
+  another.seed = 2;
+  std::vector<std::vector<TestRow>> rows(executors());
+  const auto stream = From(TestSource(workload()));
+  Run(*Union(Stream(stream), Shifted(Stream(stream)), From(TestSource(another)))
+           .KeyBy(&TestRecord::key)
+           .Window(Tumbling{absl::Milliseconds(kSizeMs)})
+           .Aggregate(Count{})
+           .To(Collect(rows)));
+
+  TestCounts expected;
+  const auto count = [&](std::int64_t time_ms, std::uint64_t key) { ++expected[{time_ms / kSizeMs * kSizeMs, key}]; };
+  ForEachTestRecord([&](const TestRecord& record) {
+    count(record.event_time_ms, record.key);
+    count(record.event_time_ms + kShiftMs, record.key);
+  });
+  for (std::uint32_t executor = 0; executor < executors(); ++executor) {
+    for (std::uint64_t number = 0; number < another.records; ++number) {
+      const TestRecord record = MakeRecord(another, executor, number);
+      count(record.event_time_ms, record.key);
+    }
+  }
+  TestCounts found;
+  for (const auto& of_executor : rows) {
+    for (const TestRow& row : of_executor) {
+      found[{row.window_start_ms, row.key}] += row.value;
+    }
+  }
+  EXPECT_TRUE(SameElements(found, expected));
+}
+
+GLAIVE_ON_EACH_SHAPE(ShiftedCopies);
 
 }  // namespace
 }  // namespace glaive::engine

@@ -92,7 +92,7 @@ TEST_F(LeadOfPorts, IsNoneWhileNoPortIsActive) {
 
 /// The port goes on whatever its source reads, and the others may never come as far.
 TEST_F(LeadOfPorts, IsNoneOfAPortThatGoesByTheClock) {
-  union_->AddPort(/*times=*/1, /*goes_by_clock=*/true);
+  union_->AddPort({.goes_by_clock = true});
   Tell(2, Watermark{.time_ms = 100});
   Tell(2, Watermark{.time_ms = 9'000});
   EXPECT_FALSE(union_->port(2).LeadsTooFar(0));

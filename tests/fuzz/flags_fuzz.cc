@@ -66,7 +66,7 @@ struct Program {
 /// The flags that all queries have.
 struct QueryFlags {
   QueryFlags() {
-    RegisterEngineFlags(flags, engine, Verifiable::kYes);
+    RegisterEngineFlags(flags, engine, {.has_check = true, .has_loop = true});
     queries::RegisterInputFlags(flags, input);
   }
 

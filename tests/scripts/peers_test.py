@@ -81,7 +81,7 @@ echo 1.0
 
 
 class PeersTest(unittest.TestCase):
-    def compare(self, *arguments, rows="b,1\\na,2\\n", hot="1,2,0,10"):
+    def compare(self, *arguments, rows="b,1\\na,2\\n", hot="1,2,0,10", peers="renoir,timely"):
         with tempfile.TemporaryDirectory() as name:
             for program, text in (("wordcount", GLAIVE), ("collisions", COLLISIONS), ("nexmark", NEXMARK),
                                   ("glaive_peer_renoir", RENOIR % {"rows": rows}),
@@ -90,17 +90,17 @@ class PeersTest(unittest.TestCase):
                 path.write_text(text, encoding="utf-8")
                 path.chmod(0o755)
             return subprocess.run([sys.executable, "-B", SOURCE / "scripts/lib/peers/main.py", f"--bin={name}",
-                                   f"--peer-bin={name}", "--turns=3", *arguments], stdin=subprocess.DEVNULL,
+                                   f"--peer-bin={name}", "--turns=3", f"--peers={peers}", *arguments], stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, timeout=60)
 
     def test_a_ratio_is_of_times_that_were_measured_in_turns(self):
-        done = self.compare("plain", "--peers=renoir")
+        done = self.compare("plain", peers="renoir")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("| program | processors | unit | glaive | renoir | glaive/renoir |\n| --- |", done.stdout)
         self.assertRegex(done.stdout, r"\| plain \| 1 \| MB/s \| .* \| 4\.00 \(4\.00 to 4\.00\) \|\n")
 
     def test_all_programs_run_unless_some_are_named(self):
-        done = self.compare("--peers=renoir")
+        done = self.compare(peers="renoir")
         self.assertEqual(done.returncode, 1, done.stdout)
         for name in ("associative", "plain", "count-window", "collisions", "q0", "q1", "q2", "q3", "q4", "q5"):
             self.assertIn(f"| {name} | 1 | ", done.stdout)
@@ -126,7 +126,7 @@ class PeersTest(unittest.TestCase):
         self.assertRegex(done.stdout, r"\| collisions \| 1 \| MB/s \| .* \| 4\.00 \(4\.00 to 4\.00\) \| - \| - \|\n")
 
     def test_only_the_chosen_peers_run(self):
-        done = self.compare("q6", "--peers=timely", "--records=4000000")
+        done = self.compare("q6", "--records=4000000", peers="timely")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("renoir", done.stdout)
         self.assertIn("| q6 | 1 | M events/s | 8.00 (8.00 to 8.00) | 4.00 (4.00 to 4.00) | 2.00 ", done.stdout)
@@ -138,9 +138,15 @@ class PeersTest(unittest.TestCase):
                       done.stderr)
         self.assertNotIn("| plain |", done.stdout)
 
+    def test_duckdb_computes_the_rows(self):
+        done = self.compare("associative", peers="duckdb")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\| associative \| 1 \| MB/s \| .* \| \d+\.\d\d \(")
+        self.assertRegex(self.compare("plain", peers="duckdb").stdout, r"\| plain \| 1 \| MB/s \| .* \| - \| - \|")
+
     def test_unknown_forms_and_no_turns_are_refused(self):
         for arguments, message in ((["fast"], "no program 'fast': associative, plain, count-window, collisions, q0,"),
-                                   (["--peers=flink"], "there is no peer 'flink': renoir or timely"),
+                                   (["--peers=flink"], "there is no peer 'flink': renoir, timely or duckdb"),
                                    (["--turns=0"], "--records and --turns must be at least 1")):
             done = self.compare(*arguments)
             self.assertEqual(done.returncode, 2)

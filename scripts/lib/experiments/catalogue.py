@@ -104,7 +104,7 @@ RECORD_BYTES = {"ysb": 80, "cm": 64, "nb7": 32, "nb8": 257, "nb11": 67, "ro": 16
 
 
 def engines(deployment):
-    """Those that run on a deployment: UpPar needs two executors."""
+    """The engines that run on a deployment: UpPar needs two executors."""
     return ("slash", "uppar") if deployment.all > 1 else ("slash",)
 
 
@@ -141,11 +141,15 @@ def flags_at_rate(setting, query, rate):
             f"--seconds={setting.size.seconds}s", WINDOW_AT_RATE)
 
 
+def keys_of(query, setting):
+    """Flags of the key range that the paper gives a query."""
+    return (f"--keys={setting.keys(10_000_000)}",) if query == "ysb" else ()
+
+
 def weak_scaling(query, *flags):
     """Figures 9a to 9e: both engines on more and more nodes, each executor with its own part of the input."""
     def points(setting):
-        keys = (f"--keys={setting.keys(10_000_000)}",) if query == "ysb" else ()
-        return [run_of(engine, deployment.nodes, query, setting, deployment, *keys, *flags)
+        return [run_of(engine, deployment.nodes, query, setting, deployment, *keys_of(query, setting), *flags)
                 for deployment in setting.deployments() for engine in engines(deployment)]
     return points
 
@@ -194,6 +198,19 @@ def skew(setting):
             for z in setting.some((0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)) for engine in engines(setting.widest())]
 
 
+def cost(setting):
+    """Figure 11: Slash on one node and on more beside the hand-written loop of each query, which is one thread."""
+    several = setting.deployments()
+    runs = []
+    for query in ("ysb", "cm", "nb7"):
+        keys = keys_of(query, setting)
+        runs.append(run_of("loop", query, query, setting, Deployment(1, 1), *keys))
+        for deployment in (several[0]._replace(nodes=1), *several):
+            series = f"slash, {deployment.nodes} {'node' if deployment.nodes == 1 else 'nodes'}"
+            runs.append(run_of("slash", query, query, setting, deployment, *keys)._replace(series=series))
+    return runs
+
+
 def instructions(setting):
     """Table 1: instructions and cycles of a record of YSB."""
     return [run_of(engine, engine, "ysb", setting, setting.widest(), f"--keys={setting.keys(10_000_000)}")
@@ -240,7 +257,7 @@ def costs(setting):
     for executors in (1, 2, 4, 8):
         deployment = Deployment(1, executors)
         for query in SCALED_QUERIES:
-            keys = (f"--keys={setting.keys(10_000_000)}",) if query == "ysb" else ()
+            keys = keys_of(query, setting)
             runs.append(run_of("slash", executors, query, setting, deployment, *keys)._replace(series=query))
             if executors == 2:
                 short = run_of("slash", SHORT_EPOCHS, query, setting, deployment, *keys, "--epoch-bytes=64KiB")
@@ -258,6 +275,7 @@ ALL = {experiment.name: experiment for experiment in (
                latency_by_buffer_size, log_x=True),
     Experiment("fig10c", "Throughput by executors, RO", "Fig. 10c", "executors of a node", "GB/s", "gigabytes_per_second", parallelism),
     Experiment("fig10d", "Throughput by skew, RO", "Fig. 10d", "z of Zipf's law", "records/s", "records_per_second", skew),
+    Experiment("fig11", "COST: Slash beside a hand-written loop in one thread", "Fig. 11", "query", "records/s", "records_per_second", cost),
     Experiment("table1", "Instructions of a record, YSB", "Table 1", "engine", "instructions/record", "instructions_per_record", instructions,
                needs_one_host=True),
     Experiment("costs", "Processor time of a record by executors of one node", "", "executors", "ns/record",

@@ -15,6 +15,7 @@ CLAIMS = {
     "fig10b": ["Slash below 0.1 ms for buffers below 128 KiB, up to 1 ms from 1 MiB on", "UpPar about 10 % more"],
     "fig10d": ["Slash no slower, whatever the skew", "UpPar's throughput falls by up to 68 % with skew"],
     "fig10c": ["Slash 11.2 GB/s with two threads", "UpPar needs 10 threads for 91 % of the network, 11.8 GB/s"],
+    "fig11": ["beside LightSaber on one node, Slash on 16 nodes up to 11.6 times as fast (YSB, CM), up to 4.4 times (NB7)"],
     "table1": ["Slash 42 instructions and 53 cycles a record, IPC 0.9",
                "UpPar's sender 166 instructions and 274 cycles, IPC 0.6; its receiver 78 and 276, IPC 0.4"],
     "credits": ["8 credits; 16 lose up to 3 %, 64 up to 10 %"],

@@ -1,8 +1,8 @@
 """Measures programs beside those of other engines, in turns: scripts/peers [--records N] [--turns N] [PROGRAM...].
 
 All have the same input, and run on the same processors. Glaive's time is that of its report, from the first batch read
-to the last result out; Renoir's from the start of the execution to the last row; timely's from the first event read to
-the last row. Rows are compared before any rate is told, but for those of windows that begin elsewhere with Renoir.
+to the last result out; Renoir's and DuckDB's from the start of the execution to the last row; timely's from the first
+event read to the last row. Rows are compared before any rate is told, but for those of windows that begin elsewhere with Renoir.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import tempfile
 import programs
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+DUCKDB = pathlib.Path(__file__).resolve().parent / "duckdb_peer.py"
 PATIENCE_SECONDS = 600
 
 
@@ -50,8 +51,9 @@ class Case:
 
     def run_peer(self, peer, output):
         """Runs a peer; how many seconds it took."""
-        return float(run(self.processors, self.options.peer_bin / f"glaive_peer_{peer}", self.program.name,
-                         self.job.executors, self.job.file, output))
+        command = ([self.options.python, "-B", DUCKDB] if peer == "duckdb"
+                   else [self.options.peer_bin / f"glaive_peer_{peer}"])
+        return float(run(self.processors, *command, self.program.name, self.job.executors, self.job.file, output))
 
     def run_with_rows(self, peers):
         """Runs Glaive and peers, which write their rows, and compares these; how many seconds each took."""
@@ -106,7 +108,7 @@ def peers_of(text):
     peers = text.split(",")
     for peer in peers:
         if peer not in programs.PEERS:
-            raise argparse.ArgumentTypeError(f"there is no peer '{peer}': {' or '.join(programs.PEERS)}")
+            raise argparse.ArgumentTypeError(f"there is no peer '{peer}': {', '.join(programs.PEERS[:-1])} or {programs.PEERS[-1]}")
     return peers
 
 
@@ -117,6 +119,7 @@ def main():
     parser.add_argument("--peers", type=peers_of, default=programs.PEERS)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
     parser.add_argument("--peer-bin", type=pathlib.Path, default=ROOT / "build/peers/release")
+    parser.add_argument("--python", type=pathlib.Path, default=ROOT / "build/python/bin/python3", help="has DuckDB")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     options = parser.parse_args()
     names = [program.name for program in programs.ALL]

@@ -7,7 +7,7 @@ import json
 import pathlib
 import typing
 
-PEERS = ["renoir", "timely"]
+PEERS = ["renoir", "timely", "duckdb"]
 
 
 class Job(typing.NamedTuple):
@@ -29,7 +29,7 @@ class Program:
     """One program. Peers know it by its name; `binary` is Glaive's."""
 
     unit = "MB/s"
-    peers = ["renoir"]
+    peers = ["renoir"]  # that have it
     incomparable = ()   # peers whose rows are others
     rows_apart = False  # whether rows are most of the work: they are compared in runs of their own, and dropped in others
 
@@ -64,6 +64,8 @@ class Words(Program):
 
     def __init__(self, form):
         super().__init__(form, "wordcount")
+        if form == "associative":
+            self.peers = ["renoir", "duckdb"]
 
     def file_of(self, exported):
         """The text of the lines that Glaive has exported."""
@@ -83,10 +85,11 @@ class Words(Program):
 
 
 class Collisions(Program):
-    """The three questions about collisions. Weeks of Renoir's are days since 1970."""
+    """The three questions about collisions. Weeks of peers are days since 1970."""
 
     QUESTIONS = {"weeks": ["week", "lethal_accidents"], "factors": ["factor", "accidents", "lethal_accidents"],
                  "boroughs": ["borough", "week", "accidents", "lethal_accidents"]}
+    peers = ["renoir", "duckdb"]
 
     def __init__(self):
         super().__init__("collisions", "collisions")

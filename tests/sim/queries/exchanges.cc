@@ -77,16 +77,20 @@ CatalogueEntry MovedAndCounted(std::string_view name, std::int64_t sources, cons
 
 constexpr std::int64_t kMovedJoinMs = 600;
 
+constexpr std::int64_t kLaterMs = 2 * kMovedJoinMs;
+
 /// A join of two streams that `move` makes of the first source: an exchange waits for credit of an executor that waits
-/// for the other stream, which the same fiber reads.
+/// for the other stream, which the same fiber reads. `right_later_ms`: what `move` adds to the right one's event times.
 template <typename MoveFn>
 CatalogueEntry MovedAndJoined(std::string_view name, bool compares_flows, const MoveFn& move,
-                              bool (*is_left)(const Event&), bool (*is_right)(const Event&)) {
+                              bool (*is_left)(const Event&), bool (*is_right)(const Event&),
+                              std::int64_t right_later_ms = 0) {
   return {.name = name,
           .window = "tumbling",
           .aggregates = {},
           .join = "inner",
           .share = 2,
+          .rows_wait_for = right_later_ms == 0 ? RowsWaitFor::kInput : RowsWaitFor::kOwnTimes,
           .compares_flows = compares_flows,
           .none_is_late = true,
           .build =
@@ -105,7 +109,9 @@ CatalogueEntry MovedAndJoined(std::string_view name, bool compares_flows, const 
                 std::vector<Seen> right;
                 for (const Seen& seen : Read(input, 0)) {
                   if (is_left(seen.event)) left.push_back(seen);
-                  if (is_right(seen.event)) right.push_back(seen);
+                  if (!is_right(seen.event)) continue;
+                  right.push_back(seen);
+                  right.back().event.time_ms += right_later_ms;
                 }
                 std::vector<Event> none_late;
                 const auto pairs =
@@ -292,7 +298,17 @@ std::vector<CatalogueEntry> ExchangeQueries() {
             return std::pair(std::move(even).KeyBy(&Event::key).Partition().DropKey(),
                              std::move(odd).KeyBy(&Event::key).Partition().DropKey());
           },
-          &IsEven, &IsOdd)};
+          &IsEven, &IsOdd),
+      Having({"WithEventTime"},
+             MovedAndJoined(
+                 "a stream joined with its own copy, whose event times are later", /*compares_flows=*/true,
+                 [](const auto& stream) {
+                   constexpr std::int64_t kBoundMs = 3'600'000;  // more than records are out of order
+                   return std::pair(stream,
+                                    std::decay_t<decltype(stream)>(stream).WithEventTime(
+                                        [](const Event& event) { return event.time_ms + kLaterMs; }, Millis(kBoundMs)));
+                 },
+                 &IsAny, &IsAny, kLaterMs))};
 }
 
 }  // namespace glaive::sim

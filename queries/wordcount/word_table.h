@@ -12,21 +12,25 @@
 //   counts->ForEach([](std::string_view word, std::uint64_t count) { ... });
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 
-#include "bench/baseline/table_memory.h"
+#include "queries/loops/table_memory.h"
 #include "rdma/base/check.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace glaive::bench {
+namespace glaive::queries::wordcount {
 
 /// A cell with a hash and a view of its word.
 struct WordView {
@@ -120,17 +124,22 @@ class WordTable {
   static_assert(sizeof(Cell) == 32);
 
  public:
-  /// Room for `words` distinct words. See CellsFor for the errors.
+  /// Bytes of memory for so many words, at most 2^31.
+  static std::uint64_t MemoryBytes(std::uint64_t words) {
+    return std::bit_ceil(2 * std::min(words, kMostWords)) * sizeof(Cell);
+  }
+
+  /// Room for `words` distinct words. InvalidArgument for none, and for more than 2^31.
   static absl::StatusOr<WordTable> Create(std::uint64_t words) {
-    const absl::StatusOr<std::uint64_t> cells = CellsFor(words);
-    if (!cells.ok()) {
-      return cells.status();
+    if (words == 0 || words > kMostWords) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a hand-written loop cannot count ", words, " words; it takes 1 to ", kMostWords));
     }
-    absl::StatusOr<TableMemory> memory = TableMemory::Map(*cells * sizeof(Cell));
+    absl::StatusOr<TableMemory> memory = TableMemory::Map(MemoryBytes(words));
     if (!memory.ok()) {
       return memory.status();
     }
-    return WordTable(*std::move(memory), *cells);
+    return WordTable(*std::move(memory), MemoryBytes(words) / sizeof(Cell));
   }
 
   /// Counts a word, which is not empty and stays where it is. More words than the table was made for end the process.
@@ -144,7 +153,7 @@ class WordTable {
       }
       if (cell.count == 0) {
         cell = Cell::First(key, word);
-        GLAIVE_CHECK(++used_ <= mask_ / 2 + 1, "more than ", mask_ / 2 + 1, " words in the baseline");
+        GLAIVE_CHECK(++used_ <= mask_ / 2 + 1, "more than ", mask_ / 2 + 1, " words in a hand-written loop");
         return;
       }
     }
@@ -161,6 +170,8 @@ class WordTable {
   }
 
  private:
+  static constexpr std::uint64_t kMostWords = std::uint64_t{1} << 31;
+
   WordTable(TableMemory memory, std::uint64_t cells)
       : memory_(std::move(memory)), cells_(static_cast<Cell*>(memory_.data())), mask_(cells - 1) {}
 
@@ -170,4 +181,4 @@ class WordTable {
   std::uint64_t used_ = 0;
 };
 
-}  // namespace glaive::bench
+}  // namespace glaive::queries::wordcount

@@ -1,5 +1,5 @@
-// The hand-written loops of the benchmarks emit what the oracle does: speeds of two right programs are compared.
-#include "bench/baseline/window_loop.h"
+// The hand-written loops over tumbling windows emit what the oracle does: speeds of two right programs are compared.
+#include "queries/loops/window_loop.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,29 +12,38 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/baseline/folds.h"
+#include "queries/cm/cpu_mean_fold.h"
 #include "queries/cm/generator.h"
 #include "queries/common/oracle.h"
 #include "queries/common/random.h"
+#include "queries/loops/key_counts.h"
+#include "queries/loops/loop_totals.h"
+#include "queries/nb7/bid_fold.h"
 #include "queries/nb7/generator.h"
 #include "queries/ro/generator.h"
+#include "queries/ro/item_fold.h"
+#include "queries/swa/event_folds.h"
 #include "queries/swa/generator.h"
+#include "queries/ysb/ysb_fold.h"
 #include "queries/ysb/ysb_query.h"
+#include "queries/ysb_star/click_ratio_fold.h"
 
-namespace glaive::bench {
+namespace glaive::queries {
 namespace {
 
-using queries::CheckTotals;
-using queries::CountAccount;
-using queries::InputOptions;
-using queries::Oracle;
-using queries::Totals;
-using queries::ysb::CampaignTable;
-using queries::ysb::EventType;
-using queries::ysb::Profile;
-using queries::ysb::YsbEvent;
-using queries::ysb::YsbEventTime;
-using queries::ysb::YsbGenerator;
+using cm::CpuMeanFold;
+using nb7::BidFold;
+using ro::ItemFold;
+using swa::AllEventsFold;
+using swa::EventsOfAdFold;
+using ysb::CampaignTable;
+using ysb::EventType;
+using ysb::Profile;
+using ysb::YsbEvent;
+using ysb::YsbEventTime;
+using ysb::YsbFold;
+using ysb::YsbGenerator;
+using ysb_star::ClickRatioFold;
 
 TEST(AccountTableTest, CountsAndDrainsAcrossGrowth) {
   absl::StatusOr<AccountTable<CountOf>> table = AccountTable<CountOf>::Create(100'000);
@@ -42,7 +51,7 @@ TEST(AccountTableTest, CountsAndDrainsAcrossGrowth) {
   for (const std::uint64_t keys : {1u, 600u, 615u, 100'000u, 10u}) {
     std::map<std::uint64_t, std::uint64_t> expected;
     for (std::uint64_t i = 0; i < 2 * keys; ++i) {
-      const std::uint64_t key = queries::Mix(1 + i % keys);
+      const std::uint64_t key = Mix(1 + i % keys);
       CountKeys({&key, 1}, *table);
       ++expected[key];
     }
@@ -94,7 +103,8 @@ TEST_P(WindowLoopTest, EmitsWhatTheOracleExpects) {
   auto loop = WindowLoop<YsbFold>::Create({yahoo ? std::make_shared<const CampaignTable>() : nullptr},
                                           {.window_ms = window_ms, .keys = yahoo ? 100 : c.records});
   ASSERT_TRUE(loop.ok()) << loop.status();
-  const Totals emitted = loop->Run(block, c.repetitions, span_ms);
+  LoopRepetition repetition{.repetitions = c.repetitions, .span_ms = span_ms};
+  const Totals emitted = LoopTotals(*loop, block, repetition);
 
   const Oracle<YsbEvent> oracle("ysb",
                                 {.generator = &generator,
@@ -104,7 +114,7 @@ TEST_P(WindowLoopTest, EmitsWhatTheOracleExpects) {
                                  .block_span_ms = span_ms},
                                 {.size_ms = window_ms, .slide_ms = window_ms});
   std::map<std::uint64_t, std::uint64_t> campaigns;
-  for (const queries::ysb::Ad& ad : queries::ysb::AllAds()) {
+  for (const ysb::Ad& ad : ysb::AllAds()) {
     campaigns.emplace(ad.id, ad.campaign);
   }
   const auto key_of = [&](const YsbEvent& event) -> std::optional<std::uint64_t> {
@@ -116,7 +126,8 @@ TEST_P(WindowLoopTest, EmitsWhatTheOracleExpects) {
   };
   const Totals expected = oracle.Check<CountAccount<YsbEvent>>(key_of, {}).expected;
   EXPECT_EQ(CheckTotals("loop", expected, emitted), absl::OkStatus());
-  EXPECT_EQ(loop->Run(block, c.repetitions, span_ms), expected) << "a second run starts empty";
+  repetition.batch_records = 7;
+  EXPECT_EQ(LoopTotals(*loop, block, repetition), expected) << "a second run starts empty";
 }
 
 /// One flow of some records, in two repetitions, through a loop and through the oracle.
@@ -137,18 +148,19 @@ void ExpectTheOraclesRows(const Generator& generator, EventTime event_time_ms, s
                          {.size_ms = window_ms, .slide_ms = window_ms});
   const Totals expected = oracle.template Check<Account>(key_of, {}).expected;
   EXPECT_GT(expected.rows, 500u);
-  EXPECT_EQ(CheckTotals("loop", expected, loop->Run(block, 2, kSpanMs)), absl::OkStatus());
+  EXPECT_EQ(CheckTotals("loop", expected, LoopTotals(*loop, block, {.repetitions = 2, .span_ms = kSpanMs})),
+            absl::OkStatus());
 }
 
 struct OracleOfBids {
-  void Add(const queries::nexmark::Bid& bid) { price = std::max(price, bid.price); }
+  void Add(const nexmark::Bid& bid) { price = std::max(price, bid.price); }
   std::uint64_t value() const { return price; }
 
   std::uint64_t price = 0;
 };
 
 struct OracleOfCpu {
-  void Add(const queries::cm::TaskEvent& event) {
+  void Add(const cm::TaskEvent& event) {
     sum += double{event.cpu};
     count += 1;
   }
@@ -161,22 +173,24 @@ struct OracleOfCpu {
 TEST(WindowLoopTest, OfBidsTaskEventsAndItemsEmitWhatTheOracleExpects) {
   InputOptions input{.keys = {.count = 1'000}};
   input.timeline = {.rate = {.records = 20'000, .span_ms = kSpanMs}, .align_ms = kSpanMs};
-  ExpectTheOraclesRows<OracleOfBids, BidFold>(queries::nb7::BidGenerator(input), queries::nexmark::BidTime{}, 60'000,
+  ExpectTheOraclesRows<OracleOfBids, BidFold>(nb7::BidGenerator(input), nexmark::BidTime{}, 60'000,
                                               [](const auto& bid) { return std::optional(bid.auction); });
   ExpectTheOraclesRows<OracleOfCpu, CpuMeanFold>(
-      queries::cm::TaskEventGenerator(input), queries::cm::TaskEventTime{}, 2'000,
+      cm::TaskEventGenerator(input), cm::TaskEventTime{}, 2'000,
       [](const auto& event) { return std::optional(static_cast<std::uint64_t>(event.job_id)); });
-  ExpectTheOraclesRows<CountAccount<queries::ro::Item>, ItemFold>(
-      queries::ro::ItemGenerator(input), queries::ro::ItemTime{}, 0,
-      [](const auto& item) { return std::optional(item.key); });
+  ExpectTheOraclesRows<CountAccount<ro::Item>, ItemFold>(ro::ItemGenerator(input), ro::ItemTime{}, 0,
+                                                         [](const auto& item) { return std::optional(item.key); });
 }
 
-TEST(WindowLoopTest, OfAllEventsTogetherEmitsWhatTheOracleExpects) {
-  InputOptions input;
+TEST(WindowLoopTest, OfAirsEventsEmitsWhatTheOracleExpects) {
+  InputOptions input{.keys = {.count = 100}};
   input.timeline = {.rate = {.records = 20'000, .span_ms = kSpanMs}, .align_ms = kSpanMs};
-  ExpectTheOraclesRows<CountAccount<queries::swa::AirEvent>, AllEventsFold>(
-      queries::swa::AirEventGenerator(input), queries::swa::AirEventTime{}, 100,
+  ExpectTheOraclesRows<CountAccount<swa::AirEvent>, AllEventsFold>(
+      swa::AirEventGenerator(input), swa::AirEventTime{}, 100,
       [](const auto& /*event*/) { return std::optional(std::uint64_t{0}); });
+  ExpectTheOraclesRows<CountAccount<swa::AirEvent>, EventsOfAdFold>(
+      swa::AirEventGenerator(input), swa::AirEventTime{}, 1'000,
+      [](const auto& event) { return std::optional(event.ad_id); });
 }
 
 struct OracleOfClickRatios {
@@ -203,7 +217,7 @@ TEST(WindowLoopTest, OfClickRatiosEmitsCampaignsWithBothClicksAndViews) {
 TEST(WindowLoopTest, AnEmptyBlockEmitsNothing) {
   auto loop = WindowLoop<YsbFold>::Create({}, {.window_ms = 1'000, .keys = 10});
   ASSERT_TRUE(loop.ok()) << loop.status();
-  EXPECT_EQ(loop->Run({}, 5, 10'000), Totals{});
+  EXPECT_EQ(LoopTotals(*loop, {}, {.repetitions = 5, .span_ms = 10'000}), Totals{});
 }
 
 TEST(WindowLoopTest, AWindowOfLessThanNoLengthIsRefused) {
@@ -219,8 +233,8 @@ TEST(AccountTableDeathTest, MoreKeysThanItWasMadeForEndTheProcess) {
           CountKeys({&key, 1}, *table);
         }
       },
-      "more than 614 keys in a window of the baseline");
+      "more than 614 keys in a window of a hand-written loop");
 }
 
 }  // namespace
-}  // namespace glaive::bench
+}  // namespace glaive::queries

@@ -1,5 +1,5 @@
 // The hand-written loop over sliding windows emits what the oracle does.
-#include "bench/baseline/sliding_loop.h"
+#include "queries/cm/sliding_loop.h"
 
 #include <cstdint>
 #include <optional>
@@ -11,16 +11,10 @@
 #include "queries/cm/accounts.h"
 #include "queries/cm/generator.h"
 #include "queries/common/oracle.h"
+#include "queries/loops/loop_totals.h"
 
-namespace glaive::bench {
+namespace glaive::queries::cm {
 namespace {
-
-using queries::Oracle;
-using queries::Totals;
-using queries::cm::CpuSum;
-using queries::cm::TaskEvent;
-using queries::cm::TaskEventGenerator;
-using queries::cm::TaskEventTime;
 
 constexpr std::int64_t kBlockSpanMs = 120'000;
 
@@ -41,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, SlidingLoopTest,
 
 TEST_P(SlidingLoopTest, EmitsWhatTheOracleExpects) {
   const SlidingCase& c = GetParam();
-  queries::InputOptions input{.keys = {.count = 10}};
+  InputOptions input{.keys = {.count = 10}};
   input.timeline = {.rate = {.records = c.records, .span_ms = kBlockSpanMs}, .align_ms = kBlockSpanMs};
   const TaskEventGenerator generator(input);
   std::vector<TaskEvent> block(c.records);
@@ -61,13 +55,15 @@ TEST_P(SlidingLoopTest, EmitsWhatTheOracleExpects) {
               [](const TaskEvent& event) { return std::optional(static_cast<std::uint64_t>(event.category)); }, {})
           .expected;
   EXPECT_GE(expected.rows, static_cast<std::uint64_t>(c.window_ms / c.slide_ms));
-  EXPECT_EQ(loop.Run(block, c.repetitions, kBlockSpanMs), expected);
-  EXPECT_EQ(loop.Run(block, c.repetitions, kBlockSpanMs), expected) << "a second run starts empty";
+  LoopRepetition repetition{.repetitions = c.repetitions, .span_ms = kBlockSpanMs};
+  EXPECT_EQ(LoopTotals(loop, block, repetition), expected);
+  repetition.batch_records = 7;
+  EXPECT_EQ(LoopTotals(loop, block, repetition), expected) << "a second run starts empty";
 }
 
 TEST(SlidingLoopEmptyTest, AnEmptyBlockEmitsNothing) {
   SlidingLoop loop({.window_ms = 60'000, .slide_ms = 1'000});
-  EXPECT_EQ(loop.Run({}, 5, kBlockSpanMs), Totals{});
+  EXPECT_EQ(LoopTotals(loop, {}, {.repetitions = 5, .span_ms = kBlockSpanMs}), Totals{});
 }
 
 TEST(SlidingLoopDeathTest, AWindowOfNoWholeNumberOfSlidesEndsTheProcess) {
@@ -75,4 +71,4 @@ TEST(SlidingLoopDeathTest, AWindowOfNoWholeNumberOfSlidesEndsTheProcess) {
 }
 
 }  // namespace
-}  // namespace glaive::bench
+}  // namespace glaive::queries::cm

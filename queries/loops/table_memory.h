@@ -11,11 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace glaive::bench {
-
-/// Cells of a table that so many words fill to a half at most, a power of two. InvalidArgument for none, and for more
-/// than 2^31 words.
-absl::StatusOr<std::uint64_t> CellsFor(std::uint64_t words);
+namespace glaive::queries {
 
 class TableMemory {
  public:
@@ -35,4 +31,4 @@ class TableMemory {
   std::unique_ptr<std::byte, Unmap> memory_;
 };
 
-}  // namespace glaive::bench
+}  // namespace glaive::queries

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-namespace glaive::bench {
+namespace glaive::queries {
 
 /// The first of `records` with times before `end_ms`, at most `most`. `records` is not empty.
 template <typename R, typename TimeMs>
@@ -27,4 +27,4 @@ std::span<const R> ChunkBefore(std::int64_t end_ms, std::span<const R> records, 
   return chunk.first(static_cast<std::size_t>(end - chunk.begin()));
 }
 
-}  // namespace glaive::bench
+}  // namespace glaive::queries

@@ -1,5 +1,5 @@
 // The hand-written loops over sessions emit what the oracles do: speeds of two right programs are compared.
-#include "bench/baseline/session_loop.h"
+#include "queries/swa/session_loop.h"
 
 #include <cstdint>
 #include <optional>
@@ -8,28 +8,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/baseline/session_join_loop.h"
 #include "queries/common/join_oracle.h"
 #include "queries/common/oracle.h"
+#include "queries/loops/loop_totals.h"
 #include "queries/nb11/generator.h"
+#include "queries/nb11/session_join_loop.h"
 #include "queries/nexmark/seller_generator.h"
 #include "queries/swa/generator.h"
 
-namespace glaive::bench {
+namespace glaive::queries {
 namespace {
 
-using queries::CheckedInput;
-using queries::CheckedWindows;
-using queries::CheckTotals;
-using queries::InputOptions;
-using queries::Totals;
-using queries::nb11::BidOffer;
-using queries::nexmark::Bid;
-using queries::nexmark::BidTime;
-using queries::nexmark::Seller;
-using queries::nexmark::SellerTime;
-using queries::swa::AirEvent;
-using queries::swa::AirEventTime;
+using nb11::BidOffer;
+using nb11::SessionJoinLoop;
+using nexmark::Bid;
+using nexmark::BidTime;
+using nexmark::Seller;
+using nexmark::SellerTime;
+using swa::AirEvent;
+using swa::AirEventTime;
+using swa::SessionLoop;
 
 constexpr std::int64_t kGapMs = 1'000;
 constexpr CheckedWindows kSessions{.size_ms = kGapMs, .slide_ms = 0, .kind = CheckedWindows::Kind::kSession};
@@ -50,10 +48,15 @@ class SessionLoopTest : public testing::TestWithParam<SessionCase> {
     return input;
   }
   static std::int64_t SpanMs() { return GetParam().gaps * kGapMs; }
+  static LoopRepetition Repetition() { return {.repetitions = GetParam().repetitions, .span_ms = SpanMs()}; }
+  static LoopRepetition InBatches() {
+    LoopRepetition repetition = Repetition();
+    repetition.batch_records = 7;
+    return repetition;
+  }
 
   template <typename R, typename EventTime>
-  static CheckedInput<R> Checked(const queries::Generator<R>& generator, EventTime event_time_ms,
-                                 std::uint64_t records) {
+  static CheckedInput<R> Checked(const Generator<R>& generator, EventTime event_time_ms, std::uint64_t records) {
     return {.generator = &generator,
             .event_time_ms = event_time_ms,
             .record_counts = {records * GetParam().repetitions},
@@ -71,50 +74,51 @@ INSTANTIATE_TEST_SUITE_P(Cases, SessionLoopTest,
 
 TEST_P(SessionLoopTest, CountsWhatTheOracleExpects) {
   const SessionCase& c = GetParam();
-  const queries::swa::AirEventGenerator generator(Input(1, c.records));
+  const swa::AirEventGenerator generator(Input(1, c.records));
   std::vector<AirEvent> block(c.records);
   generator.Fill(0, 0, block);
-  const queries::Oracle<AirEvent> oracle("swa", Checked<AirEvent>(generator, AirEventTime{}, c.records), kSessions);
-  for (const bool by_ad : {false, true}) {
-    auto loop = SessionLoop::Create({.gap_ms = kGapMs, .ads = by_ad ? c.keys : 0});
+  const Oracle<AirEvent> oracle("swa", Checked<AirEvent>(generator, AirEventTime{}, c.records), kSessions);
+  const auto check = [&](auto loop, bool by_ad) {
     ASSERT_TRUE(loop.ok()) << loop.status();
     const auto key_of = [&](const AirEvent& event) { return std::optional<std::uint64_t>(by_ad ? event.ad_id : 0); };
-    const Totals expected = oracle.Check<queries::CountAccount<AirEvent>>(key_of, {}).expected;
+    const Totals expected = oracle.Check<CountAccount<AirEvent>>(key_of, {}).expected;
     EXPECT_GE(expected.rows, 1U);
-    EXPECT_EQ(CheckTotals("loop", expected, loop->Run(block, c.repetitions, SpanMs())), absl::OkStatus());
-    EXPECT_EQ(loop->Run(block, c.repetitions, SpanMs()), expected) << "by ad: " << by_ad;
-  }
+    EXPECT_EQ(CheckTotals("loop", expected, LoopTotals(*loop, block, Repetition())), absl::OkStatus());
+    EXPECT_EQ(LoopTotals(*loop, block, InBatches()), expected) << "by ad: " << by_ad;
+  };
+  check(SessionLoop<engine::AllRecords>::Create({.gap_ms = kGapMs}), false);
+  check(SessionLoop<std::uint64_t>::Create({.gap_ms = kGapMs, .ads = c.keys}), true);
 }
 
 TEST_P(SessionLoopTest, JoinsWhatTheOracleExpects) {
   const SessionCase& c = GetParam();
-  const queries::nb11::BidGenerator bid_generator(Input(1, 4 * c.records));
-  const queries::nexmark::SellerGenerator seller_generator(Input(2, c.records));
+  const nb11::BidGenerator bid_generator(Input(1, 4 * c.records));
+  const nexmark::SellerGenerator seller_generator(Input(2, c.records));
   std::vector<Bid> bids(4 * c.records);
   std::vector<Seller> sellers(c.records);
   bid_generator.Fill(0, 0, bids);
   seller_generator.Fill(0, 0, sellers);
-  const queries::JoinSide<Bid, BidOffer> left{
+  const JoinSide<Bid, BidOffer> left{
       Checked<Bid>(bid_generator, BidTime{}, bids.size()), [](const Bid& bid) { return bid.bidder; },
       [](const Bid& bid) { return BidOffer{.auction = bid.auction, .price = bid.price}; }};
-  const queries::JoinSide<Seller, std::int64_t> right{Checked<Seller>(seller_generator, SellerTime{}, sellers.size()),
-                                                      [](const Seller& seller) { return seller.id; },
-                                                      [](const Seller& seller) { return seller.event_time_ms; }};
-  const Totals expected =
-      queries::JoinOracle("nb11", queries::JoinKind::kInner, kSessions, left, right).Check({}).expected;
+  const JoinSide<Seller, std::int64_t> right{Checked<Seller>(seller_generator, SellerTime{}, sellers.size()),
+                                             [](const Seller& seller) { return seller.id; },
+                                             [](const Seller& seller) { return seller.event_time_ms; }};
+  const Totals expected = JoinOracle("nb11", JoinKind::kInner, kSessions, left, right).Check({}).expected;
   auto loop = SessionJoinLoop::Create({.gap_ms = kGapMs,
                                        .keys = c.keys,
                                        .bids = bids.size() * c.repetitions,
                                        .sellers = sellers.size() * c.repetitions});
   ASSERT_TRUE(loop.ok()) << loop.status();
-  EXPECT_EQ(CheckTotals("loop", expected, loop->Run(bids, sellers, c.repetitions, SpanMs())), absl::OkStatus());
-  EXPECT_EQ(loop->Run(bids, sellers, c.repetitions, SpanMs()), expected);
+  EXPECT_EQ(CheckTotals("loop", expected, LoopTotals(*loop, bids, sellers, Repetition())), absl::OkStatus());
+  EXPECT_EQ(LoopTotals(*loop, bids, sellers, InBatches()), expected);
 }
 
 TEST(SessionTableTest, AnAbsurdNumberOfKeysIsRefused) {
-  EXPECT_EQ(SessionLoop::Create({.ads = UINT64_MAX}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(SessionLoop<std::uint64_t>::Create({.ads = UINT64_MAX}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(SessionJoinLoop::Create({.keys = 0}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace
-}  // namespace glaive::bench
+}  // namespace glaive::queries

@@ -1,5 +1,5 @@
 // The tables of words count, and the hand-written loop over either emits what the oracle does.
-#include "bench/baseline/word_loop.h"
+#include "queries/wordcount/word_loop.h"
 
 #include <cstdint>
 #include <map>
@@ -8,16 +8,13 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/baseline/word_table.h"
+#include "queries/loops/loop_totals.h"
 #include "queries/wordcount/generator.h"
 #include "queries/wordcount/word_oracle.h"
+#include "queries/wordcount/word_table.h"
 
-namespace glaive::bench {
+namespace glaive::queries::wordcount {
 namespace {
-
-using queries::wordcount::LineGenerator;
-using queries::wordcount::TextLine;
-using queries::wordcount::TextLineTime;
 
 template <typename Cell>
 class WordTableTest : public testing::Test {};
@@ -74,24 +71,21 @@ TYPED_TEST(WordTableTest, AnAbsurdNumberOfWordsIsRefused) {
 TYPED_TEST(WordTableTest, ALoopOverItEmitsWhatTheOracleExpects) {
   constexpr std::uint64_t kLines = 2'000;
   constexpr std::uint64_t kRepetitions = 3;
-  const LineGenerator generator(
-      {.keys = {.count = 500, .law = {.kind = queries::KeyLaw::Kind::kZipf, .parameter = 1}}});
+  const LineGenerator generator({.keys = {.count = 500, .law = {.kind = KeyLaw::Kind::kZipf, .parameter = 1}}});
   std::vector<TextLine> lines(kLines);
   generator.Fill(0, 0, lines);
   absl::StatusOr<WordLoop<TypeParam>> loop = WordLoop<TypeParam>::Create(500);
   ASSERT_TRUE(loop.ok()) << loop.status();
-  const queries::Totals emitted = loop->Run(lines, kRepetitions);
-  const absl::StatusOr<queries::wordcount::WordCounts> counts =
-      queries::wordcount::CountGeneratedWords({.generator = &generator,
-                                               .event_time_ms = TextLineTime{},
-                                               .record_counts = {kLines * kRepetitions},
-                                               .block_records = kLines},
-                                              /*window_ms=*/0, GoOn);
+  const Totals emitted = LoopTotals(*loop, lines, {.repetitions = kRepetitions, .batch_records = 300});
+  const absl::StatusOr<WordCounts> counts = CountGeneratedWords({.generator = &generator,
+                                                                 .event_time_ms = TextLineTime{},
+                                                                 .record_counts = {kLines * kRepetitions},
+                                                                 .block_records = kLines},
+                                                                /*window_ms=*/0, GoOn);
   ASSERT_TRUE(counts.ok()) << counts.status();
-  const queries::Totals expected =
-      queries::wordcount::CheckWords("wordcount", *counts, 0, {}, [](const std::string&) { return false; }).expected;
-  EXPECT_EQ(queries::CheckTotals("wordcount", expected, emitted), absl::OkStatus());
+  const Totals expected = CheckWords("wordcount", *counts, 0, {}, [](const std::string&) { return false; }).expected;
+  EXPECT_EQ(CheckTotals("wordcount", expected, emitted), absl::OkStatus());
 }
 
 }  // namespace
-}  // namespace glaive::bench
+}  // namespace glaive::queries::wordcount

@@ -1,30 +1,20 @@
-#include "bench/baseline/table_memory.h"
+#include "queries/loops/table_memory.h"
 
 #include <linux/mman.h>
 #include <sys/mman.h>
 
-#include <bit>
 #include <cerrno>
 #include <cstring>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace glaive::bench {
+namespace glaive::queries {
 namespace {
 
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
 }  // namespace
-
-absl::StatusOr<std::uint64_t> CellsFor(std::uint64_t words) {
-  constexpr std::uint64_t kMostWords = std::uint64_t{1} << 31;
-  if (words == 0 || words > kMostWords) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the baseline cannot count ", words, " words; it takes 1 to ", kMostWords));
-  }
-  return std::bit_ceil(2 * words);
-}
 
 absl::StatusOr<TableMemory> TableMemory::Map(std::size_t bytes) {
   const std::size_t mapped = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
@@ -33,8 +23,9 @@ absl::StatusOr<TableMemory> TableMemory::Map(std::size_t bytes) {
   if (memory == MAP_FAILED) {
     memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, kFlags, -1, 0);
     if (memory == MAP_FAILED) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "cannot map ", mapped, " bytes for the baseline's table: ", std::strerror(errno), "; use fewer keys"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("cannot map ", mapped, " bytes for the table of a hand-written loop: ", std::strerror(errno),
+                       "; use fewer keys"));
     }
     // Transparent huge pages or, where the system has them off, ordinary ones.
     madvise(memory, mapped, MADV_HUGEPAGE);
@@ -45,4 +36,4 @@ absl::StatusOr<TableMemory> TableMemory::Map(std::size_t bytes) {
 
 void TableMemory::Unmap::operator()(std::byte* memory) const { munmap(memory, bytes); }
 
-}  // namespace glaive::bench
+}  // namespace glaive::queries

@@ -9,6 +9,7 @@
 //   counts->Drain([](std::uint64_t key, const Count& account) { ... });
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,27 +21,32 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-#include "bench/baseline/table_memory.h"
+#include "queries/loops/table_memory.h"
 #include "rdma/base/check.h"
 
-namespace glaive::bench {
+namespace glaive::queries {
 
-template <typename Account>
+template <typename OfKey>
 class AccountTable {
-  static_assert(std::is_trivially_copyable_v<Account>);
+  static_assert(std::is_trivially_copyable_v<OfKey>);
 
  public:
+  using Key = std::uint64_t;
+  using Account = OfKey;
+
+  /// Bytes of memory for so many keys, at most 2^32.
+  static std::uint64_t MemoryBytes(std::uint64_t keys) {
+    const int bits = BitsFor(std::min(keys, kMostKeys));
+    return (sizeof(Cell) << bits) + (sizeof(Cell) << (bits - 1));
+  }
+
   /// Room for `keys` distinct keys.
   static absl::StatusOr<AccountTable> Create(std::uint64_t keys) {
-    constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 32;
     if (keys == 0 || keys > kMostKeys) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the baseline cannot keep ", keys, " keys; it takes 1 to ", kMostKeys));
+          absl::StrCat("a hand-written loop cannot keep ", keys, " keys; it takes 1 to ", kMostKeys));
     }
-    int most_bits = kSmallestBits;
-    while (LimitOf(most_bits) < keys) {
-      ++most_bits;
-    }
+    const int most_bits = BitsFor(keys);
     absl::StatusOr<TableMemory> largest = TableMemory::Map(sizeof(Cell) << most_bits);
     absl::StatusOr<TableMemory> second_largest = TableMemory::Map(sizeof(Cell) << (most_bits - 1));
     if (!largest.ok() || !second_largest.ok()) {
@@ -99,6 +105,16 @@ class AccountTable {
   };
 
   static constexpr int kSmallestBits = 10;
+  static constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 32;
+
+  /// Of the number of cells.
+  static int BitsFor(std::uint64_t keys) {
+    int bits = kSmallestBits;
+    while (LimitOf(bits) < keys) {
+      ++bits;
+    }
+    return bits;
+  }
 
   AccountTable(TableMemory even, TableMemory odd, int most_bits)
       : memory_{std::move(even), std::move(odd)}, most_bits_(most_bits) {
@@ -123,7 +139,7 @@ class AccountTable {
     }
     // Some of `keys` may be known already, so the largest table is only full once it has more. The cells above the
     // limit hold any kRecordsAtOnce keys.
-    GLAIVE_CHECK(used_ <= limit_, "more than ", limit_, " keys in a window of the baseline");
+    GLAIVE_CHECK(used_ <= limit_, "more than ", limit_, " keys in a window of a hand-written loop");
   }
 
   void Grow() {
@@ -151,4 +167,4 @@ class AccountTable {
   Cell* cells_ = nullptr;
 };
 
-}  // namespace glaive::bench
+}  // namespace glaive::queries

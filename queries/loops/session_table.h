@@ -9,6 +9,7 @@
 //   for (CountedSession& each : table->cells()) ...
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,9 +20,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-#include "bench/baseline/table_memory.h"
+#include "queries/loops/table_memory.h"
 
-namespace glaive::bench {
+namespace glaive::queries {
 
 /// `Session` has a `key`, and its bytes are all zero where there is none.
 template <typename Session>
@@ -29,17 +30,16 @@ class SessionTable {
   static_assert(std::is_trivially_copyable_v<Session>);
 
  public:
+  /// Bytes of memory for so many keys, at most 2^32.
+  static std::uint64_t MemoryBytes(std::uint64_t keys) { return sizeof(Session) << BitsFor(std::min(keys, kMostKeys)); }
+
   /// Room for `keys` distinct keys; a table of more never ends a search.
   static absl::StatusOr<SessionTable> Create(std::uint64_t keys) {
-    constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 32;
     if (keys == 0 || keys > kMostKeys) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the baseline cannot keep sessions of ", keys, " keys; it takes 1 to ", kMostKeys));
+          absl::StrCat("a hand-written loop cannot keep sessions of ", keys, " keys; it takes 1 to ", kMostKeys));
     }
-    int bits = kSmallestBits;
-    while ((std::uint64_t{1} << bits) * 6 / 10 < keys) {
-      ++bits;
-    }
+    const int bits = BitsFor(keys);
     absl::StatusOr<TableMemory> memory = TableMemory::Map(sizeof(Session) << bits);
     return memory.ok() ? absl::StatusOr<SessionTable>(SessionTable(*std::move(memory), bits)) : memory.status();
   }
@@ -59,6 +59,16 @@ class SessionTable {
 
  private:
   static constexpr int kSmallestBits = 10;
+  static constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 32;
+
+  /// Of the number of cells.
+  static int BitsFor(std::uint64_t keys) {
+    int bits = kSmallestBits;
+    while ((std::uint64_t{1} << bits) * 6 / 10 < keys) {
+      ++bits;
+    }
+    return bits;
+  }
 
   SessionTable(TableMemory memory, int bits)
       : memory_(std::move(memory)),
@@ -72,4 +82,4 @@ class SessionTable {
   std::size_t mask_;
 };
 
-}  // namespace glaive::bench
+}  // namespace glaive::queries
