@@ -47,15 +47,22 @@ class IntervalJoinLoop {
   /// Takes records until an input needs more. Calls `emit(row)` for each pair.
   template <typename Emit>
   void Take(queries::LoopInput<Left>& bids, queries::LoopInput<Right>& sellers, const Emit& emit) {
-    while (!bids.needs_more() && !sellers.needs_more() && !(bids.is_done() && sellers.is_done())) {
-      if (sellers.is_done() || (!bids.is_done() && TimeOfNext(bids) <= TimeOfNext(sellers))) {
-        TakeBid(bids.records.front(), bids.shift_ms, emit);
-        bids.records = bids.records.subspan(1);
+    auto bid = bids.records.begin();
+    auto seller = sellers.records.begin();
+    const auto bids_end = bids.records.end();
+    const auto sellers_end = sellers.records.end();
+    while ((bid != bids_end || bids.ended) && (seller != sellers_end || sellers.ended) &&
+           (bid != bids_end || seller != sellers_end)) {
+      const bool takes_bid = seller == sellers_end || (bid != bids_end && bid->event_time_ms + bids.shift_ms <=
+                                                                              seller->event_time_ms + sellers.shift_ms);
+      if (takes_bid) {
+        TakeBid(*bid++, bids.shift_ms, emit);
       } else {
-        TakeSeller(sellers.records.front(), sellers.shift_ms, emit);
-        sellers.records = sellers.records.subspan(1);
+        TakeSeller(*seller++, sellers.shift_ms, emit);
       }
     }
+    bids.records = {bid, bids_end};
+    sellers.records = {seller, sellers_end};
   }
 
  private:
@@ -103,11 +110,6 @@ class IntervalJoinLoop {
     std::uint64_t mask_;
     std::uint64_t count_ = 0;  // the newest one's number
   };
-
-  template <typename R>
-  static std::int64_t TimeOfNext(const queries::LoopInput<R>& input) {
-    return input.records.front().event_time_ms + input.shift_ms;
-  }
 
   template <typename Emit>
   void TakeBid(const Left& bid, std::int64_t shift_ms, const Emit& emit) {

@@ -69,22 +69,30 @@ class SessionJoinLoop {
   /// Takes records until an input needs more. Calls `emit(row)` for the pairs of sessions that it finds to have ended.
   template <typename Emit>
   void Take(LoopInput<Left>& bids, LoopInput<Right>& sellers, const Emit& emit) {
-    while (!bids.records.empty()) {
-      const Left& bid = bids.records.front();
-      const std::int64_t time_ms = bid.event_time_ms + bids.shift_ms;
-      TakeSellersBefore(time_ms, sellers, emit);
-      if (sellers.needs_more()) {
-        return;
+    auto bid = bids.records.begin();
+    auto seller = sellers.records.begin();
+    const auto bids_end = bids.records.end();
+    const auto sellers_end = sellers.records.end();
+    const std::int64_t bid_shift_ms = bids.shift_ms;
+    const std::int64_t seller_shift_ms = sellers.shift_ms;
+    for (; bid != bids_end; ++bid) {
+      const std::int64_t time_ms = bid->event_time_ms + bid_shift_ms;
+      for (; seller != sellers_end && seller->event_time_ms + seller_shift_ms < time_ms; ++seller) {
+        TakeSeller(*seller, seller_shift_ms, emit);
       }
-      Session& session = SessionAt(bid.bidder, time_ms, emit);
-      bids_.Push(session.bids, {.auction = bid.auction, .price = bid.price});
-      bids.records = bids.records.subspan(1);
+      if (seller == sellers_end && !sellers.ended) {
+        break;  // a seller that comes later may be before the bid
+      }
+      Session& session = SessionAt(bid->bidder, time_ms, emit);
+      bids_.Push(session.bids, {.auction = bid->auction, .price = bid->price});
     }
-    if (bids.ended) {
-      TakeSellersBefore(std::numeric_limits<std::int64_t>::max(), sellers, emit);
-      if (sellers.ended) {
-        EndAll(emit);
-      }
+    for (; bid == bids_end && bids.ended && seller != sellers_end; ++seller) {
+      TakeSeller(*seller, seller_shift_ms, emit);
+    }
+    bids.records = {bid, bids_end};
+    sellers.records = {seller, sellers_end};
+    if (bids.is_done() && sellers.is_done()) {
+      EndAll(emit);
     }
   }
 
@@ -142,17 +150,9 @@ class SessionJoinLoop {
       : gap_ms_(gap_ms), table_(std::move(table)), bids_(std::move(bids)), sellers_(std::move(sellers)) {}
 
   template <typename Emit>
-  void TakeSellersBefore(std::int64_t end_ms, LoopInput<Right>& sellers, const Emit& emit) {
-    while (!sellers.records.empty()) {
-      const Right& seller = sellers.records.front();
-      const std::int64_t time_ms = seller.event_time_ms + sellers.shift_ms;
-      if (time_ms >= end_ms) {
-        return;
-      }
-      Session& session = SessionAt(seller.id, time_ms, emit);
-      sellers_.Push(session.sellers, std::int64_t{seller.event_time_ms});
-      sellers.records = sellers.records.subspan(1);
-    }
+  void TakeSeller(const Right& seller, std::int64_t shift_ms, const Emit& emit) {
+    Session& session = SessionAt(seller.id, seller.event_time_ms + shift_ms, emit);
+    sellers_.Push(session.sellers, std::int64_t{seller.event_time_ms});
   }
 
   /// The key's session that a record of this time is part of.

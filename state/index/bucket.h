@@ -38,7 +38,9 @@ struct alignas(64) Bucket {
 #if defined(__SSE2__)
     // The load takes the link along; the mask drops its four bits.
     const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(this));
-    const __m128i equal = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(wanted)));
+    // Spread in a general register: a compiler that spills the byte would load four where it has stored one, and wait.
+    const std::uint32_t spread = std::uint32_t{wanted} * 0x01010101U;
+    const __m128i equal = _mm_cmpeq_epi8(tags, _mm_set1_epi32(static_cast<int>(spread)));
     return static_cast<std::uint32_t>(_mm_movemask_epi8(equal)) & kTagMask;
 #else
     std::uint32_t matches = 0;
