@@ -98,7 +98,7 @@ std::unique_ptr<engine::Query> LoopQueryOver(const engine::SourceSpec<R, EventTi
                                              const MakeLoop& make_loop, const ResultSinks& sinks) {
   using Loop = typename std::invoke_result_t<MakeLoop>::value_type;
   using Work = typename LoopTask<typename Loop::Row>::Work;
-  const auto open_work = [records, make_loop](engine::TaskContext& context) -> absl::StatusOr<Work> {
+  auto open_work = [records, make_loop](engine::TaskContext& context) -> absl::StatusOr<Work> {
     absl::StatusOr<Loop> made = make_loop();
     if (!made.ok()) {
       return made.status();
@@ -118,7 +118,7 @@ std::unique_ptr<engine::Query> LoopQueryOver(const engine::SourceSpec<R, EventTi
     };
   };
   return std::make_unique<LoopQuery<typename Loop::Row, decltype(open_work)>>(
-      records.memory_bytes + loop_bytes, open_work, sinks.Factory<typename Loop::Row>());
+      records.memory_bytes + loop_bytes, std::move(open_work), sinks.Factory<typename Loop::Row>());
 }
 
 /// The same of a loop over two inputs.
@@ -128,7 +128,7 @@ std::unique_ptr<engine::Query> LoopQueryOver(const engine::SourceSpec<L, TimeL>&
                                              const MakeLoop& make_loop, const ResultSinks& sinks) {
   using Loop = typename std::invoke_result_t<MakeLoop>::value_type;
   using Work = typename LoopTask<typename Loop::Row>::Work;
-  const auto open_work = [lefts, rights, make_loop](engine::TaskContext& context) -> absl::StatusOr<Work> {
+  auto open_work = [lefts, rights, make_loop](engine::TaskContext& context) -> absl::StatusOr<Work> {
     absl::StatusOr<Loop> made = make_loop();
     if (!made.ok()) {
       return made.status();
@@ -149,7 +149,7 @@ std::unique_ptr<engine::Query> LoopQueryOver(const engine::SourceSpec<L, TimeL>&
     };
   };
   return std::make_unique<LoopQuery<typename Loop::Row, decltype(open_work)>>(
-      lefts.memory_bytes + rights.memory_bytes + loop_bytes, open_work, sinks.Factory<typename Loop::Row>());
+      lefts.memory_bytes + rights.memory_bytes + loop_bytes, std::move(open_work), sinks.Factory<typename Loop::Row>());
 }
 
 }  // namespace glaive::queries

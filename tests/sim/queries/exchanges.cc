@@ -231,6 +231,17 @@ CatalogueEntry MovedResults() {
               }};
 }
 
+CatalogueEntry JoinedLater() {
+  constexpr std::int64_t kBoundMs = 3'600'000;  // more than records are out of order
+  return MovedAndJoined(
+      "a stream joined with its own copy, whose event times are later", /*compares_flows=*/true,
+      [](const auto& stream) {
+        return std::pair(stream, std::decay_t<decltype(stream)>(stream).WithEventTime(
+                                     [](const Event& event) { return event.time_ms + kLaterMs; }, Millis(kBoundMs)));
+      },
+      &IsAny, &IsAny, kLaterMs);
+}
+
 }  // namespace
 
 std::vector<CatalogueEntry> ExchangeQueries() {
@@ -299,16 +310,7 @@ std::vector<CatalogueEntry> ExchangeQueries() {
                              std::move(odd).KeyBy(&Event::key).Partition().DropKey());
           },
           &IsEven, &IsOdd),
-      Having({"WithEventTime"},
-             MovedAndJoined(
-                 "a stream joined with its own copy, whose event times are later", /*compares_flows=*/true,
-                 [](const auto& stream) {
-                   constexpr std::int64_t kBoundMs = 3'600'000;  // more than records are out of order
-                   return std::pair(stream,
-                                    std::decay_t<decltype(stream)>(stream).WithEventTime(
-                                        [](const Event& event) { return event.time_ms + kLaterMs; }, Millis(kBoundMs)));
-                 },
-                 &IsAny, &IsAny, kLaterMs))};
+      Having({"WithEventTime"}, JoinedLater())};
 }
 
 }  // namespace glaive::sim
