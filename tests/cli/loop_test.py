@@ -98,7 +98,7 @@ class LoopTest(CliTest):
                 self.assertIn(words, err)
 
     def test_the_plan_is_a_loop(self):
-        self.binary = BIN / "nb7"
+        self.binary = BIN / "ysb"
         code, out, _ = self.run_ysb("--engine=loop", "--explain")
         self.assertEqual(code, 0)
         self.assertIn("a loop that is written by hand", out)
