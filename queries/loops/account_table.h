@@ -9,7 +9,6 @@
 //   counts->Drain([](std::uint64_t key, const Count& account) { ... });
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "queries/loops/table_memory.h"
+#include "queries/loops/table_size.h"
 #include "rdma/base/check.h"
 
 namespace glaive::queries {
@@ -36,17 +36,17 @@ class AccountTable {
 
   /// Bytes of memory for so many keys, at most 2^32.
   static std::uint64_t MemoryBytes(std::uint64_t keys) {
-    const int bits = BitsFor(std::min(keys, kMostKeys));
+    const int bits = TableBitsFor(keys);
     return (sizeof(Cell) << bits) + (sizeof(Cell) << (bits - 1));
   }
 
   /// Room for `keys` distinct keys.
   static absl::StatusOr<AccountTable> Create(std::uint64_t keys) {
-    if (keys == 0 || keys > kMostKeys) {
+    if (keys == 0 || keys > kMostTableKeys) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a hand-written loop cannot keep ", keys, " keys; it takes 1 to ", kMostKeys));
+          absl::StrCat("a hand-written loop cannot keep ", keys, " keys; it takes 1 to ", kMostTableKeys));
     }
-    const int most_bits = BitsFor(keys);
+    const int most_bits = TableBitsFor(keys);
     absl::StatusOr<TableMemory> largest = TableMemory::Map(sizeof(Cell) << most_bits);
     absl::StatusOr<TableMemory> second_largest = TableMemory::Map(sizeof(Cell) << (most_bits - 1));
     if (!largest.ok() || !second_largest.ok()) {
@@ -104,31 +104,18 @@ class AccountTable {
     Account account = {};
   };
 
-  static constexpr int kSmallestBits = 10;
-  static constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 32;
-
-  /// Of the number of cells.
-  static int BitsFor(std::uint64_t keys) {
-    int bits = kSmallestBits;
-    while (LimitOf(bits) < keys) {
-      ++bits;
-    }
-    return bits;
-  }
-
   AccountTable(TableMemory even, TableMemory odd, int most_bits)
       : memory_{std::move(even), std::move(odd)}, most_bits_(most_bits) {
-    Resize(kSmallestBits);
+    Resize(kSmallestTableBits);
   }
 
-  static std::size_t LimitOf(int bits) { return (std::size_t{1} << bits) * 6 / 10; }
   static std::size_t Home(std::uint64_t key, int shift) { return (key * 0x9e3779b97f4a7c15) >> shift; }
 
   void Resize(int bits) {
     bits_ = bits;
     shift_ = 64 - bits;
     mask_ = (std::size_t{1} << bits) - 1;
-    limit_ = LimitOf(bits);
+    limit_ = TableLimit(bits);
     cells_ = static_cast<Cell*>(memory_[static_cast<std::size_t>(bits % 2)].data());
   }
 

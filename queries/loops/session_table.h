@@ -9,7 +9,6 @@
 //   for (CountedSession& each : table->cells()) ...
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "queries/loops/table_memory.h"
+#include "queries/loops/table_size.h"
 
 namespace glaive::queries {
 
@@ -31,15 +31,15 @@ class SessionTable {
 
  public:
   /// Bytes of memory for so many keys, at most 2^32.
-  static std::uint64_t MemoryBytes(std::uint64_t keys) { return sizeof(Session) << BitsFor(std::min(keys, kMostKeys)); }
+  static std::uint64_t MemoryBytes(std::uint64_t keys) { return sizeof(Session) << TableBitsFor(keys); }
 
   /// Room for `keys` distinct keys; a table of more never ends a search.
   static absl::StatusOr<SessionTable> Create(std::uint64_t keys) {
-    if (keys == 0 || keys > kMostKeys) {
+    if (keys == 0 || keys > kMostTableKeys) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a hand-written loop cannot keep sessions of ", keys, " keys; it takes 1 to ", kMostKeys));
+          absl::StrCat("a hand-written loop cannot keep sessions of ", keys, " keys; it takes 1 to ", kMostTableKeys));
     }
-    const int bits = BitsFor(keys);
+    const int bits = TableBitsFor(keys);
     absl::StatusOr<TableMemory> memory = TableMemory::Map(sizeof(Session) << bits);
     return memory.ok() ? absl::StatusOr<SessionTable>(SessionTable(*std::move(memory), bits)) : memory.status();
   }
@@ -58,18 +58,6 @@ class SessionTable {
   std::span<Session> cells() { return {cells_, mask_ + 1}; }
 
  private:
-  static constexpr int kSmallestBits = 10;
-  static constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 32;
-
-  /// Of the number of cells.
-  static int BitsFor(std::uint64_t keys) {
-    int bits = kSmallestBits;
-    while ((std::uint64_t{1} << bits) * 6 / 10 < keys) {
-      ++bits;
-    }
-    return bits;
-  }
-
   SessionTable(TableMemory memory, int bits)
       : memory_(std::move(memory)),
         cells_(static_cast<Session*>(memory_.data())),

@@ -10,6 +10,7 @@
 #include "queries/loops/loop_totals.h"
 #include "queries/nexmark/auction_generator.h"
 #include "queries/nexmark/seller_generator.h"
+#include "tests/queries/checked_block.h"
 
 namespace glaive::queries::nb8 {
 namespace {
@@ -38,15 +39,6 @@ class JoinLoopTest : public testing::TestWithParam<JoinCase> {
     input.timeline = {.rate = {.records = records, .span_ms = SpanMs()}, .align_ms = kJoinedWindowMs};
     return input;
   }
-
-  template <typename R, typename EventTime>
-  static CheckedInput<R> Checked(const Generator<R>& generator, EventTime event_time_ms, std::uint64_t records) {
-    return {.generator = &generator,
-            .event_time_ms = event_time_ms,
-            .record_counts = {records * GetParam().repetitions},
-            .block_records = records,
-            .block_span_ms = SpanMs()};
-  }
 };
 
 // In the second case windows lie between two records of an input, in the fourth all sellers register in one window.
@@ -66,16 +58,18 @@ TEST_P(JoinLoopTest, EmitsWhatTheOracleExpects) {
   std::vector<Seller> sellers(c.sellers);
   auction_generator.Fill(0, 0, auctions);
   seller_generator.Fill(0, 0, sellers);
-  const JoinSide<Auction, std::uint64_t> left{Checked<Auction>(auction_generator, AuctionTime{}, c.auctions),
-                                              [](const Auction& auction) { return std::uint64_t{auction.seller}; },
-                                              [](const Auction& auction) { return std::uint64_t{auction.id}; }};
-  const JoinSide<Seller, std::int64_t> right{Checked<Seller>(seller_generator, SellerTime{}, c.sellers),
-                                             [](const Seller& seller) { return std::uint64_t{seller.id}; },
-                                             [](const Seller& seller) { return std::int64_t{seller.event_time_ms}; }};
+  LoopRepetition repetition{.repetitions = c.repetitions, .span_ms = SpanMs()};
+  const JoinSide<Auction, std::uint64_t> left{
+      CheckedBlock<Auction>(auction_generator, AuctionTime{}, c.auctions, repetition),
+      [](const Auction& auction) { return std::uint64_t{auction.seller}; },
+      [](const Auction& auction) { return std::uint64_t{auction.id}; }};
+  const JoinSide<Seller, std::int64_t> right{
+      CheckedBlock<Seller>(seller_generator, SellerTime{}, c.sellers, repetition),
+      [](const Seller& seller) { return std::uint64_t{seller.id}; },
+      [](const Seller& seller) { return std::int64_t{seller.event_time_ms}; }};
   const CheckedWindows windows{.size_ms = kJoinedWindowMs, .slide_ms = kJoinedWindowMs};
   const Totals expected = JoinOracle("nb8", JoinKind::kInner, windows, left, right).Check({}).expected;
   JoinLoop loop({.window_ms = kJoinedWindowMs, .auctions = c.auctions, .sellers = c.sellers});
-  LoopRepetition repetition{.repetitions = c.repetitions, .span_ms = SpanMs()};
   EXPECT_EQ(CheckTotals("loop", expected, LoopTotals(loop, auctions, sellers, repetition)), absl::OkStatus());
   repetition.batch_records = 7;
   EXPECT_EQ(LoopTotals(loop, auctions, sellers, repetition), expected) << "a second run starts empty";

@@ -15,6 +15,7 @@
 #include "queries/nb11/session_join_loop.h"
 #include "queries/nexmark/seller_generator.h"
 #include "queries/swa/generator.h"
+#include "tests/queries/checked_block.h"
 
 namespace glaive::queries {
 namespace {
@@ -54,15 +55,6 @@ class SessionLoopTest : public testing::TestWithParam<SessionCase> {
     repetition.batch_records = 7;
     return repetition;
   }
-
-  template <typename R, typename EventTime>
-  static CheckedInput<R> Checked(const Generator<R>& generator, EventTime event_time_ms, std::uint64_t records) {
-    return {.generator = &generator,
-            .event_time_ms = event_time_ms,
-            .record_counts = {records * GetParam().repetitions},
-            .block_records = records,
-            .block_span_ms = SpanMs()};
-  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Cases, SessionLoopTest,
@@ -77,7 +69,8 @@ TEST_P(SessionLoopTest, CountsWhatTheOracleExpects) {
   const swa::AirEventGenerator generator(Input(1, c.records));
   std::vector<AirEvent> block(c.records);
   generator.Fill(0, 0, block);
-  const Oracle<AirEvent> oracle("swa", Checked<AirEvent>(generator, AirEventTime{}, c.records), kSessions);
+  const Oracle<AirEvent> oracle("swa", CheckedBlock<AirEvent>(generator, AirEventTime{}, c.records, Repetition()),
+                                kSessions);
   const auto check = [&](auto loop, bool by_ad) {
     ASSERT_TRUE(loop.ok()) << loop.status();
     const auto key_of = [&](const AirEvent& event) { return std::optional<std::uint64_t>(by_ad ? event.ad_id : 0); };
@@ -99,11 +92,11 @@ TEST_P(SessionLoopTest, JoinsWhatTheOracleExpects) {
   bid_generator.Fill(0, 0, bids);
   seller_generator.Fill(0, 0, sellers);
   const JoinSide<Bid, BidOffer> left{
-      Checked<Bid>(bid_generator, BidTime{}, bids.size()), [](const Bid& bid) { return bid.bidder; },
+      CheckedBlock<Bid>(bid_generator, BidTime{}, bids.size(), Repetition()), [](const Bid& bid) { return bid.bidder; },
       [](const Bid& bid) { return BidOffer{.auction = bid.auction, .price = bid.price}; }};
-  const JoinSide<Seller, std::int64_t> right{Checked<Seller>(seller_generator, SellerTime{}, sellers.size()),
-                                             [](const Seller& seller) { return seller.id; },
-                                             [](const Seller& seller) { return seller.event_time_ms; }};
+  const JoinSide<Seller, std::int64_t> right{
+      CheckedBlock<Seller>(seller_generator, SellerTime{}, sellers.size(), Repetition()),
+      [](const Seller& seller) { return seller.id; }, [](const Seller& seller) { return seller.event_time_ms; }};
   const Totals expected = JoinOracle("nb11", JoinKind::kInner, kSessions, left, right).Check({}).expected;
   auto loop = SessionJoinLoop::Create({.gap_ms = kGapMs,
                                        .keys = c.keys,

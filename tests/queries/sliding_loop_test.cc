@@ -12,6 +12,7 @@
 #include "queries/cm/generator.h"
 #include "queries/common/oracle.h"
 #include "queries/loops/loop_totals.h"
+#include "tests/queries/checked_block.h"
 
 namespace glaive::queries::cm {
 namespace {
@@ -42,12 +43,8 @@ TEST_P(SlidingLoopTest, EmitsWhatTheOracleExpects) {
   generator.Fill(0, 0, block);
   SlidingLoop loop({.window_ms = c.window_ms, .slide_ms = c.slide_ms});
 
-  const Oracle<TaskEvent> oracle("cm1",
-                                 {.generator = &generator,
-                                  .event_time_ms = TaskEventTime{},
-                                  .record_counts = {c.records * c.repetitions},
-                                  .block_records = c.records,
-                                  .block_span_ms = kBlockSpanMs},
+  LoopRepetition repetition{.repetitions = c.repetitions, .span_ms = kBlockSpanMs};
+  const Oracle<TaskEvent> oracle("cm1", CheckedBlock<TaskEvent>(generator, TaskEventTime{}, c.records, repetition),
                                  {.size_ms = c.window_ms, .slide_ms = c.slide_ms});
   const Totals expected =
       oracle
@@ -55,7 +52,6 @@ TEST_P(SlidingLoopTest, EmitsWhatTheOracleExpects) {
               [](const TaskEvent& event) { return std::optional(static_cast<std::uint64_t>(event.category)); }, {})
           .expected;
   EXPECT_GE(expected.rows, static_cast<std::uint64_t>(c.window_ms / c.slide_ms));
-  LoopRepetition repetition{.repetitions = c.repetitions, .span_ms = kBlockSpanMs};
   EXPECT_EQ(LoopTotals(loop, block, repetition), expected);
   repetition.batch_records = 7;
   EXPECT_EQ(LoopTotals(loop, block, repetition), expected) << "a second run starts empty";

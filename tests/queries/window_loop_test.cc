@@ -27,6 +27,7 @@
 #include "queries/ysb/ysb_fold.h"
 #include "queries/ysb/ysb_query.h"
 #include "queries/ysb_star/click_ratio_fold.h"
+#include "tests/queries/checked_block.h"
 
 namespace glaive::queries {
 namespace {
@@ -106,12 +107,7 @@ TEST_P(WindowLoopTest, EmitsWhatTheOracleExpects) {
   LoopRepetition repetition{.repetitions = c.repetitions, .span_ms = span_ms};
   const Totals emitted = LoopTotals(*loop, block, repetition);
 
-  const Oracle<YsbEvent> oracle("ysb",
-                                {.generator = &generator,
-                                 .event_time_ms = YsbEventTime{},
-                                 .record_counts = {c.records * c.repetitions},
-                                 .block_records = c.records,
-                                 .block_span_ms = span_ms},
+  const Oracle<YsbEvent> oracle("ysb", CheckedBlock<YsbEvent>(generator, YsbEventTime{}, c.records, repetition),
                                 {.size_ms = window_ms, .slide_ms = window_ms});
   std::map<std::uint64_t, std::uint64_t> campaigns;
   for (const ysb::Ad& ad : ysb::AllAds()) {
@@ -139,17 +135,12 @@ void ExpectTheOraclesRows(const Generator& generator, EventTime event_time_ms, s
   generator.Fill(0, 0, block);
   auto loop = WindowLoop<Fold>::Create(std::move(fold), {.window_ms = window_ms, .keys = block.size()});
   ASSERT_TRUE(loop.ok()) << loop.status();
-  const Oracle<R> oracle("loop",
-                         {.generator = &generator,
-                          .event_time_ms = event_time_ms,
-                          .record_counts = {2 * block.size()},
-                          .block_records = block.size(),
-                          .block_span_ms = kSpanMs},
+  const LoopRepetition repetition{.repetitions = 2, .span_ms = kSpanMs};
+  const Oracle<R> oracle("loop", CheckedBlock<R>(generator, event_time_ms, block.size(), repetition),
                          {.size_ms = window_ms, .slide_ms = window_ms});
   const Totals expected = oracle.template Check<Account>(key_of, {}).expected;
   EXPECT_GT(expected.rows, 500u);
-  EXPECT_EQ(CheckTotals("loop", expected, LoopTotals(*loop, block, {.repetitions = 2, .span_ms = kSpanMs})),
-            absl::OkStatus());
+  EXPECT_EQ(CheckTotals("loop", expected, LoopTotals(*loop, block, repetition)), absl::OkStatus());
 }
 
 struct OracleOfBids {
