@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 #include "engine/sink/late_record.h"
 #include "engine/sink/sink.h"
 #include "engine/stage/stage_scope.h"
@@ -157,7 +159,7 @@ struct AggregationPlan {
 
   /// For errors about texts that are too long.
   state::TextNames text_names() const {
-    return {.key = "the key of KeyBy()", .value = "the value of " + AggregateName(aggregate)};
+    return {.key = "the key of KeyBy()", .value = absl::StrCat("the value of ", AggregateName(aggregate))};
   }
 
   OriginT origin;

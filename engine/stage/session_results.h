@@ -134,7 +134,7 @@ class SessionResults {
         emitted.Update(EmitSession(item.key, closed, emit));
       }
     };
-    absl::Status status = sessions_->template Apply</*kPrefetched=*/true>(*memory_, items, go_on);
+    absl::Status status = sessions_->ApplyPrefetched(*memory_, items, go_on);
     status.Update(emitted);
     std::copy(pending_.begin() + static_cast<std::ptrdiff_t>(count),
               pending_.begin() + static_cast<std::ptrdiff_t>(pending_count_), pending_.begin());

@@ -69,14 +69,15 @@ class SliceTable {
   /// Applies entries (delta_entry.h) to the values of their keys. ResourceExhausted past the budget.
   template <typename E>
   absl::Status ApplyRun(StateMemory& memory, std::span<const E> run) {
-    if (!IsLarge()) {
-      return ForEachGroup(
-          memory.key_hash(), run, [](std::uint64_t /*hash*/) {},
-          [&](std::span<const RunItem<E>> group) { return Apply(memory, group, ApplyRunItem{}); });
-    }
+    const bool is_large = IsLarge();
     return ForEachGroup(
-        memory.key_hash(), run, [&](std::uint64_t hash) { index_.Prefetch(hash); },
-        [&](std::span<const RunItem<E>> group) { return Apply</*kPrefetched=*/true>(memory, group, ApplyRunItem{}); });
+        memory.key_hash(), run,
+        [&](std::uint64_t hash) {
+          if (is_large) {
+            index_.Prefetch(hash);
+          }
+        },
+        [&](std::span<const RunItem<E>> group) { return ApplyPrefetched(memory, group, ApplyRunItem{}); });
   }
 
   /// Makes the value of a new key.
@@ -85,21 +86,40 @@ class SliceTable {
   };
 
   /// Calls `apply(value, item)` for each item on the value of its key, in order; if the key is new, on what `make()`
-  /// returns. Items have `.hash` and `.key`, and there are at most kGroupSize of them; `kPrefetched` says that the
-  /// index has been asked for most of them. ResourceExhausted past the budget.
-  template <bool kPrefetched = false, typename Item, typename Applier, typename Make = DefaultValue>
+  /// returns. Items have `.hash` and `.key`, and there are at most kGroupSize of them. ResourceExhausted past the
+  /// budget.
+  template <typename Item, typename Applier, typename Make = DefaultValue>
   absl::Status Apply(StateMemory& memory, std::span<const Item> items, Applier&& apply, const Make& make = {}) {
+    if (IsLarge()) {
+      for (const Item& item : items) {
+        index_.Prefetch(item.hash);
+      }
+    }
+    return ApplyPrefetched(memory, items, apply, make);
+  }
+
+  /// Apply of items whose hashes a Prefetcher was called with.
+  template <typename Item, typename Applier, typename Make = DefaultValue>
+  absl::Status ApplyPrefetched(StateMemory& memory, std::span<const Item> items, Applier&& apply,
+                               const Make& make = {}) {
     GLAIVE_CHECK(items.size() <= kGroupSize, "a group of ", items.size(), " items, at most ", kGroupSize);
     absl::Status status = Prepare(memory, items.size());
     status.Update(key_texts_.MakeRoomFor(memory, items));
+    return status.ok() ? ApplyGroup(memory, items, apply, make) : status;
+  }
+
+  /// Apply of one item: calls `apply(value)`. Compiles to much less than a group, and costs each cache miss in full.
+  template <typename Applier, typename Make = DefaultValue>
+  absl::Status ApplyOne(StateMemory& memory, std::uint64_t hash, const K& key, Applier&& apply, const Make& make = {}) {
+    absl::Status status = Prepare(memory, 1);
+    status.Update(key_texts_.MakeRoom(memory, TextBytes(key)));
     if (!status.ok()) {
       return status;
     }
-    if (!IsLarge()) {
-      return ApplyGroup<false, false>(memory, items, apply, make);
-    }
-    prefetched_ += items.size();
-    return ApplyGroup<true, !kPrefetched>(memory, items, apply, make);
+    const std::uint32_t known_entries = log_.size();
+    Entry* entry = nullptr;
+    status = FindOrAppend(memory, hash, key, make, entry);
+    return status.ok() ? value_texts_.Change(memory, entry->value, AgeAfter(known_entries), apply) : status;
   }
 
   /// Starts loading what an update of a key with a given hash will need; of a table that nothing changes meanwhile.
@@ -224,45 +244,45 @@ class SliceTable {
 
   /// Guesses first, for the whole group, and only then writes: the first loop has no store that the compiler would have
   /// to reload the index's fields after, and its misses overlap. A wrong guess, or none, is looked up in full.
-  template <bool kPrefetchEntries, bool kPrefetchBuckets, typename Item, typename Applier, typename Make>
+  template <typename Item, typename Applier, typename Make>
   absl::Status ApplyGroup(StateMemory& memory, std::span<const Item> items, Applier& apply, const Make& make) {
-    if constexpr (kPrefetchBuckets) {
-      for (const Item& item : items) {
-        index_.Prefetch(item.hash);
-      }
-    }
+    const bool prefetches = IsLarge();
+    prefetched_ += prefetches ? items.size() : 0;
     std::array<Entry*, kGroupSize> guesses;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::uint32_t guess = index_.Guess(items[i].hash);
       guesses[i] = guess == HashIndex::kNoEntry ? nullptr : &log_.At(guess);
-      if (kPrefetchEntries && guesses[i] != nullptr) {
+      if (prefetches && guesses[i] != nullptr) {
         Prefetch(guesses[i]);
       }
     }
     for (std::size_t i = 0; i < items.size(); ++i) {
       Entry* entry = guesses[i];
-      [[maybe_unused]] const std::uint32_t known_entries = log_.size();
+      const std::uint32_t known_entries = log_.size();
       if (entry == nullptr || !(entry->key == items[i].key)) {
         // An earlier item of this group may have brought the same new key: this finds it.
-        entry = TryFindOrAppend(items[i].hash, items[i].key, make);
-        if (entry == nullptr) [[unlikely]] {
-          if (absl::Status status = GrowFor(memory, items[i].hash, items[i].key, make, &entry); !status.ok()) {
-            return status;
-          }
-        }
-      }
-      if constexpr (kHasText<V>) {
-        const Age age = log_.size() == known_entries ? Age::kKnown : Age::kNew;
-        if (absl::Status status =
-                value_texts_.Change(memory, entry->value, age, [&](V& value) { apply(value, items[i]); });
-            !status.ok()) {
+        if (absl::Status status = FindOrAppend(memory, items[i].hash, items[i].key, make, entry); !status.ok()) {
           return status;
         }
-      } else {
-        apply(entry->value, items[i]);
+      }
+      absl::Status status =
+          value_texts_.Change(memory, entry->value, AgeAfter(known_entries), [&](V& value) { apply(value, items[i]); });
+      if (!status.ok()) {
+        return status;
       }
     }
     return absl::OkStatus();
+  }
+
+  /// The age of an entry just found, where the log had `known_entries` before.
+  Age AgeAfter(std::uint32_t known_entries) const { return log_.size() == known_entries ? Age::kKnown : Age::kNew; }
+
+  /// Sets `entry` to the key's, appended if it is new.
+  template <typename Make>
+  [[gnu::always_inline]] absl::Status FindOrAppend(StateMemory& memory, std::uint64_t hash, const K& key,
+                                                   const Make& make, Entry*& entry) {
+    entry = TryFindOrAppend(hash, key, make);
+    return entry != nullptr ? absl::OkStatus() : GrowFor(memory, hash, key, make, &entry);
   }
 
   /// The key's entry, appended if it is new; null when the index has to grow first.

@@ -271,8 +271,7 @@ absl::StatusOr<typename TwoStacks<K, V>::Progress> TwoStacks<K, V>::TakeIn(std::
 
 template <StateKey K, CrdtValue V>
 absl::Status TwoStacks<K, V>::MergeInto(Piece& resident, const Item& item) {
-  return resident.table.Apply(*memory_, std::span(&item, 1),
-                              [&](V& value, const Item& from) { Merge(value, *from.value); });
+  return resident.table.ApplyOne(*memory_, item.hash, item.key, [&](V& value) { Merge(value, *item.value); });
 }
 
 // The front is empty. Back pieces that have expired go, and the table of keys starts anew from those that have not.
@@ -358,7 +357,7 @@ absl::Status TwoStacks<K, V>::InsertInFront(Sides& sides, const Item& item, Piec
   if (leaves_with_another || !status.ok()) {
     return status;
   }
-  return resident->table.Apply(*memory_, std::span(&item, 1), [&](V& value, const Item&) { value = later; });
+  return resident->table.ApplyOne(*memory_, item.hash, item.key, [&](V& value) { value = later; });
 }
 
 }  // namespace glaive::state

@@ -215,13 +215,6 @@ class WindowTable {
     std::uint64_t next_updates = 0;  // after how many it is to be considered again
   };
 
-  /// A value on its way to another place of its key.
-  struct Moved {
-    std::uint64_t hash;
-    K key;
-    V value;
-  };
-
   /// `thresholds` outlive the table.
   explicit WindowTable(const StateThresholds& thresholds)
       : review_({.next_updates = thresholds.updates_between_reviews}), thresholds_(&thresholds) {}
@@ -305,13 +298,13 @@ class WindowTable {
     const std::uint64_t entries = log_.size();
     absl::Status status;
     if (Form anew; ApplyEntry{}(anew, *item.entry)) {
-      const Moved had{.hash = item.hash, .key = item.key, .value = form.Expanded()};
+      const V had = form.Expanded();
       form = anew;
       ++counts_.replaced_forms;
-      status = log_.Apply(memory, std::span(&had, 1), [](V& value, const Moved& moved) { value.Merge(moved.value); });
+      status = MergeIntoLog(memory, item.hash, item.key, had);
     } else {
       ++counts_.cell_overflows;
-      status = log_.Apply(memory, std::span(&item, 1), ApplyRunItem{});
+      status = log_.ApplyOne(memory, item.hash, item.key, [&](V& value) { ApplyRunItem{}(value, item); });
     }
     shared_ += log_.size() - entries;
     return status;
@@ -357,20 +350,22 @@ class WindowTable {
 
   /// Merges an entry's value into its key's cell, or into the log if there is no cell or no form takes it.
   absl::Status MoveToCell(StateMemory& memory, const Entry& entry) {
-    const Moved moved{.hash = memory.key_hash()(entry.key), .key = entry.key, .value = entry.value};
-    if (absl::Status status = cell_texts_.MakeRoom(memory, TextBytes(moved.key)); !status.ok()) {
+    if (absl::Status status = cell_texts_.MakeRoom(memory, TextBytes(entry.key)); !status.ok()) {
       return status;
     }
-    Form* const form = cells_.FindOrInsert(cells_.HomeOf(moved.key), moved.key, cell_texts_);
-    if (form != nullptr && form->TryMerge(moved.value)) [[likely]] {
+    Form* const form = cells_.FindOrInsert(cells_.HomeOf(entry.key), entry.key, cell_texts_);
+    if (form != nullptr && form->TryMerge(entry.value)) [[likely]] {
       return absl::OkStatus();
     }
     ++counts_.cell_overflows;
     const std::uint64_t entries = log_.size();
-    absl::Status status =
-        log_.Apply(memory, std::span(&moved, 1), [](V& value, const Moved& item) { value.Merge(item.value); });
+    absl::Status status = MergeIntoLog(memory, memory.key_hash()(entry.key), entry.key, entry.value);
     shared_ += form == nullptr ? 0 : log_.size() - entries;
     return status;
+  }
+
+  [[gnu::noinline]] absl::Status MergeIntoLog(StateMemory& memory, std::uint64_t hash, const K& key, const V& more) {
+    return log_.ApplyOne(memory, hash, key, [&](V& value) { value.Merge(more); });
   }
 
   /// A cell's key and all of its value.
