@@ -48,6 +48,25 @@ for each; do case "$each" in
   --json=*) echo '{"seconds": 0.5}' > "${each#*=}";;
 esac; done
 """
+# The input is another one for two executors. Tables stand beside it.
+WINDOWED = """#!/bin/sh
+executors=1
+for each; do case "$each" in
+  --executors=*) executors="${each#*=}";;
+  --export-ads=*) echo 'ad_id,campaign' > "${each#*=}";;
+  --export-sellers=*) echo 'executor,number,event_time_ms,seller' > "${each#*=}";;
+  --export-input=*)
+    printf 'executor,number,event_time_ms,auction,bidder,price\\n0,0,5,7,1,3\\n%%d,1,6,7,1,2\\n' $((executors - 1)) \\
+      > "${each#*=}"
+    exit;;
+  --output=*) case "$0" in
+    */cm) printf 'window_start_ms,window_end_ms,key,value\\n0,2000,7,%(mean)s\\n' > "${each#*=}";;
+    */nb8) printf 'window_start_ms,window_end_ms,key,value_1,value_2\\n0,10,7,3,4\\n' > "${each#*=}";;
+    *) printf 'window_start_ms,window_end_ms,key,value\\n0,10,7,3\\n' > "${each#*=}";;
+  esac;;
+  --json=*) echo '{"seconds": 0.5}' > "${each#*=}";;
+esac; done
+"""
 # Takes 2 s, if one believes it.
 RENOIR = """#!/bin/sh
 [ "$4" = - ] || case "$1" in
@@ -69,11 +88,20 @@ echo 2.0
 """
 # Takes 1 s.
 TIMELY = """#!/bin/sh
+case "$1" in
+  q*) ;;
+  *) [ "$(tail -n 1 "$3" | cut -d , -f 1)" = $(($2 - 1)) ] || { echo "other flows than $2" >&2; exit 1; };;
+esac
+folder="$(dirname "$3")"
 [ "$4" = - ] || case "$1" in
   q0 | q7) echo '1,2,3,4,x' > "$4";;
   q5) echo '%(hot)s' > "$4";;
   q6) echo '7,3' > "$4";;
   q8) echo '1,a,0' > "$4";;
+  cm) echo '0,7,2.5e-1' > "$4";;
+  nb8) [ -f "$folder/sellers.csv" ] && echo '0,7,3,4' > "$4";;
+  ysb-yahoo) [ -f "$folder/ads.csv" ] && echo '0,7,3' > "$4";;
+  ysb | nb7) echo '0,7,3' > "$4";;
   *) echo "timely does not have $1, or this test does not ask for it" >&2; exit 1;;
 esac
 echo 1.0
@@ -81,9 +109,10 @@ echo 1.0
 
 
 class PeersTest(unittest.TestCase):
-    def compare(self, *arguments, rows="b,1\\na,2\\n", hot="1,2,0,10", peers="renoir,timely"):
+    def compare(self, *arguments, rows="b,1\\na,2\\n", hot="1,2,0,10", mean="0.25", peers="renoir,timely"):
         with tempfile.TemporaryDirectory() as name:
             for program, text in (("wordcount", GLAIVE), ("collisions", COLLISIONS), ("nexmark", NEXMARK),
+                                  *((query, WINDOWED % {"mean": mean}) for query in ("ysb", "nb7", "cm", "nb8")),
                                   ("glaive_peer_renoir", RENOIR % {"rows": rows}),
                                   ("glaive_peer_timely", TIMELY % {"hot": hot})):
                 path = pathlib.Path(name, program)
@@ -120,6 +149,20 @@ class PeersTest(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("q5: rows differ from those of timely, such as", done.stderr)
 
+    def test_each_executor_of_a_windowed_query_has_records_of_its_own(self):
+        names = ("ysb-yahoo", "ysb", "nb7", "cm", "nb8")
+        done = self.compare(*names, "--records=4000000", peers="timely")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in names:
+            self.assertIn(f"| {name} | 1 | M records/s | 8.00 (8.00 to 8.00) | 4.00 (4.00 to 4.00) | 2.00 ", done.stdout)
+            if len(os.sched_getaffinity(0)) > 1:
+                self.assertIn(f"| {name} | 2 | M records/s | 16.00 (16.00 to 16.00) | 8.00 (8.00 to 8.00) | ", done.stdout)
+
+    def test_means_are_equal_as_numbers_and_exactly(self):
+        done = self.compare("cm", mean="0.25000000000000006", peers="timely")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("cm: rows differ from those of timely, such as [(('0', '7', 0.25000000000000006), 1)", done.stderr)
+
     def test_a_peer_without_a_program_has_dashes(self):
         done = self.compare("collisions")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -142,6 +185,9 @@ class PeersTest(unittest.TestCase):
         done = self.compare("associative", peers="duckdb")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"\| associative \| 1 \| MB/s \| .* \| \d+\.\d\d \(")
+        done = self.compare("nb7", peers="duckdb")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\| nb7 \| 1 \| M records/s \| .* \| \d+\.\d\d \(")
         self.assertRegex(self.compare("plain", peers="duckdb").stdout, r"\| plain \| 1 \| MB/s \| .* \| - \| - \|")
 
     def test_unknown_forms_and_no_turns_are_refused(self):

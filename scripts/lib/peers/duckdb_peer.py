@@ -1,9 +1,9 @@
 """A program on DuckDB, as the peers in bench/peers are: duckdb_peer.py PROGRAM EXECUTORS FILE OUTPUT.
 
-Runs the statement of queries/README.md with so many threads, and prints how many seconds that took. NEXMark's events are
-loaded before the clock starts, since the other engines have them in memory, too; words and collisions are read from the
-file while it runs. The result is a table in memory, whose rows go to OUTPUT afterwards; "-": nowhere. Bounded input
-alone: DuckDB is no stream processor, and has all records before it begins.
+Runs the statement of queries/README.md with so many threads, and prints how many seconds that took. Events of NEXMark and
+records of the windowed queries are loaded before the clock starts, since the other engines have them in memory, too; words
+and collisions are read from the file while it runs. The result is a table in memory, whose rows go to OUTPUT afterwards;
+"-": nowhere. Bounded input alone: DuckDB is no stream processor, and has all records before it begins.
 """
 
 import csv
@@ -18,18 +18,27 @@ sys.path.insert(0, str(ROOT / "scripts/lib/verify"))
 import sql  # noqa: E402
 
 # Windows of event time over input in order, of which no record is late.
-WINDOWED = """
-CREATE VIEW windowed AS
+TUMBLING = """
+CREATE MACRO windowed_of(flows) AS TABLE
+SELECT *, event_time_ms // getvariable('window_ms') * getvariable('window_ms') AS window_start_ms,
+       window_start_ms + getvariable('window_ms') AS window_end_ms
+FROM query_table(flows)
+"""
+SLIDING = """
+CREATE MACRO windowed_of(flows) AS TABLE
 SELECT *, unnest(range((event_time_ms - getvariable('window_ms')) // getvariable('slide_ms') + 1,
                        event_time_ms // getvariable('slide_ms') + 1)) * getvariable('slide_ms') AS window_start_ms,
        window_start_ms + getvariable('window_ms') AS window_end_ms
-FROM input
+FROM query_table(flows)
 """
 SLIDES = {"q5": 2_000}  # ms, of windows of 10 s; all others are tumbling
 COLUMNS = {"q0": "auction, bidder, price, date_time, extra", "q1": "auction, bidder, price, date_time, extra",
            "q2": "auction, price", "q3": "name, city, state, id", "q4": "category, avg_price",
            "q5": "auction, num, window_start_ms, window_end_ms", "q6": "seller, avg_price",
            "q7": "auction, bidder, price, date_time, extra", "q8": "id, name, starttime"}
+# The statement's name, the windows in ms, and the tables that stand beside the file.
+WINDOWED = {"ysb-yahoo": ("ysb/yahoo", 10_000, ["ads"]), "ysb": ("ysb/slash", 600_000, []), "nb7": ("nb7", 60_000, []),
+            "cm": ("cm/slash", 2_000, []), "nb8": ("nb8/inner", 43_200_000, ["sellers"])}
 COLLISIONS = {"weeks": "date_diff('day', DATE '1970-01-01', week::DATE), lethal_accidents",
               "factors": "factor, accidents, lethal_accidents",
               "boroughs": "borough, date_diff('day', DATE '1970-01-01', week::DATE), accidents, lethal_accidents"}
@@ -65,13 +74,36 @@ def numbered(columns):
     return ", ".join(f"({part.strip()})::VARCHAR AS column_{number}" for number, part in enumerate(parts))
 
 
+def load(database, table, file):
+    """Makes a table of a file of Glaive's. Ids of all 64 bits, for which DuckDB takes a wider type, get the one that fits."""
+    database.execute(f"""CREATE TABLE {table} AS
+                         FROM read_csv('{file}', header = true, delim = ',', quote = '"', escape = '"')""")
+    for column, kind in database.execute(f"SELECT column_name, column_type FROM (DESCRIBE {table})").fetchall():
+        if kind == "HUGEINT":
+            database.execute(f"ALTER TABLE {table} ALTER {column} TYPE UBIGINT")
+
+
+def make_windows(database, window_ms, slide_ms):
+    database.execute(f"SET VARIABLE window_ms = {window_ms}")
+    database.execute(f"SET VARIABLE slide_ms = {slide_ms}")
+    database.execute(TUMBLING if window_ms == slide_ms else SLIDING)
+    database.execute("CREATE VIEW windowed AS FROM windowed_of('input')")
+
+
 def nexmark(database, statements, file, query):
-    database.execute(f"""CREATE TABLE input AS FROM read_csv('{file}', header = true, delim = ',', quote = '"', escape = '"')""")
+    load(database, "input", file)
     database.execute("SET VARIABLE any_price = false")
-    database.execute("SET VARIABLE window_ms = 10_000")
-    database.execute(f"SET VARIABLE slide_ms = {SLIDES.get(query, 10_000)}")
-    database.execute(WINDOWED)
+    make_windows(database, 10_000, SLIDES.get(query, 10_000))
     return f"SELECT {COLUMNS[query]} FROM ({statements[f'nexmark/{query}-one' if query == 'q5' else f'nexmark/{query}']})"
+
+
+def windowed(database, statements, file, program):
+    statement, window_ms, tables = WINDOWED[program]
+    load(database, "input", file)
+    for table in tables:
+        load(database, table, pathlib.Path(file).with_name(f"{table}.csv"))
+    make_windows(database, window_ms, window_ms)
+    return f"SELECT * EXCLUDE (window_end_ms) FROM ({statements[statement]})"
 
 
 def main():
@@ -86,6 +118,8 @@ def main():
         statement = collisions(database, statements, file)
     elif program in COLUMNS:
         statement = nexmark(database, statements, file, program)
+    elif program in WINDOWED:
+        statement = windowed(database, statements, file, program)
     else:
         sys.exit(f"there is no program '{program}' on DuckDB")
     begin = time.monotonic()

@@ -2,7 +2,8 @@
 
 All have the same input, and run on the same processors. Glaive's time is that of its report, from the first batch read
 to the last result out; Renoir's and DuckDB's from the start of the execution to the last row; timely's from the first
-event read to the last row. Rows are compared before any rate is told, but for those of windows that begin elsewhere with Renoir.
+record read to the last row. Rows are compared before any rate is told, but for those of windows that begin elsewhere with
+Renoir.
 """
 
 import argparse
@@ -49,11 +50,15 @@ class Case:
         run(self.processors, self.options.bin / self.program.binary, "--progress=never", *flags)
         return self.program.seconds(self.job)
 
+    def command_of(self, peer):
+        """What runs a peer; a program's arguments follow."""
+        if peer == "duckdb":
+            return [self.options.python, "-B", DUCKDB]
+        return [self.options.peer_bin / f"glaive_peer_{peer}"]
+
     def run_peer(self, peer, output):
         """Runs a peer; how many seconds it took."""
-        command = ([self.options.python, "-B", DUCKDB] if peer == "duckdb"
-                   else [self.options.peer_bin / f"glaive_peer_{peer}"])
-        return float(run(self.processors, *command, self.program.name, self.job.executors, self.job.file, output))
+        return float(run(self.processors, *self.command_of(peer), self.program.name, self.job.executors, self.job.file, output))
 
     def run_with_rows(self, peers):
         """Runs Glaive and peers, which write their rows, and compares these; how many seconds each took."""
@@ -82,6 +87,14 @@ class Case:
         if comparable:
             self.run_with_rows(comparable)
         return [self.run_without_rows(self.peers) for _ in turns]
+
+
+def export(options, program, executors, folder):
+    """Has Glaive write the input into the folder; returns the file that the peers read."""
+    exported = folder / "exported.csv"
+    run(os.sched_getaffinity(0), options.bin / program.binary, "--progress=never",
+        *program.export_flags(options.records, executors, folder), f"--export-input={exported}")
+    return program.file_of(exported)
 
 
 def compare(case):
@@ -140,12 +153,13 @@ def main():
             continue
         with tempfile.TemporaryDirectory(prefix="glaive_peers_") as name:
             folder = pathlib.Path(name)
-            run(set(available), options.bin / program.binary, "--progress=never", *program.export_flags(options.records),
-                f"--export-input={folder / 'exported.csv'}")
-            file = program.file_of(folder / "exported.csv")
+            file = None
             for count in (1, 2):
-                if count <= len(available):
-                    compare(Case(options, program, set(available[:count]), file, folder))
+                if count > len(available):
+                    break
+                if file is None or program.flows_apart:
+                    file = export(options, program, count, folder)
+                compare(Case(options, program, set(available[:count]), file, folder))
 
 
 if __name__ == "__main__":

@@ -32,14 +32,19 @@ class Program:
     peers = ["renoir"]  # that have it
     incomparable = ()   # peers whose rows are others
     rows_apart = False  # whether rows are most of the work: they are compared in runs of their own, and dropped in others
+    flows_apart = False  # whether the input depends on the number of executors, each of which has a flow of its own
 
     def __init__(self, name, binary):
         self.name = name
         self.binary = binary
 
-    def export_flags(self, records):
-        """With which Glaive makes the input."""
+    def export_flags(self, records, executors, folder):
+        """With which Glaive makes the input, and tables beside it in the folder."""
         return [f"--records={records}"]
+
+    def file_of(self, exported):
+        """What the peers read of what Glaive has exported: the file as it is."""
+        return exported
 
     def amount(self, job):
         """How much is read, in the unit's multiples."""
@@ -94,10 +99,6 @@ class Collisions(Program):
     def __init__(self):
         super().__init__("collisions", "collisions")
 
-    def file_of(self, exported):
-        """The file as it is."""
-        return exported
-
     def flags_of_rows(self, job):
         for part in job.folder.glob("glaive-*"):
             part.unlink()
@@ -116,44 +117,87 @@ class Collisions(Program):
         return counts
 
 
-class Nexmark(Program):
-    """A query of NEXMark. Glaive makes the same events again, in memory, as the peers have them; columns are those of
-    its rows that are compared."""
+class Generated(Program):
+    """Glaive makes the same records again, in memory, as the peers have them; columns are those of its rows that are
+    compared, settings the flags that say which query it is."""
 
-    unit = "M events/s"
-    peers = PEERS
     rows_apart = True
 
-    def __init__(self, query, columns, incomparable=()):
-        super().__init__(query, "nexmark")
+    def __init__(self, name, binary, settings, columns):
+        super().__init__(name, binary)
+        self.settings = settings
         self.columns = columns
-        self.incomparable = incomparable
 
-    def settings(self):
-        return [f"--query={self.name}", "--profile=renoir"]
+    def export_flags(self, records, executors, folder):
+        return [*self.settings, f"--records={records}"]
 
-    def export_flags(self, records):
-        return [*self.settings(), f"--records={records}"]
-
-    def file_of(self, exported):
-        """The file as it is."""
-        return exported
+    def records_of_executor(self, job):
+        return job.records
 
     def amount(self, job):
-        return job.records / 1e6
+        return self.records_of_executor(job) * job.executors / 1e6
 
     def flags_of_rows(self, job):
         return [*self.flags_of_events(job), "--join-output", f"--output={job.folder / 'glaive.csv'}"]
 
     def flags_of_events(self, job):
-        """With which Glaive drops its rows. Each executor has its share of the events."""
-        return [*self.settings(), f"--executors={job.executors}", f"--records={job.records // job.executors}",
+        """With which Glaive drops its rows."""
+        return [*self.settings, f"--executors={job.executors}", f"--records={self.records_of_executor(job)}",
                 f"--json={job.folder / 'glaive.json'}"]
 
     def rows(self, job):
         """How often each row of Glaive's comes."""
         rows = read(job.folder / "glaive.csv")
         return collections.Counter(tuple(row[column] for column in self.columns) for row in rows)
+
+
+class Nexmark(Generated):
+    """A query of NEXMark. All executors read one stream, whatever their number, so each has its share of the events."""
+
+    unit = "M events/s"
+    peers = ["renoir", "timely", "duckdb"]
+
+    def __init__(self, query, columns, incomparable=()):
+        super().__init__(query, "nexmark", [f"--query={query}", "--profile=renoir"], columns)
+        self.incomparable = incomparable
+
+    def records_of_executor(self, job):
+        return job.records // job.executors
+
+
+class Windowed(Generated):
+    """A windowed query of the Slash paper. Each executor has so many records of its own. Tables are those that Glaive
+    exports beside its input, each by the flag --export-NAME."""
+
+    unit = "M records/s"
+    peers = PEERS
+    flows_apart = True
+
+    def __init__(self, name, binary, settings=(), values=("value",), tables=()):
+        super().__init__(name, binary, list(settings), ["window_start_ms", "key", *values])
+        self.tables = tables
+
+    def export_flags(self, records, executors, folder):
+        tables = [f"--export-{table}={folder / table}.csv" for table in self.tables]
+        return [*super().export_flags(records, executors, folder), f"--executors={executors}", *tables]
+
+
+class Means(Windowed):
+    """A windowed query with floating-point values. Engines write the same value in other ways, so values are compared as
+    numbers, exactly: Glaive's requests are multiples of 2^-16, whose sums are exact in any order, so the means are equal."""
+
+    def rows(self, job):
+        return self.with_numbers(super().rows(job))
+
+    def rows_of_peer(self, path):
+        return self.with_numbers(super().rows_of_peer(path))
+
+    @staticmethod
+    def with_numbers(rows):
+        counts = collections.Counter()
+        for (*key, value), count in rows.items():
+            counts[(*key, float(value))] += count
+        return counts
 
 
 BID = ["auction", "bidder", "price", "date_time", "extra"]
@@ -163,4 +207,7 @@ NEXMARK = [Nexmark("q0", BID), Nexmark("q1", BID), Nexmark("q2", ["auction", "pr
            Nexmark("q5", ["auction", "num", "window_start_ms", "window_end_ms"], incomparable=RENOIR),
            Nexmark("q6", ["seller", "avg_price"]), Nexmark("q7", BID, incomparable=RENOIR),
            Nexmark("q8", ["id", "name", "starttime"], incomparable=RENOIR)]
-ALL = [Words("associative"), Words("plain"), Words("count-window"), Collisions(), *NEXMARK]
+WINDOWED = [Windowed("ysb-yahoo", "ysb", ["--profile=yahoo"], tables=["ads"]), Windowed("ysb", "ysb"),
+            Windowed("nb7", "nb7"), Means("cm", "cm"),
+            Windowed("nb8", "nb8", values=["value_1", "value_2"], tables=["sellers"])]
+ALL = [Words("associative"), Words("plain"), Words("count-window"), Collisions(), *NEXMARK, *WINDOWED]

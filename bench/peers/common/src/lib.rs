@@ -1,6 +1,9 @@
-//! What the programs share: their allocator, command line and rows (this file), and NEXMark's events (nexmark.rs).
+//! What the programs share: their allocator, command line and rows (this file), what reads their records (records.rs),
+//! NEXMark's events (nexmark.rs) and the records of the windowed queries (windowed.rs).
 
 pub mod nexmark;
+pub mod records;
+pub mod windowed;
 
 use std::error::Error;
 

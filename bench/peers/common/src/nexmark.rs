@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::records::{read, Timed};
 use crate::Failure;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -53,16 +54,18 @@ pub enum Event {
     Bid(Bid),
 }
 
-impl Event {
+impl Timed for Event {
     #[inline]
-    pub fn date_time(&self) -> u64 {
+    fn event_time(&self) -> u64 {
         match self {
             Event::Person(person) => person.date_time,
             Event::Auction(auction) => auction.date_time,
             Event::Bid(bid) => bid.date_time,
         }
     }
+}
 
+impl Event {
     #[inline]
     pub fn person(self) -> Option<Person> {
         match self {
@@ -102,24 +105,17 @@ pub fn thousandths(price: u64) -> String {
 /// The events of one of the threads, which has event n of the file if n % `threads` is `thread`. They are copied once:
 /// texts of a copy lie in memory in the order of the events, without gaps from what reading allocates in between.
 pub fn read_share(file: &str, thread: usize, threads: usize) -> Result<Vec<Event>, Failure> {
-    let mut reader = csv::Reader::from_path(file)?;
-    let names = reader.headers()?.clone();
-    let kind = names.iter().position(|name| name == "kind").ok_or(format!("{file} has no column kind"))?;
-    let mut share = Vec::new();
-    let mut record = csv::StringRecord::new();
-    for number in 0.. {
-        if !reader.read_record(&mut record)? {
-            break;
-        }
+    let share = read(file, |number, names, record| {
         if number % threads != thread {
-            continue;
+            return Ok(None);
         }
-        share.push(match &record[kind] {
-            "person" => Event::Person(record.deserialize(Some(&names))?),
-            "auction" => Event::Auction(record.deserialize(Some(&names))?),
-            "bid" => Event::Bid(record.deserialize(Some(&names))?),
+        let kind = names.iter().position(|name| name == "kind").ok_or(format!("{file} has no column kind"))?;
+        Ok(Some(match &record[kind] {
+            "person" => Event::Person(record.deserialize(Some(names))?),
+            "auction" => Event::Auction(record.deserialize(Some(names))?),
+            "bid" => Event::Bid(record.deserialize(Some(names))?),
             other => return Err(format!("{file} has an event of the kind '{other}'").into()),
-        });
-    }
+        }))
+    })?;
     Ok(share.clone())
 }

@@ -3,12 +3,16 @@
 //!     glaive_peer_renoir PROGRAM THREADS FILE OUTPUT
 //!
 //! PROGRAM: `associative`, `plain` or `count-window` count words (words.rs); `collisions` answers the three questions
-//! about New York's motor vehicle collisions (collisions.rs); `q0` to `q8` are NEXMark's queries (nexmark.rs). The rows go
-//! to OUTPUT as CSV; where it is `-`, NEXMark's are dropped as they come. Prints how many seconds it took from the start of
-//! the execution to the last row.
+//! about New York's motor vehicle collisions (collisions.rs); `q0` to `q8` are NEXMark's queries (nexmark.rs); `ysb-yahoo`,
+//! `ysb`, `nb7`, `cm` and `nb8` are the windowed queries of the Slash paper (windowed.rs). The rows go to OUTPUT as CSV;
+//! where it is `-`, those of the queries are dropped as they come. Prints how many seconds it took from the start of the
+//! execution to the last row.
 
+mod aligned_window;
 mod collisions;
+mod memory;
 mod nexmark;
+mod windowed;
 mod words;
 
 use std::time::Instant;
@@ -22,6 +26,7 @@ fn main() -> Result<(), Failure> {
     let rows = match call.program.as_str() {
         "collisions" => collisions::build(&env, &call.file),
         query if query.starts_with('q') => nexmark::build(&env, &call)?,
+        query if windowed::PROGRAMS.contains(&query) => windowed::build(&env, &call)?,
         form => words::build(&env, form, &call.file)?,
     };
     let begin = Instant::now();

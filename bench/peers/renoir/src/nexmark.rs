@@ -1,35 +1,25 @@
 //! NEXMark's queries 0 to 8 as in Renoir's own example, over events that are in memory before the clock starts.
 //!
-//! A thread owns its share of the events and hands each on as it is, so that none is copied. Rows are those of Glaive's
-//! program `nexmark`, but for the windows of queries 5, 7 and 8: Renoir's begin with the first event of a key. Without an
-//! output the rows are dropped, as in the example.
-
-use std::sync::{Arc, Mutex};
+//! Rows are those of Glaive's program `nexmark`, but for the windows of queries 5, 7 and 8: Renoir's begin with the first
+//! event of a key. Without an output the rows are dropped, as in the example.
 
 use glaive_peer_common::nexmark::{is_local, read_share, thousandths, Auction, Bid, Event, Person};
+use glaive_peer_common::records::Timed;
 use glaive_peer_common::{Call, Failure, Row, Rows};
 use renoir::operator::window::{TransactionOp, TransactionWindow};
-use renoir::operator::{ExchangeData, Operator, Timestamp};
+use renoir::operator::{Operator, Timestamp};
 use renoir::prelude::*;
 use renoir::Stream;
 
+use crate::memory::{end, read_shares, stream};
+
 /// Events between two watermarks of a thread, as in Renoir's example.
 const WATERMARK_INTERVAL: usize = 1 << 20;
-const BATCH_SIZE: usize = 16 << 10;
 const SECOND_MILLIS: i64 = 1_000;
-
-/// The events of each thread, allocated by a thread of its own.
-fn read_shares(file: &str, threads: usize) -> Result<Vec<Option<Vec<Event>>>, Failure> {
-    std::thread::scope(|scope| {
-        let readers: Vec<_> =
-            (0..threads).map(|thread| scope.spawn(move || read_share(file, thread, threads))).collect();
-        readers.into_iter().map(|reader| Ok(Some(reader.join().expect("a share")?))).collect()
-    })
-}
 
 /// Gives the records their event times, with a watermark now and then.
 fn timed(events: Stream<impl Operator<Out = Event> + 'static>) -> Stream<impl Operator<Out = Event>> {
-    events.add_timestamps(|event| event.date_time() as i64, {
+    events.add_timestamps(|event| event.event_time() as i64, {
         let mut count = 0;
         move |_, time: &Timestamp| {
             count = (count + 1) % WATERMARK_INTERVAL;
@@ -89,20 +79,6 @@ fn counts(bid: &Bid, auction: &Auction) -> bool {
     bid.price >= auction.reserve && (auction.date_time..auction.expires).contains(&bid.date_time)
 }
 
-/// Ends a query: `show` makes the columns of a row.
-fn end<T: ExchangeData>(
-    rows: Stream<impl Operator<Out = T> + 'static>,
-    drops: bool,
-    show: fn(T) -> Row,
-) -> Rows {
-    if drops {
-        rows.for_each(std::mem::drop);
-        return Box::new(Vec::new);
-    }
-    let rows = rows.collect_vec();
-    Box::new(move || rows.get().expect("the rows").into_iter().map(show).collect())
-}
-
 fn row_of_bid(bid: Bid) -> Row {
     vec![
         bid.auction.to_string(),
@@ -115,12 +91,8 @@ fn row_of_bid(bid: Bid) -> Row {
 
 pub fn build(env: &StreamContext, call: &Call) -> Result<Rows, Failure> {
     let drops = call.drops();
-    let shares = Arc::new(Mutex::new(read_shares(&call.file, call.threads)?));
-    let events = env
-        .stream_par_iter(move |thread, _threads| {
-            shares.lock().expect("the events")[thread as usize].take().expect("a share for each thread").into_iter()
-        })
-        .batch_mode(BatchMode::fixed(BATCH_SIZE));
+    let shares = read_shares(call.threads, |thread| read_share(&call.file, thread, call.threads))?;
+    let events = stream(env, shares);
     let size = EventTimeWindow::tumbling(10 * SECOND_MILLIS);
     Ok(match call.program.as_str() {
         "q0" => end(events.filter_map(Event::bid), drops, row_of_bid),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::Operator;
 
-use crate::operators::{end, fold_windows, route, select, Events, Records, Sink, Time};
+use crate::operators::{end, end_of, fold_windows, route, select, Events, Records, Sink, Time};
 use crate::winning_bids::winning_bids;
 
 pub const QUERIES: [&str; 9] = ["q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8"];
@@ -20,11 +20,6 @@ pub const QUERIES: [&str; 9] = ["q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", 
 const WINDOW_MILLIS: Time = 10_000;
 /// Query 5's windows begin and end so often.
 const SLIDE_MILLIS: Time = 2_000;
-
-/// The end of the window that covers a time.
-fn end_of(time: Time, millis: Time) -> Time {
-    (time / millis + 1) * millis
-}
 
 /// A bid without its channel and URL.
 #[derive(Serialize, Deserialize)]

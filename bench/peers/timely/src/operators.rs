@@ -24,6 +24,11 @@ pub fn route(key: u64) -> u64 {
     key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
 }
 
+/// The end of the window that covers a time.
+pub fn end_of(time: Time, millis: Time) -> Time {
+    (time / millis + 1) * millis
+}
+
 /// All events before this time have arrived.
 pub fn reached(frontier: &MutableAntichain<Time>) -> Time {
     frontier.frontier().as_option().copied().unwrap_or(Time::MAX)
@@ -37,12 +42,12 @@ pub fn advance(capability: &mut Option<Capability<Time>>, reached: Time) {
     }
 }
 
-/// What `select` returns of the events, in a batch for each of theirs.
-pub fn select<'scope, O: 'static>(
-    events: Events<'scope>,
-    mut select: impl FnMut(Event) -> Option<O> + 'static,
+/// What `select` returns of the records, in a batch for each of theirs.
+pub fn select<'scope, D: 'static, O: 'static>(
+    records: Records<'scope, D>,
+    mut select: impl FnMut(D) -> Option<O> + 'static,
 ) -> Records<'scope, O> {
-    events.unary(Pipeline, "Select", |_, _| {
+    records.unary(Pipeline, "Select", |_, _| {
         move |input, output| {
             input.for_each(|capability, batch| {
                 let mut selected = Vec::with_capacity(batch.len());
