@@ -24,7 +24,9 @@ class QueryOfExecutors final : public engine::Query {
   /// At least one query.
   explicit QueryOfExecutors(std::vector<std::unique_ptr<engine::Query>> queries) : queries_(std::move(queries)) {}
 
-  std::vector<engine::InputShape> inputs() const override { return queries_.front()->inputs(); }
+  std::vector<engine::InputShape> inputs(const engine::Roles& roles) const override {
+    return queries_.front()->inputs(roles);
+  }
   std::uint64_t source_memory_bytes() const override { return queries_.front()->source_memory_bytes(); }
   std::uint64_t table_bytes() const override { return queries_.front()->table_bytes(); }
   std::int64_t window_ms() const override { return queries_.front()->window_ms(); }

@@ -61,7 +61,7 @@
 #include "engine/graph/flat_map.h"
 #include "engine/graph/graph_query.h"
 #include "engine/graph/sink_writer.h"
-#include "engine/graph/source_reader.h"
+#include "engine/ingest/source_vertex.h"
 #include "engine/sink/collect.h"
 #include "engine/steps/expansions.h"
 #include "engine/steps/fold.h"

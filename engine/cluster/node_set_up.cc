@@ -236,8 +236,9 @@ void NodeSetUp::WarnOfPlacement() const {
 }
 
 absl::StatusOr<MemoryPlan> NodeSetUp::PlanNodeMemory(const rdma::MeshOptions& mesh) const {
-  const absl::StatusOr<MessagePlan> messages = PlanMessages(parts_->query->inputs(), options_->cluster.executor_count(),
-                                                            mesh.channel.slot_bytes, options_->state.fragment_bytes);
+  const absl::StatusOr<MessagePlan> messages =
+      PlanMessages(parts_->query->inputs(options_->cluster.roles()), options_->cluster.executor_count(),
+                   mesh.channel.slot_bytes, options_->state.fragment_bytes);
   if (!messages.ok()) {
     return channels_.note.empty() ? messages.status()
                                   : absl::InvalidArgumentError(absl::StrCat(messages.status().message(), "; ",

@@ -32,9 +32,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
+#include "engine/exchange/exchange_flow.h"
 #include "engine/exchange/exchange_inbox.h"
 #include "engine/exchange/exchange_layout.h"
 #include "engine/exchange/exchange_sender.h"
+#include "engine/exchange/exchange_texts.h"
 #include "engine/executor/task_context.h"
 #include "engine/flow/timed_record.h"
 #include "engine/graph/flat_map.h"
@@ -48,7 +50,6 @@
 #include "engine/steps/steps.h"
 #include "rdma/base/prefetch.h"
 #include "state/record/record.h"
-#include "state/record/text_wire.h"
 
 namespace glaive::engine {
 
@@ -131,8 +132,7 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
 
   bool Receive(Fiber& fiber, ExecutorId sender, const rdma::Message& message) override {
     const auto tag = message.tag.As<ExchangeTag>();
-    const bool is_grant = tag.kind == ExchangeKind::kGrant || tag.kind == ExchangeKind::kLastGrant;
-    context_->Require(fiber, is_grant ? sender_.OnGrant(sender, message) : inbox_.Receive(sender, message));
+    context_->Require(fiber, IsGrant(tag.kind) ? sender_.OnGrant(sender, message) : inbox_.Receive(sender, message));
     return inbox_.has_ended(sender) && sender_.is_done(sender);
   }
 
@@ -141,12 +141,6 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
   /// prefetchers lose the stream. Records of other producers are in the cache.
   static constexpr bool kReadsAhead = Origin::kFromSource && sizeof(In) <= 64;
   static constexpr std::size_t kRecordsAhead = 128;
-
-  /// The position of the exchange's fiber in the stream of one executor's records.
-  struct Flow {
-    std::int64_t watermark_ms = kMinEventTimeMs;
-    FlowState state = FlowState::kActive;
-  };
 
   void OnControl(Fiber& /*fiber*/, const Watermark& watermark) {
     sent_.MoveTo(watermark.time_ms);
@@ -205,52 +199,21 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
     const ExchangeHeader& header = message.header;
     const std::span<Timed> records(reinterpret_cast<Timed*>(message.records.data()),
                                    message.records.size() / sizeof(Timed));
-    Flow& flow = flows_[Value(sender)];
+    ExchangeFlow& flow = flows_[Value(sender)];
     Consumer<Timed>& port = this->port(Value(sender));
-    context_->Require(fiber, Examine(sender, flow, header));
-    context_->Require(fiber, Unpack(sender, records, message.texts));
-    const bool moves = header.watermark_ms > flow.watermark_ms;
-    if (flow.state == FlowState::kIdle && (!records.empty() || moves || header.state == FlowState::kActive)) {
-      port.On(fiber, Active{.now_ns = context_->clock->NowNanos()});
-      flow.state = FlowState::kActive;
-    }
-    if (!records.empty()) {
-      port.Take(fiber, Batch<Timed>{.records = records, .in_order = header.in_order == 1, .read_ns = header.read_ns});
-    }
-    if (moves) {
-      flow.watermark_ms = header.watermark_ms;
-      port.On(fiber, Watermark{.time_ms = header.watermark_ms, .read_ns = header.watermark_read_ns});
-    }
-    if (header.state == FlowState::kIdle && flow.state != FlowState::kIdle) {
-      port.On(fiber, Idle{.now_ns = context_->clock->NowNanos()});
-    }
-    flow.state = header.state;
-    if (header.state == FlowState::kEnded) {
-      --open_flows_;
-      port.On(fiber, EndOfStream{});
-    }
+    context_->Require(fiber, flow.Check(context_->self, sender, header));
+    context_->Require(fiber, UnpackTexts(context_->self, sender, records, message.texts));
+    flow.HandOn(
+        header, !records.empty(), context_->clock->NowNanos(),
+        [&] {
+          port.Take(fiber,
+                    Batch<Timed>{.records = records, .in_order = header.in_order == 1, .read_ns = header.read_ns});
+        },
+        [&](const Control& control) {
+          open_flows_ -= std::holds_alternative<EndOfStream>(control) ? 1 : 0;
+          port.On(fiber, control);
+        });
     inbox_.Pop(fiber, sender);
-  }
-
-  absl::Status Examine(ExecutorId sender, const Flow& flow, const ExchangeHeader& header) const {
-    if (header.watermark_ms >= flow.watermark_ms) {
-      return absl::OkStatus();
-    }
-    return absl::DataLossError(absl::StrCat("executor ", Value(context_->self), " refuses records of executor ",
-                                            Value(sender), ": their watermark goes back from ", flow.watermark_ms,
-                                            " ms to ", header.watermark_ms, " ms"));
-  }
-
-  absl::Status Unpack(ExecutorId sender, std::span<Timed> records, std::span<const std::byte> bytes) const {
-    if constexpr (kHasText<Out>) {
-      state::TextUnpacker texts(bytes);
-      const bool are_right = std::ranges::all_of(records, [&](Timed& record) { return texts.Unpack(record); });
-      if (!are_right || !texts.empty()) {
-        return absl::DataLossError(absl::StrCat("executor ", Value(context_->self), " refuses records of executor ",
-                                                Value(sender), ": their texts are not those that the message carries"));
-      }
-    }
-    return absl::OkStatus();
   }
 
   TaskContext* context_;
@@ -261,7 +224,7 @@ class ExchangeOperator final : public UnionOperator<TimedRecord<Out>>,
   ExchangeInbox inbox_;
   ExchangeSender sender_;
   typename UnionOperator<Timed>::Position sent_;  // how far the own producer has come
-  std::vector<Flow> flows_;                       // by sender
+  std::vector<ExchangeFlow> flows_;               // by sender
   std::uint32_t open_flows_;
   std::uint32_t open_ends_ = 2;  // of the exchange, which have messages to send
   std::uint32_t last_ = 0;       // the sender that was served last
@@ -275,7 +238,7 @@ class ExchangeVertex final : public TimedVertex<Origin, typename Chain::Out> {
   ExchangeVertex(Origin from, Chain chain, Route route)
       : TimedVertex<Origin, Out>(std::move(from)), chain_(std::move(chain)), route_(std::move(route)) {}
 
-  std::vector<InputShape> inputs() const override {
+  std::vector<InputShape> inputs(const Roles& /*roles*/) const override {
     return {
         {.entry_bytes = sizeof(TimedRecord<Out>), .header_bytes = sizeof(ExchangeHeader), .has_texts = kHasText<Out>}};
   }

@@ -83,8 +83,8 @@ std::string ExchangeInbox::Examine(ExecutorId sender, const ExchangeTag& tag, co
     return absl::StrCat("a payload of ", message.payload.size(), " bytes does not match ", tag.record_count,
                         " records of ", options_.record_bytes, " bytes and ", tag.text_bytes, " bytes of texts");
   }
-  const bool has_reserved =
-      tag.reserved != 0 || std::ranges::any_of(header.reserved, [](std::uint8_t byte) { return byte != 0; });
+  const bool has_reserved = tag.reserved != 0 || header.reserved != 0 ||
+                            std::ranges::any_of(header.more_reserved, [](std::uint64_t word) { return word != 0; });
   if (has_reserved) {
     return "reserved bytes that are not zero";
   }
@@ -101,6 +101,9 @@ std::string ExchangeInbox::Examine(ExecutorId sender, const ExchangeTag& tag, co
   }
   if (header.watermark_ms == kEndedMs) {
     return "a watermark of the end of the stream";
+  }
+  if (header.event_time_shift_ms != 0 && !options_.has_shift) {
+    return absl::StrCat("event times that are to be shifted by ", header.event_time_shift_ms, " ms");
   }
   return "";
 }

@@ -1,7 +1,6 @@
 // The messages of an exchange: records on their way to the executors that they are for, and the right to send more.
 //
-//   kRecords     payload:  ExchangeHeader | records, each with its event time (TimedRecord), as they lie in memory |
-//                          the records' texts (state/record/text_wire.h)
+//   kRecords     payload:  ExchangeHeader | records, as they lie in memory | their texts (state/record/text_wire.h)
 //   kGrant       no payload: `granted` messages of records have been taken out of the receiver's inbox
 //   kLastGrant   the same, and the receiver has taken the end of the stream out of it: its last message
 //
@@ -13,9 +12,13 @@
 //       12     4  text_bytes     of all texts         24     4  executor           the sender
 //       16     4  input          of the query's       28     4  in_order           0 or 1
 //       20     4  reserved       zero                 32     4  state              see FlowState
-//                                                     36    28  reserved           zero
+//                                                     36     4  reserved           zero
+//                                                     40     8  event_time_shift_ms  see Batch
+//                                                     48    16  reserved           zero
 //
-// Watermark and idleness in the header take effect behind the message's records.
+// Records of an exchange are TimedRecords, each with its event time; those of a source that another executor reads
+// (engine/ingest/) are as the source has them. Watermark and idleness in the header take effect behind the message's
+// records.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +31,7 @@
 namespace glaive::engine {
 
 enum class ExchangeKind : std::uint32_t { kRecords = 0, kGrant = 1, kLastGrant = 2 };
+inline bool IsGrant(ExchangeKind kind) { return kind == ExchangeKind::kGrant || kind == ExchangeKind::kLastGrant; }
 
 struct ExchangeTag {
   ExchangeKind kind = ExchangeKind::kRecords;
@@ -48,12 +52,14 @@ struct ExchangeHeader {
   std::uint32_t executor = 0;
   std::uint32_t in_order = 0;
   FlowState state = FlowState::kActive;
-  std::uint8_t reserved[28] = {};
+  std::uint32_t reserved = 0;
+  std::int64_t event_time_shift_ms = 0;
+  std::uint64_t more_reserved[2] = {};
 };
 
 static_assert(sizeof(ExchangeTag) == 24 && std::is_trivially_copyable_v<ExchangeTag>);
 static_assert(offsetof(ExchangeTag, input) == kInputInTag);
 static_assert(sizeof(ExchangeHeader) == 64 && std::is_trivially_copyable_v<ExchangeHeader>);
-static_assert(offsetof(ExchangeHeader, executor) == 24 && offsetof(ExchangeHeader, state) == 32);
+static_assert(offsetof(ExchangeHeader, executor) == 24 && offsetof(ExchangeHeader, event_time_shift_ms) == 40);
 
 }  // namespace glaive::engine

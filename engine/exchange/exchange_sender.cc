@@ -18,10 +18,25 @@ constexpr std::size_t kSentPerTurn = std::size_t{128} << 10;
 
 ExchangeSender::ExchangeSender(TaskContext& context, Shipper& shipper, ExchangeInbox& own,
                                const ExchangeInbox::Options& options)
+    : ExchangeSender(context, shipper, &own, options) {}
+
+ExchangeSender::ExchangeSender(TaskContext& context, Shipper& shipper, const ExchangeInbox::Options& options,
+                               ExecutorId receiver)
+    : ExchangeSender(context, shipper, nullptr, options) {
+  for (std::uint32_t other = 0; other < open_.size(); ++other) {
+    if (ExecutorId{other} != receiver) {
+      open_[other].told_state = FlowState::kEnded;
+      open_[other].is_done = true;
+    }
+  }
+}
+
+ExchangeSender::ExchangeSender(TaskContext& context, Shipper& shipper, ExchangeInbox* own,
+                               const ExchangeInbox::Options& options)
     : context_(&context),
       pool_(&context.mesh->segments()),
       shipper_(&shipper),
-      own_(&own),
+      own_(own),
       options_(options),
       credits_(context.exchange_credits),
       open_(context.executor_count) {
@@ -38,12 +53,7 @@ ExchangeSender::ExchangeSender(TaskContext& context, Shipper& shipper, ExchangeI
 
 void ExchangeSender::MakeRoom(Fiber& fiber, ExecutorId receiver) {
   Open& open = open_[Value(receiver)];
-  if (open.begin != nullptr) {
-    Wait(fiber, [&] { return open.begin == nullptr || CanSend(receiver); });  // it may be sent while this waits
-    if (open.begin != nullptr) {
-      Send(receiver);
-    }
-  }
+  Cut(fiber, receiver);
   if (sent_bytes_ >= kSentPerTurn) {
     sent_bytes_ = 0;
     fiber.Yield();
@@ -51,6 +61,37 @@ void ExchangeSender::MakeRoom(Fiber& fiber, ExecutorId receiver) {
   Wait(fiber, [&] { return open.begin != nullptr || CanOpen(receiver); });
   if (open.begin == nullptr) {
     OpenMessage(receiver);
+  }
+}
+
+void ExchangeSender::Cut(Fiber& fiber, ExecutorId receiver) {
+  const Open& open = open_[Value(receiver)];
+  SendUnless(fiber, receiver, [&] { return !HasRecords(open); });
+}
+
+void ExchangeSender::Tell(Fiber& fiber, ExecutorId receiver) {
+  const Open& open = open_[Value(receiver)];
+  SendUnless(fiber, receiver, [&] { return !HasRecords(open) && has_told_watermark(receiver); });
+}
+
+template <typename Condition>
+void ExchangeSender::SendUnless(Fiber& fiber, ExecutorId receiver, const Condition& is_sent) {
+  Wait(fiber, [&] { return is_sent() || CanSend(receiver); });
+  if (!is_sent()) {
+    Send(receiver);
+  }
+}
+
+void ExchangeSender::AppendBytes(Fiber& fiber, ExecutorId receiver, std::span<const std::byte> records) {
+  Open& open = open_[Value(receiver)];
+  while (!records.empty()) {
+    if (open.next == open.end) {
+      MakeRoom(fiber, receiver);
+    }
+    const std::size_t bytes = std::min(records.size(), static_cast<std::size_t>(open.end - open.next));
+    std::memcpy(open.next, records.data(), bytes);
+    open.next += bytes;
+    records = records.subspan(bytes);
   }
 }
 
@@ -83,13 +124,12 @@ void ExchangeSender::OpenMessage(ExecutorId receiver) {
   open.read_ns = read_ns_;
   open.next = open.begin + sizeof(ExchangeHeader);
   open.end = open.begin + message_bytes_;
-  open.falls = falls_;
+  open.falls = all_in_order_ ? falls_ : falls_ - 1;  // else the message counts as out of order
 }
 
 bool ExchangeSender::HasNews(const Open& open) const {
-  const bool has_records = open.begin != nullptr && open.next > open.begin + sizeof(ExchangeHeader);
   return open.told_state != FlowState::kEnded &&
-         (has_records || open.told_ms != watermark_.time_ms || open.told_state != state_);
+         (HasRecords(open) || open.told_ms != watermark_.time_ms || open.told_state != state_);
 }
 
 bool ExchangeSender::CanSend(ExecutorId receiver) const {
@@ -129,7 +169,8 @@ void ExchangeSender::Send(ExecutorId receiver) {
                               .read_ns = open.read_ns,
                               .executor = Value(context_->self),
                               .in_order = open.falls == falls_ ? 1U : 0U,
-                              .state = state_};
+                              .state = state_,
+                              .event_time_shift_ms = shift_ms_};
   std::memmove(open.next, open.end, text_bytes);  // header, records and texts leave as one piece
   if (receiver == context_->self) {
     own_->PushOwn(header, record_count, text_bytes);
@@ -190,7 +231,7 @@ absl::Status ExchangeSender::OnGrant(ExecutorId receiver, const rdma::Message& m
   Open& open = open_[Value(receiver)];
   const std::uint32_t used = credits_ - open.credits;
   const bool is_last = tag.kind == ExchangeKind::kLastGrant;
-  if (open.is_done || tag.granted > used || (is_last && open.told_state != FlowState::kEnded) ||
+  if (!IsGrant(tag.kind) || open.is_done || tag.granted > used || (is_last && open.told_state != FlowState::kEnded) ||
       !message.payload.empty() || tag.record_count != 0 || tag.text_bytes != 0) {
     return absl::DataLossError(absl::StrCat("executor ", Value(context_->self), " refuses a grant of executor ",
                                             Value(receiver), " for exchange ", options_.input, ": ", tag.granted,

@@ -1,5 +1,6 @@
 // ExchangeSender: the sending end of an exchange on one executor: for each executor a message that fills up with
-// records, and the inbox credits for more.
+// records, and the inbox credits for more. There is a form that sends to one executor alone, for a source whose records
+// another executor processes (engine/ingest/).
 //
 //   records ──► message for A  ── full, or due ──► outbox ──► ring of A
 //           ──► message for B  ── full, or due ──► outbox ──► ring of B
@@ -27,6 +28,7 @@
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,41 +52,57 @@ namespace glaive::engine {
 
 class ExchangeSender {
  public:
-  /// `own` takes the records that stay on this executor. All outlive it. A message has room for a record at least.
+  /// To all executors: `own` takes the records that stay on this one. All outlive it. A message has room for a record
+  /// at least.
   ExchangeSender(TaskContext& context, Shipper& shipper, ExchangeInbox& own, const ExchangeInbox::Options& options);
+  /// To one other executor alone.
+  ExchangeSender(TaskContext& context, Shipper& shipper, const ExchangeInbox::Options& options, ExecutorId receiver);
 
   /// Adds a record to the receiver's message. When that message is full, may wait for inbox credit, or for a segment.
   template <typename R>
   void Append(Fiber& fiber, ExecutorId receiver, std::int64_t event_time_ms, const R& record) {
     falls_ += event_time_ms < last_ms_ ? 1 : 0;
     last_ms_ = event_time_ms;
-    Open& open = open_[Value(receiver)];
     using Timed = TimedRecord<R>;
-    if constexpr (kHasText<R>) {
-      const std::size_t bytes = sizeof(Timed) + TextBytes(record);
-      if (static_cast<std::size_t>(open.end - open.next) < bytes) [[unlikely]] {
-        if (bytes > message_bytes_ - sizeof(ExchangeHeader)) {
-          context_->Fail(fiber, TooLong(LongestTextOf(record)));
-        }
-        MakeRoom(fiber, receiver);
-      }
-      auto* const appended = new (open.next) Timed{.event_time_ms = event_time_ms, .record = record};
-      open.end = state::PackTexts(*appended, open.end, open.begin + message_bytes_);
-    } else {
-      if (open.next == open.end) [[unlikely]] {
-        MakeRoom(fiber, receiver);
-      }
-      new (open.next) Timed{.event_time_ms = event_time_ms, .record = record};
-    }
-    open.next += sizeof(Timed);
+    Place<Timed>(fiber, receiver, record,
+                 [&](std::byte* place) { return new (place) Timed{.event_time_ms = event_time_ms, .record = record}; });
   }
+
+  /// What is known of the event times of some records.
+  struct Order {
+    bool in_order = false;  // whether none is below that of the one before it
+    bool goes_on = false;   // whether none is below that of the last record that was appended before them
+  };
+  /// Adds records as they are, without their event times.
+  template <typename R>
+  void AppendAll(Fiber& fiber, ExecutorId receiver, std::span<const R> records, const Order& order) {
+    falls_ += order.goes_on ? 0 : 1;
+    all_in_order_ = order.in_order;
+    if constexpr (kHasText<R>) {
+      for (const R& record : records) {
+        Place<R>(fiber, receiver, record, [&](std::byte* place) { return new (place) R(record); });
+      }
+    } else {
+      AppendBytes(fiber, receiver, std::as_bytes(records));
+    }
+    all_in_order_ = true;
+  }
+
+  /// Sends the receiver's message if it has records: other records follow in another one. May wait for inbox credit.
+  void Cut(Fiber& fiber, ExecutorId receiver);
+  /// Sends the receiver's records, and the watermark behind them. May wait for inbox credit.
+  void Tell(Fiber& fiber, ExecutorId receiver);
+  /// Whether a message has told the receiver the watermark.
+  bool has_told_watermark(ExecutorId receiver) const { return open_[Value(receiver)].told_ms == watermark_.time_ms; }
 
   /// The other consumers of the producer. They outlive it.
   void SetOthers(OtherConsumers& others) { others_ = &others; }
 
-  /// When the records were read that are appended from here on.
-  void BeginBatch(std::int64_t read_ns) {
+  /// When the records were read that are appended from here on, and what is to be added to their event times. Cut comes
+  /// before another shift.
+  void BeginBatch(std::int64_t read_ns, std::int64_t event_time_shift_ms = 0) {
     read_ns_ = read_ns;
+    shift_ms_ = event_time_shift_ms;
     hurries_ = false;
   }
   void OnWatermark(const Watermark& watermark);
@@ -103,6 +121,7 @@ class ExchangeSender {
   absl::Status OnGrant(ExecutorId receiver, const rdma::Message& message);
   /// Whether the receiver has taken the end of the stream.
   bool is_done(ExecutorId receiver) const { return open_[Value(receiver)].is_done; }
+  bool idle() const { return state_ == FlowState::kIdle; }
 
   std::uint64_t sent_records() const { return sent_records_; }
   /// Payload sent to other executors.
@@ -124,18 +143,52 @@ class ExchangeSender {
     bool is_done = false;
   };
 
+  /// Adds what `make(place)` makes of a record: an Item.
+  template <typename Item, typename R, typename MakeFn>
+  [[gnu::always_inline]] void Place(Fiber& fiber, ExecutorId receiver, [[maybe_unused]] const R& record,
+                                    const MakeFn& make) {
+    Open& open = open_[Value(receiver)];
+    if constexpr (kHasText<R>) {
+      const std::size_t bytes = sizeof(Item) + TextBytes(record);
+      if (static_cast<std::size_t>(open.end - open.next) < bytes) [[unlikely]] {
+        if (bytes > message_bytes_ - sizeof(ExchangeHeader)) {
+          context_->Fail(fiber, TooLong(LongestTextOf(record)));
+        }
+        MakeRoom(fiber, receiver);
+      }
+      Item* const placed = make(open.next);
+      open.end = state::PackTexts(*placed, open.end, open.begin + message_bytes_);
+    } else {
+      if (open.next == open.end) [[unlikely]] {
+        MakeRoom(fiber, receiver);
+      }
+      make(open.next);
+    }
+    open.next += sizeof(Item);
+  }
+  /// Adds whole records.
+  void AppendBytes(Fiber& fiber, ExecutorId receiver, std::span<const std::byte> records);
+
+  ExchangeSender(TaskContext& context, Shipper& shipper, ExchangeInbox* own, const ExchangeInbox::Options& options);
+
   /// The error of a record whose texts do not fit a message.
   absl::Status TooLong(const LongestText& longest) const;
   [[gnu::noinline]] void MakeRoom(Fiber& fiber, ExecutorId receiver);
   bool CanOpen(ExecutorId receiver) const;
   /// After CanOpen.
   void OpenMessage(ExecutorId receiver);
+  static bool HasRecords(const Open& open) {
+    return open.begin != nullptr && open.next > open.begin + sizeof(ExchangeHeader);
+  }
   /// Whether the receiver has not been told all that there is.
   bool HasNews(const Open& open) const;
   bool CanSend(ExecutorId receiver) const;
   bool CanSendNews() const;
   void SendNews();
   void Send(ExecutorId receiver);
+  /// Waits until the receiver's message can be sent, and sends it, unless `is_sent()`: it may be sent meanwhile.
+  template <typename Condition>
+  void SendUnless(Fiber& fiber, ExecutorId receiver, const Condition& is_sent);
   /// Waits until `holds()`; sends news to other executors meanwhile, and lets other consumers have their turns.
   template <typename Condition>
   void Wait(Fiber& fiber, const Condition& holds);
@@ -143,7 +196,7 @@ class ExchangeSender {
   TaskContext* context_;
   rdma::SegmentPool* pool_;
   Shipper* shipper_;
-  ExchangeInbox* own_;
+  ExchangeInbox* own_;  // null if no record stays on this executor
   OtherConsumers* others_ = nullptr;
   ExchangeInbox::Options options_;
   std::uint32_t credits_;
@@ -152,10 +205,12 @@ class ExchangeSender {
   Watermark watermark_{.time_ms = kMinEventTimeMs};
   FlowState state_ = FlowState::kActive;
   std::int64_t read_ns_ = 0;
-  std::int64_t due_ns_ = 0;  // when messages leave that are not full
+  std::int64_t shift_ms_ = 0;  // of all records in messages that are open
+  std::int64_t due_ns_ = 0;    // when messages leave that are not full
   bool hurries_ = false;
   std::int64_t last_ms_ = std::numeric_limits<std::int64_t>::min();  // event time of the last record
   std::uint64_t falls_ = 0;     // how often a record's event time was below that of the one before it
+  bool all_in_order_ = true;    // whether falls_ counts each fall of the records that are being appended
   std::size_t sent_bytes_ = 0;  // in the producer's turn
   std::uint64_t sent_records_ = 0;
   std::uint64_t bytes_to_others_ = 0;

@@ -14,8 +14,9 @@ constexpr std::int64_t kPeerCheckIntervalNanos = 20'000'000;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const ExecutorConfig& config, const Query& query) {
-  absl::StatusOr<MessagePlan> messages =
-      PlanMessages(query.inputs(), config.mesh.executor_count, config.mesh.channel.slot_bytes, config.fragment_bytes);
+  const Roles roles = config.roles.value_or(Roles(config.mesh.executor_count));
+  absl::StatusOr<MessagePlan> messages = PlanMessages(query.inputs(roles), config.mesh.executor_count,
+                                                      config.mesh.channel.slot_bytes, config.fragment_bytes);
   if (!messages.ok()) {
     return messages.status();
   }

@@ -45,13 +45,18 @@ absl::Status CheckSegments(std::uint64_t segments, std::uint64_t fragment_bytes)
 absl::StatusOr<MessagePlan> PlanMessages(const std::vector<InputShape>& inputs, std::uint32_t executor_count,
                                          std::size_t slot_bytes, std::uint64_t fragment_bytes) {
   std::vector<std::size_t> entry_bytes;
-  std::uint64_t exchanges = 0;
+  const std::uint32_t peers = executor_count - 1;
+  std::uint64_t ways = 0;  // to other executors, of all exchanges
+  std::uint64_t senders = 0;
+  std::uint32_t most_receivers = 1;  // of an exchange's sender
   for (const InputShape& input : inputs) {
     if (!input.is_exchange()) {
       const std::size_t text_bytes = input.has_texts ? state::MostTextBytes(slot_bytes) + state::kRunAlignment : 0;
       entry_bytes.push_back(input.entry_bytes + text_bytes);
     } else if (executor_count > 1) {  // records of one executor stay where they are
-      ++exchanges;
+      ways += input.from_one ? 1 : peers;
+      senders += input.from_one ? 1 : executor_count;
+      most_receivers = input.from_one ? most_receivers : peers;
       if (absl::Status status = CheckRecordFits(input, slot_bytes); !status.ok()) {
         return status;
       }
@@ -66,16 +71,15 @@ absl::StatusOr<MessagePlan> PlanMessages(const std::vector<InputShape>& inputs, 
   for (const InputShape& input : inputs) {
     plan.geometries.push_back(input.is_exchange() ? state::FragmentGeometry{} : *next_fragment++);
   }
-  const std::uint32_t peers = executor_count - 1;
-  plan.exchange_credits = static_cast<std::uint32_t>(
-      std::clamp(fragment_bytes / slot_bytes / std::max(peers, 1U), kLeastCredits, kMostCredits));
-  const std::uint64_t segments = state::FragmentGeometry::PoolSegments(*fragments) +
-                                 exchanges * peers * (plan.exchange_credits + kSegmentsBesideCredits);
+  plan.exchange_credits =
+      static_cast<std::uint32_t>(std::clamp(fragment_bytes / slot_bytes / most_receivers, kLeastCredits, kMostCredits));
+  const std::uint64_t segments =
+      state::FragmentGeometry::PoolSegments(*fragments) + ways * (plan.exchange_credits + kSegmentsBesideCredits);
   if (absl::Status status = CheckSegments(segments, fragment_bytes); !status.ok()) {
     return status;
   }
   plan.segments = static_cast<std::uint32_t>(segments);
-  plan.inbox_bytes = exchanges * executor_count * plan.exchange_credits * slot_bytes;
+  plan.inbox_bytes = senders * plan.exchange_credits * slot_bytes;
   return plan;
 }
 

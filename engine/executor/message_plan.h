@@ -1,6 +1,6 @@
 // MessagePlan: the memory that an executor needs for the messages of a query: segments to send from, and inboxes.
 //
-//   absl::StatusOr<MessagePlan> plan = PlanMessages(query.inputs(), executor_count, slot_bytes, fragment_bytes);
+//   absl::StatusOr<MessagePlan> plan = PlanMessages(query.inputs(roles), executor_count, slot_bytes, fragment_bytes);
 #pragma once
 
 #include <cstddef>

@@ -39,11 +39,13 @@ class QueryTask {
   virtual absl::Status Commit() = 0;
 };
 
-/// The sizes of the messages for an input of a query: of entries of a stage's deltas, or records of an exchange.
+/// The sizes of the messages for an input of a query: of entries of a stage's deltas, or records of an exchange
+/// or of a source that another executor reads.
 struct InputShape {
   std::size_t entry_bytes = 0;   ///< of the largest of them, without what its texts refer to
   std::size_t header_bytes = 0;  ///< of an exchange's messages, whose records follow it; 0 for a stage
   bool has_texts = false;        ///< whether they have any
+  bool from_one = false;         ///< of an exchange: whether an executor gets messages from one other alone
 
   bool is_exchange() const { return header_bytes > 0; }
 };
@@ -52,8 +54,8 @@ class Query {
  public:
   virtual ~Query() = default;
 
-  /// The inputs that executors send each other messages for, by their numbers.
-  virtual std::vector<InputShape> inputs() const = 0;
+  /// The inputs that executors of these roles send each other messages for, by their numbers.
+  virtual std::vector<InputShape> inputs(const Roles& roles) const = 0;
   /// The inputs that each node reads for itself, such as files. A name comes again where two sources read one file.
   virtual std::vector<ComparedInput> compared_inputs() const { return {}; }
   /// Bytes of memory that an executor's sources hold.

@@ -67,6 +67,11 @@ struct TaskContext {
     }
   }
 
+  /// The run's clock has started, and a source of this executor begins. Its time counts from the first one on.
+  void BeginSource() const {
+    metrics->first_batch_ns = metrics->first_batch_ns == 0 ? clock->NowNanos() : metrics->first_batch_ns;
+  }
+
   /// The other executors, in the order this one serves them: from the next one on and round, so that not all of them
   /// turn to executor 0 first (paper section 7.2.2; every executor starts elsewhere).
   ExecutorId Peer(std::uint32_t turn) const { return ExecutorId{(Value(self) + 1 + turn) % executor_count}; }

@@ -42,11 +42,19 @@ void RegisterEngineChoice(FlagSet& flags, ClusterOptions& options, const Program
     choices.emplace_back("loop", EngineChoice::kLoop);
   }
   flags.AddChoice({.name = "engine", .group = kCluster, .help = std::move(help)}, options.engine, choices);
-  flags.AddInteger({.name = "partitioners",
-                    .group = kCluster,
-                    .help = "executors of each node that read and partition records with --engine=uppar, or with one "
-                            "executor a node so many nodes; none: half of them"},
-                   options.partitioners, {1, 1023});
+  flags.AddInteger(
+      {.name = "partitioners",
+       .group = kCluster,
+       .help = "executors of each node that read and partition records with --engine=uppar, or with one "
+               "executor a node so many nodes; with --ingest=channel of each two nodes; none: half of them"},
+      options.partitioners, {1, 1023});
+  flags.AddChoice({.name = "ingest",
+                   .group = kCluster,
+                   .help = "where the records of an executor come from; direct: it reads them; channel: of each two "
+                           "nodes the first reads the sources, and streams all records to the second, which processes "
+                           "them; on one node half of the executors read; with --engine=uppar those that read "
+                           "partition"},
+                  options.ingest, {{"direct", IngestChoice::kDirect}, {"channel", IngestChoice::kChannel}});
 }
 
 void RegisterCluster(FlagSet& flags, ClusterOptions& options, const ProgramFeatures& features) {
@@ -243,25 +251,45 @@ absl::Status CheckCoordinator(const std::string& text) {
   return absl::OkStatus();
 }
 
+/// Of --ingest=channel.
+absl::Status CheckIngest(const ClusterOptions& options) {
+  if (options.engine == EngineChoice::kLoop) {
+    return Wrong("--engine=loop is one thread, and reads its own records: leave out --ingest");
+  }
+  if (options.nodes > 1 && options.nodes % 2 != 0) {
+    return Wrong(absl::StrCat("--ingest=channel streams from the first of each two nodes to the second: --nodes=",
+                              options.nodes, " must be even"));
+  }
+  if (options.nodes == 1 && options.executors % 2 != 0) {
+    return Wrong(
+        absl::StrCat("--ingest=channel streams from half of the executors of one node to the others: "
+                     "--executors=",
+                     options.executors, " must be even, or raise --nodes to 2"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckEngine(const ClusterOptions& options) {
   if (options.engine == EngineChoice::kLoop && options.executor_count() > 1) {
     return Wrong("--engine=loop is one thread: leave out --nodes and --executors");
+  }
+  if (options.ingest == IngestChoice::kChannel) {
+    if (absl::Status status = CheckIngest(options); !status.ok()) return status;
   }
   if (options.engine != EngineChoice::kUpPar) {
     return options.partitioners.has_value()
                ? Wrong("--partitioners says how --engine=uppar divides the executors of a node; leave it out")
                : absl::OkStatus();
   }
-  const std::uint32_t group = options.partition_group();
+  const std::uint32_t group = options.group();
   if (group < 2) {
     return Wrong(
         "--engine=uppar needs two executors or more, of which some partition records, and the others have the state of "
         "their keys: raise --executors or --nodes");
   }
   if (options.partitioners.value_or(1) >= group) {
-    return Wrong(absl::StrCat("--partitioners=", *options.partitioners, " leaves none of the ", group,
-                              options.executors > 1 ? " executors of a node" : " nodes",
-                              " to have the state of keys: write at most ", group - 1));
+    return Wrong(absl::StrCat("--partitioners=", *options.partitioners, " leaves none of each ", group,
+                              " executors to have the state of keys: write at most ", group - 1));
   }
   return absl::OkStatus();
 }

@@ -25,6 +25,12 @@ enum class EngineChoice {
   kLoop,   ///< no engine: the program's hand-written loop, in one thread
 };
 
+/// Which executors process the records that an executor reads.
+enum class IngestChoice {
+  kDirect,   ///< itself
+  kChannel,  ///< those of another node: the first of two nodes reads, and streams to the second
+};
+
 /// Which transport carries the channels between nodes.
 enum class TransportChoice {
   kAuto,   ///< local inside a process, shm between the processes of a host, verbs between hosts
@@ -65,7 +71,8 @@ struct ClusterOptions {
   std::uint32_t nodes = 1;      ///< processes of the run
   std::uint32_t executors = 1;  ///< executors (threads) of a node
   EngineChoice engine = EngineChoice::kSlash;
-  std::optional<std::uint32_t> partitioners;  ///< of each group (see partition_group) with kUpPar; absent: half of it
+  IngestChoice ingest = IngestChoice::kDirect;
+  std::optional<std::uint32_t> partitioners;  ///< of each group() with kUpPar; absent: half of it
   std::optional<std::uint32_t> rank;          ///< absent: this process is rank 0 and starts the others
   std::string coordinator;                    ///< "host:port" of rank 0, or empty
   std::string bind;  ///< "host" or "host:port" of this node: rank 0 listens there, or when empty
@@ -82,12 +89,17 @@ struct ClusterOptions {
 
   /// Executors of all nodes.
   std::uint32_t executor_count() const { return nodes * executors; }
-  /// Executors that kUpPar divides: those of each node, or of all nodes together if a node has but one.
-  std::uint32_t partition_group() const { return Roles::GroupOf(nodes, executors); }
+  /// Executors that kUpPar divides into partitioners and leaders, and kChannel into those that read and the others:
+  /// with kChannel those of two nodes, else those of each node, or of all nodes together if a node has but one.
+  std::uint32_t group() const {
+    return ingest == IngestChoice::kChannel && nodes > 1 ? 2 * executors : Roles::GroupOf(nodes, executors);
+  }
   /// What each executor does.
   Roles roles() const {
-    const bool partitions = engine == EngineChoice::kUpPar;
-    return Roles::Of(nodes, executors, partitions ? partitioners.value_or(partition_group() / 2) : 0);
+    if (engine == EngineChoice::kUpPar) {
+      return Roles::Partitioned(executor_count(), group(), partitioners.value_or(group() / 2));
+    }
+    return ingest == IngestChoice::kChannel ? Roles::Fed(executor_count(), group()) : Roles(executor_count());
   }
   /// The rank of the node that the executor belongs to.
   std::uint32_t NodeOf(std::uint32_t executor) const { return executor / executors; }

@@ -228,10 +228,10 @@ absl::Status GraphQuery::CheckLoops() const {
   return absl::OkStatus();
 }
 
-std::vector<InputShape> GraphQuery::inputs() const {
+std::vector<InputShape> GraphQuery::inputs(const Roles& roles) const {
   std::vector<InputShape> all;
   for (const Vertex* vertex : vertices_) {
-    const std::vector<InputShape> its = vertex->inputs();
+    const std::vector<InputShape> its = vertex->inputs(roles);
     all.insert(all.end(), its.begin(), its.end());
   }
   return all;
@@ -283,6 +283,10 @@ std::string GraphQuery::Explain(const Roles& roles) const {
     absl::StrAppend(&text, "      ", roles.reader_count(), " of them read and partition records, and ",
                     roles.leaders().count(), " have the state of their keys\n");
   }
+  if (roles.feeds()) {
+    absl::StrAppend(&text, "      ", roles.reader_count(),
+                    " of them read, and each streams all records to one of the other ", roles.leaders().count(), "\n");
+  }
   for (std::size_t i = 0; i < vertices_.size(); ++i) {
     const VertexPlan plan = vertices_[i]->Explain(roles);
     absl::StrAppend(&text, absl::Dec(i + 1, absl::kSpacePad4), "  ", plan.kind);
@@ -307,7 +311,7 @@ absl::StatusOr<std::unique_ptr<QueryTask>> GraphQuery::Open(TaskContext& context
   if (!status.ok()) {
     return status;
   }
-  auto task = std::make_unique<GraphTask>(context, static_cast<std::uint32_t>(inputs().size()));
+  auto task = std::make_unique<GraphTask>(context, static_cast<std::uint32_t>(inputs(context.roles).size()));
   const std::vector<std::size_t> parts = Parts();
   const std::set<const Vertex*> before_sinks = BeforeSinks();
   for (std::size_t i = 0; i < vertices_.size(); ++i) {

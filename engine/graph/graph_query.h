@@ -46,7 +46,7 @@ class GraphQuery final : public Query {
   /// One query that does the work of all.
   static std::unique_ptr<GraphQuery> Unite(std::span<const GraphQuery* const> queries);
 
-  std::vector<InputShape> inputs() const override;
+  std::vector<InputShape> inputs(const Roles& roles) const override;
   std::vector<ComparedInput> compared_inputs() const override;
   std::uint64_t source_memory_bytes() const override;
   std::uint64_t table_bytes() const override;

@@ -1,5 +1,6 @@
 #include "engine/graph/message_receiver.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -18,10 +19,15 @@ constexpr std::size_t kBytesPerTurn = std::size_t{64} << 10;
 }  // namespace
 
 MessageReceiver::MessageReceiver(TaskContext& context, std::span<MessageTarget* const> inputs)
-    : context_(&context),
-      inputs_(inputs.begin(), inputs.end()),
-      open_inputs_(context.executor_count, inputs.size()),
-      open_peers_(inputs.empty() ? 0 : context.peer_count()) {}
+    : context_(&context), inputs_(inputs.begin(), inputs.end()), open_inputs_(context.executor_count) {
+  for (std::uint32_t turn = 0; turn < context.peer_count(); ++turn) {
+    const ExecutorId peer = context.Peer(turn);
+    std::size_t& open = open_inputs_[Value(peer)];
+    open =
+        static_cast<std::size_t>(std::ranges::count_if(inputs, [&](const auto* each) { return each->Expects(peer); }));
+    open_peers_ += open > 0 ? 1 : 0;
+  }
+}
 
 absl::Status MessageReceiver::Spawn(Scheduler& scheduler) {
   if (open_peers_ == 0) {
@@ -56,6 +62,11 @@ std::size_t MessageReceiver::ReceiveMessage(Fiber& fiber, rdma::ChannelReceiver&
     context_->Fail(fiber, absl::DataLossError(absl::StrCat("executor ", Value(context_->self),
                                                            " refuses a message of executor ", Value(sender),
                                                            " for input ", input, ": the query has ", inputs_.size())));
+  }
+  if (!inputs_[input]->Expects(sender)) {
+    context_->Fail(fiber, absl::DataLossError(absl::StrCat(
+                              "executor ", Value(context_->self), " refuses a message of executor ", Value(sender),
+                              " for input ", input, ", which gets no messages of that executor")));
   }
   const bool was_last = inputs_[input]->Receive(fiber, sender, **message);
   const std::size_t bytes = (*message)->payload.size();

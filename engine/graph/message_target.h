@@ -29,6 +29,8 @@ class MessageTarget {
  public:
   virtual ~MessageTarget() = default;
 
+  /// Whether `sender` sends this input messages, the last of which it marks. Else its messages are refused.
+  virtual bool Expects(ExecutorId /*sender*/) const { return true; }
   /// Checks a message of `sender` and takes it in. May yield, and waits for nothing (invariant I5). True once: with the
   /// last message of that sender.
   virtual bool Receive(Fiber& fiber, ExecutorId sender, const rdma::Message& message) = 0;

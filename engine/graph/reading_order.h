@@ -3,18 +3,20 @@
 //
 // A join keeps the records of one stream until the other stream has come as far. So a source waits while a source that
 // is behind it has something to read. Sources from which no way in the graph leads to a common vertex do not wait for
-// each other. Used by one executor's thread.
+// each other. What an executor shows of its progress is that of its sources, too. Used by one executor's thread.
 //
 //   order.Add(reader);
 //   fiber.WaitUntil([&] { return order.IsTurnOf(reader); });
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "engine/base/event_time.h"
+#include "engine/executor/task_context.h"
 
 namespace glaive::engine {
 
@@ -57,8 +59,13 @@ class ReadingOrder {
     }
     return least_ms;
   }
-  bool all_idle() const {
-    return std::ranges::all_of(readers_, [](const OrderedReader* reader) { return reader->idle(); });
+  /// Shows how far the executor has read.
+  void ShowProgress(const TaskContext& context) const {
+    LiveProgress& live = *context.live;
+    live.records.store(context.metrics->records, std::memory_order_relaxed);
+    live.watermark_ms.store(watermark_ms(), std::memory_order_relaxed);
+    live.idle.store(std::ranges::all_of(readers_, [](const OrderedReader* reader) { return reader->idle(); }),
+                    std::memory_order_relaxed);
   }
 
  private:

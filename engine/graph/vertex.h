@@ -53,8 +53,8 @@ class Vertex {
   virtual bool has_fiber() const { return false; }
   /// Whether it is a stage: windows of event time, or an unwindowed join.
   virtual bool is_stage() const { return false; }
-  /// Its inputs that executors send each other messages for.
-  virtual std::vector<InputShape> inputs() const { return {}; }
+  /// Its inputs that executors of these roles send each other messages for.
+  virtual std::vector<InputShape> inputs(const Roles& /*roles*/) const { return {}; }
   /// Bytes of memory that a source or the buffer of an operator takes on an executor.
   virtual std::uint64_t source_memory_bytes() const { return 0; }
   /// The inputs of a source that each node reads for itself.

@@ -36,7 +36,7 @@ struct ExecutorMetrics : state::TableCounts {
   std::uint64_t outside_records = 0;      ///< input skipped because it says to lie outside the time it covers
   std::string first_bad_record;           ///< where the first bad one is, and why; empty without
   std::int64_t first_batch_ns = 0;        ///< clock when the first batch was read
-  std::int64_t last_result_ns = 0;        ///< clock when the last result was handed to the sink
+  std::int64_t last_result_ns = 0;  ///< clock when the last result was handed to the sink, or a feeder had sent all
 
   std::uint64_t processor_ns = 0;      ///< processor time of its thread, from its first round to its end
   std::uint64_t longest_round_ns = 0;  ///< longest it ran fibers without polling its channels

@@ -112,7 +112,7 @@ class AggregationVertex final : public ProducerVertex<typename Plan::Row> {
   explicit AggregationVertex(Plan plan) : plan_(std::move(plan)) {}
 
   std::vector<const Vertex*> upstream() const override { return {plan_.origin.vertex.get()}; }
-  std::vector<InputShape> inputs() const override {
+  std::vector<InputShape> inputs(const Roles& /*roles*/) const override {
     return InputsOf(plan_.scope, {{.entry_bytes = Plan::Store::kMostEntryBytes, .has_texts = Plan::Store::kHasTexts}});
   }
   bool has_fiber() const override { return true; }

@@ -100,7 +100,7 @@ class ContentVertex final : public ProducerVertex<typename Plan::Row> {
   explicit ContentVertex(Plan plan) : plan_(std::move(plan)) {}
 
   std::vector<const Vertex*> upstream() const override { return {plan_.input.origin.vertex.get()}; }
-  std::vector<InputShape> inputs() const override {
+  std::vector<InputShape> inputs(const Roles& /*roles*/) const override {
     return InputsOf(plan_.input.scope,
                     {{.entry_bytes = Store::kMostEntryBytes, .has_texts = Store::kEntryBytes.has_texts}});
   }

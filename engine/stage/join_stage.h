@@ -135,7 +135,7 @@ class JoinVertex final : public ProducerVertex<typename Plan::Row> {
   std::vector<const Vertex*> upstream() const override {
     return {plan_.left.origin.vertex.get(), plan_.right.origin.vertex.get()};
   }
-  std::vector<InputShape> inputs() const override {
+  std::vector<InputShape> inputs(const Roles& /*roles*/) const override {
     using Left = typename Plan::Left::Store;
     using Right = typename Plan::Right::Store;
     return InputsOf(plan_.left.scope, {{.entry_bytes = Left::kMostEntryBytes, .has_texts = Left::kHasTexts},

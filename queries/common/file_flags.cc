@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<engine::ListedFile>> FindFiles(const FileFlags& value
   if (options.cluster.rank.value_or(0) == 0) {
     std::cout << "input " << values.input << ": "
               << engine::DescribeSplit(files->size(), options.cluster.roles().reader_count())
-              << (options.cluster.roles().partitions() ? " (of the executors that read)" : "") << "\n";
+              << (options.cluster.roles().all_read() ? "" : " (of the executors that read)") << "\n";
   }
   return files;
 }

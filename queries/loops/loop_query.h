@@ -62,7 +62,7 @@ class LoopQuery final : public engine::Query {
   LoopQuery(std::uint64_t memory_bytes, OpenWork open_work, engine::SinkFactory<Row> open_sink)
       : memory_bytes_(memory_bytes), open_work_(std::move(open_work)), open_sink_(std::move(open_sink)) {}
 
-  std::vector<engine::InputShape> inputs() const override { return {}; }
+  std::vector<engine::InputShape> inputs(const engine::Roles& /*roles*/) const override { return {}; }
   std::uint64_t source_memory_bytes() const override { return memory_bytes_; }
   std::uint64_t table_bytes() const override { return 0; }
   std::int64_t window_ms() const override { return 1; }  // no flow leads another one

@@ -1,7 +1,7 @@
 // PartitionedStore: the state backend of one executor (paper section 7) for one of the query's inputs. It has the
 // partition that the executor leads, and brings the executor's records to all leaders.
 //
-//                     one executor                          several executors
+//                     the only leader                       one of several leaders
 //   record ──► folder: the slice's cells,         ──► folder: the combiner,
 //      │       if they fit the cache                   where keys recur (fold_policy.h)
 //      │ not taken                                      │ not taken          │ read out: slice ends, epoch ends
@@ -118,7 +118,9 @@ class PartitionedStore {
     if (context.leaders.executor_count() > 1) {
       store.fragment_.emplace(*context.pool, *context.outbox, context.self, context.leaders, context.geometry,
                               kMostEntryBytes, context.input, context.observer);
-      if constexpr (kFolds) {
+    }
+    if constexpr (kFolds) {
+      if (!store.leads_alone_) {
         auto combiner = Combiner<K, V>::Create(*context.memory, context.fold.combiner_bytes);
         if (!combiner.ok()) {
           return combiner.status();
@@ -157,7 +159,7 @@ class PartitionedStore {
       }
     }
     if constexpr (kHasCells) {
-      if (Table* const table = fragment_ ? nullptr : primary_.LastOpened(slice); table != nullptr) {
+      if (Table* const table = leads_alone_ ? primary_.LastOpened(slice) : nullptr; table != nullptr) {
         table->UseFolder(use);
         return;
       }
@@ -167,12 +169,12 @@ class PartitionedStore {
 
   /// The most records that Take takes, and the most that ReadOutSome hands over.
   std::size_t most_at_once() const {
-    return fragment_ ? MostEntriesAtOnce(MostEntryBytes(message_bytes_)) : kMostEntries;
+    return leads_alone_ ? kMostEntries : MostEntriesAtOnce(MostEntryBytes(message_bytes_));
   }
 
   /// Whether Take of `items` records, or ReadOutSome of so many, can be done now. If not, wait for segments.
   bool HasRoom(std::size_t items) const {
-    return !fragment_ || fragment_->HasRoom(2 * items, MostEntryBytes(message_bytes_));
+    return leads_alone_ || fragment_->HasRoom(2 * items, MostEntryBytes(message_bytes_));
   }
 
   /// Takes up to most_at_once() records of one slice into the state, or to their leaders; HasRoom for them. `updates`
@@ -182,7 +184,7 @@ class PartitionedStore {
     if (updates.empty()) {
       return absl::OkStatus();
     }
-    if (!fragment_) {
+    if (leads_alone_) {
       return ApplyToPrimary(slice, std::span<const Update>(updates));
     }
     if constexpr (kFolds) {
@@ -222,7 +224,7 @@ class PartitionedStore {
 
   /// Whether this executor leads any key.
   bool leads() const { return own_place_ < leaders_.count(); }
-  /// Null in a run of one executor.
+  /// Null where state stays on its executor.
   Fragment* fragment() { return fragment_ ? &*fragment_ : nullptr; }
   const Fragment* fragment() const { return fragment_ ? &*fragment_ : nullptr; }
 
@@ -283,6 +285,7 @@ class PartitionedStore {
         self_(context.self),
         leaders_(context.leaders),
         own_place_(context.leaders.PlaceOf(context.self)),
+        leads_alone_(context.leaders.count() == 1 && context.leaders.Leads(context.self)),
         message_bytes_(context.pool != nullptr ? context.pool->slot_bytes() : 0),
         names_(context.names),
         primary_(*context.memory),
@@ -402,11 +405,12 @@ class PartitionedStore {
   ExecutorId self_;
   Leaders leaders_;
   std::uint32_t own_place_;  // among the leaders, or behind them
+  bool leads_alone_;         // whether it leads all keys, so that its records stay here
   std::size_t message_bytes_;
   TextNames names_;
   Primary primary_;
   std::optional<Fragment> fragment_;
-  Combiner<K, V> combiner_;  // of no use to a single executor
+  Combiner<K, V> combiner_;  // of no use to an executor that leads all keys
   FoldPolicy policy_;
   std::vector<Form> forms_;         // on their way to leaders
   std::vector<std::byte> merging_;  // entries of a ring

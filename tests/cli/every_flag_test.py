@@ -144,6 +144,7 @@ ENGINE = {
     "engine": Effect("uppar", lambda before, after: after.records == 2000 == before.records // 2),
     "partitioners": Effect("2", lambda before, after: after.records == 4000 == 2 * before.records,
                            ["--executors=3", "--engine=uppar"]),
+    "ingest": Effect("channel", lambda before, after: after.records == 2000 == before.records // 2),
     "transport": Effect("local", "code", ["--nodes=2"], code=2),
     "slot-bytes": Effect("4KiB", "ring_bytes"),
     "credits": Effect("4", "ring_bytes"),

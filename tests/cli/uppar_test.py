@@ -5,18 +5,10 @@ import pathlib
 import tempfile
 import unittest
 
+from query_runs import RUNS
 from ysb_process import BIN, SANITIZED, CliTest
 
 RECORDS = 5000
-# A query and its flags.
-RUNS = [("ysb", "--keys=500"), ("ysb", "--profile=yahoo"), ("ysb_star",), ("cm", "--keys=200"), ("cm", "--profile=cm1"),
-        ("nb7", "--keys=500"), ("nb8", "--keys=500"), ("nb8", "--keys=500", "--join=full", "--windows=sliding"),
-        ("nb11", "--keys=500"), ("swa", "--windows=sliding", "--keys=50", "--group-by=ad"), ("swa", "--disorder=2s"),
-        ("ro", "--keys=500"), ("top_words", "--keys=200"), ("collisions",),
-        ("wordcount", "--keys=500", "--form=associative"), ("wordcount", "--keys=500", "--form=plain"),
-        ("wordcount", "--keys=500", "--form=windowed"), ("wordcount", "--keys=500", "--form=count-window"),
-        *(("nexmark", f"--query={query}", "--event-rate=100") for query in
-          ["q0", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q11", "q12", "q15", "q16", "q18", "q19", "q20"])]
 # Nodes, executors of each, and how many of these partition.
 SHAPES = [(1, 2, 1), (2, 1, 1), (2, 4, 3)]
 

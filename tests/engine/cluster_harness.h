@@ -49,6 +49,7 @@ struct Workload {
   std::uint32_t nodes = 1;
   std::uint32_t executors = 1;
   std::uint32_t partitioners = 0;  // of a node's executors, if it has any; else all read and lead
+  bool feeds = false;              // half of the executors read, and stream what they read to the others
   std::uint64_t seed = 1;
   std::uint64_t records = 10'000;  // of each executor that reads
   std::uint64_t keys = 100;
@@ -71,7 +72,9 @@ struct Workload {
   bool over_verbs = false;           // between nodes, or with one node between its executors
 
   std::uint32_t executor_count() const { return nodes * executors; }
-  Roles roles() const { return Roles::Of(nodes, executors, partitioners); }
+  Roles roles() const {
+    return feeds ? Roles::Fed(executor_count(), executor_count()) : Roles::Of(nodes, executors, partitioners);
+  }
 };
 
 using TestCounts = std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t>;  // {window start, key} -> count

@@ -151,11 +151,12 @@ TEST(EngineFlags, TheLocalTransportReachesOneProcess) {
 TEST(EngineFlags, UpParDividesTheExecutorsOfEachNode) {
   EXPECT_THAT(Complaint({"--engine=uppar"}), HasSubstr("--engine=uppar needs two executors or more"));
   EXPECT_THAT(Complaint({"--engine=uppar", "--executors=4", "--partitioners=4"}),
-              HasSubstr("--partitioners=4 leaves none of the 4 executors of a node to have the state of keys: write at "
+              HasSubstr("--partitioners=4 leaves none of each 4 executors to have the state of keys: write at "
                         "most 3"));
   EXPECT_THAT(Complaint({"--executors=4", "--partitioners=2"}), HasSubstr("how --engine=uppar divides"));
   EXPECT_THAT(Complaint({"--engine=flink"}), HasSubstr("write one of slash, uppar, loop"));
-  EXPECT_THAT(Complaint({"--engine=uppar", "--nodes=2", "--partitioners=2"}), HasSubstr("leaves none of the 2 nodes"));
+  EXPECT_THAT(Complaint({"--engine=uppar", "--nodes=2", "--partitioners=2"}),
+              HasSubstr("leaves none of each 2 executors"));
   ExpectAccepted({"--engine=uppar", "--executors=4", "--partitioners=3"});
   ExpectAccepted({"--engine=uppar", "--nodes=2"});
   EngineOptions options;
@@ -166,6 +167,30 @@ TEST(EngineFlags, UpParDividesTheExecutorsOfEachNode) {
   options.cluster.executors = 1;
   EXPECT_TRUE(options.cluster.roles().Reads(ExecutorId{0}));
   EXPECT_FALSE(options.cluster.roles().Reads(ExecutorId{1})) << "one node partitions, and the other leads";
+}
+
+TEST(EngineFlags, OfEachTwoNodesOneStreamsToTheOther) {
+  EXPECT_THAT(Complaint({"--ingest=channel"}), HasSubstr("--executors=1 must be even, or raise --nodes to 2"));
+  EXPECT_THAT(Complaint({"--ingest=channel", "--nodes=3"}), HasSubstr("--nodes=3 must be even"));
+  EXPECT_THAT(Complaint({"--ingest=channel", "--engine=loop"}), HasSubstr("leave out --ingest"));
+  EXPECT_THAT(Complaint({"--ingest=kafka"}), HasSubstr("write one of direct, channel"));
+  EXPECT_THAT(Complaint({"--ingest=channel", "--engine=uppar", "--nodes=2", "--partitioners=2"}),
+              HasSubstr("--partitioners=2 leaves none of each 2 executors"));
+  EXPECT_THAT(Complaint({"--ingest=channel", "--engine=uppar", "--nodes=2", "--executors=2", "--partitioners=4"}),
+              HasSubstr("--partitioners=4 leaves none of each 4 executors"));
+  ExpectAccepted({"--ingest=channel", "--nodes=2"});
+  ExpectAccepted({"--ingest=channel", "--executors=2"});
+  EngineOptions options;
+  options.cluster.nodes = 4;
+  options.cluster.executors = 3;
+  options.cluster.ingest = IngestChoice::kChannel;
+  EXPECT_TRUE(options.cluster.roles().feeds());
+  EXPECT_EQ(options.cluster.roles().FedBy(ExecutorId{7}), ExecutorId{10}) << "of the third node and the fourth";
+  options.cluster.engine = EngineChoice::kUpPar;
+  EXPECT_TRUE(options.cluster.roles().partitions());
+  EXPECT_EQ(options.cluster.roles().reader_count(), 6U);
+  EXPECT_TRUE(options.cluster.roles().Reads(ExecutorId{2})) << "the first of two nodes partitions";
+  EXPECT_FALSE(options.cluster.roles().Reads(ExecutorId{3})) << "the second leads";
 }
 
 TEST(EngineFlags, ALoopIsOneThreadOfAProgramThatHasOne) {

@@ -176,6 +176,35 @@ TEST(Partitioning, MovesEachRecordToTheLeaderOfItsKey) {
   }
 }
 
+/// Half of the executors read, and the others process what they stream to them.
+void ExpectFed(const Workload& workload, const ClusterOutcome& outcome) {
+  ExpectExact(workload, outcome);
+  const Roles roles = workload.roles();
+  for (const ExecutorMetrics& metrics : outcome.metrics) {
+    const bool reads = roles.Reads(ExecutorId{metrics.executor});
+    EXPECT_EQ(metrics.records, reads ? workload.records : 0);
+    EXPECT_EQ(metrics.exchanged_records, reads ? workload.records : 0);
+    EXPECT_EQ(metrics.records_accepted > 0, !reads);
+    EXPECT_EQ(metrics.results > 0, !reads);
+  }
+  const bool one_leads_all = roles.leaders().count() == 1;
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::delta_entries) > 0, !one_leads_all);
+  EXPECT_EQ(Total(outcome, &ExecutorMetrics::own_entries) > 0, !one_leads_all) << "which folds into its state at once";
+}
+
+TEST(Ingestion, HalfOfTheExecutorsProcessWhatTheOthersRead) {
+  for (const auto& [nodes, executors] : {std::tuple{1U, 2U}, {2U, 1U}, {2U, 2U}, {1U, 6U}}) {
+    SCOPED_TRACE(absl::StrCat(nodes, " x ", executors));
+    Workload workload{.nodes = nodes, .executors = executors, .feeds = true, .records = 20'000};
+    ExpectFed(workload, RunCluster(workload));
+    workload.slot_bytes = 256;  // a message has three records
+    workload.credits = 2;
+    workload.fragment_bytes = 4'096;
+    workload.epochs = {.epoch_bytes = 1'000, .epoch_min_bytes = 1, .epoch_interval_ns = 1};
+    ExpectFed(workload, RunCluster(workload));
+  }
+}
+
 TEST(HardStates, SmallRingsStallAndLapMoreThan256TimesAndStayExact) {
   Workload workload{.nodes = 2, .executors = 1, .records = 60'000, .keys = 50'000, .slot_bytes = 256, .credits = 2};
   workload.fragment_bytes = 16 << 10;

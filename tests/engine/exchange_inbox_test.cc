@@ -181,8 +181,11 @@ TEST_F(ExchangeEnds, RefuseMessagesThatContradictThemselves) {
   RecordsMessage endless({1});
   endless.header.watermark_ms = kMaxEventTimeMs;
   EXPECT_THAT(Refused(endless), HasSubstr("a watermark of the end of the stream"));
+  RecordsMessage shifted({1});
+  shifted.header.event_time_shift_ms = 5;
+  EXPECT_THAT(Refused(shifted), HasSubstr("event times that are to be shifted by 5 ms"));
   RecordsMessage later_version({1});
-  later_version.header.reserved[27] = 1;
+  later_version.header.more_reserved[1] = 1;
   EXPECT_THAT(Refused(later_version), HasSubstr("reserved bytes that are not zero"));
   EXPECT_EQ(inbox_->messages(), 0U);
 }
@@ -252,6 +255,79 @@ TEST_F(ExchangeEnds, SayWhetherTheRecordsOfAMessageAreInOrder) {
   EXPECT_FALSE(in_order({5, 4}));
   EXPECT_TRUE(in_order({2, 6}));  // it begins before the last message's end
   EXPECT_FALSE(in_order({6, 5, 7}));
+}
+
+TEST_F(ExchangeEnds, SendWholeRecordsWithWhatIsToBeAddedToTheirTimes) {
+  std::vector<TimedNumber> records;
+  for (std::uint64_t number = 0; number < 20; ++number) records.push_back({.event_time_ms = 0, .record = number});
+  std::vector<std::uint64_t> taken;
+  std::vector<bool> in_order;
+  const auto send = [&](Fiber& fiber, std::size_t count, const ExchangeSender::Order& order) {
+    sender_->AppendAll(fiber, kSelf, std::span<const TimedNumber>(records).first(count), order);
+  };
+  const auto take = [&](Fiber& fiber) {
+    for (sender_->Cut(fiber, kSelf); inbox_->HasMessage(kSelf); inbox_->Pop(fiber, kSelf)) {
+      const ExchangeMessage message = inbox_->Front(kSelf);
+      EXPECT_EQ(message.header.event_time_shift_ms, 100);
+      EXPECT_EQ(message.header.read_ns, 5);
+      in_order.push_back(message.header.in_order == 1);
+      const std::vector<std::uint64_t> some = Front(kSelf);
+      taken.insert(taken.end(), some.begin(), some.end());
+    }
+  };
+  EXPECT_TRUE(Ends([&](Fiber& fiber) {
+    sender_->BeginBatch(/*read_ns=*/5, /*event_time_shift_ms=*/100);
+    send(fiber, 2, {.in_order = true, .goes_on = true});
+    send(fiber, 1, {.in_order = true, .goes_on = true});
+    take(fiber);
+    EXPECT_EQ(taken, (std::vector<std::uint64_t>{0, 1, 0}));
+    EXPECT_EQ(in_order, (std::vector<bool>{true}));
+    send(fiber, 1, {.in_order = true, .goes_on = true});
+    send(fiber, 1, {.in_order = true, .goes_on = false});
+    take(fiber);
+    EXPECT_EQ(in_order, (std::vector<bool>{true, false})) << "the second batch begins before the first one's end";
+    taken.clear();
+    in_order.clear();
+    send(fiber, 20, {.in_order = false, .goes_on = false});
+    take(fiber);
+    EXPECT_EQ(taken.size(), 20U);
+    EXPECT_EQ(in_order, (std::vector<bool>{false, false, false})) << "of each message, although only one batch fell";
+    send(fiber, 1, {.in_order = true, .goes_on = false});
+    take(fiber);
+    EXPECT_TRUE(in_order.back());
+  }));
+  for (std::uint64_t number = 0; number < 20; ++number) EXPECT_EQ(taken[number], number);
+}
+
+TEST_F(ExchangeEnds, TellTheWatermarkBeforeOtherRecordsIfAsked) {
+  ExchangeSender sender(context_, *shipper_, Options(), kPeer);
+  EXPECT_TRUE(Ends([&](Fiber& fiber) {
+    sender.OnWatermark({.time_ms = 50, .read_ns = 1});
+    EXPECT_FALSE(sender.has_told_watermark(kPeer));
+    sender.Cut(fiber, kPeer);
+    EXPECT_EQ(shipper_->outbox().pending(), 0U) << "there are no records";
+    sender.Tell(fiber, kPeer);
+    sender.Tell(fiber, kPeer);
+  }));
+  EXPECT_TRUE(sender.has_told_watermark(kPeer));
+  EXPECT_EQ(shipper_->outbox().pending(), 1U);
+}
+
+TEST_F(ExchangeEnds, SendToOneExecutorAlone) {
+  ExchangeSender sender(context_, *shipper_, Options(), kPeer);
+  EXPECT_TRUE(sender.is_done(kSelf));
+  const std::vector<TimedNumber> records(3);
+  EXPECT_TRUE(Ends([&](Fiber& fiber) {
+    sender.AppendAll(fiber, kPeer, std::span(records), {.in_order = true, .goes_on = true});
+    sender.OnWatermark({.time_ms = 50, .read_ns = 1});
+    sender.End(fiber);
+  }));
+  EXPECT_EQ(shipper_->outbox().pending(), 1U);
+  EXPECT_EQ(sender.sent_records(), 3U);
+  EXPECT_FALSE(sender.is_done(kPeer));
+  EXPECT_TRUE(sender.OnGrant(kPeer, Grant(ExchangeKind::kLastGrant, 1)).ok());
+  EXPECT_TRUE(sender.is_done(kPeer));
+  EXPECT_THAT(sender.OnGrant(kPeer, Grant(ExchangeKind::kRecords, 0)).message(), HasSubstr("refuses a grant"));
 }
 
 TEST_F(ExchangeEnds, TellTheWatermarkOnceWhenItIsDue) {

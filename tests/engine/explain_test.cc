@@ -112,6 +112,14 @@ TEST(Explain, SaysThatRecordsArePartitioned) {
   EXPECT_THAT(plan, Not(HasSubstr("merged late")));
 }
 
+TEST(Explain, SaysWhichExecutorsAreFed) {
+  const auto query = From(TestSource({})).KeyBy(&TestRecord::key).Aggregate(Count{}).To(Discard{});
+  const std::string plan = query->Explain(Roles::Fed(4, 4));
+  EXPECT_THAT(plan, HasSubstr("each of 4 executors runs\n      2 of them read, and each streams all records to one of "
+                              "the other 2\n"));
+  EXPECT_THAT(plan, HasSubstr("merged late"));
+}
+
 TEST(Explain, SaysThatAStageMergesNothingBehindAnExchangeByKey) {
   const auto records = Records();
   const std::unique_ptr<Query> query = Together(Stream(records)

@@ -36,5 +36,26 @@ TEST(Roles, InUpParTheFirstOfEachNodeReadAndTheOthersLead) {
   }
 }
 
+TEST(Roles, WhereExecutorsAreFedTheFirstHalfOfEachGroupReadsForTheSecond) {
+  const Roles roles = Roles::Fed(/*executor_count=*/8, /*group=*/4);
+  EXPECT_TRUE(roles.feeds());
+  EXPECT_FALSE(roles.partitions());
+  EXPECT_FALSE(Roles(8).feeds());
+  EXPECT_EQ(roles.reader_count(), 4U);
+  const std::uint32_t feeders[] = {0, 1, 4, 5};
+  const std::uint32_t consumers[] = {2, 3, 6, 7};
+  for (std::uint32_t number = 0; number < 4; ++number) {
+    const ExecutorId feeder{feeders[number]};
+    const ExecutorId consumer{consumers[number]};
+    EXPECT_TRUE(roles.Reads(feeder));
+    EXPECT_EQ(roles.ReaderOf(feeder), number);
+    EXPECT_FALSE(roles.leaders().Leads(feeder));
+    EXPECT_FALSE(roles.Reads(consumer));
+    EXPECT_TRUE(roles.leaders().Leads(consumer));
+    EXPECT_EQ(roles.FedBy(feeder), consumer);
+    EXPECT_EQ(roles.FeederOf(consumer), feeder);
+  }
+}
+
 }  // namespace
 }  // namespace glaive::engine

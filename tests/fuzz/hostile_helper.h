@@ -37,7 +37,7 @@ class HostileHelper {
   };
 
   /// Both outlive it.
-  HostileHelper(const Query& query, const Clock& clock) : inputs_(query.inputs()) {
+  HostileHelper(const Query& query, const Clock& clock) : inputs_(query.inputs(Roles(2))) {
     ExecutorConfig config;
     config.mesh.executors_per_node = 2;
     config.mesh.executor_count = 2;

@@ -35,7 +35,8 @@ Queries MakeQueries() {
 /// The deltas of a helper, as the input has them.
 class HostileDeltas {
  public:
-  HostileDeltas(const Query& query, const Clock& clock) : helper_(query, clock), ended_(query.inputs().size(), 0) {}
+  HostileDeltas(const Query& query, const Clock& clock)
+      : helper_(query, clock), ended_(query.inputs(Roles(2)).size(), 0) {}
 
   void Send(FuzzedDataProvider& input) {
     helper_.Send([&](std::span<std::byte> payload) { return Write(input, payload); });

@@ -13,7 +13,7 @@ import typing
 LAYERS = ["queries", "engine", "state", "rdma"]  # each may include itself and those to its right
 # The folders of a layer whose folders have an order of their own; each may include itself and those to its right.
 FOLDERS = {
-    "engine": ["cluster", "flags", "api", "stage", "exchange", "graph", "executor", "sink", "source", "format", "metrics", "files", "progress",
+    "engine": ["cluster", "flags", "api", "stage", "ingest", "exchange", "graph", "executor", "sink", "source", "format", "metrics", "files", "progress",
                "window", "flow", "steps", "fiber", "base"],
 }
 PROGRAM = LAYERS

@@ -142,6 +142,7 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["slow sinks behind exchanges that wait"] += outcome.sink_waits > 0 && outcome.exchange_waits > 0 ? 1 : 0;
   states_["waits for segments"] += outcome.segment_waits > 0 ? 1 : 0;
   states_["records re-partitioned"] += scenario.partitioners > 0 && has_rows ? 1 : 0;
+  states_["records streamed to other executors"] += scenario.roles().feeds() && has_rows ? 1 : 0;
   states_["folded records"] += outcome.folded_records > 0 ? 1 : 0;
   states_["appended records"] += outcome.appended_records > 0 ? 1 : 0;
   states_["switches to and from folding"] += outcome.fold_switches > 1 ? 1 : 0;

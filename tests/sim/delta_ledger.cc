@@ -23,7 +23,8 @@ std::string Show(const state::DeltaTag& tag) {
 std::int64_t DeltaLedger::CoveredNow(ExecutorId executor, std::uint32_t input) const {
   std::int64_t told_ms = kBeginningMs;
   for (std::size_t source = 0; source < truth_->sources(); ++source) {
-    const bool is_of_input = options_.unites_sources || source == std::min<std::size_t>(input, truth_->sources() - 1);
+    const bool is_of_input =
+        options_.unites_sources || source == std::min<std::size_t>(input - options_.first_input, truth_->sources() - 1);
     if (options_.inputs_are_sources && !is_of_input) continue;
     // A stage that takes in results of another does not wait for an idle flow, though the flow may be behind.
     const bool holds_nothing_back = !options_.inputs_are_sources && truth_->IsIdle(source, executor);

@@ -31,9 +31,11 @@ class DeltaLedger {
   /// What a run's watermarks are.
   struct Options {
     std::uint32_t executors = 1;
-    bool inputs_are_sources = false;  ///< input i takes in source i, or the only one; else any may take in any
-    bool unites_sources = false;      ///< with inputs_are_sources: one input takes in all of them
-    std::int64_t lateness_ms = 0;     ///< by which watermarks are behind those of the flows
+    std::uint32_t first_input = 0;  ///< of a stage
+    bool inputs_are_sources =
+        false;                     ///< a stage's input i takes in source i, or the only one; else any may take in any
+    bool unites_sources = false;   ///< with inputs_are_sources: one input takes in all of them
+    std::int64_t lateness_ms = 0;  ///< by which watermarks are behind those of the flows
   };
 
   /// `truth` outlives it.

@@ -53,7 +53,7 @@ class FileSource final : public engine::Source<Event> {
       : lines_(std::move(lines)), truth_(&truth), listener_(&listener), source_(source), executor_(executor) {}
 
   engine::SourceBatch<Event> Poll() override {
-    FlowPosition& position = truth_->Of(source_, executor_);
+    FlowPosition& position = truth_->OfReader(source_, executor_);
     truth_->BeforeRead();
     status_ = listener_->OnBatch(source_, executor_);
     if (!status_.ok()) return {.records = {}, .watermark_ms = position.watermark_ms, .ended = true};

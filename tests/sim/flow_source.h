@@ -44,7 +44,8 @@ class FlowTruth {
         one_is_silent_(one_is_silent) {
     for (auto& of_source : positions_) {
       for (std::uint32_t executor = 0; executor < of_source.size(); ++executor) {
-        if (!roles.Reads(ExecutorId{executor})) of_source[executor].watermark_ms = kEndMs;
+        const bool has_records = roles.Reads(ExecutorId{executor}) != roles.feeds();
+        if (!has_records) of_source[executor].watermark_ms = kEndMs;
       }
     }
   }
@@ -52,6 +53,10 @@ class FlowTruth {
   /// The executor that opens a source.
   ExecutorId ReaderOf(const engine::SourceContext& context) const { return roles_.reader(Value(context.executor)); }
 
+  /// The flow that a reader's source begins. Where executors are fed, it is the flow of the one that the reader feeds.
+  FlowPosition& OfReader(std::size_t source, ExecutorId reader) {
+    return Of(source, roles_.feeds() ? roles_.FedBy(reader) : reader);
+  }
   FlowPosition& Of(std::size_t source, ExecutorId executor) { return positions_[source][Value(executor)]; }
   const FlowPosition& Of(std::size_t source, ExecutorId executor) const { return positions_[source][Value(executor)]; }
   const VirtualTime& time() const { return *time_; }
@@ -154,7 +159,7 @@ class FlowSource final : public engine::Source<Event> {
         clock_(context.clock) {}
 
   engine::SourceBatch<Event> Poll() override {
-    FlowPosition& position = truth_->Of(source_, executor_);
+    FlowPosition& position = truth_->OfReader(source_, executor_);
     if (!Ready()) return {.records = {}, .watermark_ms = position.watermark_ms};
     truth_->BeforeRead();
     if (status_ = listener_->OnBatch(source_, executor_); !status_.ok() || next_ == flow_->size()) {

@@ -45,7 +45,7 @@ struct FlowsOf {
       auto opened = open(context);
       if (!opened.ok()) return opened.status();
       return std::make_unique<TimedSource>(*std::move(opened), noted->sources[source][Value(context.executor)],
-                                           truth->Of(source, truth->ReaderOf(context)), *context.clock);
+                                           truth->OfReader(source, truth->ReaderOf(context)), *context.clock);
     };
     return spec;
   }

@@ -55,6 +55,7 @@ std::optional<std::string> Invariants::AtLateResult(std::int64_t time_ms) const 
 
 std::optional<std::string> Invariants::AtBatch(std::size_t source, ExecutorId executor) const {
   if (!entry_->compares_flows) return std::nullopt;
+  if (scenario_->roles().feeds()) return std::nullopt;  // a feeder reads ahead of the executor that waits
   // Processing time goes on without batches, and the truth has the times of batches alone.
   if (entry_->by_processing_time) return std::nullopt;
   const FlowPosition& position = truth_->Of(source, executor);

@@ -197,15 +197,9 @@ void SimNode::Main() {
 engine::EngineOptions SimNode::MakeOptions() const {
   const Scenario& scenario = *world_.scenario;
   engine::EngineOptions options;
-  options.cluster.nodes = static_cast<std::uint32_t>(scenario.nodes);
-  options.cluster.executors = static_cast<std::uint32_t>(scenario.executors);
-  if (scenario.partitioners > 0) {
-    options.cluster.engine = engine::EngineChoice::kUpPar;
-    options.cluster.partitioners = static_cast<std::uint32_t>(scenario.partitioners);
-  }
+  options.cluster = scenario.cluster();
   options.cluster.rank = Value(id_);
   options.cluster.join_timeout = 10 * absl::Nanoseconds(kPeerTimeoutNs);
-  options.cluster.arrival = scenario.immediates == 1 ? engine::ArrivalChoice::kImmediate : engine::ArrivalChoice::kPoll;
   options.channel.slot_bytes = static_cast<std::uint32_t>(scenario.slot_bytes);
   options.channel.credits = static_cast<std::uint32_t>(scenario.credits);
   options.state.fragment_bytes = static_cast<std::uint64_t>(scenario.fragment_bytes);

@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 
 #include "engine/executor/roles.h"
+#include "engine/flags/engine_options.h"
 #include "state/log/state_thresholds.h"
 #include "tests/sim/event.h"
 #include "tests/sim/fault.h"
@@ -33,6 +34,7 @@ struct Scenario {
   std::int64_t nodes = 1;
   std::int64_t executors = 1;     ///< of a node
   std::int64_t partitioners = 0;  ///< of each group (engine::Roles): the others lead; 0: each executor reads and leads
+  std::int64_t feeds = 0;         ///< 1: half of the executors read, and stream what they read to the others
   std::int64_t one_host = 1;      ///< 0: each node is on a host of its own
 
   std::int64_t records = 100;  ///< of each flow
@@ -50,6 +52,7 @@ struct Scenario {
   std::int64_t idle_timeout_ms = 400;
   std::int64_t silent_source = 0;  ///< 1: all flows of the first source do, where the query can tell what is right then
   std::int64_t others_last = 0;    ///< 1: the other sources' records come over about as long a time then
+  std::int64_t heartbeats = 0;     ///< 1: some watermarks come behind their batches, in batches without records
   std::int64_t skips = 0;          ///< times that a flow's source reads what has no record in it, amid the others
 
   std::int64_t slot_bytes = 1024;
@@ -131,6 +134,8 @@ struct Scenario {
   /// Whether bytes of a slot's last use come after its next message was received, in memory of that kind.
   bool places_late_bytes() const { return any_order == 1 && memory_may_be_late(0); }
   std::int64_t executor_count() const { return nodes * executors; }
+  /// Of all nodes: how many there are, what they do, and how messages arrive.
+  engine::ClusterOptions cluster() const;
   engine::Roles roles() const;
   state::StateThresholds thresholds() const;
 

@@ -75,8 +75,10 @@ Flow MakeFlow(const Scenario& scenario, Random& random, std::int64_t records, Si
         break;
       }
     }
-    batch.watermark_ms = watermark_ms;
+    const bool is_told_behind = scenario.heartbeats == 1 && flow.size() % 3 == 1;
+    batch.watermark_ms = is_told_behind ? flow.back().watermark_ms : watermark_ms;
     flow.push_back(std::move(batch));
+    if (is_told_behind) flow.push_back({.events = {}, .watermark_ms = watermark_ms, .silence_ns = 0});
   }
   return flow;
 }

@@ -65,6 +65,7 @@ class Cluster final : NetworkObserver, StepListener, SinkListener, SourceListene
         wire_(static_cast<std::uint32_t>(scenario.nodes), time_, Random(scenario.seed, Purpose::kControl)),
         invariants_(scenario_, entry, truth_),
         ledger_({.executors = static_cast<std::uint32_t>(scenario.executor_count()),
+                 .first_input = scenario.roles().feeds() ? static_cast<std::uint32_t>(entry.sources) : 0,
                  .inputs_are_sources = entry.inputs_are_sources(),
                  .unites_sources = entry.unites_sources,
                  .lateness_ms = entry.rows_wait_for == RowsWaitFor::kNothing ? 0 : scenario.lateness_ms},

@@ -108,8 +108,22 @@ def engines(deployment):
     return ("slash", "uppar") if deployment.all > 1 else ("slash",)
 
 
-def readers_of(engine, deployment):
+CHANNEL = "--ingest=channel"  # half of the executors stream the input to the others, and in UpPar partition it
+
+
+def can_ingest(deployment):
+    """Whether a deployment can run with CHANNEL."""
+    return (deployment.nodes if deployment.nodes > 1 else deployment.executors) % 2 == 0
+
+
+def ingest_flags(deployment):
+    return (CHANNEL,) if can_ingest(deployment) else ()
+
+
+def readers_of(engine, deployment, flags=()):
     """How many executors read: in UpPar half of those of a node, or of the nodes if a node has one."""
+    if CHANNEL in flags:
+        return deployment.all // 2
     if engine != "uppar":
         return deployment.all
     group = deployment.executors if deployment.executors > 1 else deployment.nodes
@@ -121,9 +135,9 @@ def engine_flags(engine):
 
 
 def run_of(engine, x, query, setting, deployment, *flags):
-    """A run that reads as fast as it can. Fewer executors read in UpPar, and each reads more, so that both engines read as
-    many records."""
-    records = setting.records(query) * deployment.all // readers_of(engine, deployment)
+    """A run that reads as fast as it can. Where fewer executors read, each reads more, so that all runs read as many
+    records."""
+    records = setting.records(query) * deployment.all // readers_of(engine, deployment, flags)
     return Point(engine, x, query, deployment.nodes, deployment.executors,
                  (*engine_flags(engine), f"--records={records}", *flags))
 
@@ -175,26 +189,27 @@ def latency_by_buffer_size(setting):
 def by_buffer_size(query, *flags):
     """Figure 10a: both engines by the size of a channel's buffers."""
     def points(setting):
-        keys = (ro_keys(setting),) if query == "ro" else ()
-        return [run_of(engine, size // KIB, query, setting, setting.widest(), f"--slot-bytes={size}", *keys, *flags)
+        more = (ro_keys(setting), *ingest_flags(setting.widest())) if query == "ro" else ()
+        return [run_of(engine, size // KIB, query, setting, setting.widest(), f"--slot-bytes={size}", *more, *flags)
                 for size in buffer_sizes(setting) for engine in engines(setting.widest())]
     return points
 
 
 def parallelism(setting):
-    """Figure 10c: both engines by the number of executors."""
+    """Figure 10c: both engines by the number of executors, half of which stream the input to the others."""
     most = setting.widest().nodes
     runs = []
     for executors in setting.hosts.executors(setting.most_per_processor):
         deployment = Deployment(most if setting.hosts.are_remote else 1, executors)
-        for engine in engines(deployment):
-            runs.append(run_of(engine, executors, "ro", setting, deployment, ro_keys(setting)))
+        for engine in engines(deployment) if can_ingest(deployment) else ():
+            runs.append(run_of(engine, executors, "ro", setting, deployment, ro_keys(setting), CHANNEL))
     return runs
 
 
 def skew(setting):
     """Figure 10d: both engines by the exponent of Zipf's law."""
-    return [run_of(engine, z, "ro", setting, setting.widest(), ro_keys(setting), f"--key-distribution=zipf:{z}")
+    return [run_of(engine, z, "ro", setting, setting.widest(), ro_keys(setting), f"--key-distribution=zipf:{z}",
+                   *ingest_flags(setting.widest()))
             for z in setting.some((0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)) for engine in engines(setting.widest())]
 
 
