@@ -35,12 +35,12 @@ template <typename R>
 class ChannelReader final : public OrderedProducer<R>, public MessageTarget {
  public:
   /// All outlive it. `input` is the source's number among the query's inputs, `part` as of OrderedProducer.
-  ChannelReader(TaskContext& context, Shipper& shipper, ReadingOrder& order, bool has_event_times, std::size_t part,
+  ChannelReader(TaskContext& task, Shipper& shipper, ReadingOrder& order, bool has_event_times, std::size_t part,
                 std::uint32_t input, ExecutorId feeder)
-      : OrderedProducer<R>(context, order, has_event_times, part),
+      : OrderedProducer<R>(task, order, has_event_times, part),
         shipper_(&shipper),
         feeder_(feeder),
-        inbox_(context, shipper,
+        inbox_(task, shipper,
                {.input = input, .record_bytes = sizeof(R), .has_texts = kHasText<R>, .has_shift = true}) {}
 
   absl::Status Spawn(Scheduler& scheduler) override {

@@ -106,6 +106,12 @@ folder="$(dirname "$3")"
 esac
 echo 1.0
 """
+# Flink's JVM, which runs timely's program.
+JAVA = """#!/bin/sh
+while [ "$1" != -jar ]; do shift; done
+shift 2
+exec "$(dirname "$0")/glaive_peer_timely" "$@"
+"""
 
 
 class PeersTest(unittest.TestCase):
@@ -114,13 +120,14 @@ class PeersTest(unittest.TestCase):
             for program, text in (("wordcount", GLAIVE), ("collisions", COLLISIONS), ("nexmark", NEXMARK),
                                   *((query, WINDOWED % {"mean": mean}) for query in ("ysb", "nb7", "cm", "nb8")),
                                   ("glaive_peer_renoir", RENOIR % {"rows": rows}),
-                                  ("glaive_peer_timely", TIMELY % {"hot": hot})):
+                                  ("glaive_peer_timely", TIMELY % {"hot": hot}), ("java", JAVA)):
                 path = pathlib.Path(name, program)
                 path.write_text(text, encoding="utf-8")
                 path.chmod(0o755)
             return subprocess.run([sys.executable, "-B", SOURCE / "scripts/lib/peers/main.py", f"--bin={name}",
                                    f"--peer-bin={name}", "--turns=3", f"--peers={peers}", *arguments], stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, timeout=60)
+                                  env={**os.environ, "PATH": f"{name}:{os.environ['PATH']}"}, capture_output=True, text=True,
+                                  timeout=60)
 
     def test_a_ratio_is_of_times_that_were_measured_in_turns(self):
         done = self.compare("plain", peers="renoir")
@@ -190,9 +197,15 @@ class PeersTest(unittest.TestCase):
         self.assertRegex(done.stdout, r"\| nb7 \| 1 \| M records/s \| .* \| \d+\.\d\d \(")
         self.assertRegex(self.compare("plain", peers="duckdb").stdout, r"\| plain \| 1 \| MB/s \| .* \| - \| - \|")
 
+    def test_flink_runs_in_a_jvm(self):
+        done = self.compare("nb7", "q3", "--records=4000000", peers="flink")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("| nb7 | 1 | M records/s | 8.00 (8.00 to 8.00) | 4.00 (4.00 to 4.00) | 2.00 ", done.stdout)
+        self.assertIn("| q3 | 1 | M events/s | 8.00 (8.00 to 8.00) | - | - |", done.stdout, "which it does not have")
+
     def test_unknown_forms_and_no_turns_are_refused(self):
         for arguments, message in ((["fast"], "no program 'fast': associative, plain, count-window, collisions, q0,"),
-                                   (["--peers=flink"], "there is no peer 'flink': renoir, timely or duckdb"),
+                                   (["--peers=spark"], "there is no peer 'spark': renoir, timely, duckdb or flink"),
                                    (["--turns=0"], "--records and --turns must be at least 1")):
             done = self.compare(*arguments)
             self.assertEqual(done.returncode, 2)

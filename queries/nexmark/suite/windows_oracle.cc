@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
+
 #include "queries/nexmark/suite/plain_events.h"
 #include "queries/nexmark/suite/queries.h"
 
@@ -21,13 +23,7 @@ using events::Kind;
 
 constexpr std::int64_t kDayMs = 86'400'000;
 
-std::string Joined(std::initializer_list<std::int64_t> numbers) {
-  std::string line;
-  for (const std::int64_t number : numbers) {
-    line += (line.empty() ? "" : ",") + std::to_string(number);
-  }
-  return line;
-}
+std::string Joined(std::initializer_list<std::int64_t> numbers) { return absl::StrJoin(numbers, ","); }
 
 std::int64_t Signed(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 

@@ -54,6 +54,8 @@ class Case:
         """What runs a peer; a program's arguments follow."""
         if peer == "duckdb":
             return [self.options.python, "-B", DUCKDB]
+        if peer == "flink":
+            return ["java", "-Xms4g", "-Xmx12g", "-jar", self.options.flink_jar]
         return [self.options.peer_bin / f"glaive_peer_{peer}"]
 
     def run_peer(self, peer, output):
@@ -132,6 +134,7 @@ def main():
     parser.add_argument("--peers", type=peers_of, default=programs.PEERS)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
     parser.add_argument("--peer-bin", type=pathlib.Path, default=ROOT / "build/peers/release")
+    parser.add_argument("--flink-jar", type=pathlib.Path, default=ROOT / "build/peers_flink/glaive_peer_flink.jar")
     parser.add_argument("--python", type=pathlib.Path, default=ROOT / "build/python/bin/python3", help="has DuckDB")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     options = parser.parse_args()

@@ -7,7 +7,7 @@ import json
 import pathlib
 import typing
 
-PEERS = ["renoir", "timely", "duckdb"]
+PEERS = ["renoir", "timely", "duckdb", "flink"]
 
 
 class Job(typing.NamedTuple):
@@ -70,7 +70,7 @@ class Words(Program):
     def __init__(self, form):
         super().__init__(form, "wordcount")
         if form == "associative":
-            self.peers = ["renoir", "duckdb"]
+            self.peers = ["renoir", "duckdb", "flink"]
 
     def file_of(self, exported):
         """The text of the lines that Glaive has exported."""
@@ -155,11 +155,11 @@ class Nexmark(Generated):
     """A query of NEXMark. All executors read one stream, whatever their number, so each has its share of the events."""
 
     unit = "M events/s"
-    peers = ["renoir", "timely", "duckdb"]
 
     def __init__(self, query, columns, incomparable=()):
         super().__init__(query, "nexmark", [f"--query={query}", "--profile=renoir"], columns)
         self.incomparable = incomparable
+        self.peers = PEERS if query in ("q0", "q1", "q2") else ["renoir", "timely", "duckdb"]
 
     def records_of_executor(self, job):
         return job.records // job.executors
