@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "rdma/base/check.h"
 #include "rdma/base/ids.h"
@@ -76,6 +77,13 @@ class Roles {
   /// The number of an executor that reads, among those that do.
   std::uint32_t ReaderOf(ExecutorId executor) const {
     return all_read() ? Value(executor) : leaders_.PlaceOf(executor) - leaders_.count();
+  }
+
+  /// The number of the reader whose records the executor processes as its own flow: itself, or its feeder. None of an
+  /// executor that no source's records reach but by an exchange.
+  std::optional<std::uint32_t> FlowOf(ExecutorId executor) const {
+    const bool has_flow = Reads(executor) != feeds();
+    return !has_flow ? std::nullopt : std::optional(feeds() ? leaders_.PlaceOf(executor) : ReaderOf(executor));
   }
 
  private:

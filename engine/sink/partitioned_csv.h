@@ -109,13 +109,13 @@ struct PartitionedCsv {
                   "const T&) beside it");
     if constexpr (kHasFields) {
       return [spec = *this](const SinkContext& context) -> absl::StatusOr<std::unique_ptr<Sink<Row>>> {
-        absl::StatusOr<std::unique_ptr<PartitionFolder>> folder = PartitionFolder::Open(
+        absl::StatusOr<std::unique_ptr<PartitionFolder>> opened = PartitionFolder::Open(
             spec.folder, {.header = CsvRow<Row>::Header(), .most_partitions = spec.most_partitions}, context.executor,
             context.executor_count, context.claims);
-        if (!folder.ok()) {
-          return folder.status();
+        if (!opened.ok()) {
+          return opened.status();
         }
-        return std::make_unique<PartitionedCsvSink<Row, kColumns, ValuesOf>>(*std::move(folder), spec.columns,
+        return std::make_unique<PartitionedCsvSink<Row, kColumns, ValuesOf>>(*std::move(opened), spec.columns,
                                                                              spec.values_of);
       };
     } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -245,11 +246,11 @@ absl::StatusOr<std::string> NexmarkProgram::CheckNode(const engine::RunFacts& fa
   if (query().emitter == Emitter::kLeader) {
     return CheckLeaders(facts, flows);
   }
-  // Each executor's rows follow from its own events.
+  // Each executor's rows follow from the events of its flow.
   for (const ExecutorId executor : facts.executors) {
     absl::StatusOr<std::vector<std::string>> expected = std::vector<std::string>();
-    if (facts.roles.Reads(executor)) {
-      expected = Recompute(query(), flows.Of(facts.roles.ReaderOf(executor)), suite_options());
+    if (const std::optional<std::uint32_t> flow = facts.roles.FlowOf(executor)) {
+      expected = Recompute(query(), flows.Of(*flow), suite_options());
     }
     absl::Status status = expected.status();
     if (status.ok()) {

@@ -42,7 +42,7 @@ class TopWordsProgram final : public GeneratedProgram<Hashtag, HashtagTime> {
     return {.window_ms = absl::ToInt64Milliseconds(options_.window),
             .slide_ms = absl::ToInt64Milliseconds(options_.slide),
             .keyed = false,
-            .rows_a_record = double{kPlaces} * (options_.window / options_.slide + 1)};
+            .rows_a_record = double{kPlaces} * static_cast<double>(options_.window / options_.slide + 1)};
   }
   std::unique_ptr<Generator<Hashtag>> MakeGenerator(const InputOptions& input) const override {
     return std::make_unique<HashtagGenerator>(input);

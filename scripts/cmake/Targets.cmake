@@ -76,7 +76,22 @@ function(glaive_add_precompiled_headers)
   endif()
 endfunction()
 
-# glaive_precompile(<target> [tests]): has the target use what is precompiled, for sources or for tests.
+# glaive_add_precompiled_queries(): what nearly every query includes of the engine, which takes a fifth of the time that
+# the compiler needs for one, parsed once for those that are optimized and once for the others.
+function(glaive_add_precompiled_queries)
+  get_target_property(headers glaive_precompiled PRECOMPILE_HEADERS)
+  foreach(precompiled IN ITEMS glaive_precompiled_queries glaive_precompiled_queries_tests)
+    add_library(${precompiled} OBJECT EXCLUDE_FROM_ALL "${GLAIVE_PRECOMPILED_SOURCE}")
+    target_precompile_headers(${precompiled} PRIVATE
+      ${headers} "${PROJECT_SOURCE_DIR}/engine/api/stream.h" "${PROJECT_SOURCE_DIR}/engine/sink/csv.h"
+      "${PROJECT_SOURCE_DIR}/queries/common/generated_program.h")
+    target_link_libraries(${precompiled} PRIVATE glaive_engine)
+  endforeach()
+  target_compile_options(glaive_precompiled_queries_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
+endfunction()
+
+# glaive_precompile(<target> [queries] [tests]): has the target use what is precompiled, for sources or for queries; for
+# tests, what is compiled as they are.
 function(glaive_precompile target)
   if(GLAIVE_PRECOMPILE)
     set(precompiled glaive_precompiled ${ARGN})
@@ -100,6 +115,9 @@ endfunction()
 # executable ysb alone, which is what tests/cli runs there: all run the same engine. They build the libraries of queries
 # that their tests link.
 function(glaive_add_queries)
+  if(GLAIVE_PRECOMPILE)
+    glaive_add_precompiled_queries()
+  endif()
   file(GLOB common CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/queries/common/*.cc" "${PROJECT_SOURCE_DIR}/queries/loops/*.cc"
     "${PROJECT_SOURCE_DIR}/queries/nexmark/*.cc")
@@ -146,10 +164,10 @@ endfunction()
 # half of the time then.
 function(glaive_compile_query target query)
   if(GLAIVE_OPTIMIZE_QUERIES OR query STREQUAL "ysb")
-    glaive_precompile(${target})
+    glaive_precompile(${target} queries)
   else()
     target_compile_options(${target} PRIVATE ${GLAIVE_TEST_OPTIONS})
-    glaive_precompile(${target} tests)
+    glaive_precompile(${target} queries tests)
   endif()
 endfunction()
 

@@ -1,6 +1,7 @@
 #include "engine/executor/roles.h"
 
 #include <cstdint>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -29,6 +30,7 @@ TEST(Roles, InUpParTheFirstOfEachNodeReadAndTheOthersLead) {
     EXPECT_TRUE(roles.Reads(ExecutorId{readers[number]}));
     EXPECT_EQ(roles.ReaderOf(ExecutorId{readers[number]}), number);
     EXPECT_FALSE(roles.leaders().Leads(ExecutorId{readers[number]}));
+    EXPECT_EQ(roles.FlowOf(ExecutorId{readers[number]}), number);
   }
   for (const std::uint32_t leader : {2U, 5U}) {
     EXPECT_FALSE(roles.Reads(ExecutorId{leader}));
@@ -54,6 +56,8 @@ TEST(Roles, WhereExecutorsAreFedTheFirstHalfOfEachGroupReadsForTheSecond) {
     EXPECT_TRUE(roles.leaders().Leads(consumer));
     EXPECT_EQ(roles.FedBy(feeder), consumer);
     EXPECT_EQ(roles.FeederOf(consumer), feeder);
+    EXPECT_EQ(roles.FlowOf(feeder), std::nullopt);
+    EXPECT_EQ(roles.FlowOf(consumer), number);
   }
 }
 

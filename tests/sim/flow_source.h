@@ -44,8 +44,7 @@ class FlowTruth {
         one_is_silent_(one_is_silent) {
     for (auto& of_source : positions_) {
       for (std::uint32_t executor = 0; executor < of_source.size(); ++executor) {
-        const bool has_records = roles.Reads(ExecutorId{executor}) != roles.feeds();
-        if (!has_records) of_source[executor].watermark_ms = kEndMs;
+        if (!roles.FlowOf(ExecutorId{executor})) of_source[executor].watermark_ms = kEndMs;
       }
     }
   }
