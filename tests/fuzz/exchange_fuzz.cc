@@ -93,7 +93,8 @@ class HostileMessages {
         header.in_order = input.ConsumeIntegral<std::uint32_t>();
         break;
       case 6:
-        header.reserved[0] = input.ConsumeIntegral<std::uint8_t>();
+        header.reserved = input.ConsumeIntegral<std::uint8_t>();
+        header.more_reserved[0] = input.ConsumeIntegral<std::uint8_t>();
         break;
       case 7:
         header.state = static_cast<FlowState>(input.ConsumeIntegral<std::uint32_t>());
@@ -104,6 +105,9 @@ class HostileMessages {
         break;
       case 10:
         header.state = FlowState::kEnded;
+        break;
+      case 11:
+        header.event_time_shift_ms = input.ConsumeIntegral<std::int64_t>();
         break;
       default:
         break;
