@@ -132,6 +132,16 @@ void DrawCellsOfOneExecutor(Random& random, Scenario& scenario) {
   scenario.cached_cells_bytes = 0;
 }
 
+// What executors do: some partition records, or feed others.
+void DrawRoles(Random& random, const CatalogueEntry& entry, Scenario& scenario) {
+  scenario.partitioners = random.Chance(0.75) ? 0 : random.Between(1, 2);
+  if (entry.each_process_reads && scenario.executors == 1)
+    scenario.partitioners = 0;  // they would be those of some nodes
+  scenario.feeds = random.Chance(0.8) ? 0 : 1;
+  // Processing time is noted where records are read.
+  if (entry.each_process_reads || entry.by_processing_time) scenario.feeds = 0;
+}
+
 }  // namespace
 
 Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalogue) {
@@ -197,13 +207,7 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   scenario.busy_executor = random.Between(0, 2 * scenario.executor_count() - 1);  // in half of the scenarios all
   scenario.relaxed_nodes = random.Chance(0.3) ? random.Between(1, 4) : 0;
   scenario.late_credits = OneOf<2>(random, {0, 1});
-  scenario.partitioners = random.Chance(0.75) ? 0 : random.Between(1, 2);
-  const CatalogueEntry& entry = catalogue[static_cast<std::size_t>(scenario.query)];
-  if (entry.each_process_reads && scenario.executors == 1)
-    scenario.partitioners = 0;  // they would be those of some nodes
-  scenario.feeds = random.Chance(0.8) ? 0 : 1;
-  // Processing time is noted where records are read.
-  if (entry.each_process_reads || entry.by_processing_time) scenario.feeds = 0;
+  DrawRoles(random, catalogue[static_cast<std::size_t>(scenario.query)], scenario);
   scenario.heartbeats = OneOf<4>(random, {0, 0, 0, 1});
   scenario.Fit();
   return scenario;
