@@ -28,7 +28,8 @@ class MatchingTestsTest(unittest.TestCase):
         self.assertEqual(matching("cli.failure_test"), ["script\tcli.failure_test\tysb"])
         self.assertEqual(matching("cli.joins_test"), ["script\tcli.joins_test\tnb11 nb8 ysb ysb_star"])
         self.assertEqual(matching("sim.simulate_test"), ["script\tsim.simulate_test\tsimulate"])
-        self.assertEqual(matching("cli.every_flag_test"), [f"script\tcli.every_flag_test\t{QUERIES}"])
+        self.assertEqual(matching("cli.every_flag_test"), [f"script\tcli.every_flag_test\tchannel {QUERIES}"],
+                         "a value of --ingest is also the name of a benchmark")
         self.assertEqual(matching("lint.symbol_rules_test"), [f"script\tlint.symbol_rules_test\t{QUERIES}"])
 
     def test_a_script_that_runs_no_program_needs_none(self):
