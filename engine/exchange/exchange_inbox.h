@@ -50,7 +50,7 @@ class ExchangeInbox {
     std::uint32_t input = 0;         // the exchange's number among the query's inputs
     std::uint32_t record_bytes = 0;  // of a record, with its event time if it has one in the message
     bool has_texts = false;          // whether records have texts
-    bool has_shift = false;          // whether messages may say what is to be added to event times
+    bool has_shift = false;          // whether messages may have an event_time_shift_ms
   };
 
   /// `context` and `shipper` outlive it.

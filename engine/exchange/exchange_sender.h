@@ -68,7 +68,7 @@ class ExchangeSender {
                  [&](std::byte* place) { return new (place) Timed{.event_time_ms = event_time_ms, .record = record}; });
   }
 
-  /// What is known of the event times of some records.
+  /// The order of the event times of some records.
   struct Order {
     bool in_order = false;  // whether none is below that of the one before it
     bool goes_on = false;   // whether none is below that of the last record that was appended before them
@@ -98,8 +98,8 @@ class ExchangeSender {
   /// The other consumers of the producer. They outlive it.
   void SetOthers(OtherConsumers& others) { others_ = &others; }
 
-  /// When the records were read that are appended from here on, and what is to be added to their event times. Cut comes
-  /// before another shift.
+  /// Records that are appended from here on were read at `read_ns`, and their receiver adds the shift to their event
+  /// times. Cut comes before another shift.
   void BeginBatch(std::int64_t read_ns, std::int64_t event_time_shift_ms = 0) {
     read_ns_ = read_ns;
     shift_ms_ = event_time_shift_ms;

@@ -18,7 +18,7 @@
 
 namespace glaive::engine {
 
-/// What a poll has brought. `watermark_ms` is the furthest so far.
+/// The result of a poll. `watermark_ms` is the furthest so far.
 template <typename R>
 struct PolledBatch : SourceBatch<R> {
   bool moves = false;         // whether the watermark is further than before
@@ -86,8 +86,8 @@ class PolledSource {
   }
 
  private:
-  /// The end of the stream is a control of its own, and no watermark. Without event times there are no watermarks,
-  /// whatever the source says: no stream waits for what has none.
+  /// The end of the stream is a control of its own, and no watermark. A source without event times has no watermarks,
+  /// even if its batches have some.
   void MoveWatermark(PolledBatch<R>& batch) {
     const std::int64_t said_ms = batch.watermark_ms != kEndedMs ? batch.watermark_ms
                                  : batch.ended                  ? watermark_ms_

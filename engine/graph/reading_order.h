@@ -3,7 +3,7 @@
 //
 // A join keeps the records of one stream until the other stream has come as far. So a source waits while a source that
 // is behind it has something to read. Sources from which no way in the graph leads to a common vertex do not wait for
-// each other. What an executor shows of its progress is that of its sources, too. Used by one executor's thread.
+// each other. The order also shows how far the executor has read (live_progress.h). Used by one executor's thread.
 //
 //   order.Add(reader);
 //   fiber.WaitUntil([&] { return order.IsTurnOf(reader); });

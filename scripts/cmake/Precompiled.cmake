@@ -3,8 +3,8 @@
 # The compiler wants a source of a target with precompiled headers.
 set(GLAIVE_PRECOMPILED_SOURCE "${PROJECT_BINARY_DIR}/generated/precompiled.cc")
 
-# glaive_add_precompiled_headers(): what nearly every source includes of others' code, and what nearly every test does,
-# parsed once for all of them, batches too.
+# glaive_add_precompiled_headers(): the headers of others' code that nearly every source includes, or nearly every test.
+# The compiler parses them once for all sources, batches too.
 function(glaive_add_precompiled_headers)
   set(source "${GLAIVE_PRECOMPILED_SOURCE}")
   file(CONFIGURE OUTPUT "${source}" CONTENT "// The target's headers are what is of use.\n")
@@ -15,7 +15,7 @@ function(glaive_add_precompiled_headers)
   # Only targets that reuse a precompiled header have it made: a preset may lack tests.
   add_library(glaive_precompiled OBJECT EXCLUDE_FROM_ALL "${source}")
   target_precompile_headers(glaive_precompiled PRIVATE ${headers})
-  # What they are compiled with has to be that of their users, macros too.
+  # Their compile options and macros have to be those of the targets that use them.
   target_link_libraries(glaive_precompiled PRIVATE glaive_options absl::statusor absl::strings)
   if(TARGET GTest::gmock)  # else nothing is built that needs them
     add_library(glaive_precompiled_tests OBJECT EXCLUDE_FROM_ALL "${source}")
@@ -26,8 +26,8 @@ function(glaive_add_precompiled_headers)
   endif()
 endfunction()
 
-# glaive_add_precompiled_queries(): what nearly every query includes of the engine, which takes a fifth of the time that
-# the compiler needs for one, parsed once for those that are optimized and once for the others.
+# glaive_add_precompiled_queries(): the engine's headers that nearly every query includes. To parse them takes a fifth of
+# a query's compile time. The compiler parses them once for optimized queries, and once for the other queries.
 function(glaive_add_precompiled_queries)
   get_target_property(headers glaive_precompiled PRECOMPILE_HEADERS)
   foreach(precompiled IN ITEMS glaive_precompiled_queries glaive_precompiled_queries_tests)
@@ -41,8 +41,8 @@ function(glaive_add_precompiled_queries)
   target_compile_options(glaive_precompiled_queries_tests PRIVATE ${GLAIVE_TEST_OPTIONS})
 endfunction()
 
-# glaive_precompile(<target> [queries] [tests]): has the target use what is precompiled, for sources or for queries; for
-# tests, what is compiled as they are.
+# glaive_precompile(<target> [queries] [tests]): has the target use the precompiled headers of sources, or of queries;
+# with `tests` those that are compiled with the options of tests.
 function(glaive_precompile target)
   if(GLAIVE_PRECOMPILE)
     set(precompiled glaive_precompiled ${ARGN})

@@ -1,4 +1,4 @@
-"""--ingest=channel as a user runs it: half of the executors stream what they read to the others, and rows pass --verify."""
+"""--ingest=channel as a user runs it: half of the executors stream the records to the others, and rows pass --verify."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Every query with windows, joins or text, and its flags: for tests of what holds for each of them."""
+"""Every query with windows, joins or text, and its flags, for tests that run all of them."""
 
 RUNS = [("ysb", "--keys=500"), ("ysb", "--profile=yahoo"), ("ysb_star",), ("cm", "--keys=200"), ("cm", "--profile=cm1"),
         ("nb7", "--keys=500"), ("nb8", "--keys=500"), ("nb8", "--keys=500", "--join=full", "--windows=sliding"),

@@ -176,7 +176,7 @@ TEST(Partitioning, MovesEachRecordToTheLeaderOfItsKey) {
   }
 }
 
-/// Half of the executors read, and the others process what they stream to them.
+/// Half of the executors read, and stream the records to the other half, which processes them.
 void ExpectFed(const Workload& workload, const ClusterOutcome& outcome) {
   ExpectExact(workload, outcome);
   const Roles roles = workload.roles();

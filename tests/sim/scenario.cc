@@ -205,7 +205,7 @@ engine::ClusterOptions Scenario::cluster() const {
 void Scenario::Fit() {
   if ((nodes > 1 ? nodes : executors) % 2 != 0) feeds = 0;
   partitioners = std::min<std::int64_t>(partitioners, cluster().group() - 1);
-  // Executors do not hear of the silence, and of its end, when it begins and ends.
+  // The message about a silence, or about its end, reaches the fed executor later, and records become late meanwhile.
   if (feeds == 1 && partitioners == 0) silent = silent_source = 0;
   if (!Fits(*this, static_cast<FaultKind>(fault))) fault = 0;
   if (!Fits(*this, static_cast<FaultKind>(second_fault))) second_fault = 0;

@@ -134,7 +134,7 @@ struct Scenario {
   /// Whether bytes of a slot's last use come after its next message was received, in memory of that kind.
   bool places_late_bytes() const { return any_order == 1 && memory_may_be_late(0); }
   std::int64_t executor_count() const { return nodes * executors; }
-  /// Of all nodes: how many there are, what they do, and how messages arrive.
+  /// The options of all nodes: their number, the roles of their executors, and how messages arrive.
   engine::ClusterOptions cluster() const;
   engine::Roles roles() const;
   state::StateThresholds thresholds() const;

@@ -1,4 +1,4 @@
-// What scenarios are drawn from: DrawScenario of scenario.h.
+// Draws scenarios (DrawScenario of scenario.h).
 
 #include <algorithm>
 #include <array>
@@ -132,7 +132,7 @@ void DrawCellsOfOneExecutor(Random& random, Scenario& scenario) {
   scenario.cached_cells_bytes = 0;
 }
 
-// What executors do: some partition records, or feed others.
+// The roles of executors: some partition records, or feed others.
 void DrawRoles(Random& random, const CatalogueEntry& entry, Scenario& scenario) {
   scenario.partitioners = random.Chance(0.75) ? 0 : random.Between(1, 2);
   if (entry.each_process_reads && scenario.executors == 1)
