@@ -1,7 +1,7 @@
 // PartitionedStore: the state backend of one executor (paper section 7) for one of the query's inputs. It has the
 // partition that the executor leads, and brings the executor's records to all leaders.
 //
-//                     the only leader                       one of several leaders
+//             the only leader, with cells                   one of several leaders, or without cells
 //   record ──► folder: the slice's cells,         ──► folder: the combiner,
 //      │       if they fit the cache                   where keys recur (fold_policy.h)
 //      │ not taken                                      │ not taken          │ read out: slice ends, epoch ends
@@ -120,7 +120,7 @@ class PartitionedStore {
                               kMostEntryBytes, context.input, context.observer);
     }
     if constexpr (kFolds) {
-      if (!store.leads_alone_) {
+      if (!store.leads_alone_ || !kHasCells) {
         auto combiner = Combiner<K, V>::Create(*context.memory, context.fold.combiner_bytes);
         if (!combiner.ok()) {
           return combiner.status();
@@ -184,7 +184,7 @@ class PartitionedStore {
     if (updates.empty()) {
       return absl::OkStatus();
     }
-    if (leads_alone_) {
+    if (leads_alone_ && (kHasCells || !kFolds)) {
       return ApplyToPrimary(slice, std::span<const Update>(updates));
     }
     if constexpr (kFolds) {
@@ -329,6 +329,9 @@ class PartitionedStore {
     if (entries.empty()) {
       return absl::OkStatus();
     }
+    if (leads_alone_) {
+      return ApplyToPrimary(slice, entries);
+    }
     fragment_->Begin(slice, E::kKind);
     const KeyHash hash = memory_->key_hash();
     for (const E& entry : entries) {
@@ -410,7 +413,7 @@ class PartitionedStore {
   TextNames names_;
   Primary primary_;
   std::optional<Fragment> fragment_;
-  Combiner<K, V> combiner_;  // of no use to an executor that leads all keys
+  Combiner<K, V> combiner_;  // of no use to an executor that leads all keys and has cells for them
   FoldPolicy policy_;
   std::vector<Form> forms_;         // on their way to leaders
   std::vector<std::byte> merging_;  // entries of a ring

@@ -406,21 +406,6 @@ TEST(Records, OfAnAppendSetAreNeverHeldBack) {
   EXPECT_EQ(runs[0].Entries<Node::Update>()[1].input, 3U);
 }
 
-TEST(PartitionedStore, AloneItHasNoFragmentAndAlwaysRoom) {
-  StateMemory memory(std::uint64_t{64} << 20);
-  using Store = PartitionedStore<std::uint64_t, Sum>;
-  Store::Context context;
-  context.memory = &memory;
-  Store store = Store::Create(context).value();
-  EXPECT_EQ(store.fragment(), nullptr);
-  EXPECT_TRUE(store.HasRoom(kMostEntries));
-  store.Enter(SliceId{1});
-  std::vector<Update> updates{Of(1, 2), Of(1, 3)};
-  ASSERT_TRUE(store.Take(SliceId{1}, updates).ok());
-  EXPECT_FALSE(store.holds_back());
-  EXPECT_EQ(store.primary().Oldest()->second.Run(0).front().value.Result(), 5);
-}
-
 TEST(PartitionedStore, WithoutMemoryForItsCombinerThereIsNone) {
   StateMemory memory(0);
   const FragmentGeometry geometry = FragmentGeometry::Plan(2, 1024, sizeof(Form), 0).value();
