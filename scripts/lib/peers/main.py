@@ -3,10 +3,12 @@
 All have the same input, and run on the same processors. Glaive's time is that of its report, from the first batch read
 to the last result out; Renoir's and DuckDB's from the start of the execution to the last row; timely's from the first
 record read to the last row. Rows are compared before any rate is told, but for those of windows that begin elsewhere with
-Renoir.
+Renoir. Glaive, Renoir and timely then read the records of a windowed query again and again, with later event times, for
+--seconds, since a single pass is over before caches, allocators and the processor's clock rate are steady.
 """
 
 import argparse
+import math
 import os
 import pathlib
 import statistics
@@ -19,6 +21,7 @@ import programs
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DUCKDB = pathlib.Path(__file__).resolve().parent / "duckdb_peer.py"
 PATIENCE_SECONDS = 600
+REPEATING = ("renoir", "timely")  # DuckDB reads a batch, and Flink takes seconds for it
 
 
 def run(processors, *command):
@@ -44,11 +47,12 @@ class Case:
         self.processors = processors
         self.job = programs.Job(options.records, len(processors), file, folder)
         self.peers = [peer for peer in options.peers if peer in program.peers]
+        self.passes = {}  # of the peers that read the records more than once
 
     def run_ours(self, flags):
-        """Runs Glaive; how many seconds it took."""
+        """Runs Glaive; its rate."""
         run(self.processors, self.options.bin / self.program.binary, "--progress=never", *flags)
-        return self.program.seconds(self.job)
+        return self.program.rate(self.job)
 
     def command_of(self, peer):
         """What runs a peer; a program's arguments follow."""
@@ -58,36 +62,45 @@ class Case:
             return ["java", "-Xms4g", "-Xmx12g", "-jar", self.options.flink_jar]
         return [self.options.peer_bin / f"glaive_peer_{peer}"]
 
-    def run_peer(self, peer, output):
-        """Runs a peer; how many seconds it took."""
-        return float(run(self.processors, *self.command_of(peer), self.program.name, self.job.executors, self.job.file, output))
+    def run_peer(self, peer, output, passes=1):
+        """Runs a peer; its rate."""
+        repetition = [] if passes == 1 else [passes, self.program.span_ms]
+        seconds = float(run(self.processors, *self.command_of(peer), self.program.name, self.job.executors, self.job.file,
+                            output, *repetition))
+        return passes * self.program.amount(self.job) / seconds
 
     def run_with_rows(self, peers):
-        """Runs Glaive and peers, which write their rows, and compares these; how many seconds each took."""
+        """Runs Glaive and peers, which write their rows, and compares these; the rate of each."""
         rows = self.job.folder / "peer.csv"
-        seconds = {"glaive": self.run_ours(self.program.flags_of_rows(self.job))}
+        rates = {"glaive": self.run_ours(self.program.flags_of_rows(self.job))}
         ours = self.program.rows(self.job)
         for peer in peers:
-            seconds[peer] = self.run_peer(peer, rows)
+            rates[peer] = self.run_peer(peer, rows)
             theirs = self.program.rows_of_peer(rows)
             if ours != theirs:
                 example = ((ours - theirs) + (theirs - ours)).most_common(3)
                 raise RuntimeError(f"rows differ from those of {peer}, such as {example}")
-        return seconds
+        return rates
 
     def run_without_rows(self, peers):
-        """Runs Glaive and peers, which drop their rows; how many seconds each took."""
-        return {"glaive": self.run_ours(self.program.flags_of_events(self.job)),
-                **{peer: self.run_peer(peer, "-") for peer in peers}}
+        """Runs Glaive and peers, which drop their rows; the rate of each."""
+        flags = self.program.flags_of_events(self.job)
+        if self.program.span_ms:
+            flags.append(f"--seconds={self.options.seconds}s")
+        return {"glaive": self.run_ours(flags),
+                **{peer: self.run_peer(peer, "-", self.passes.get(peer, 1)) for peer in peers}}
 
     def measure(self):
-        """How many seconds each took in each turn; raises if rows differ."""
+        """The rate of each in each turn; raises if rows differ."""
         turns = range(self.options.turns)
         if not self.program.rows_apart:
             return [self.run_with_rows(self.peers) for _ in turns]
         comparable = [peer for peer in self.peers if peer not in self.program.incomparable]
         if comparable:
-            self.run_with_rows(comparable)
+            rates = self.run_with_rows(comparable)
+            if self.program.span_ms:
+                self.passes = {peer: math.ceil(self.options.seconds * rates[peer] / self.program.amount(self.job))
+                               for peer in comparable if peer in REPEATING}
         return [self.run_without_rows(self.peers) for _ in turns]
 
 
@@ -105,12 +118,11 @@ def compare(case):
         turns = case.measure()
     except RuntimeError as error:
         raise RuntimeError(f"{case.program.name}: {error}") from error
-    amount = case.program.amount(case.job)
     cells = [case.program.name, case.job.executors, case.program.unit]
-    cells.append(shown([amount / turn["glaive"] for turn in turns]))
+    cells.append(shown([turn["glaive"] for turn in turns]))
     for peer in case.options.peers:
         both = turns if peer in case.peers else []
-        cells += [shown([amount / turn[peer] for turn in both]), shown([turn[peer] / turn["glaive"] for turn in both])]
+        cells += [shown([turn[peer] for turn in both]), shown([turn["glaive"] / turn[peer] for turn in both])]
     print_row(cells)
 
 
@@ -131,6 +143,7 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/peers", description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2, help="of a run that reads its records again")
     parser.add_argument("--peers", type=peers_of, default=programs.PEERS)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
     parser.add_argument("--peer-bin", type=pathlib.Path, default=ROOT / "build/peers/release")
@@ -142,8 +155,8 @@ def main():
     for name in options.programs:
         if name not in names:
             parser.error(f"there is no program '{name}': {', '.join(names[:-1])} or {names[-1]}")
-    if options.records < 1 or options.turns < 1:
-        parser.error("--records and --turns must be at least 1")
+    if options.records < 1 or options.turns < 1 or not 0 < options.seconds <= PATIENCE_SECONDS / 10:
+        parser.error(f"--records and --turns must be at least 1, and --seconds above 0 and at most {PATIENCE_SECONDS // 10}")
     available = sorted(os.sched_getaffinity(0))
     print(f"{options.records} records; medians of {options.turns} turns, and least to largest\n", flush=True)
     header = ["program", "processors", "unit", "glaive"]

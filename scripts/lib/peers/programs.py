@@ -33,6 +33,7 @@ class Program:
     incomparable = ()   # peers whose rows are others
     rows_apart = False  # whether rows are most of the work: they are compared in runs of their own, and dropped in others
     flows_apart = False  # whether the input depends on the number of executors, each of which has a flow of its own
+    span_ms = None       # by how much event times move on when records are read again; None: they are read once
 
     def __init__(self, name, binary):
         self.name = name
@@ -54,9 +55,13 @@ class Program:
         """With which Glaive reads the file and writes its rows."""
         return [f"--executors={job.executors}", f"--input={job.file}", f"--json={job.folder / 'glaive.json'}"]
 
-    def seconds(self, job):
-        """How long Glaive's run took, by its report."""
-        return json.loads((job.folder / "glaive.json").read_text(encoding="utf-8"))["seconds"]
+    def report(self, job):
+        """Glaive's report of its last run."""
+        return json.loads((job.folder / "glaive.json").read_text(encoding="utf-8"))
+
+    def rate(self, job):
+        """How much Glaive read in a second, by its report."""
+        return self.amount(job) / self.report(job)["seconds"]
 
     def rows_of_peer(self, path):
         """How often each row comes."""
@@ -141,7 +146,7 @@ class Generated(Program):
         return [*self.flags_of_events(job), "--join-output", f"--output={job.folder / 'glaive.csv'}"]
 
     def flags_of_events(self, job):
-        """With which Glaive drops its rows."""
+        """With which Glaive reads the records once and drops its rows."""
         return [*self.settings, f"--executors={job.executors}", f"--records={self.records_of_executor(job)}",
                 f"--json={job.folder / 'glaive.json'}"]
 
@@ -166,20 +171,26 @@ class Nexmark(Generated):
 
 
 class Windowed(Generated):
-    """A windowed query of the Slash paper. Each executor has so many records of its own. Tables are those that Glaive
+    """A windowed query of the Slash paper. Each executor has so many records of its own, and reads them again, with later
+    event times, until it has read long enough for a rate. Tables are those that Glaive
     exports beside its input, each by the flag --export-NAME."""
 
     unit = "M records/s"
     peers = PEERS
     flows_apart = True
 
-    def __init__(self, name, binary, settings=(), values=("value",), tables=()):
+    def __init__(self, name, binary, window_ms, settings=(), values=("value",), tables=()):
         super().__init__(name, binary, list(settings), ["window_start_ms", "key", *values])
         self.tables = tables
+        self.span_ms = 10 * window_ms  # of Glaive's records, unless a flag says otherwise
 
     def export_flags(self, records, executors, folder):
         tables = [f"--export-{table}={folder / table}.csv" for table in self.tables]
         return [*super().export_flags(records, executors, folder), f"--executors={executors}", *tables]
+
+    def rate(self, job):
+        report = self.report(job)
+        return report["records"] / 1e6 / report["seconds"]
 
 
 class Means(Windowed):
@@ -207,7 +218,7 @@ NEXMARK = [Nexmark("q0", BID), Nexmark("q1", BID), Nexmark("q2", ["auction", "pr
            Nexmark("q5", ["auction", "num", "window_start_ms", "window_end_ms"], incomparable=RENOIR),
            Nexmark("q6", ["seller", "avg_price"]), Nexmark("q7", BID, incomparable=RENOIR),
            Nexmark("q8", ["id", "name", "starttime"], incomparable=RENOIR)]
-WINDOWED = [Windowed("ysb-yahoo", "ysb", ["--profile=yahoo"], tables=["ads"]), Windowed("ysb", "ysb"),
-            Windowed("nb7", "nb7"), Means("cm", "cm"),
-            Windowed("nb8", "nb8", values=["value_1", "value_2"], tables=["sellers"])]
+WINDOWED = [Windowed("ysb-yahoo", "ysb", 10_000, ["--profile=yahoo"], tables=["ads"]), Windowed("ysb", "ysb", 600_000),
+            Windowed("nb7", "nb7", 60_000), Means("cm", "cm", 2_000),
+            Windowed("nb8", "nb8", 43_200_000, values=["value_1", "value_2"], tables=["sellers"])]
 ALL = [Words("associative"), Words("plain"), Words("count-window"), Collisions(), *NEXMARK, *WINDOWED]

@@ -13,6 +13,14 @@ pub trait Timed {
     fn event_time(&self) -> u64;
 }
 
+/// How often a windowed query reads its records, each time with later event times.
+#[derive(Clone, Copy)]
+pub struct Passes {
+    pub count: u64,
+    /// By how much event times move on from one pass to the next, in milliseconds.
+    pub span: u64,
+}
+
 /// What `make` returns of a file's records. It has the number of a record in the file, the names of the columns, and the
 /// record.
 pub fn read<T>(

@@ -56,16 +56,11 @@ impl From<Published> for Accident {
     fn from(published: Published) -> Self {
         let number = |range: std::ops::Range<usize>| published.date[range].parse::<i64>().expect("a date MM/DD/YYYY");
         let day = days_since_1970(number(6..10), number(0..2), number(3..5));
-        let mut factors: Vec<String> = [
-            published.factor_1,
-            published.factor_2,
-            published.factor_3,
-            published.factor_4,
-            published.factor_5,
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let mut factors: Vec<String> =
+            [published.factor_1, published.factor_2, published.factor_3, published.factor_4, published.factor_5]
+                .into_iter()
+                .flatten()
+                .collect();
         factors.sort_unstable();
         factors.dedup();
         Accident {
@@ -93,12 +88,8 @@ fn merge(counts: &mut Counts, other: Counts) {
 }
 
 pub fn build(env: &StreamContext, file: &str) -> Rows {
-    let mut accidents = env
-        .stream_csv::<Published>(file)
-        .batch_mode(BatchMode::fixed(1024))
-        .map(Accident::from)
-        .split(3)
-        .into_iter();
+    let mut accidents =
+        env.stream_csv::<Published>(file).batch_mode(BatchMode::fixed(1024)).map(Accident::from).split(3).into_iter();
     let mut next = || accidents.next().expect("three streams");
     let weeks = next()
         .group_by_fold(|a| a.week, 0u64, |lethal, a| *lethal += a.lethal, |lethal, other| *lethal += other)
@@ -114,7 +105,12 @@ pub fn build(env: &StreamContext, file: &str) -> Rows {
         .collect_vec();
     let boroughs = next()
         .filter_map(|a| a.borough.map(|borough| (borough, a.week, a.lethal)))
-        .group_by_fold(|(borough, week, _)| (borough.clone(), *week), Counts::default(), |c, (_, _, l)| merge(c, (1, l)), merge)
+        .group_by_fold(
+            |(borough, week, _)| (borough.clone(), *week),
+            Counts::default(),
+            |c, (_, _, l)| merge(c, (1, l)),
+            merge,
+        )
         .unkey()
         .collect_vec();
     Box::new(move || {

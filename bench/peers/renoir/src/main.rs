@@ -1,12 +1,13 @@
 //! Programs by Renoir, as its users write them, for scripts/peers.
 //!
-//!     glaive_peer_renoir PROGRAM THREADS FILE OUTPUT
+//!     glaive_peer_renoir PROGRAM THREADS FILE OUTPUT [PASSES SPAN]
 //!
 //! PROGRAM: `associative`, `plain` or `count-window` count words (words.rs); `collisions` answers the three questions
 //! about New York's motor vehicle collisions (collisions.rs); `q0` to `q8` are NEXMark's queries (nexmark.rs); `ysb-yahoo`,
-//! `ysb`, `nb7`, `cm` and `nb8` are the windowed queries of the Slash paper (windowed.rs). The rows go to OUTPUT as CSV;
-//! where it is `-`, those of the queries are dropped as they come. Prints how many seconds it took from the start of the
-//! execution to the last row.
+//! `ysb`, `nb7`, `cm` and `nb8` are the windowed queries of the Slash paper (windowed.rs), which read their records PASSES
+//! times, each time with event times that are SPAN milliseconds later. The rows go to OUTPUT as CSV; where it is `-`, those
+//! of the queries are dropped as they come. Prints how many seconds it took from the start of the execution to the last
+//! row.
 
 mod aligned_window;
 mod collisions;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use glaive_peer_common::records::Passes;
 use glaive_peer_common::{Failure, Row, Rows};
 use renoir::operator::{ExchangeData, Operator};
 use renoir::prelude::*;
@@ -29,6 +30,48 @@ pub fn stream<T: Clone + Send + 'static>(env: &StreamContext, shares: Vec<Vec<T>
         shares.lock().expect("the records")[thread as usize].take().expect("a share for each thread").into_iter()
     })
     .batch_mode(BatchMode::fixed(BATCH_SIZE))
+}
+
+/// A stream of records that a thread reads in several passes. Each has the time by which its pass is later than the first.
+pub fn stream_of_passes<T: Clone + Send + Sync + 'static>(
+    env: &StreamContext,
+    shares: Vec<Vec<T>>,
+    passes: Passes,
+) -> Stream<impl Operator<Out = (T, u64)>> {
+    let shares: Vec<_> = shares.into_iter().map(Arc::new).collect();
+    env.stream_par_iter(move |thread, _threads| Repetition {
+        records: Arc::clone(&shares[thread as usize]),
+        passes,
+        pass: 0,
+        next: 0,
+    })
+    .batch_mode(BatchMode::fixed(BATCH_SIZE))
+}
+
+/// Yields all records in each pass.
+struct Repetition<T> {
+    records: Arc<Vec<T>>,
+    passes: Passes,
+    pass: u64,
+    next: usize,
+}
+
+impl<T: Clone> Iterator for Repetition<T> {
+    type Item = (T, u64);
+
+    #[inline]
+    fn next(&mut self) -> Option<(T, u64)> {
+        if self.next == self.records.len() {
+            self.pass += 1;
+            self.next = 0;
+        }
+        if self.pass == self.passes.count {
+            return None;
+        }
+        let record = self.records.get(self.next)?.clone();
+        self.next += 1;
+        Some((record, self.pass * self.passes.span))
+    }
 }
 
 /// Ends a query: `show` makes the columns of a row.

@@ -80,13 +80,7 @@ fn counts(bid: &Bid, auction: &Auction) -> bool {
 }
 
 fn row_of_bid(bid: Bid) -> Row {
-    vec![
-        bid.auction.to_string(),
-        bid.bidder.to_string(),
-        bid.price.to_string(),
-        bid.date_time.to_string(),
-        bid.extra,
-    ]
+    vec![bid.auction.to_string(), bid.bidder.to_string(), bid.price.to_string(), bid.date_time.to_string(), bid.extra]
 }
 
 pub fn build(env: &StreamContext, call: &Call) -> Result<Rows, Failure> {

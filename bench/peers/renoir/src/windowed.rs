@@ -14,7 +14,7 @@ use renoir::Stream;
 use serde::de::DeserializeOwned;
 
 use crate::aligned_window::AlignedWindow;
-use crate::memory::{end, read_shares, stream};
+use crate::memory::{end, read_shares, stream_of_passes};
 
 pub const PROGRAMS: [&str; 5] = ["ysb-yahoo", "ysb", "nb7", "cm", "nb8"];
 
@@ -30,27 +30,29 @@ pub fn build(env: &StreamContext, call: &Call) -> Result<Rows, Failure> {
     Ok(match call.program.as_str() {
         "ysb-yahoo" => {
             let campaigns = read_campaigns(&call.file)?;
-            let views = flows::<AdEvent>(env, call)?.filter_map(move |event| {
+            let views = flows::<AdEvent>(env, call)?.filter_map(move |(event, shift)| {
                 let campaign = if event.is_view() { campaigns.get(&event.ad_id) } else { None };
-                campaign.map(|campaign| ((start_of(event.time, 10 * SECOND_MILLIS), *campaign), 1))
+                campaign.map(|campaign| ((start_of(event.time + shift, 10 * SECOND_MILLIS), *campaign), 1))
             });
             end(fold_keys(views, 0, |count: &mut u64, more| *count += more), drops, |(key, count)| row(key, [count]))
         }
         "ysb" => {
-            let views = flows::<AdEvent>(env, call)?
-                .filter_map(|event| event.is_view().then(|| (start_of(event.time, 10 * MINUTE_MILLIS), event.ad_id)));
+            let views = flows::<AdEvent>(env, call)?.filter_map(|(event, shift)| {
+                event.is_view().then(|| (start_of(event.time + shift, 10 * MINUTE_MILLIS), event.ad_id))
+            });
             let counts = timed(views, |(start, _)| *start).group_by(|view| *view).window(AlignedWindow).count().unkey();
             end(counts, drops, |(key, count)| row(key, [count as u64]))
         }
         "nb7" => {
-            let prices =
-                flows::<Bid>(env, call)?.map(|bid| ((start_of(bid.time, MINUTE_MILLIS), bid.auction), bid.price));
+            let prices = flows::<Bid>(env, call)?
+                .map(|(bid, shift)| ((start_of(bid.time + shift, MINUTE_MILLIS), bid.auction), bid.price));
             let highest = fold_keys(prices, 0, |highest: &mut u64, price| *highest = *price.max(highest));
             end(highest, drops, |(key, price)| row(key, [price]))
         }
         "cm" => {
-            let requests = flows::<TaskEvent>(env, call)?
-                .map(|event| ((start_of(event.time, 2 * SECOND_MILLIS), event.job_id), (f64::from(event.cpu), 1)));
+            let requests = flows::<TaskEvent>(env, call)?.map(|(event, shift)| {
+                ((start_of(event.time + shift, 2 * SECOND_MILLIS), event.job_id), (f64::from(event.cpu), 1))
+            });
             let sums = fold_keys(requests, (0.0, 0), |(sum, count): &mut (f64, u64), (more, events)| {
                 *sum += more;
                 *count += events;
@@ -61,7 +63,8 @@ pub fn build(env: &StreamContext, call: &Call) -> Result<Rows, Failure> {
         }
         "nb8" => {
             let shares = read_shares(call.threads, |thread| read_offers(&call.file, thread))?;
-            let pairs = timed(stream(env, shares).map(side_of), |((start, _), _)| *start)
+            let offers = stream_of_passes(env, shares, call.passes).map(|(offer, shift)| side_of(offer, shift));
+            let pairs = timed(offers, |((start, _), _)| *start)
                 .group_by(|(seller, _)| *seller)
                 .window(AlignedWindow)
                 .fold(Market::default(), |(auctions, times): &mut Market, (_, side)| match side {
@@ -76,23 +79,24 @@ pub fn build(env: &StreamContext, call: &Call) -> Result<Rows, Failure> {
     })
 }
 
-/// The records of the executors' flows, one of each thread.
-fn flows<T: Clone + Send + DeserializeOwned + 'static>(
+/// The records of the executors' flows, one of each thread, and by how much their event times are later in a pass.
+fn flows<T: Clone + Send + Sync + DeserializeOwned + 'static>(
     env: &StreamContext,
     call: &Call,
-) -> Result<Stream<impl Operator<Out = T>>, Failure> {
-    Ok(stream(env, read_shares(call.threads, |thread| read_flow(&call.file, thread))?))
+) -> Result<Stream<impl Operator<Out = (T, u64)>>, Failure> {
+    let shares = read_shares(call.threads, |thread| read_flow(&call.file, thread))?;
+    Ok(stream_of_passes(env, shares, call.passes))
 }
 
 /// The auctions of a seller in a window, and the times when the seller has registered in it.
 type Market = (Vec<u64>, Vec<u64>);
 
 /// An auction, or the time of a registration, of a seller in a window.
-fn side_of(offer: Offer) -> (Key, Result<u64, u64>) {
+fn side_of(offer: Offer, shift: u64) -> (Key, Result<u64, u64>) {
     const WINDOW: u64 = 12 * HOUR_MILLIS;
     match offer {
-        Offer::Auction(auction) => ((start_of(auction.time, WINDOW), auction.seller), Ok(auction.id)),
-        Offer::Seller(seller) => ((start_of(seller.time, WINDOW), seller.id), Err(seller.time)),
+        Offer::Auction(auction) => ((start_of(auction.time + shift, WINDOW), auction.seller), Ok(auction.id)),
+        Offer::Seller(seller) => ((start_of(seller.time + shift, WINDOW), seller.id), Err(seller.time + shift)),
     }
 }
 

@@ -16,20 +16,13 @@ fn words(line: &str) -> Vec<String> {
 }
 
 pub fn build(env: &StreamContext, form: &str, file: &str) -> Result<Rows, String> {
-    let words = env
-        .stream_file(file)
-        .batch_mode(BatchMode::fixed(1024))
-        .flat_map(|line| words(&line));
+    let words = env.stream_file(file).batch_mode(BatchMode::fixed(1024)).flat_map(|line| words(&line));
     let counts = match form {
         "associative" => words
             .group_by_fold(|word| word.clone(), 0u64, |count, _| *count += 1, |count, other| *count += other)
             .unkey()
             .collect_vec(),
-        "plain" => words
-            .group_by(|word| word.clone())
-            .fold(0u64, |count, _| *count += 1)
-            .unkey()
-            .collect_vec(),
+        "plain" => words.group_by(|word| word.clone()).fold(0u64, |count, _| *count += 1).unkey().collect_vec(),
         "count-window" => words
             .group_by(|word| word.clone())
             .window(CountWindow::new(10, 5, false))

@@ -1,30 +1,35 @@
 //! Programs on timely dataflow, as its users write them for speed, for scripts/peers.
 //!
-//!     glaive_peer_timely PROGRAM THREADS FILE OUTPUT
+//!     glaive_peer_timely PROGRAM THREADS FILE OUTPUT [PASSES SPAN]
 //!
 //! PROGRAM: `q0` to `q8` are NEXMark's queries (nexmark.rs); `ysb-yahoo`, `ysb`, `nb7`, `cm` and `nb8` are the windowed
-//! queries of the Slash paper (windowed.rs). The rows go to OUTPUT as CSV; where it is `-`, they are dropped as they come.
-//! Prints how many seconds it took from the first record that a worker reads to the last row.
+//! queries of the Slash paper (windowed.rs), which read their records PASSES times, each time with event times that are SPAN
+//! milliseconds later. The rows go to OUTPUT as CSV; where it is `-`, they are dropped as they come. Prints how many seconds
+//! it took from the first record that a worker reads to the last row.
 
 mod nexmark;
 mod operators;
-mod winning_bids;
 mod windowed;
+mod winning_bids;
 
+use std::rc::Rc;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use glaive_peer_common::nexmark::read_share;
+use glaive_peer_common::nexmark::{read_share, Event};
 use glaive_peer_common::records::{read_flow, Timed};
 use glaive_peer_common::windowed::{read_campaigns, read_offers};
 use glaive_peer_common::{Call, Failure, Row};
 use timely::dataflow::operators::Input;
 use timely::worker::Worker;
 
-use crate::operators::{Records, Sink};
+use crate::operators::{Block, Blocks, Records, Sink, Time};
 
-/// Records of a batch, which is one container of the input. The frontier moves on from one batch to the next.
+/// Records of a batch or a block. The frontier moves on from one to the next.
 const BATCH_SIZE: usize = 1 << 12;
+
+/// The messages of a worker's input, each with the time of its first record.
+type Messages<D> = Box<dyn Iterator<Item = (Time, Vec<D>)>>;
 
 /// What a worker has measured, and its rows.
 struct Done {
@@ -35,41 +40,37 @@ struct Done {
 
 fn main() -> Result<(), Failure> {
     let call = Call::from_command_line()?;
-    let (file, threads, drops) = (call.file.clone(), call.threads, call.drops());
+    let drops = call.drops();
     match call.program.as_str() {
         "ysb-yahoo" => {
-            let campaigns = read_campaigns(&file)?;
-            execute(
+            let campaigns = read_campaigns(&call.file)?;
+            execute_windowed(
                 &call,
-                move |worker| read_flow(&file, worker),
+                |file, worker| read_flow(file, worker),
                 move |events| windowed::views_of_campaigns(events, campaigns.clone(), drops),
             )
         }
-        "ysb" => execute(
+        "ysb" => execute_windowed(
             &call,
-            move |worker| read_flow(&file, worker),
+            |file, worker| read_flow(file, worker),
             move |events| windowed::views_of_ads(events, drops),
         ),
-        "nb7" => execute(
+        "nb7" => execute_windowed(
             &call,
-            move |worker| read_flow(&file, worker),
+            |file, worker| read_flow(file, worker),
             move |bids| windowed::highest_prices(bids, drops),
         ),
-        "cm" => execute(
+        "cm" => execute_windowed(
             &call,
-            move |worker| read_flow(&file, worker),
+            |file, worker| read_flow(file, worker),
             move |events| windowed::mean_requests(events, drops),
         ),
-        "nb8" => execute(
-            &call,
-            move |worker| read_offers(&file, worker),
-            move |offers| windowed::auctions_of_new_sellers(offers, drops),
-        ),
+        "nb8" => execute_windowed(&call, read_offers, move |offers| windowed::auctions_of_new_sellers(offers, drops)),
         query if nexmark::QUERIES.contains(&query) => {
-            let query = query.to_owned();
+            let (query, file, threads) = (query.to_owned(), call.file.clone(), call.threads);
             execute(
                 &call,
-                move |worker| read_share(&file, worker, threads),
+                move |worker| Ok(batches_of(read_share(&file, worker, threads)?)),
                 move |events| nexmark::build(&query, events, drops),
             )
         }
@@ -77,10 +78,31 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// Runs the dataflow that `build` makes of the records that `read` returns for each worker.
-fn execute<D: Timed + Clone + 'static>(
+/// Runs the dataflow that `build` makes of the records that `read` returns of the file for each worker.
+fn execute_windowed<D: Timed + Clone + 'static>(
     call: &Call,
-    read: impl Fn(usize) -> Result<Vec<D>, Failure> + Send + Sync + 'static,
+    read: fn(&str, usize) -> Result<Vec<D>, Failure>,
+    build: impl Fn(Blocks<'_, D>) -> Sink + Send + Sync + 'static,
+) -> Result<(), Failure> {
+    let (file, passes) = (call.file.clone(), call.passes);
+    let read = move |worker| {
+        let records: Vec<Rc<[D]>> = chunks_of(read(&file, worker)?).map(Rc::from).collect();
+        let shifts = (0..passes.count).map(move |pass| pass * passes.span);
+        let messages = shifts.flat_map(move |shift| {
+            records.clone().into_iter().map(move |records| {
+                let block = Block { records, shift };
+                (block.first_time(), vec![block])
+            })
+        });
+        Ok(Box::new(messages) as Messages<_>)
+    };
+    execute(call, read, build)
+}
+
+/// Runs the dataflow that `build` makes of the messages that `read` returns for each worker.
+fn execute<D: Clone + 'static>(
+    call: &Call,
+    read: impl Fn(usize) -> Result<Messages<D>, Failure> + Send + Sync + 'static,
     build: impl Fn(Records<'_, D>) -> Sink + Send + Sync + 'static,
 ) -> Result<(), Failure> {
     let config = if call.threads > 1 { timely::Config::process(call.threads) } else { timely::Config::thread() };
@@ -92,24 +114,23 @@ fn execute<D: Timed + Clone + 'static>(
     call.finish((end - begin).as_secs_f64(), || done.into_iter().flat_map(|each| each.rows).collect())
 }
 
-/// A worker's part. It allocates its share of the records itself, before the clock starts, and hands over whole batches.
-fn run<D: Timed + Clone + 'static>(
+/// A worker's part. It allocates its share of the records itself, before the clock starts, and hands over whole messages.
+fn run<D: Clone + 'static>(
     worker: &mut Worker,
-    read: &impl Fn(usize) -> Result<Vec<D>, Failure>,
+    read: &impl Fn(usize) -> Result<Messages<D>, Failure>,
     build: &impl Fn(Records<'_, D>) -> Sink,
     ready: &Barrier,
 ) -> Done {
-    let share = read(worker.index()).unwrap_or_else(|error| panic!("{error}"));
-    let batches = batches_of(share);
+    let messages = read(worker.index()).unwrap_or_else(|error| panic!("{error}"));
     let (mut input, sink) = worker.dataflow(|scope| {
         let (input, records) = scope.new_input::<Vec<D>>();
         (input, build(records))
     });
     ready.wait();
     let begin = Instant::now();
-    for mut batch in batches {
-        input.advance_to(batch[0].event_time());
-        input.send_batch(&mut batch);
+    for (time, mut message) in messages {
+        input.advance_to(time);
+        input.send_batch(&mut message);
         worker.step();
     }
     input.close();
@@ -118,8 +139,14 @@ fn run<D: Timed + Clone + 'static>(
     Done { begin, end, rows: sink.into_rows() }
 }
 
-fn batches_of<D>(share: Vec<D>) -> Vec<Vec<D>> {
+/// Batches of events, which move from the worker's memory into the dataflow.
+fn batches_of(share: Vec<Event>) -> Messages<Event> {
+    let batches: Vec<_> = chunks_of(share).collect();
+    Box::new(batches.into_iter().map(|batch| (batch[0].event_time(), batch)))
+}
+
+fn chunks_of<D>(share: Vec<D>) -> impl Iterator<Item = Vec<D>> {
     let mut records = share.into_iter();
     let mut next = move || records.by_ref().take(BATCH_SIZE).collect::<Vec<_>>();
-    std::iter::from_fn(move || Some(next()).filter(|batch| !batch.is_empty())).collect()
+    std::iter::from_fn(move || Some(next()).filter(|batch| !batch.is_empty()))
 }

@@ -55,9 +55,9 @@ pub fn build(query: &str, events: Events<'_>, drops: bool) -> Sink {
             let price = thousandths(bid.price);
             bid.show(price)
         }),
-        "q2" => end(select(events, selected_price), drops, |(auction, price)| {
-            vec![auction.to_string(), price.to_string()]
-        }),
+        "q2" => {
+            end(select(events, selected_price), drops, |(auction, price)| vec![auction.to_string(), price.to_string()])
+        }
         "q3" => end(local_items(events), drops, |(place, auction)| {
             vec![place.name.clone(), place.city.clone(), place.state.clone(), auction.to_string()]
         }),
@@ -202,11 +202,8 @@ fn hottest(counts: impl IntoIterator<Item = (u64, u64)>) -> Option<(u64, u64)> {
 
 /// Query 6: sellers and the means of their last ten sales, at the end of the stream.
 fn mean_of_sellers(events: Events<'_>) -> Records<'_, (u64, u64)> {
-    let sales = winning_bids(
-        events,
-        |auction| auction.seller,
-        |terms, price| (terms.group, (terms.expires, terms.id, price)),
-    );
+    let sales =
+        winning_bids(events, |auction| auction.seller, |terms, price| (terms.group, (terms.expires, terms.id, price)));
     fold_windows(
         sales,
         Exchange::new(|(seller, _): &(u64, (Time, u64, u64))| route(*seller)),

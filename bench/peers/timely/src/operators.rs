@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use glaive_peer_common::nexmark::Event;
+use glaive_peer_common::records::Timed;
 use glaive_peer_common::{Row, Rows};
 use timely::dataflow::channels::pact::{ParallelizationContract, Pipeline};
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
@@ -58,6 +59,48 @@ pub fn select<'scope, D: 'static, O: 'static>(
     })
 }
 
+/// Records that a worker reads in place, so that no pass over them copies one. A message is one block.
+#[derive(Clone)]
+pub struct Block<D> {
+    pub records: Rc<[D]>,
+    /// By how much event times of its pass are later than those of the records.
+    pub shift: Time,
+}
+
+pub type Blocks<'scope, D> = Records<'scope, Block<D>>;
+
+impl<D: Timed> Block<D> {
+    pub fn first_time(&self) -> Time {
+        self.records[0].event_time() + self.shift
+    }
+
+    /// What `select` returns of the records and their event times.
+    pub fn select<O>(self, select: impl Fn(&D, Time) -> Option<O>) -> impl Iterator<Item = O> {
+        (0..self.records.len()).filter_map(move |at| {
+            let record = &self.records[at];
+            select(record, record.event_time() + self.shift)
+        })
+    }
+}
+
+/// What `select` returns of the records of blocks, in a batch for each block.
+pub fn select_of_blocks<'scope, D: Timed + 'static, O: 'static>(
+    blocks: Blocks<'scope, D>,
+    select: impl Fn(&D, Time) -> Option<O> + Clone + 'static,
+) -> Records<'scope, O> {
+    blocks.unary(Pipeline, "SelectOfBlocks", |_, _| {
+        move |input, output| {
+            input.for_each(|capability, batch| {
+                for block in batch.drain(..) {
+                    let mut selected = Vec::with_capacity(block.records.len());
+                    selected.extend(block.select(select.clone()));
+                    output.session(&capability).give_container(&mut selected);
+                }
+            });
+        }
+    })
+}
+
 /// Two streams of what `select` returns of the events, of which most are on the right.
 pub fn split<'scope, L: 'static, R: 'static>(
     events: Events<'scope>,
@@ -90,16 +133,17 @@ pub fn split<'scope, L: 'static, R: 'static>(
 }
 
 /// Folds the records of each window into a state. Once the frontier has reached the window's end, its rows are emitted.
-/// `select` says the end of a record's window and what is folded of it.
-pub fn fold_windows<'scope, D, V, S, O, I>(
+/// `select` says the end of a record's window and what is folded of it, for each of the records that it has.
+pub fn fold_windows<'scope, D, F, V, S, O, I>(
     records: Records<'scope, D>,
     pact: impl ParallelizationContract<Time, Vec<D>>,
-    mut select: impl FnMut(D) -> Option<(Time, V)> + 'static,
+    mut select: impl FnMut(D) -> F + 'static,
     mut fold: impl FnMut(&mut S, V) + 'static,
     mut emit: impl FnMut(Time, S) -> I + 'static,
 ) -> Records<'scope, O>
 where
     D: 'static,
+    F: IntoIterator<Item = (Time, V)>,
     S: Default + 'static,
     O: 'static,
     I: IntoIterator<Item = O>,
@@ -110,8 +154,7 @@ where
         move |(input, frontier), output| {
             input.for_each(|_, batch| {
                 let mut current: Option<(Time, &mut S)> = None;
-                for record in batch.drain(..) {
-                    let Some((end, value)) = select(record) else { continue };
+                for (end, value) in batch.drain(..).flat_map(&mut select) {
                     let state = match current.take() {
                         Some((other, state)) if other == end => state,
                         _ => windows.entry(end).or_default(),

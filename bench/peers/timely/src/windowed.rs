@@ -2,13 +2,16 @@
 //!
 //! Where keys recur in a window, a worker folds its own records first, and only what it has of a key is exchanged.
 
+use std::rc::Rc;
+
+use glaive_peer_common::records::Timed;
 use glaive_peer_common::windowed::{AdEvent, Bid, Offer, TaskEvent};
 use glaive_peer_common::Row;
 use rustc_hash::FxHashMap;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::ExchangeData;
 
-use crate::operators::{end, end_of, fold_windows, route, select, Records, Sink, Time};
+use crate::operators::{end, end_of, fold_windows, route, select_of_blocks, Blocks, Records, Sink, Time};
 
 const SECOND_MILLIS: Time = 1_000;
 const MINUTE_MILLIS: Time = 60 * SECOND_MILLIS;
@@ -18,13 +21,14 @@ const HOUR_MILLIS: Time = 60 * MINUTE_MILLIS;
 type Part<S> = (Time, u64, S);
 
 /// `ysb --profile=yahoo`: the views of each campaign in 10 s.
-pub fn views_of_campaigns(events: Records<'_, AdEvent>, campaigns: FxHashMap<u64, u64>, drops: bool) -> Sink {
+pub fn views_of_campaigns(events: Blocks<'_, AdEvent>, campaigns: FxHashMap<u64, u64>, drops: bool) -> Sink {
     const WINDOW: Time = 10 * SECOND_MILLIS;
+    let campaigns = Rc::new(campaigns);
     let views = fold_keys(
         events,
-        move |event| {
+        move |event, time| {
             let campaign = if event.is_view() { campaigns.get(&event.ad_id) } else { None };
-            campaign.map(|campaign| (end_of(event.time, WINDOW), *campaign, 1))
+            campaign.map(|campaign| (end_of(time, WINDOW), *campaign, 1))
         },
         |count: &mut u64, more| *count += more,
     );
@@ -32,9 +36,9 @@ pub fn views_of_campaigns(events: Records<'_, AdEvent>, campaigns: FxHashMap<u64
 }
 
 /// `ysb`: the views of each ad in 10 min. Ads hardly recur in a window, so each view moves to the worker that counts it.
-pub fn views_of_ads(events: Records<'_, AdEvent>, drops: bool) -> Sink {
+pub fn views_of_ads(events: Blocks<'_, AdEvent>, drops: bool) -> Sink {
     const WINDOW: Time = 10 * MINUTE_MILLIS;
-    let views = select(events, |event| event.is_view().then(|| (end_of(event.time, WINDOW), event.ad_id)));
+    let views = select_of_blocks(events, |event, time| event.is_view().then(|| (end_of(time, WINDOW), event.ad_id)));
     let counts = fold_windows(
         views,
         Exchange::new(|(_, ad): &(Time, u64)| route(*ad)),
@@ -46,22 +50,22 @@ pub fn views_of_ads(events: Records<'_, AdEvent>, drops: bool) -> Sink {
 }
 
 /// `nb7`: the highest price of each auction in a minute.
-pub fn highest_prices(bids: Records<'_, Bid>, drops: bool) -> Sink {
+pub fn highest_prices(bids: Blocks<'_, Bid>, drops: bool) -> Sink {
     const WINDOW: Time = MINUTE_MILLIS;
     let prices = fold_keys(
         bids,
-        |bid| Some((end_of(bid.time, WINDOW), bid.auction, bid.price)),
+        |bid, time| Some((end_of(time, WINDOW), bid.auction, bid.price)),
         |highest: &mut u64, price| *highest = price.max(*highest),
     );
     end(prices, drops, |(end, auction, price)| numbers([end - WINDOW, auction, price]))
 }
 
 /// `cm`: the mean CPU request of each job in 2 s.
-pub fn mean_requests(events: Records<'_, TaskEvent>, drops: bool) -> Sink {
+pub fn mean_requests(events: Blocks<'_, TaskEvent>, drops: bool) -> Sink {
     const WINDOW: Time = 2 * SECOND_MILLIS;
     let requests = fold_keys(
         events,
-        |event| Some((end_of(event.time, WINDOW), event.job_id, (f64::from(event.cpu), 1))),
+        |event, time| Some((end_of(time, WINDOW), event.job_id, (f64::from(event.cpu), 1))),
         |(sum, count): &mut (f64, u64), (more, events)| {
             *sum += more;
             *count += events;
@@ -80,12 +84,12 @@ struct Market {
 }
 
 /// `nb8`: the auctions of sellers that register in the same 12 h, and when they do.
-pub fn auctions_of_new_sellers(offers: Records<'_, Offer>, drops: bool) -> Sink {
+pub fn auctions_of_new_sellers(offers: Blocks<'_, Offer>, drops: bool) -> Sink {
     const WINDOW: Time = 12 * HOUR_MILLIS;
-    let offers = select(offers, |offer| {
+    let offers = select_of_blocks(offers, |offer, time| {
         Some(match offer {
-            Offer::Auction(auction) => (auction.seller, auction.time, Some(auction.id)),
-            Offer::Seller(seller) => (seller.id, seller.time, None),
+            Offer::Auction(auction) => (auction.seller, time, Some(auction.id)),
+            Offer::Seller(seller) => (seller.id, time, None),
         })
     });
     let joined = fold_windows(
@@ -108,20 +112,23 @@ pub fn auctions_of_new_sellers(offers: Records<'_, Offer>, drops: bool) -> Sink 
     end(joined, drops, |(end, seller, auction, time)| numbers([end - WINDOW, seller, auction, time]))
 }
 
-/// Folds what `select` returns of the records, by windows and keys: those of a worker first, then those of all.
+/// Folds what `select` returns of the records and their event times, by windows and keys: those of a worker first, then those of all.
 fn fold_keys<'scope, D, S>(
-    records: Records<'scope, D>,
-    mut select: impl FnMut(D) -> Option<Part<S>> + 'static,
+    blocks: Blocks<'scope, D>,
+    select: impl Fn(&D, Time) -> Option<Part<S>> + Clone + 'static,
     fold: impl Fn(&mut S, S) + Copy + 'static,
 ) -> Records<'scope, Part<S>>
 where
-    D: 'static,
+    D: Timed + 'static,
     S: Default + ExchangeData,
 {
     let of_workers = fold_windows(
-        records,
+        blocks,
         Pipeline,
-        move |record| select(record).map(|(end, key, value)| (end, (key, value))),
+        move |block| {
+            let select = select.clone();
+            block.select(move |record, time| select(record, time).map(|(end, key, value)| (end, (key, value))))
+        },
         move |states: &mut FxHashMap<u64, S>, (key, value)| fold(states.entry(key).or_default(), value),
         parts,
     );
