@@ -29,6 +29,13 @@ struct FoldOptions {
   /// The most memory of a combiner: about what a second-level cache holds.
   std::uint64_t combiner_bytes = std::uint64_t{1} << 20;
 
+  /// For an executor that leads all keys. It hands over a record without a message.
+  FoldOptions ForOwnKeys() const {
+    FoldOptions options = *this;
+    options.records_per_saved = std::min<std::uint64_t>(records_per_saved, 2);
+    return options;
+  }
+
   /// For records of which nothing is due before the end of the stream: what is in the combiner need not leave it soon,
   /// so that it holds more keys than an epoch of usual length has.
   FoldOptions ForResultsAtEnd() const {

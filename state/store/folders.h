@@ -2,7 +2,10 @@
 //
 // PartitionedStore::UseFolder chooses one; the loop (engine/stage/fold_loop.h) is compiled for each:
 //
-//   NoFolder                 takes nothing: there are no cells
+//   NoFolder                 takes nothing: tuples of joins, and keys or values with texts that have no cells
+//   AppendFolder             appends to the segments of leaders (append_folder.h), or takes nothing, where the store
+//   has no
+//                            place to fold
 //   CellFolder, in cache     takes the records of known keys at once
 //   CellFolder, outside it   prefetches a record's cell, and takes the record when others are pending behind it
 //   OnlyFolder               the cell of a query without keys: has its form in registers for the time of the loop
@@ -22,6 +25,10 @@
 #include "state/store/cell_table.h"
 
 namespace glaive::state {
+
+/// Whether a key and its value's compact form fit a cache line. Cells own no texts of values.
+template <typename K, typename V>
+inline constexpr bool kFitsCells = sizeof(K) + sizeof(CompactForm<V>) <= 64 && !kHasText<V>;
 
 template <StateKey K, typename V>
 struct NoFolder {

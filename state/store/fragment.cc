@@ -17,7 +17,8 @@ Fragment::Fragment(rdma::SegmentPool& pool, Outbox& outbox, ExecutorId self, con
       input_(input),
       leaders_(leaders),
       own_place_(leaders.PlaceOf(self)),
-      own_(kMostEntries * most_entry_bytes),
+      leads_(leaders.Leads(self)),
+      own_(leads_ ? kMostEntries * most_entry_bytes : 0),
       logs_(leaders.executor_count()) {
   GLAIVE_CHECK(RunsCapacity(pool.payload_capacity()) >= geometry.runs_bytes_per_segment, "a fragment of ",
                geometry.runs_bytes_per_segment, " bytes a segment on slots of ", pool.slot_bytes());

@@ -21,6 +21,11 @@
 //   fragment.Begin(slice, Entry::kKind);
 //   for (const Entry& entry : items) fragment.Append(leaders.NumberOf(hash(entry.key)), entry);
 //   Merge(fragment.own<Entry>());
+//
+// An executor that leads no key may append an entry at a time, and stop when there is no room:
+//
+//   fragment.Begin(slice, Entry::kKind);
+//   if (!fragment.TryAppend(leaders.NumberOf(hash(entry.key)), entry)) { wait for segments }
 #pragma once
 
 #include <cstddef>
@@ -54,12 +59,18 @@ class Fragment {
     return pool_->available() >= geometry_.WorstCaseSegments(items, entry_bytes);
   }
 
-  /// Says of which slice and kind the entries are that are appended from here on, kMostEntries at most.
+  /// Says of which slice and kind the entries are that are appended from here on. Of those that this executor leads
+  /// there are kMostEntries at most.
   void Begin(SliceId slice, DeltaKind kind) {
+    if (!leads_ && slice == slice_ && kind == kind_ && run_ > 0) {
+      return;  // the runs of other leaders go on
+    }
     slice_ = slice;
     kind_ = kind;
     ++run_;
-    logs_[own_place_] = {.run = run_, .next = own_.data(), .end = own_.data() + own_.size()};
+    if (leads_) {
+      logs_[own_place_] = {.run = run_, .next = own_.data(), .end = own_.data() + own_.size()};
+    }
   }
 
   /// Appends an entry for the leader of this number. HasRoom for it.
@@ -85,9 +96,28 @@ class Fragment {
     log.next += sizeof(Entry);
   }
 
+  /// Appends an entry, HasRoom for it or not; false if there is no room for it. Of an executor that leads no key.
+  template <typename Entry>
+  [[gnu::always_inline]] bool TryAppend(std::uint32_t leader, const Entry& entry) {
+    static_assert(!kHasText<Entry>);
+    Log& log = logs_[leader];
+    if (log.run != run_ || static_cast<std::size_t>(log.end - log.next) < sizeof(Entry)) [[unlikely]] {
+      if (!HasRoom(1, sizeof(Entry))) {
+        return false;
+      }
+      StartRun(leader, sizeof(Entry), 0);
+    }
+    new (log.next) Entry(entry);
+    log.next += sizeof(Entry);
+    return true;
+  }
+
   /// The entries since Begin that this executor leads; none if it leads no key.
   template <typename Entry>
   std::span<const Entry> own() const {
+    if (!leads_) {
+      return {};
+    }
     const auto bytes = static_cast<std::size_t>(logs_[own_place_].next - own_.data());
     return {reinterpret_cast<const Entry*>(own_.data()), bytes / sizeof(Entry)};
   }
@@ -134,6 +164,7 @@ class Fragment {
   std::uint32_t input_;
   Leaders leaders_;
   std::uint32_t own_place_;
+  bool leads_;  // any key
   std::vector<std::byte> own_;
   std::vector<Log> logs_;  // by place (Leaders::executor); the executor's own is the buffer
   SliceId slice_{};

@@ -8,6 +8,9 @@
 //      ▼                                                ▼                    ▼
 //   own partition                                 updates ──► leaders ◄── forms      (own partition, or fragment)
 //
+//             no leader, and never folds
+//   record ──► folder: the segments of leaders (append_folder.h); not taken where few are free ──► updates
+//
 // A folder takes records in the loop of the chain, whichever executor leads their keys. Take takes the rest, many at a
 // time.
 //
@@ -55,6 +58,7 @@
 #include "state/record/record.h"
 #include "state/record/text_arena.h"
 #include "state/record/text_wire.h"
+#include "state/store/append_folder.h"
 #include "state/store/combiner.h"
 #include "state/store/delta_entry.h"
 #include "state/store/fold_policy.h"
@@ -62,14 +66,9 @@
 #include "state/store/fragment.h"
 #include "state/store/primary_partition.h"
 #include "state/store/state_kind.h"
+#include "state/store/too_long.h"
 
 namespace glaive::state {
-
-/// What an error about the length of a text calls a key, or what is stored with it, that is a text itself.
-struct TextNames {
-  std::string key = "the key";
-  std::string value = "the value";
-};
 
 /// `TableT` is what the slices of its partition are stored in.
 template <StateKey K, typename V, typename TableT = typename StateKind<K, V>::Table>
@@ -120,7 +119,7 @@ class PartitionedStore {
                               kMostEntryBytes, context.input, context.observer);
     }
     if constexpr (kFolds) {
-      if (!store.leads_alone_ || !kHasCells) {
+      if (!store.leads_alone_ || kCombinesAlone) {
         auto combiner = Combiner<K, V>::Create(*context.memory, context.fold.combiner_bytes);
         if (!combiner.ok()) {
           return combiner.status();
@@ -159,12 +158,18 @@ class PartitionedStore {
       }
     }
     if constexpr (kHasCells) {
-      if (Table* const table = leads_alone_ ? primary_.LastOpened(slice) : nullptr; table != nullptr) {
+      Table* const table = leads_alone_ ? primary_.LastOpened(slice) : nullptr;
+      if (table != nullptr && table->has_folder()) {
         table->UseFolder(use);
         return;
       }
     }
-    use(NoFolder<K, V>());
+    if constexpr (kFolds && !kHasTexts) {
+      const bool appends = fragment_.has_value() && !leads() && !policy_.folds() && HasRoom(most_at_once());
+      policy_.OnAppended(use(appends ? BeginAppending(slice) : AppendFolder<K, V>(leaders_)).folded());
+    } else {
+      use(NoFolder<K, V>());
+    }
   }
 
   /// The most records that Take takes, and the most that ReadOutSome hands over.
@@ -184,7 +189,7 @@ class PartitionedStore {
     if (updates.empty()) {
       return absl::OkStatus();
     }
-    if (leads_alone_ && (kHasCells || !kFolds)) {
+    if (leads_alone_ && !kCombinesAlone) {
       return ApplyToPrimary(slice, std::span<const Update>(updates));
     }
     if constexpr (kFolds) {
@@ -270,6 +275,9 @@ class PartitionedStore {
 
  private:
   static constexpr bool kHasCells = requires(const Table& table) { table.cells(); };
+  /// Whether an executor that leads all keys has a combiner: where slices have no cells, and values are so small that
+  /// merging a form costs no more than an update.
+  static constexpr bool kCombinesAlone = kFolds && !kHasCells && kFitsCells<K, V>;
   /// Forms read out or entries merged at a time, so that a copy of them stays in the cache.
   template <typename E>
   static constexpr std::size_t kAtOnce = std::clamp<std::size_t>((std::size_t{32} << 10) / sizeof(E), 1, kMostEntries);
@@ -289,7 +297,12 @@ class PartitionedStore {
         message_bytes_(context.pool != nullptr ? context.pool->slot_bytes() : 0),
         names_(context.names),
         primary_(*context.memory),
-        policy_(context.fold) {}
+        policy_(leads_alone_ ? context.fold.ForOwnKeys() : context.fold) {}
+
+  AppendFolder<K, V> BeginAppending(SliceId slice) {
+    fragment_->Begin(slice, DeltaKind::kUpdate);
+    return AppendFolder<K, V>(*fragment_, leaders_, memory_->key_hash());
+  }
 
   /// Folds records into the combiner, new keys as long as there are cells; hands over the rest.
   absl::Status Fold(SliceId slice, std::span<Update> updates) {
@@ -330,6 +343,7 @@ class PartitionedStore {
       return absl::OkStatus();
     }
     if (leads_alone_) {
+      own_entries_ += entries.size();
       return ApplyToPrimary(slice, entries);
     }
     fragment_->Begin(slice, E::kKind);
@@ -337,7 +351,7 @@ class PartitionedStore {
     for (const E& entry : entries) {
       if constexpr (kHasText<E>) {
         if (TextBytes(entry) > MostTextBytes(message_bytes_)) [[unlikely]] {
-          return TooLong(entry);
+          return TooLong(entry, names_, message_bytes_);
         }
       }
       fragment_->Append(leaders_.NumberOf(hash(entry.key)), entry);
@@ -351,25 +365,6 @@ class PartitionedStore {
   absl::Status ApplyToPrimary(SliceId slice, std::span<const E> entries) {
     absl::StatusOr<Table*> table = primary_.Open(slice);
     return table.ok() ? (*table)->ApplyRun(*memory_, entries) : table.status();
-  }
-
-  template <typename E>
-  absl::Status TooLong(const E& entry) const {
-    const LongestText longest = LongestTextOf(entry);
-    return absl::InvalidArgumentError(
-        absl::StrCat("the texts of a key and of what is stored with it take ", TextBytes(entry),
-                     " bytes, and messages of ", message_bytes_, " bytes carry ", MostTextBytes(message_bytes_),
-                     " bytes of them: ", NameOf(longest), " has ", longest.bytes,
-                     " bytes; raise --slot-bytes, or --ring-budget if that has made the slots smaller, or "
-                     "shorten the texts"));
-  }
-
-  /// An entry's key is its member "key". An ElementKey has a member "element", and a value that is chosen "value".
-  std::string NameOf(const LongestText& longest) const {
-    return longest.member == "key"                               ? names_.key
-           : longest.member == "key.element"                     ? "the distinct element"
-           : longest.member.empty() || longest.member == "value" ? names_.value
-                                                                 : absl::StrCat("its member ", longest.member);
   }
 
   template <typename E>
@@ -388,20 +383,36 @@ class PartitionedStore {
         merging_texts_.Adopt(entry);
       }
     }
-    const KeyHash hash = memory_->key_hash();
-    for (const E& entry : entries) {
-      const std::uint32_t leader = leaders_.NumberOf(hash(entry.key));
-      if (leader != own_place_) [[unlikely]] {
-        return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " sent executor ", Value(self_),
-                                                " a key that executor ", Value(leaders_.executor(leader)),
-                                                " leads, in its epoch ", Value(reader.current())));
-      }
+    absl::Status status = CheckLeader(reader, entries);
+    if (status.ok()) {
+      status = ApplyToPrimary(run.slice, entries);
     }
-    if (absl::Status status = ApplyToPrimary(run.slice, entries); !status.ok()) {
+    if (!status.ok()) {
       return status;
     }
     merged_entries_ += count;
     return count;
+  }
+
+  /// DataLoss when this executor does not lead one of the keys that `reader` has brought.
+  template <typename E>
+  absl::Status CheckLeader(const DeltaReader& reader, std::span<const E> entries) const {
+    if (leads_alone_) {
+      return absl::OkStatus();
+    }
+    const KeyHash hash = memory_->key_hash();
+    const auto leader_of = [&](const E& entry) { return leaders_.NumberOf(hash(entry.key)); };
+    std::uint32_t difference = 0;  // no branch for each entry
+    for (const E& entry : entries) {
+      difference |= leader_of(entry) ^ own_place_;
+    }
+    if (difference == 0) [[likely]] {
+      return absl::OkStatus();
+    }
+    const auto foreign = std::ranges::find_if(entries, [&](const E& entry) { return leader_of(entry) != own_place_; });
+    return absl::DataLossError(absl::StrCat("executor ", Value(reader.sender()), " sent executor ", Value(self_),
+                                            " a key that executor ", Value(leaders_.executor(leader_of(*foreign))),
+                                            " leads, in its epoch ", Value(reader.current())));
   }
 
   StateMemory* memory_;

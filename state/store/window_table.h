@@ -41,10 +41,6 @@
 
 namespace glaive::state {
 
-/// Whether a key and its value's compact form fit a cache line. Cells own no texts of values.
-template <typename K, typename V>
-inline constexpr bool kFitsCells = sizeof(K) + sizeof(CompactForm<V>) <= 64 && !kHasText<V>;
-
 template <StateKey K, typename V>
 class WindowTable {
  public:
@@ -122,12 +118,13 @@ class WindowTable {
     return status;
   }
 
+  /// Whether it has a folder.
+  bool has_folder() const { return !cells_.empty() && !moving(); }
   /// Calls `use(folder)` with a folder (folders.h) for records of this slice; `use` returns the folder.
   template <typename UseFn>
   void UseFolder(const UseFn& use) {
-    if (cells_.empty() || moving()) {
-      use(NoFolder<K, V>());
-    } else if (cells_.exceeds_cache()) {
+    GLAIVE_CHECK(has_folder(), "no folder for a slice whose table has no cells, or entries on their way to cells");
+    if (cells_.exceeds_cache()) {
       const auto folder = use(CellFolder<K, V, /*kOutsideCache=*/true>(cells_));
       cells_ = folder.cells();
       updates_ += folder.folded();

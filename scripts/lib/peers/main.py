@@ -21,7 +21,7 @@ import programs
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DUCKDB = pathlib.Path(__file__).resolve().parent / "duckdb_peer.py"
 PATIENCE_SECONDS = 600
-REPEATING = ("renoir", "timely")  # DuckDB reads a batch, and Flink takes seconds for it
+REPEATING = ("renoir", "timely")  # DuckDB has a batch alone, and Flink takes seconds for a single pass
 
 
 def run(processors, *command):

@@ -172,8 +172,8 @@ class Nexmark(Generated):
 
 class Windowed(Generated):
     """A windowed query of the Slash paper. Each executor has so many records of its own, and reads them again, with later
-    event times, until it has read long enough for a rate. Tables are those that Glaive
-    exports beside its input, each by the flag --export-NAME."""
+    event times, until it has read long enough for a rate. Tables are those that Glaive exports beside its input, each by
+    the flag --export-NAME."""
 
     unit = "M records/s"
     peers = PEERS

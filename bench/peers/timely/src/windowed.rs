@@ -112,7 +112,8 @@ pub fn auctions_of_new_sellers(offers: Blocks<'_, Offer>, drops: bool) -> Sink {
     end(joined, drops, |(end, seller, auction, time)| numbers([end - WINDOW, seller, auction, time]))
 }
 
-/// Folds what `select` returns of the records and their event times, by windows and keys: those of a worker first, then those of all.
+/// Folds what `select` returns of the records and their event times, by windows and keys: those of a worker first, then
+/// those of all.
 fn fold_keys<'scope, D, S>(
     blocks: Blocks<'scope, D>,
     select: impl Fn(&D, Time) -> Option<Part<S>> + Clone + 'static,
