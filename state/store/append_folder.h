@@ -4,8 +4,9 @@
 // It serves an executor that leads no key, such as a partitioner of a re-partitioning run. The updates of an executor
 // that leads keys itself would need a second way, to its own partition. Without a fragment the folder takes no record.
 //
-// A record whose leader's segment is full starts the next segment, if one is free. If none is, the folder does not take
-// the record: PartitionedStore::Take brings it, once there is room.
+// A record whose leader's segment is full starts the next segment, if one is free. If none is free, the folder does not
+// take the record. PartitionedStore::Take brings it, once there is room. Where few segments are free, the store hands
+// out a folder without a fragment, so that other inputs get segments, too.
 #pragma once
 
 #include <cstddef>

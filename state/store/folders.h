@@ -3,9 +3,7 @@
 // PartitionedStore::UseFolder chooses one; the loop (engine/stage/fold_loop.h) is compiled for each:
 //
 //   NoFolder                 takes nothing: tuples of joins, and keys or values with texts that have no cells
-//   AppendFolder             appends to the segments of leaders (append_folder.h), or takes nothing, where the store
-//   has no
-//                            place to fold
+//   AppendFolder             appends to the segments of leaders, or takes nothing (append_folder.h)
 //   CellFolder, in cache     takes the records of known keys at once
 //   CellFolder, outside it   prefetches a record's cell, and takes the record when others are pending behind it
 //   OnlyFolder               the cell of a query without keys: has its form in registers for the time of the loop

@@ -42,7 +42,7 @@ pub fn read<T>(
 
 /// The records that one of Glaive's executors has read, in its order, which is that of event times. The first column says
 /// whose a record is.
-pub fn read_flow<T: DeserializeOwned>(file: impl AsRef<Path>, executor: usize) -> Result<Vec<T>, Failure> {
+pub fn read_flow<T: DeserializeOwned>(file: &Path, executor: usize) -> Result<Vec<T>, Failure> {
     read(file, |_, names, record| {
         Ok(if record[0].parse::<usize>()? == executor { Some(record.deserialize(Some(names))?) } else { None })
     })

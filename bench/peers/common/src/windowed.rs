@@ -122,9 +122,9 @@ impl Timed for Offer {
 
 /// The flow of one of Glaive's executors over both inputs of `nb8`, in the order of event times: auctions are in `file`,
 /// sellers in `sellers.csv` beside it.
-pub fn read_offers(file: &str, executor: usize) -> Result<Vec<Offer>, Failure> {
+pub fn read_offers(file: &Path, executor: usize) -> Result<Vec<Offer>, Failure> {
     let auctions: Vec<Auction> = read_flow(file, executor)?;
-    let sellers: Vec<Seller> = read_flow(Path::new(file).with_file_name("sellers.csv"), executor)?;
+    let sellers: Vec<Seller> = read_flow(&file.with_file_name("sellers.csv"), executor)?;
     let mut offers = Vec::with_capacity(auctions.len() + sellers.len());
     let mut auctions = auctions.into_iter().peekable();
     for seller in sellers {

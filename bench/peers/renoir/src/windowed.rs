@@ -5,6 +5,8 @@
 //!
 //! Where keys recur in a window, a thread folds its own records first, and only what it has of a key moves.
 
+use std::path::Path;
+
 use glaive_peer_common::records::read_flow;
 use glaive_peer_common::windowed::{read_campaigns, read_offers, AdEvent, Bid, Offer, TaskEvent};
 use glaive_peer_common::{Call, Failure, Row, Rows};
@@ -62,7 +64,7 @@ pub fn build(env: &StreamContext, call: &Call) -> Result<Rows, Failure> {
             })
         }
         "nb8" => {
-            let shares = read_shares(call.threads, |thread| read_offers(&call.file, thread))?;
+            let shares = read_shares(call.threads, |thread| read_offers(Path::new(&call.file), thread))?;
             let offers = stream_of_passes(env, shares, call.passes).map(|(offer, shift)| side_of(offer, shift));
             let pairs = timed(offers, |((start, _), _)| *start)
                 .group_by(|(seller, _)| *seller)
@@ -84,7 +86,7 @@ fn flows<T: Clone + Send + Sync + DeserializeOwned + 'static>(
     env: &StreamContext,
     call: &Call,
 ) -> Result<Stream<impl Operator<Out = (T, u64)>>, Failure> {
-    let shares = read_shares(call.threads, |thread| read_flow(&call.file, thread))?;
+    let shares = read_shares(call.threads, |thread| read_flow(Path::new(&call.file), thread))?;
     Ok(stream_of_passes(env, shares, call.passes))
 }
 

@@ -12,6 +12,7 @@ mod operators;
 mod windowed;
 mod winning_bids;
 
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Barrier;
 use std::time::Instant;
@@ -44,27 +45,13 @@ fn main() -> Result<(), Failure> {
     match call.program.as_str() {
         "ysb-yahoo" => {
             let campaigns = read_campaigns(&call.file)?;
-            execute_windowed(
-                &call,
-                |file, worker| read_flow(file, worker),
-                move |events| windowed::views_of_campaigns(events, campaigns.clone(), drops),
-            )
+            execute_windowed(&call, read_flow, move |events| {
+                windowed::views_of_campaigns(events, campaigns.clone(), drops)
+            })
         }
-        "ysb" => execute_windowed(
-            &call,
-            |file, worker| read_flow(file, worker),
-            move |events| windowed::views_of_ads(events, drops),
-        ),
-        "nb7" => execute_windowed(
-            &call,
-            |file, worker| read_flow(file, worker),
-            move |bids| windowed::highest_prices(bids, drops),
-        ),
-        "cm" => execute_windowed(
-            &call,
-            |file, worker| read_flow(file, worker),
-            move |events| windowed::mean_requests(events, drops),
-        ),
+        "ysb" => execute_windowed(&call, read_flow, move |events| windowed::views_of_ads(events, drops)),
+        "nb7" => execute_windowed(&call, read_flow, move |bids| windowed::highest_prices(bids, drops)),
+        "cm" => execute_windowed(&call, read_flow, move |events| windowed::mean_requests(events, drops)),
         "nb8" => execute_windowed(&call, read_offers, move |offers| windowed::auctions_of_new_sellers(offers, drops)),
         query if nexmark::QUERIES.contains(&query) => {
             let (query, file, threads) = (query.to_owned(), call.file.clone(), call.threads);
@@ -81,12 +68,12 @@ fn main() -> Result<(), Failure> {
 /// Runs the dataflow that `build` makes of the records that `read` returns of the file for each worker.
 fn execute_windowed<D: Timed + Clone + 'static>(
     call: &Call,
-    read: fn(&str, usize) -> Result<Vec<D>, Failure>,
+    read: fn(&Path, usize) -> Result<Vec<D>, Failure>,
     build: impl Fn(Blocks<'_, D>) -> Sink + Send + Sync + 'static,
 ) -> Result<(), Failure> {
     let (file, passes) = (call.file.clone(), call.passes);
     let read = move |worker| {
-        let records: Vec<Rc<[D]>> = chunks_of(read(&file, worker)?).map(Rc::from).collect();
+        let records: Vec<Rc<[D]>> = chunks_of(read(Path::new(&file), worker)?).map(Rc::from).collect();
         let shifts = (0..passes.count).map(move |pass| pass * passes.span);
         let messages = shifts.flat_map(move |shift| {
             records.clone().into_iter().map(move |records| {
