@@ -88,17 +88,18 @@ class TwoStacks {
   /// The keys from number `first` on to the end of a contiguous run; empty behind the last. Some may count no more.
   std::span<const Entry> Run(std::uint32_t first) const { return keys_.Run(first); }
   bool Holds(const Entry& entry) const { return std::max(entry.value.front_until, entry.value.back_until) >= now_; }
-  /// The aggregate of a key that Holds.
-  V ValueOf(const Entry& entry) {
+  /// The aggregate of a key that Holds, until the next call.
+  const V& ValueOf(const Entry& entry) {
     const Sides& sides = entry.value;
     if (sides.front_until < now_) {
       return sides.back;
     }
-    V value = sides.front;
-    if (sides.back_until >= now_) {
-      Merge(value, sides.back);
+    if (sides.back_until < now_) {
+      return sides.front;
     }
-    return value;
+    both_ = sides.front;
+    Merge(both_, sides.back);
+    return both_;
   }
 
   /// Until when the last piece counts; kNever before the first.
@@ -163,6 +164,7 @@ class TwoStacks {
   std::int64_t now_ = kNever;
   std::int64_t until_ = kNever;
   std::uint64_t merges_ = 0;
+  V both_{};  // ValueOf's result where both sides count
 };
 
 template <StateKey K, CrdtValue V>
