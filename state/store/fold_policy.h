@@ -26,8 +26,9 @@ struct FoldOptions {
   std::uint64_t trials_between = 64;
   /// Folding goes on if it saves one record in so many. The dearer it is to hand over a record, the higher.
   std::uint64_t records_per_saved = 2;
-  /// The most memory of a combiner: about what a second-level cache holds.
-  std::uint64_t combiner_bytes = std::uint64_t{1} << 20;
+  /// The most memory of a combiner: a few times a second-level cache. A cell outside that cache is prefetched. It costs
+  /// less than the entry of a key that finds no cell, which its leader has to merge.
+  std::uint64_t combiner_bytes = std::uint64_t{4} << 20;
 
   /// For an executor that leads all keys. It hands over a record without a message.
   FoldOptions ForOwnKeys() const {
@@ -39,7 +40,7 @@ struct FoldOptions {
   /// For records of which nothing is due before the end of the stream: what is in the combiner need not leave it soon,
   /// so that it holds more keys than an epoch of usual length has.
   FoldOptions ForResultsAtEnd() const {
-    constexpr std::uint64_t kTimesTheBytes = 8;
+    constexpr std::uint64_t kTimesTheBytes = 2;
     FoldOptions options = *this;
     options.combiner_bytes *= kTimesTheBytes;
     return options;

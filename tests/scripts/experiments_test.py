@@ -49,7 +49,7 @@ class ExperimentsTest(unittest.TestCase):
         place = tempfile.TemporaryDirectory(prefix="glaive_experiments_")
         self.addCleanup(place.cleanup)
         self.folder = pathlib.Path(place.name)
-        for query in ("ysb", "cm", "nb8", "ro", "swa"):
+        for query in ("ysb", "cm", "nb8", "ro", "swa", "nexmark"):
             self.program(query, QUERY)
         self.results = self.folder / "results.jsonl"
 
@@ -86,6 +86,15 @@ class ExperimentsTest(unittest.TestCase):
         self.assertEqual(self.measure("slots")[0], 0)
         self.assertEqual({line["x"] for line in self.lines()}, {4, 1024})
         self.assertEqual({re.search(r"--slot-bytes=(\d+)", call).group(1) for call in self.calls()}, {"4096", "1048576"})
+
+    def test_nexmark_runs_its_queries_on_one_and_two_executors_and_live(self):
+        code, _, error = self.measure("nexmark")
+        self.assertEqual(code, 0, error)
+        self.assertEqual({(line["x"], line["series"], line["executors"]) for line in self.lines()},
+                         {(query, series, executors) for query in ("q0", "q22")
+                          for series, executors in (("one executor", 1), ("two executors", 2), ("one executor, live", 1))})
+        self.assertEqual({(line["x"], line["series"].endswith("live")) for line in self.lines()},
+                         {(re.search(r"--query=(\S+)", call).group(1), "--generate=live" in call) for call in self.calls()})
 
     def test_a_run_at_a_share_of_the_full_rate_is_offered_that(self):
         self.assertEqual(self.measure("air_swa")[0], 0)

@@ -1,5 +1,5 @@
-"""The experiments: each figure or table of the Slash paper (SIGMOD'22, section 8), the sweeps around them, and AIR's
-workloads.
+"""The experiments: each figure or table of the Slash paper (SIGMOD'22, section 8), the sweeps around them, AIR's workloads,
+and NEXMark's queries.
 
 An experiment has points. A point is one run of a query: its series ("slash"), its place on the x axis, and its flags.
 Points that share x are compared, so they take turns (runner.py).
@@ -100,7 +100,8 @@ class Setting:
 
 
 # Of a record in memory; of a join, of the mean of both sides.
-RECORD_BYTES = {"ysb": 80, "cm": 64, "nb7": 32, "nb8": 257, "nb11": 67, "ro": 16, "swa": 136, "ysb_star": 80}
+RECORD_BYTES = {"ysb": 80, "cm": 64, "nb7": 32, "nb8": 257, "nb11": 67, "ro": 16, "swa": 136, "ysb_star": 80,
+                "nexmark": 160}
 
 
 def engines(deployment):
@@ -280,6 +281,18 @@ def costs(setting):
     return runs
 
 
+def nexmark(setting):
+    """All queries of NEXMark on one executor and on two, from memory, and on one that makes its events while it reads. Page
+    faults of the state are not counted, as in scaling_bench."""
+    faulted = "--prefault-state=512MiB"
+    runs = []
+    for query in setting.some(f"q{number}" for number in range(23)):
+        for series, executors, *flags in (("one executor", 1), ("two executors", 2), ("one executor, live", 1, "--generate=live")):
+            run = run_of("slash", query, "nexmark", setting, Deployment(1, executors), f"--query={query}", faulted, *flags)
+            runs.append(run._replace(series=series))
+    return runs
+
+
 ALL = {experiment.name: experiment for experiment in (
     *(Experiment(f"fig9{letter}", f"Weak scaling of {query.upper()}", f"Fig. 9{letter}", "nodes", "records/s", "records_per_second",
                  weak_scaling(query))
@@ -304,6 +317,8 @@ ALL = {experiment.name: experiment for experiment in (
                by_buffer_size("nb8"), log_x=True),
     Experiment("transports", "Throughput by transport, YSB", "", "transport", "records/s", "records_per_second", transports,
                needs_one_host=True),
+    Experiment("nexmark", "Throughput of NEXMark's queries, from memory and live", "", "query", "events/s", "records_per_second",
+               nexmark, needs_one_host=True),
     Experiment("air_swa", "Latency by offered rate, SWA", "AIR, section 5", "share of the full rate", "ms, 99th percentile",
                "window_latency.p99_ms", offered_rates("swa")),
     Experiment("air_ysb", "Latency by offered rate, Yahoo's benchmark", "AIR, section 5", "share of the full rate",
