@@ -88,7 +88,8 @@ class TwoStacks {
   /// The keys from number `first` on to the end of a contiguous run; empty behind the last. Some may count no more.
   std::span<const Entry> Run(std::uint32_t first) const { return keys_.Run(first); }
   bool Holds(const Entry& entry) const { return std::max(entry.value.front_until, entry.value.back_until) >= now_; }
-  /// The aggregate of a key that Holds, until the next call.
+  /// The aggregate of a key that Holds. The reference is valid until ValueOf or Work is called again. A value that is
+  /// returned by copy would have its parts stored one by one and read as a vector: the load would wait for the stores.
   const V& ValueOf(const Entry& entry) {
     const Sides& sides = entry.value;
     if (sides.front_until < now_) {

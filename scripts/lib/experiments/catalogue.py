@@ -99,7 +99,7 @@ class Setting:
         return min(wanted, self.size.largest_keys)
 
 
-# Of a record in memory; of a join, of the mean of both sides.
+# Of a record in memory; of a join, of the mean of both sides; of NEXMark, of an event without its texts.
 RECORD_BYTES = {"ysb": 80, "cm": 64, "nb7": 32, "nb8": 257, "nb11": 67, "ro": 16, "swa": 136, "ysb_star": 80,
                 "nexmark": 160}
 
@@ -284,11 +284,11 @@ def costs(setting):
 def nexmark(setting):
     """All queries of NEXMark on one executor and on two, from memory, and on one that makes its events while it reads. Page
     faults of the state are not counted, as in scaling_bench."""
-    faulted = "--prefault-state=512MiB"
+    prefault = "--prefault-state=512MiB"
     runs = []
     for query in setting.some(f"q{number}" for number in range(23)):
         for series, executors, *flags in (("one executor", 1), ("two executors", 2), ("one executor, live", 1, "--generate=live")):
-            run = run_of("slash", query, "nexmark", setting, Deployment(1, executors), f"--query={query}", faulted, *flags)
+            run = run_of("slash", query, "nexmark", setting, Deployment(1, executors), f"--query={query}", prefault, *flags)
             runs.append(run._replace(series=series))
     return runs
 
