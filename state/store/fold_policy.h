@@ -26,8 +26,8 @@ struct FoldOptions {
   std::uint64_t trials_between = 64;
   /// Folding goes on if it saves one record in so many. The dearer it is to hand over a record, the higher.
   std::uint64_t records_per_saved = 2;
-  /// The most memory of a combiner: a few times a second-level cache. A record whose key has
-  /// a cell outside that cache costs less than a record that is handed over, since a leader has to merge the latter.
+  /// The most memory of a combiner: a few times a second-level cache. A record whose key has a cell outside that cache
+  /// costs less than a record that is handed over, since a leader has to merge the latter.
   std::uint64_t combiner_bytes = std::uint64_t{4} << 20;
 
   /// For an executor that leads all keys. It hands over a record without a message.
