@@ -142,6 +142,17 @@ void DrawRoles(Random& random, const CatalogueEntry& entry, Scenario& scenario) 
   if (entry.each_process_reads || entry.by_processing_time) scenario.feeds = 0;
 }
 
+// Fed executors get messages of many records. A source reads each record as a batch of its own, so each batch is in
+// order, and the message is not.
+void FeedOutOfOrder(Random& random, Scenario& scenario) {
+  if (scenario.feeds == 0 || !random.Chance(0.2)) return;
+  scenario.records = 600;
+  scenario.batch = 1;
+  scenario.disorder_ms = scenario.bound_ms = OneOf<2>(random, {1'000, 6'000});
+  scenario.slot_bytes = 16'384;
+  scenario.epoch_interval_us = 100'000;
+}
+
 }  // namespace
 
 Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalogue) {
@@ -209,6 +220,7 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   scenario.late_credits = OneOf<2>(random, {0, 1});
   DrawRoles(random, catalogue[static_cast<std::size_t>(scenario.query)], scenario);
   scenario.heartbeats = OneOf<4>(random, {0, 0, 0, 1});
+  FeedOutOfOrder(random, scenario);
   scenario.Fit();
   return scenario;
 }
