@@ -22,7 +22,7 @@ namespace glaive::engine {
 
 /// The running epoch.
 struct EpochProgress {
-  std::uint64_t bytes = 0;         // read in it
+  std::uint64_t bytes = 0;         // read in it: by the executor's sources, or taken in by the stage, if those are more
   std::int64_t elapsed_ns = 0;     // since it started
   bool passed_window_end = false;  // whether the watermark has passed a window's end in it
   bool has_news = false;           // whether a record was read or the watermark has moved in it

@@ -81,8 +81,9 @@ void FlowProgress::Follow(std::int64_t now_ns) {
   }
 }
 
-bool FlowProgress::ShouldEndEpoch(std::int64_t now_ns) const {
+bool FlowProgress::ShouldEndEpoch(std::int64_t now_ns, std::uint64_t sources_bytes) const {
   EpochProgress epoch = epoch_;
+  epoch.bytes = std::max(epoch.bytes, sources_bytes);
   epoch.elapsed_ns = now_ns - epoch_started_ns_;
   return options_.policy.ShouldEnd(epoch);
 }

@@ -75,7 +75,9 @@ class FlowProgress {
   /// Another executor's epoch has been merged whole.
   void OnMarker(ExecutorId executor, const state::EpochMarker& marker);
 
-  bool ShouldEndEpoch(std::int64_t now_ns) const;
+  /// `sources_bytes`: read by the executor's sources in this epoch. The stage gets fewer where operators in front of it
+  /// drop records, or where it takes in results.
+  bool ShouldEndEpoch(std::int64_t now_ns, std::uint64_t sources_bytes = 0) const;
   /// Whether the epoch's end would tell anybody anything.
   bool has_news() const { return epoch_.has_news; }
   /// Publishes, and ends the epoch: the marker to ship. The next epoch has begun.

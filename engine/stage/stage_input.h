@@ -274,7 +274,10 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     context_->Require(fiber, late_.Finish(Waiting(fiber)));
   }
 
-  bool ShouldEndEpoch(std::int64_t now_ns) const { return progress_.has_news() && progress_.ShouldEndEpoch(now_ns); }
+  bool ShouldEndEpoch(std::int64_t now_ns) const {
+    return progress_.has_news() &&
+           progress_.ShouldEndEpoch(now_ns, context_->metrics->input_bytes - input_bytes_before_epoch_);
+  }
 
   /// Tells the executor's own leader of the watermark, unless the store holds back records that it covers.
   void PublishUnlessHeldBack() {
@@ -402,6 +405,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   void EndEpoch(Fiber& fiber) {
     ReadOut(fiber);
     const state::EpochMarker marker = progress_.EndEpoch(context_->clock->NowNanos());
+    input_bytes_before_epoch_ = context_->metrics->input_bytes;
     context_->live->epochs.fetch_add(1, std::memory_order_relaxed);
     state::Fragment* const fragment = markers_ ? &*markers_ : store_.fragment();
     if (fragment == nullptr) {
@@ -427,6 +431,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   Pace take_pace_;   // of the producer's fiber, by slices
   Pace merge_pace_;  // of the receiving fiber
   FlowProgress progress_;
+  std::uint64_t input_bytes_before_epoch_ = 0;  // that the executor's sources had read
   std::array<const typename Plan::Input*, Plan::Chain::kSelects ? kSelectStep : 0> selected_;
 };
 

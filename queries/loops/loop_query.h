@@ -24,7 +24,6 @@
 
 #include "engine/executor/query.h"
 #include "engine/source/source.h"
-#include "queries/common/result_sinks.h"
 #include "queries/loops/loop_reader.h"
 #include "queries/loops/loop_rows.h"
 #include "queries/loops/run_loop.h"
@@ -92,10 +91,10 @@ class LoopQuery final : public engine::Query {
 };
 
 /// The query of the loop that `make_loop()` makes, a StatusOr<Loop>, whose tables have `loop_bytes`. The executor's
-/// thread calls `make_loop`, before the run's clock starts.
-template <typename R, typename EventTime, typename MakeLoop>
+/// thread calls `make_loop`, before the run's clock starts. `sinks` has a Factory<Row>(), as engine::Results has.
+template <typename R, typename EventTime, typename MakeLoop, typename Sinks>
 std::unique_ptr<engine::Query> LoopQueryOver(const engine::SourceSpec<R, EventTime>& records, std::uint64_t loop_bytes,
-                                             const MakeLoop& make_loop, const ResultSinks& sinks) {
+                                             const MakeLoop& make_loop, const Sinks& sinks) {
   using Loop = typename std::invoke_result_t<MakeLoop>::value_type;
   using Work = typename LoopTask<typename Loop::Row>::Work;
   auto open_work = [records, make_loop](engine::TaskContext& context) -> absl::StatusOr<Work> {
@@ -118,14 +117,14 @@ std::unique_ptr<engine::Query> LoopQueryOver(const engine::SourceSpec<R, EventTi
     };
   };
   return std::make_unique<LoopQuery<typename Loop::Row, decltype(open_work)>>(
-      records.memory_bytes + loop_bytes, std::move(open_work), sinks.Factory<typename Loop::Row>());
+      records.memory_bytes + loop_bytes, std::move(open_work), sinks.template Factory<typename Loop::Row>());
 }
 
 /// The same of a loop over two inputs.
-template <typename L, typename TimeL, typename R, typename TimeR, typename MakeLoop>
+template <typename L, typename TimeL, typename R, typename TimeR, typename MakeLoop, typename Sinks>
 std::unique_ptr<engine::Query> LoopQueryOver(const engine::SourceSpec<L, TimeL>& lefts,
                                              const engine::SourceSpec<R, TimeR>& rights, std::uint64_t loop_bytes,
-                                             const MakeLoop& make_loop, const ResultSinks& sinks) {
+                                             const MakeLoop& make_loop, const Sinks& sinks) {
   using Loop = typename std::invoke_result_t<MakeLoop>::value_type;
   using Work = typename LoopTask<typename Loop::Row>::Work;
   auto open_work = [lefts, rights, make_loop](engine::TaskContext& context) -> absl::StatusOr<Work> {
@@ -149,7 +148,8 @@ std::unique_ptr<engine::Query> LoopQueryOver(const engine::SourceSpec<L, TimeL>&
     };
   };
   return std::make_unique<LoopQuery<typename Loop::Row, decltype(open_work)>>(
-      lefts.memory_bytes + rights.memory_bytes + loop_bytes, std::move(open_work), sinks.Factory<typename Loop::Row>());
+      lefts.memory_bytes + rights.memory_bytes + loop_bytes, std::move(open_work),
+      sinks.template Factory<typename Loop::Row>());
 }
 
 }  // namespace glaive::queries

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include "engine/cluster/line_check.h"
 #include "queries/common/input_flags.h"
@@ -148,6 +149,28 @@ absl::Status NexmarkProgram::CheckFlags() const {
   return CheckSliding(options.hot_items_window, options.hot_items_slide);
 }
 
+absl::Status NexmarkProgram::CheckLoop() const {
+  if (query().loop == nullptr) {
+    std::vector<std::string> with_loops;
+    for (const QueryDefinition& each : AllQueries()) {
+      if (each.loop != nullptr) {
+        with_loops.emplace_back(each.name);
+      }
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--query=", std::string(query().name), " has no hand-written loop; leave out --engine=loop, or take one of ",
+        absl::StrJoin(with_loops, ", ")));
+  }
+  if (input_.generate == Generate::kLive) {
+    return absl::InvalidArgumentError("--engine=loop reads events from memory: leave out --generate=live");
+  }
+  if (input_.events.disorder_group != 1) {
+    return absl::InvalidArgumentError(
+        "--engine=loop takes events in the order of their times: leave out --disorder-group");
+  }
+  return absl::OkStatus();
+}
+
 EventInput NexmarkProgram::input() const {
   EventInput input = input_;
   input.events.texts = format_ == Format::kLean ? query().texts : std::uint32_t{events::kAllTexts};
@@ -187,6 +210,10 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
                                                                      engine::FileClaims& claims, const Watch& watch) {
   const EventInput input = this->input();
   const std::uint32_t reader_count = options.cluster.roles().reader_count();
+  const bool as_loop = options.cluster.engine == engine::EngineChoice::kLoop;
+  if (absl::Status status = as_loop ? CheckLoop() : absl::OkStatus(); !status.ok()) {
+    return status;
+  }
   if (absl::Status status = files_.Load(claims, watch); !status.ok()) {
     return status;
   }
@@ -209,8 +236,10 @@ absl::StatusOr<std::unique_ptr<engine::Query>> NexmarkProgram::Build(const engin
               << (format_ == Format::kLean ? ", without texts that the query does not read" : ", with all texts")
               << "\n";
   }
-  return query().build(SourceOf(input, generator_), suite_options(),
-                       engine::Results(options.output.output, options.output.verify ? lines_ : nullptr));
+  const Events events = SourceOf(input, generator_);
+  const engine::Results results(options.output.output, options.output.verify ? lines_ : nullptr);
+  return as_loop ? query().loop(events, suite_options(), MostIdsOf(input), results)
+                 : query().build(events, suite_options(), results);
 }
 
 std::uint64_t NexmarkProgram::most_read_times(std::uint32_t reader_count) const {

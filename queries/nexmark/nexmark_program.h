@@ -29,6 +29,7 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
                                                        std::uint32_t executor_count, engine::FileClaims& claims,
                                                        const Watch& watch) override;
   std::vector<engine::ComparedInput> inputs() const override { return files_.inputs(); }
+  bool has_loop() const override { return true; }
   engine::RunCheck* check() override { return this; }
   std::uint64_t verify_memory_bytes(std::uint32_t reader_count) const override;
   absl::StatusOr<std::string> CheckNode(const engine::RunFacts& facts, const Watch& watch) override;
@@ -40,6 +41,8 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
 
   const QueryDefinition& query() const;
   absl::Status CheckFlags() const;
+  /// InvalidArgument if the query that the flags describe has no hand-written loop.
+  absl::Status CheckLoop() const;
   /// Gives events the profile's sizes where flags say nothing of them.
   void SetSizes(const engine::FlagSet& flags);
   /// The events as the flags describe them: by the profile's rules, without the texts that a lean format goes without.

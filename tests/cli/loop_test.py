@@ -14,7 +14,10 @@ RECORDS = 20000
 RUNS = [("ysb", "--keys=500"), ("ysb", "--profile=yahoo"), ("ysb_star",), ("cm", "--keys=200"), ("cm", "--profile=cm1"),
         ("nb7", "--keys=500"), ("nb8", "--keys=500"), ("nb11", "--keys=500"), ("ro", "--keys=500"), ("swa",),
         ("swa", "--group-by=ad", "--keys=50"), ("swa", "--windows=session", "--window=100ms"),
-        ("swa", "--windows=session", "--window=100ms", "--group-by=ad", "--keys=50"), ("wordcount", "--keys=500")]
+        ("swa", "--windows=session", "--window=100ms", "--group-by=ad", "--keys=50"), ("wordcount", "--keys=500"),
+        ("nexmark", "--query=q1"), ("nexmark", "--query=q2"), ("nexmark", "--query=q5", "--event-rate=1000"),
+        ("nexmark", "--query=q5", "--event-rate=1000", "--profile=renoir"), ("nexmark", "--query=q7", "--event-rate=1000"),
+        ("nexmark", "--query=q8", "--event-rate=1000")]
 # Flags that have no loop, and what is said.
 REFUSED = [("ysb", ["--disorder=1s"], "leave out --disorder"), ("cm", ["--profile=cm2"], "--profile=slash and --profile=cm1"),
            ("cm", ["--profile=cm1", "--window=2500ms"], "--window must be a multiple of --slide"),
@@ -24,6 +27,9 @@ REFUSED = [("ysb", ["--disorder=1s"], "leave out --disorder"), ("cm", ["--profil
            ("nb11", ["--seconds=1s"], "leave out --seconds"),
            ("wordcount", ["--form=plain"], "--form=associative"), ("wordcount", ["--input=/dev/null"], "leave out --input"),
            ("ysb", ["--executors=2"], "leave out --nodes and --executors"),
+           ("nexmark", ["--query=q3"], "--query=q3 has no hand-written loop; leave out --engine=loop, or take one of q1, q2, q5"),
+           ("nexmark", ["--query=q1", "--generate=live"], "leave out --generate=live"),
+           ("nexmark", ["--query=q1", "--disorder-group=7"], "leave out --disorder-group"),
            ("collisions", [], "write one of slash, uppar")]
 if SANITIZED:  # the sanitizers' presets build ysb alone
     RUNS = [run for run in RUNS if run[0] == "ysb"]

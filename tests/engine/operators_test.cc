@@ -207,6 +207,30 @@ TEST_P(Operators, RecordsGetEventTimesAndWatermarks) {
   EXPECT_GT(Total(outcome, &ExecutorMetrics::epochs), executors()) << "windows fire before the end of the stream";
 }
 
+TEST_P(Operators, EpochsEndAsOftenWhereAStepDropsNearlyAllRecords) {
+  constexpr std::uint64_t kBatches = 20;
+  Workload workload = this->workload();
+  workload.batch_records = workload.records / kBatches;
+  workload.window_ms = workload.span_ms / static_cast<std::int64_t>(kBatches);
+  workload.epochs = {.epoch_bytes = 1ULL << 60, .epoch_min_bytes = 1'000, .epoch_interval_ns = 1LL << 60};
+  workload.max_lead_ms = workload.span_ms;
+  std::vector<std::vector<TestRow>> rows(executors());
+  const auto query = From(TestSource(workload))
+                         .RichFilterMap(std::uint64_t{0},
+                                        [](std::uint64_t& read, const TestRecord& record) {
+                                          return ++read % 200 == 0 ? std::optional(record) : std::nullopt;
+                                        })
+                         .KeyBy(&TestRecord::key)
+                         .Window(Tumbling{absl::Milliseconds(workload.window_ms)})
+                         .Aggregate(Count{})
+                         .To(Collect(rows));
+  ClusterOutcome outcome;
+  outcome.status = RunNodes(workload, *query, outcome.metrics);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_GE(Total(outcome, &ExecutorMetrics::epochs), executors() * (kBatches - 2))
+      << "a batch passes a window's end, and has more bytes than an epoch needs";
+}
+
 /// Executor 0 reads its first record once all others have read their last one, which is further ahead in the times that
 /// are taken away than --max-lead allows.
 TEST_P(Operators, WithoutEventTimeNoExecutorWaitsForOthers) {

@@ -87,14 +87,19 @@ class ExperimentsTest(unittest.TestCase):
         self.assertEqual({line["x"] for line in self.lines()}, {4, 1024})
         self.assertEqual({re.search(r"--slot-bytes=(\d+)", call).group(1) for call in self.calls()}, {"4096", "1048576"})
 
-    def test_nexmark_runs_its_queries_on_one_and_two_executors_and_live(self):
-        code, _, error = self.measure("nexmark")
+    def test_nexmark_runs_its_queries_on_one_and_two_executors_and_live_and_their_loops(self):
+        code, _, error = self.measure("nexmark", size="small")
         self.assertEqual(code, 0, error)
-        self.assertEqual({(line["x"], line["series"], line["executors"]) for line in self.lines()},
-                         {(query, series, executors) for query in ("q0", "q22")
-                          for series, executors in (("one executor", 1), ("two executors", 2), ("one executor, live", 1))})
-        self.assertEqual({(line["x"], line["series"].endswith("live")) for line in self.lines()},
-                         {(re.search(r"--query=(\S+)", call).group(1), "--generate=live" in call) for call in self.calls()})
+        runs = {(query, series, executors) for query in (f"q{number}" for number in range(23))
+                for series, executors in (("one executor", 1), ("two executors", 2), ("one executor, live", 1))}
+        runs |= {(query, "loop", 1) for query in ("q1", "q2", "q5", "q7", "q8")}
+        self.assertEqual({(line["x"], line["series"], line["executors"]) for line in self.lines()}, runs)
+        flags = {(line["x"], line["series"]): line["flags_used"] for line in self.lines()}
+        self.assertEqual({run for run, used in flags.items() if "--generate=live" in used},
+                         {run for run in flags if run[1].endswith("live")})
+        self.assertEqual({run for run, used in flags.items() if "--engine=loop" in used}, {run for run in flags if run[1] == "loop"})
+        self.assertEqual({series for (query, series), used in flags.items() if query == "q7" and "--format=lean" in used},
+                         {"one executor", "two executors", "loop"}, "a query that is fast reads more events")
 
     def test_a_run_at_a_share_of_the_full_rate_is_offered_that(self):
         self.assertEqual(self.measure("air_swa")[0], 0)

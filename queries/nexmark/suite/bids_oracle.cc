@@ -28,9 +28,9 @@ absl::Status ForEachBid(const EventFlows& flows, const Use& use) {
 
 /// 0.908 times whole cents, by hand: three digits behind the point.
 std::string Euros(std::uint64_t price) {
-  std::string digits = std::to_string(price * 908);
-  digits.insert(0, digits.size() < 4 ? 4 - digits.size() : 0, '0');
-  return digits.insert(digits.size() - 3, ".");
+  const std::string digits = std::to_string(price * 908);
+  const std::string padded = std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits;
+  return padded.substr(0, padded.size() - 3) + "." + padded.substr(padded.size() - 3);
 }
 
 std::vector<std::string> Split(const std::string& text, char separator) {

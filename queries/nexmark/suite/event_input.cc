@@ -14,6 +14,7 @@
 #include "queries/common/input_flags.h"
 #include "queries/nexmark/events/event_texts.h"
 #include "queries/nexmark/events/live_source.h"
+#include "queries/nexmark/events/numbering.h"
 
 namespace glaive::queries::nexmark::suite {
 namespace {
@@ -173,6 +174,12 @@ Events SourceOf(const EventInput& input, const std::shared_ptr<const EventGenera
   return {.open = OpenInMemory(input, generator),
           .event_time_ms = {},
           .memory_bytes = input.records * (sizeof(Event) + AverageTextBytes(input.events))};
+}
+
+MostIds MostIdsOf(const EventInput& input) {
+  // Events name the auctions and persons before them, and the next ones.
+  return {.auctions = events::LastAuction(input.records) + 1 + events::kLead,
+          .persons = events::LastPerson(input.records) + 1 + events::kLead};
 }
 
 absl::Status ExportEvents(engine::WholeFile& file, const EventGenerator& generator, std::uint64_t records,

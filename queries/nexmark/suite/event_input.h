@@ -44,6 +44,9 @@ void RegisterEventInput(engine::FlagSet& flags, EventInput& input);
 /// How an executor gets the events.
 Events SourceOf(const EventInput& input, const std::shared_ptr<const events::EventGenerator>& generator);
 
+/// Of the events of one executor, in memory.
+MostIds MostIdsOf(const EventInput& input);
+
 /// Writes the events of all executors to a CSV file: executor, number in its flow, event time, kind, and a column for
 /// each field of persons, auctions and bids, empty where the kind does not have it. `watch` may end it.
 absl::Status ExportEvents(engine::WholeFile& file, const events::EventGenerator& generator, std::uint64_t records,

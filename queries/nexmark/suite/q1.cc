@@ -3,24 +3,12 @@
 //   SELECT auction, bidder, 0.908 * price AS price, date_time, extra FROM bid
 #include "engine/api/stream.h"
 #include "queries/nexmark/suite/queries.h"
+#include "queries/nexmark/suite/rows.h"
 #include "queries/nexmark/suite/thousandths.h"
-#include "state/record/record.h"
 
 namespace glaive::queries::nexmark::suite {
-namespace {
 
 using events::Bid;
-
-struct Q1Row {
-  std::uint64_t auction;
-  std::uint64_t bidder;
-  Thousandths price;
-  std::int64_t date_time;
-  Text extra;
-};
-GLAIVE_RECORD(Q1Row, auction, bidder, price, date_time, extra)
-
-}  // namespace
 
 std::unique_ptr<engine::Query> BuildQ1(const Events& events, const SuiteOptions& /*options*/,
                                        const engine::Results& results) {

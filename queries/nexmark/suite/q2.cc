@@ -3,20 +3,11 @@
 //   SELECT auction, price FROM bid WHERE auction % 123 = 0
 #include "engine/api/stream.h"
 #include "queries/nexmark/suite/queries.h"
-#include "state/record/record.h"
+#include "queries/nexmark/suite/rows.h"
 
 namespace glaive::queries::nexmark::suite {
-namespace {
 
 using events::Bid;
-
-struct Q2Row {
-  std::uint64_t auction;
-  std::uint64_t price;
-};
-GLAIVE_RECORD(Q2Row, auction, price)
-
-}  // namespace
 
 std::unique_ptr<engine::Query> BuildQ2(const Events& events, const SuiteOptions& /*options*/,
                                        const engine::Results& results) {

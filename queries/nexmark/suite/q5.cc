@@ -13,7 +13,7 @@
 #include "engine/api/join.h"
 #include "engine/api/stream.h"
 #include "queries/nexmark/suite/queries.h"
-#include "state/record/record.h"
+#include "queries/nexmark/suite/rows.h"
 
 namespace glaive::queries::nexmark::suite {
 namespace {
@@ -23,14 +23,6 @@ using CountOfAuction = engine::WindowResult<std::uint64_t, std::uint64_t>;
 using Most = engine::WindowResult<engine::AllRecords, std::uint64_t>;
 using HotAuction = engine::WindowResult<std::uint64_t, std::tuple<std::uint64_t, std::uint64_t>>;
 using LeastHotAuction = engine::WindowResult<engine::AllRecords, std::tuple<std::uint64_t, std::uint64_t>>;
-
-struct Q5Row {
-  std::uint64_t auction;
-  std::uint64_t num;
-  std::int64_t window_start_ms;
-  std::int64_t window_end_ms;
-};
-GLAIVE_RECORD(Q5Row, auction, num, window_start_ms, window_end_ms)
 
 constexpr auto kAuctionOfBid = [](const events::Event& event) {
   return event.kind == events::Kind::kBid ? std::optional(event.numbers[0]) : std::nullopt;

@@ -18,21 +18,12 @@
 
 #include "engine/api/stream.h"
 #include "queries/nexmark/suite/queries.h"
-#include "state/record/record.h"
+#include "queries/nexmark/suite/rows.h"
 
 namespace glaive::queries::nexmark::suite {
 namespace {
 
 using events::Event;
-
-struct Q7Row {
-  std::uint64_t auction;
-  std::uint64_t bidder;
-  std::uint64_t price;
-  std::int64_t date_time;
-  Text extra;
-};
-GLAIVE_RECORD(Q7Row, auction, bidder, price, date_time, extra)
 
 using HighestBid = engine::WindowResult<engine::AllRecords, Q7Row>;
 

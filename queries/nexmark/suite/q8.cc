@@ -12,19 +12,12 @@
 #include "engine/api/join.h"
 #include "engine/api/stream.h"
 #include "queries/nexmark/suite/queries.h"
-#include "state/record/record.h"
+#include "queries/nexmark/suite/rows.h"
 
 namespace glaive::queries::nexmark::suite {
 namespace {
 
 using events::Person;
-
-struct Q8Row {
-  std::uint64_t id;
-  Text name;
-  std::int64_t starttime;
-};
-GLAIVE_RECORD(Q8Row, id, name, starttime)
 
 using AuctionsOfSeller = engine::WindowResult<std::uint64_t, std::uint64_t>;
 using NewSeller = engine::WindowResult<std::uint64_t, std::tuple<Text, std::uint64_t>>;

@@ -33,6 +33,12 @@ BuildFunction BuildQ20;
 BuildFunction BuildQ21;
 BuildFunction BuildQ22;
 
+LoopFunction LoopQ1;
+LoopFunction LoopQ2;
+LoopFunction LoopQ5;
+LoopFunction LoopQ7;
+LoopFunction LoopQ8;
+
 RecomputeFunction RecomputeQ0;
 RecomputeFunction RecomputeQ1;
 RecomputeFunction RecomputeQ2;

@@ -2,6 +2,7 @@
 // it reads. A query has a file of its own, and a line in queries.cc:
 //
 //   suite/q1.cc               BuildQ1: the query in the engine's API, with its SQL above it
+//   suite/q5_loop.cc          LoopQ5: the same as a hand-written loop, which some queries have; bid_loops.cc: q1 and q2
 //   suite/bids_oracle.cc      RecomputeQ1: the same in standard containers; it shares no code with the engine
 //   suite/windows_oracle.cc   likewise of queries with windows; joins_oracle.cc, groups_oracle.cc: of the others
 #pragma once
@@ -57,6 +58,15 @@ enum class Emitter : std::uint8_t {
 /// The query in the engine's API.
 using BuildFunction = std::unique_ptr<engine::Query>(const Events& events, const SuiteOptions& options,
                                                      const engine::Results& results);
+/// How many different auctions and persons the events name at most.
+struct MostIds {
+  std::uint64_t auctions = 0;
+  std::uint64_t persons = 0;
+};
+
+/// The query as a hand-written loop (queries/loops), over events of one executor in the order of their times.
+using LoopFunction = std::unique_ptr<engine::Query>(const Events& events, const SuiteOptions& options,
+                                                    const MostIds& ids, const engine::Results& results);
 /// Calls `emit` with the rows that follow from these flows.
 using RecomputeFunction = absl::Status(const EventFlows& flows, const SuiteOptions& options, const EmitLine& emit);
 
@@ -67,6 +77,7 @@ struct QueryDefinition {
   Emitter emitter;
   BuildFunction* build;
   RecomputeFunction* recompute;
+  LoopFunction* loop = nullptr;  // null: it has none
 };
 
 }  // namespace glaive::queries::nexmark::suite
