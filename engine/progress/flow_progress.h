@@ -72,6 +72,8 @@ class FlowProgress {
   bool ShouldFollow(std::int64_t now_ns) const { return is_idle_ && (HasAwoken() || CanFollow(now_ns)); }
   /// An idle flow moves to where those are that it follows, unless it has to wait for them.
   void Follow(std::int64_t now_ns);
+  /// Entries of a batch that was read at `read_ns` have come to the executor's own partition.
+  void OnEntries(std::int64_t read_ns) { stage_->NoteEntries(read_ns); }
   /// Another executor's epoch has been merged whole.
   void OnMarker(ExecutorId executor, const state::EpochMarker& marker);
 

@@ -10,10 +10,12 @@
 //   if (progress.has_passed_windows()) FireUntil(progress.min_ms());
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/progress/vector_clock.h"
@@ -66,6 +68,13 @@ class StageProgress {
   std::int64_t PassedReadNanos(std::int64_t window_end_ms) const;
   /// Likewise of the last window that ends at or before `min_ms`; nothing if all of those have been forgotten.
   std::optional<std::int64_t> LastPassedReadNanos(std::int64_t min_ms) const;
+  /// Notes that entries have come of a batch that was read at `read_ns`: for results that wait for no window.
+  void NoteEntries(std::int64_t read_ns) {
+    entries_read_ns_ = entries_read_ns_ ? std::min(*entries_read_ns_, read_ns) : read_ns;
+  }
+  /// When the oldest of these batches was read, of those since the last call; nothing if none has come.
+  std::optional<std::int64_t> TakeEntriesReadNanos() { return std::exchange(entries_read_ns_, std::nullopt); }
+
   /// All windows that end at or before this were fired.
   void ForgetPassedUntil(std::int64_t min_ms);
 
@@ -86,6 +95,7 @@ class StageProgress {
   VectorClock clock_;
   std::int64_t window_end_ms_ = kMinEventTimeMs;  // the first after the minimum
   std::deque<Passing> passed_;                    // with ascending min_ms
+  std::optional<std::int64_t> entries_read_ns_;
 };
 
 }  // namespace glaive::engine

@@ -156,6 +156,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         OpenAhead(fiber, run->slice, merge_pace_);
         const absl::StatusOr<std::size_t> some = store_.MergeSome(reader, *run, merged);
         context_->Require(fiber, described_->Explain(some.status()));
+        progress_.OnEntries(run->read_ns);
         merged += *some;
         merged_in_turn += *some;
       }
@@ -288,12 +289,19 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
 
   void Process(Fiber& fiber, const Batch<typename Plan::Input>& batch) {
     Host host(*this, fiber);
+    batch_read_ns_ = batch.read_ns;
+    if (store_.fragment() != nullptr) {
+      store_.fragment()->BeginBatch(batch.read_ns);
+    }
     fold_loop_.BeginBatch(progress_.watermark_ms());
     ForEachSelected(batch, [&](auto records, const auto& meanwhile) {
       fold_loop_.Add(records, {.event_time_shift_ms = batch.event_time_shift_ms, .in_order = batch.in_order}, host,
                      meanwhile);
     });
     fold_loop_.Flush(host);
+    if (store_.leads() && store_.primary().Oldest() != nullptr) {
+      progress_.OnEntries(batch.read_ns);  // those that the fold loop has brought to the state by itself
+    }
     if (store_.wants_read_out()) {
       ReadOut(fiber);
     }
@@ -364,7 +372,11 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     while (!updates.empty()) {
       const std::span<Update> some = TakeFirst(updates, store_.most_at_once());
       WaitForRoom(fiber, some.size());
+      const std::uint64_t own_before = store_.own_entries();
       context_->Require(fiber, described_->Explain(store_.Take(piece, some)));
+      if (store_.own_entries() != own_before) {
+        progress_.OnEntries(batch_read_ns_);
+      }
     }
   }
 
@@ -432,6 +444,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
   Pace merge_pace_;  // of the receiving fiber
   FlowProgress progress_;
   std::uint64_t input_bytes_before_epoch_ = 0;  // that the executor's sources had read
+  std::int64_t batch_read_ns_ = 0;              // when the current batch was read
   std::array<const typename Plan::Input*, Plan::Chain::kSelects ? kSelectStep : 0> selected_;
 };
 

@@ -113,8 +113,10 @@ class WindowTrigger {
       // All records before the minimum are in the state: a flow's watermark comes behind the records it covers (I3).
       const std::int64_t min_ms = progress_->min_ms();
       if constexpr (kEarly) {
+        early_read_ns_ = progress_->TakeEntriesReadNanos();
         context_->Require(fiber, described_->Explain(results_.EmitEarly(fiber, Emitter(*this, fiber))));
         WriteRows(fiber);
+        early_read_ns_.reset();
       }
       FirePassed(fiber, min_ms);
       const std::optional<std::int64_t> complete_ns = progress_->LastPassedReadNanos(min_ms);
@@ -237,6 +239,9 @@ class WindowTrigger {
       const Turn turn = ThisTurn();
       output_->Emit(fiber, Batch<Row>{.records = std::span<const Row>(rows_.data(), rows), .read_ns = turn.now_ns});
       row_texts_.Clear();
+      if (early_read_ns_ && reaches_sink_) {
+        context_->metrics->row_latency.Add(context_->clock->NowNanos() - *early_read_ns_, rows);
+      }
       output_->Attend(fiber, turn);
       EndLongTurn(fiber);
     }
@@ -262,7 +267,8 @@ class WindowTrigger {
   const DescribedState* described_;
   std::tuple<Stores*...> stores_;
   Results results_;
-  std::optional<std::int64_t> fired_;  // the window that fired last
+  std::optional<std::int64_t> fired_;          // the window that fired last
+  std::optional<std::int64_t> early_read_ns_;  // of rows that wait for no window: the oldest batch that they may be of
   std::uint64_t emitted_ = 0;
   std::uint64_t turn_ = 0;        // of the fiber, in which work was counted last
   std::size_t work_in_turn_ = 0;  // of that turn

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,11 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-#include "engine/cluster/line_check.h"
 #include "queries/common/input_flags.h"
 #include "queries/common/leader_rows.h"
-#include "queries/common/result_row.h"
 #include "queries/common/verify_memory.h"
+#include "queries/nexmark/suite/lines_check.h"
 #include "queries/nexmark/suite/queries.h"
 
 namespace glaive::queries::nexmark::suite {
@@ -28,14 +26,6 @@ constexpr std::uint32_t kTextsOfChannels = events::kChannel | events::kUrl;
 /// Of q5's window: each has a row, and more while the most bids are found.
 constexpr std::int64_t kMostSlides = 3'600;
 
-Totals TotalsOf(const std::vector<std::string>& lines) {
-  Totals totals;
-  for (const std::string& line : lines) {
-    totals.AddOf(/*window_hash=*/0, /*key=*/0, TextBits(line));
-  }
-  return totals;
-}
-
 /// The lines of some executors, each of a bid and perhaps its auction: numbers, and the longest texts that it has.
 std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t reader_count, bool is_with_auction) {
   constexpr double kMost = 0x1p60;  // beyond any memory
@@ -43,14 +33,6 @@ std::uint64_t MostLineBytes(const EventInput& input, std::uint32_t reader_count,
   const double line = double{engine::RetainedLines::kOverheadBytes} + kNumbersAndUrl + 1.2 * input.events.bid_bytes +
                       (is_with_auction ? 1.2 * input.events.auction_bytes : 0);
   return static_cast<std::uint64_t>(std::min(kMost, reader_count * static_cast<double>(input.records) * line));
-}
-
-absl::StatusOr<std::vector<std::string>> Recompute(const QueryDefinition& query, const EventFlows& flows,
-                                                   const SuiteOptions& options) {
-  std::vector<std::string> lines;
-  absl::Status status =
-      query.recompute(flows, options, [&lines](std::string line) { lines.push_back(std::move(line)); });
-  return status.ok() ? absl::StatusOr<std::vector<std::string>>(std::move(lines)) : status;
 }
 
 }  // namespace
@@ -272,48 +254,8 @@ absl::StatusOr<std::string> NexmarkProgram::CheckNode(const engine::RunFacts& fa
       .allowed_lateness_ms = absl::ToInt64Milliseconds(input_.lateness()),
       .watch = watch,
   };
-  if (query().emitter == Emitter::kLeader) {
-    return CheckLeaders(facts, flows);
-  }
-  // Each executor's rows follow from the events of its flow.
-  for (const ExecutorId executor : facts.executors) {
-    absl::StatusOr<std::vector<std::string>> expected = std::vector<std::string>();
-    if (const std::optional<std::uint32_t> flow = facts.roles.FlowOf(executor)) {
-      expected = Recompute(query(), flows.Of(*flow), suite_options());
-    }
-    absl::Status status = expected.status();
-    if (status.ok()) {
-      status = Compare(*expected, lines_->by_executor[Value(executor)], /*all_are_here=*/true);
-    }
-    if (!status.ok()) {
-      return status;
-    }
-  }
-  return EncodeTotals({});
-}
-
-absl::StatusOr<std::string> NexmarkProgram::CheckLeaders(const engine::RunFacts& facts, const EventFlows& flows) {
-  absl::StatusOr<std::vector<std::string>> expected = Recompute(query(), flows, suite_options());
-  if (!expected.ok()) {
-    return expected.status();
-  }
-  std::vector<std::string> emitted;
-  for (const ExecutorId executor : facts.executors) {
-    std::ranges::move(lines_->by_executor[Value(executor)], std::back_inserter(emitted));
-  }
-  absl::Status status = Compare(*expected, emitted, facts.all_are_here());
-  if (!status.ok()) {
-    return status;
-  }
-  return EncodeTotals({.status = {}, .expected = TotalsOf(*expected), .emitted = TotalsOf(emitted)});
-}
-
-absl::Status NexmarkProgram::Compare(std::vector<std::string>& expected, std::vector<std::string>& emitted,
-                                     bool all_are_here) const {
-  const absl::Status status = engine::CompareLines(expected, emitted, all_are_here);
-  return status.ok() ? status
-                     : absl::DataLossError(absl::StrCat(std::string(query().name),
-                                                        " results are wrong: ", std::string(status.message())));
+  const Verdict verdict = CheckLines(query(), flows, suite_options(), facts, lines_->by_executor);
+  return verdict.status.ok() ? absl::StatusOr<std::string>(EncodeTotals(verdict)) : verdict.status;
 }
 
 absl::Status NexmarkProgram::CheckRun(std::span<const std::string> nodes) {

@@ -49,9 +49,6 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
   EventInput input() const;
   /// The windows that the profile has, or the flags.
   SuiteOptions suite_options() const;
-  absl::StatusOr<std::string> CheckLeaders(const engine::RunFacts& facts, const EventFlows& flows);
-  /// DataLoss with the query's name if lines are wrong; see engine::CompareLines.
-  absl::Status Compare(std::vector<std::string>& expected, std::vector<std::string>& emitted, bool all_are_here) const;
   /// The most bids whose times a node retains: those of all executors. 0: the query is another than q12.
   std::uint64_t most_read_times(std::uint32_t reader_count) const;
   /// The most bytes that a node retains of rows.

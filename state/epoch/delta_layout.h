@@ -15,11 +15,12 @@
 //       16     4  input        of the query's, from 0 24     8  records_read     the flow's position
 //       20     4  text_bytes   of all texts           32     8  checkpoint       always 0 so far
 //                                                     40     4  executor         the sender
-//   DeltaRunHeader, 16 bytes                          44     4  idle             0 or 1
+//   DeltaRunHeader, 24 bytes                          44     4  idle             0 or 1
 //   offset  size  field                               48    16  reserved         zero
 //        0     8  slice        the piece of all its entries: a SliceId
 //        8     4  entry_count
 //       12     4  kind         see DeltaKind
+//       16     8  read_ns      see below
 //
 // The entries of a run are of one piece of a slice and of one kind, so an entry is no more than a key and what changes
 // its value (state/store/delta_entry.h). The long texts of the entries lie behind all else (state/record/text_wire.h).
@@ -29,8 +30,9 @@
 //
 // idle says that the sender's source has nothing to read, and that its watermark only follows those of the others.
 // Window latency is measured from boundary_read_ns: the time when the sender read the batch that first moved its
-// watermark past a window's end in this epoch (its host's monotonic clock; 0 if none did). Between hosts, whose clocks
-// differ, no latency is reported.
+// watermark past a window's end in this epoch (its host's monotonic clock; 0 if none did). The latency of a row that
+// waits for no window is measured from read_ns: the time when the sender read the batch of the run's first entry.
+// Between hosts, whose clocks differ, no latency is reported.
 #pragma once
 
 #include <cstddef>
@@ -61,6 +63,7 @@ struct DeltaRunHeader {
   SliceId slice{};
   std::uint32_t entry_count = 0;
   DeltaKind kind = DeltaKind::kUpdate;
+  std::int64_t read_ns = 0;
 };
 
 struct EpochMarker {
@@ -76,8 +79,9 @@ struct EpochMarker {
 
 static_assert(sizeof(DeltaTag) == 24 && std::is_trivially_copyable_v<DeltaTag>);
 static_assert(offsetof(DeltaTag, runs_bytes) == 8 && offsetof(DeltaTag, input) == 16);
-static_assert(sizeof(DeltaRunHeader) == 16 && std::is_trivially_copyable_v<DeltaRunHeader>);
+static_assert(sizeof(DeltaRunHeader) == 24 && std::is_trivially_copyable_v<DeltaRunHeader>);
 static_assert(offsetof(DeltaRunHeader, entry_count) == 8 && offsetof(DeltaRunHeader, kind) == 12);
+static_assert(offsetof(DeltaRunHeader, read_ns) == 16);
 static_assert(sizeof(EpochMarker) == 64 && std::is_trivially_copyable_v<EpochMarker>);
 static_assert(offsetof(EpochMarker, records_read) == 24 && offsetof(EpochMarker, executor) == 40);
 static_assert(offsetof(EpochMarker, idle) == 44);

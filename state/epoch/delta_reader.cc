@@ -102,9 +102,14 @@ absl::StatusOr<DeltaRun> DeltaReader::TakeRun(std::span<const std::byte>& rest) 
                                    " bytes stands before the last ", rest.size() - sizeof(header), " bytes"));
     return failure_;
   }
+  if (header.read_ns < 0) {
+    failure_ = Refuse(absl::StrCat("a run of its was read at ", header.read_ns, " ns"));
+    return failure_;
+  }
   const DeltaRun run{.slice = header.slice,
                      .kind = header.kind,
                      .entry_count = header.entry_count,
+                     .read_ns = header.read_ns,
                      .entries = rest.subspan(sizeof(header), std::size_t{header.entry_count} * entry_bytes)};
   rest = rest.subspan(RunBytes(header.entry_count, entry_bytes));
   return run;

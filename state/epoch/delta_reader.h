@@ -55,6 +55,7 @@ struct DeltaRun {
   SliceId slice{};
   DeltaKind kind = DeltaKind::kUpdate;
   std::uint32_t entry_count = 0;
+  std::int64_t read_ns = 0;            // when the sender read the batch of the first entry, by its host's clock
   std::span<const std::byte> entries;  // entry_count of the kind's size, 8-byte aligned, in the ring
 };
 

@@ -42,7 +42,7 @@ void Fragment::StartRun(std::uint32_t leader, std::size_t entry_bytes, std::size
   }
   log.run = run_;
   log.entry_bytes = static_cast<std::uint32_t>(entry_bytes);
-  log.header = new (log.next) DeltaRunHeader{.slice = slice_, .entry_count = 0, .kind = kind_};
+  log.header = new (log.next) DeltaRunHeader{.slice = slice_, .entry_count = 0, .kind = kind_, .read_ns = read_ns_};
   log.next += sizeof(DeltaRunHeader);
 }
 

@@ -59,6 +59,9 @@ class Fragment {
     return pool_->available() >= geometry_.WorstCaseSegments(items, entry_bytes);
   }
 
+  /// Entries that are appended from here on are of a batch that was read at `read_ns`.
+  void BeginBatch(std::int64_t read_ns) { read_ns_ = read_ns; }
+
   /// Says of which slice and kind the entries are that are appended from here on. Of those that this executor leads
   /// there are kMostEntries at most.
   void Begin(SliceId slice, DeltaKind kind) {
@@ -170,6 +173,7 @@ class Fragment {
   SliceId slice_{};
   DeltaKind kind_ = DeltaKind::kUpdate;
   std::uint64_t run_ = 0;
+  std::int64_t read_ns_ = 0;
   std::uint64_t epoch_ = 1;
   std::uint64_t entries_ = 0;
 };

@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/api/generated.h"
+#include "engine/api/join.h"
 #include "engine/api/together.h"
 #include "engine/metrics/latency_histogram.h"
 #include "engine/sink/discard.h"
@@ -69,18 +71,25 @@ double Percentile(const LatencyHistogram& latencies, double fraction) {
 /// 20,000 records of 2 s, offered 10,000 a second.
 constexpr Workload kTwoSeconds{.records = 20'000, .span_ms = 2'000, .batch_records = 100};
 
-/// What is behind the records: a sink, or stages of windows of 100 ms.
-enum class Behind : std::uint8_t { kSink, kOneStage, kTwoStages, kTwoStagesWithSinks };
+/// What is behind the records: a sink, a join without windows with a row of each key, or stages of windows of 100 ms.
+enum class Behind : std::uint8_t { kSink, kJoin, kOneStage, kTwoStages, kTwoStagesWithSinks };
 
-ExecutorMetrics RunOffered(StallClock& clock, double records_per_second, Behind behind,
-                           const std::function<void(const TestRecord&)>& inspect) {
+std::vector<ExecutorMetrics> RunOffered(StallClock& clock, double records_per_second, Behind behind,
+                                        const std::function<void(const TestRecord&)>& inspect,
+                                        std::uint32_t executors = 1) {
   Workload workload = kTwoSeconds;
+  workload.executors = executors;
   workload.clock = &clock;
   auto records = From(TestSource(workload, {.records_per_second = records_per_second})).Inspect(inspect);
   const Tumbling window{absl::Milliseconds(100)};
   std::unique_ptr<Query> query;
   if (behind == Behind::kSink) {
     query = std::move(records).To(Discard{});
+  } else if (behind == Behind::kJoin) {
+    query = Join(std::move(records).WithoutEventTime(), FromRange(0, workload.keys))
+                .On(&TestRecord::key, std::identity())
+                .Window(Unbounded{})
+                .To(Discard{});
   } else {
     const auto counts = std::move(records).KeyBy(&TestRecord::key).Window(window).Aggregate(Count{});
     auto one = Stream(counts).To(Discard{});
@@ -91,16 +100,20 @@ ExecutorMetrics RunOffered(StallClock& clock, double records_per_second, Behind 
   }
   std::vector<ExecutorMetrics> metrics;
   EXPECT_EQ(RunExecutors(workload, *query, 1, metrics), absl::OkStatus());
-  return metrics.at(0);
+  return metrics;
 }
 
 /// The clock stalls the run for a second at record 8,000: 10,000 records are offered meanwhile, and wait.
-ExecutorMetrics RunWithAStall(double records_per_second, Behind behind) {
+std::vector<ExecutorMetrics> RunWithAStall(double records_per_second, Behind behind, std::uint32_t executors) {
   StallClock clock;
   std::uint64_t read = 0;
-  return RunOffered(clock, records_per_second, behind, [&](const TestRecord&) {
-    if (++read == 8'000) clock.Advance(kSecond);
-  });
+  const auto inspect = [&](const TestRecord&) {
+    if (++read == std::uint64_t{8'000} * executors) clock.Advance(kSecond);
+  };
+  return RunOffered(clock, records_per_second, behind, inspect, executors);
+}
+ExecutorMetrics RunWithAStall(double records_per_second, Behind behind) {
+  return RunWithAStall(records_per_second, behind, 1).at(0);
 }
 
 TEST(LatencyAtARate, EachRecordThatAStallHasHeldUpCountsItsOwnWaiting) {
@@ -114,6 +127,23 @@ TEST(LatencyAtARate, EachRecordThatAStallHasHeldUpCountsItsOwnWaiting) {
   EXPECT_NEAR(static_cast<double>(metrics.schedule_ns) / 1e9, 2.0, 0.01);
   EXPECT_NEAR(static_cast<double>(metrics.schedule_lag_ns) / 1e9, 1.0, 0.1);
   EXPECT_LT(metrics.last_schedule_lag_ns, 100'000'000U) << "the last records came in time again";
+}
+
+TEST(LatencyAtARate, APairOfAJoinWithoutWindowsCountsFromItsLastRecord) {
+  for (const std::uint32_t executors : {1U, 2U}) {
+    SCOPED_TRACE(executors);
+    const std::vector<ExecutorMetrics> all = RunWithAStall(10'000, Behind::kJoin, executors);
+    std::uint64_t rows = 0;
+    for (const ExecutorMetrics& metrics : all) {
+      EXPECT_GT(metrics.row_latency.count(), 5'000U) << "each executor leads keys";
+      EXPECT_EQ(metrics.window_latency.count(), 0U);
+      EXPECT_LT(Percentile(metrics.row_latency, 0.4), 0.1) << "records outside of the stall";
+      EXPECT_NEAR(Percentile(metrics.row_latency, 0.75), 0.5, 0.15);
+      EXPECT_NEAR(Percentile(metrics.row_latency, 0.99), 1.0, 0.15);
+      rows += metrics.row_latency.count();
+    }
+    EXPECT_EQ(rows, executors * 20'000U);
+  }
 }
 
 /// Results of another stage count from the same records: those of the stage before are no results.
@@ -138,8 +168,8 @@ TEST(LatencyAtARate, ResultsOfEachStageCountThatReachASink) {
 
 TEST(LatencyAtARate, RecordsThatComeFasterThanTheyAreReadLagBehind) {
   StallClock clock;
-  const ExecutorMetrics metrics =
-      RunOffered(clock, 40'000, Behind::kSink, [&](const TestRecord&) { clock.Advance(100'000); });  // 10,000 a second
+  const auto take_100_us = [&](const TestRecord&) { clock.Advance(100'000); };
+  const ExecutorMetrics metrics = RunOffered(clock, 40'000, Behind::kSink, take_100_us).at(0);
   EXPECT_NEAR(static_cast<double>(metrics.schedule_ns) / 1e9, 0.5, 0.01);
   EXPECT_NEAR(static_cast<double>(metrics.last_schedule_lag_ns) / 1e9, 1.5, 0.1);
   EXPECT_NEAR(Percentile(metrics.row_latency, 0.5), 0.75, 0.1);

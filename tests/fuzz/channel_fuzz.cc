@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -96,7 +97,8 @@ void WriteRuns(FuzzedDataProvider& input, std::span<std::byte> payload) {
         .slice = state::SliceId{input.ConsumeIntegral<std::int64_t>()},
         .entry_count = input.ConsumeProbability<float>() < 0.8F ? input.ConsumeIntegralInRange<std::uint32_t>(0, 8)
                                                                 : input.ConsumeIntegral<std::uint32_t>(),
-        .kind = static_cast<state::DeltaKind>(input.ConsumeIntegralInRange<std::uint32_t>(0, 2))};
+        .kind = static_cast<state::DeltaKind>(input.ConsumeIntegralInRange<std::uint32_t>(0, 2)),
+        .read_ns = input.ConsumeIntegralInRange<std::int64_t>(-1, std::numeric_limits<std::int64_t>::max())};
     std::memcpy(payload.data(), &header, sizeof(header));
     const std::size_t entry_bytes = header.kind == state::DeltaKind::kUpdate ? kEntryBytes.update : kEntryBytes.form;
     for (std::size_t place = sizeof(header), entry = 0;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -99,7 +100,8 @@ class HostileDeltas {
                                       ? input.ConsumeIntegralInRange<std::int64_t>(-1, 100)
                                       : input.ConsumeIntegral<std::int64_t>()},
           .entry_count = input.ConsumeIntegralInRange<std::uint32_t>(1, static_cast<std::uint32_t>(most)),
-          .kind = input.ConsumeBool() ? state::DeltaKind::kForm : state::DeltaKind::kUpdate};
+          .kind = input.ConsumeBool() ? state::DeltaKind::kForm : state::DeltaKind::kUpdate,
+          .read_ns = input.ConsumeIntegralInRange<std::int64_t>(-1, std::numeric_limits<std::int64_t>::max())};
       const std::size_t entries_bytes = header.entry_count * entry_bytes;
       const std::vector<std::uint8_t> bytes =
           input.ConsumeBytes<std::uint8_t>(std::min<std::size_t>(entries_bytes, 256));

@@ -102,7 +102,7 @@ TEST_F(DeltaReaderTest, HandsOutTheRunsWhereTheyLie) {
   ASSERT_TRUE(chunk.ok());
   EXPECT_EQ(chunk->tag.epoch, 1U);
   EXPECT_EQ(chunk->runs.data(), delta.payload.data());
-  EXPECT_EQ(chunk->runs.size(), 16U + 2 * 8) << "a header and two entries";
+  EXPECT_EQ(chunk->runs.size(), 24U + 2 * 8) << "a header and two entries";
   EXPECT_FALSE(chunk->marker.has_value());
   EXPECT_EQ(reader_.ended(), EpochId{0});
   EXPECT_EQ(reader_.watermark_ms(), std::numeric_limits<std::int64_t>::min());
@@ -136,7 +136,7 @@ TEST_F(DeltaReaderTest, TakesRunsOfEitherKindOneAfterTheOther) {
     EXPECT_EQ(run->entry_count, entry_count);
     EXPECT_EQ(run->entries.data(), next + sizeof(DeltaRunHeader));
     EXPECT_EQ(run->entries.size(), entry_count * entry_bytes);
-    next += 16 + entry_count * entry_bytes;  // whole words, so nothing is padded
+    next += sizeof(DeltaRunHeader) + entry_count * entry_bytes;  // whole words, so nothing is padded
   }
   EXPECT_TRUE(rest.empty()) << "the marker is none of the runs";
 }
@@ -169,7 +169,7 @@ TEST_F(DeltaReaderTest, AMarkerEndsTheEpochAndMovesTheWatermark) {
   ExpectRead(Chunk(1));
   const auto chunk = reader_.Read(End(1, 700).message());
   ASSERT_TRUE(chunk.ok());
-  EXPECT_EQ(chunk->runs.size(), 16U + 2 * 8) << "a header and two entries";
+  EXPECT_EQ(chunk->runs.size(), 24U + 2 * 8) << "a header and two entries";
   ASSERT_TRUE(chunk->marker.has_value());
   EXPECT_EQ(chunk->marker->watermark_ms, 700);
   EXPECT_EQ(reader_.current(), EpochId{1});
@@ -206,17 +206,17 @@ TEST_F(DeltaReaderTest, RefusesTheSameMarkerTwice) {
 
 TEST_F(DeltaReaderTest, RefusesAPayloadThatIsShorterOrLongerThanItsRuns) {
   HandMadeDelta delta = Chunk(1);
-  delta.payload.resize(31);
-  ExpectRefused(delta, "its payload of 31 bytes does not match 32 bytes of entries");
+  delta.payload.resize(39);
+  ExpectRefused(delta, "its payload of 39 bytes does not match 40 bytes of entries");
   Restart();
-  delta.payload.resize(33);
-  ExpectRefused(delta, "its payload of 33 bytes does not match 32 bytes of entries");
+  delta.payload.resize(41);
+  ExpectRefused(delta, "its payload of 41 bytes does not match 40 bytes of entries");
 }
 
 TEST_F(DeltaReaderTest, RefusesAMarkerThatIsNotThere) {
   HandMadeDelta delta = Chunk(1);
   delta.tag.has_marker = 1;
-  ExpectRefused(delta, "its payload of 32 bytes does not match 32 bytes of entries, a marker and 0 bytes of texts");
+  ExpectRefused(delta, "its payload of 40 bytes does not match 40 bytes of entries, a marker and 0 bytes of texts");
 }
 
 TEST_F(DeltaReaderTest, RefusesMoreBytesOfRunsThanThePayloadHas) {
@@ -231,7 +231,7 @@ TEST_F(DeltaReaderTest, RefusesRunsThatEndBetweenTheMultiplesOfEight) {
     HandMadeDelta delta = Chunk(1);
     delta.payload.resize(delta.payload.size() + odd);
     delta.tag.runs_bytes += odd;
-    ExpectRefused(delta, "bytes does not match " + std::to_string(32 + odd) + " bytes of entries");
+    ExpectRefused(delta, "bytes does not match " + std::to_string(40 + odd) + " bytes of entries");
   }
 }
 
@@ -276,9 +276,15 @@ TEST_F(DeltaReaderTest, RefusesARunWithoutEntries) {
 
 TEST_F(DeltaReaderTest, RefusesAHeaderThatIsCutOff) {
   HandMadeDelta delta = Chunk(1);
-  delta.payload.resize(delta.payload.size() + sizeof(DeltaRunHeader) / 2);
-  delta.tag.runs_bytes += sizeof(DeltaRunHeader) / 2;
-  ExpectRunRefused(delta, 1, "its last 8 bytes are no run of entries");
+  delta.payload.resize(delta.payload.size() + sizeof(DeltaRunHeader) - 8);
+  delta.tag.runs_bytes += sizeof(DeltaRunHeader) - 8;
+  ExpectRunRefused(delta, 1, "its last 16 bytes are no run of entries");
+}
+
+TEST_F(DeltaReaderTest, RefusesARunThatWasReadBeforeTheClocksBeginning) {
+  ExpectRunRefused(HandMadeDelta(1).AddRunThatSays(
+                       {.slice = SliceId{1}, .entry_count = 2, .kind = DeltaKind::kUpdate, .read_ns = -3}, Updates(2)),
+                   0, "a run of its was read at -3 ns");
 }
 
 TEST_F(DeltaReaderTest, RefusesAKindThatItDoesNotKnow) {

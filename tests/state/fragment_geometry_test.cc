@@ -36,15 +36,15 @@ TEST(FragmentGeometry, ASegmentKeepsRoomForFooterAndMarker) {
 }
 
 TEST(FragmentGeometry, TheWorstCaseIsOneSegmentALeaderAndWhatTheItemsFill) {
-  const FragmentGeometry geometry = Plan(4, 256, 0);  // 3 leaders; 4 entries of 24 bytes and their header a segment
+  const FragmentGeometry geometry = Plan(4, 256, 0);  // 3 leaders; a segment has 4 entries of 24 bytes
   EXPECT_EQ(geometry.WorstCaseSegments(0, 24), 0U);
   EXPECT_EQ(geometry.WorstCaseSegments(1, 24), 1U);
   EXPECT_EQ(geometry.WorstCaseSegments(2, 24), 2U);
   EXPECT_EQ(geometry.WorstCaseSegments(3, 24), 3U);
   EXPECT_EQ(geometry.WorstCaseSegments(4, 24), 3U + 1);
   EXPECT_EQ(geometry.WorstCaseSegments(64, 24), 3U + 16);
-  EXPECT_EQ(geometry.WorstCaseSegments(64, 8), 3U + 64 / 14);
-  EXPECT_EQ(geometry.WorstCaseSegments(64, 112), 3U + 64);
+  EXPECT_EQ(geometry.WorstCaseSegments(64, 8), 3U + 64 / 13);
+  EXPECT_EQ(geometry.WorstCaseSegments(64, 104), 3U + 64);
 }
 
 TEST(FragmentGeometry, BesideOpenSegmentsThereIsRoomForWhatAStoreTakesAtATime) {
@@ -102,13 +102,13 @@ TEST(FragmentGeometry, FragmentsThatShareAPoolHaveTheirSegmentsBesideEachOther) 
 
 TEST(FragmentGeometry, ASlotTooSmallForOneEntryIsRefusedWithAdvice) {
   for (const std::size_t slot_bytes : {0U, 63U, 64U, 128U, 192U, 255U}) {
-    const auto geometry = FragmentGeometry::Plan(2, slot_bytes, 112, 0);
+    const auto geometry = FragmentGeometry::Plan(2, slot_bytes, 104, 0);
     EXPECT_EQ(geometry.status().code(), absl::StatusCode::kInvalidArgument) << slot_bytes;
     EXPECT_THAT(geometry.status().message(), HasSubstr("--slot-bytes"));
   }
-  EXPECT_TRUE(FragmentGeometry::Plan(2, 256, 112, 0).ok()) << "128 bytes for a header and the entry";
-  EXPECT_EQ(FragmentGeometry::Plan(2, 256, 113, 0).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(FragmentGeometry::PlanAll(2, 256, {24, 113}, 0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(FragmentGeometry::Plan(2, 256, 104, 0).ok()) << "128 bytes for a header and the entry";
+  EXPECT_EQ(FragmentGeometry::Plan(2, 256, 105, 0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(FragmentGeometry::PlanAll(2, 256, {24, 105}, 0).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(FragmentGeometry, TooManySegmentsAreRefusedWithAdvice) {

@@ -76,21 +76,39 @@ TEST(Fragment, EntriesOfOneSliceAndKindAreOneRun) {
   EXPECT_EQ(runs[1].Entries<Form>().size(), 5U);
   EXPECT_EQ(runs[2].header.slice, SliceId{9});
   EXPECT_EQ(runs[2].Entries<Update>().size(), 1U);
-  EXPECT_EQ(delta.tag.runs_bytes, (16U + 5 * 16) + (16 + 5 * 24) + (16 + 16)) << "each behind a header of 16 bytes";
+  EXPECT_EQ(delta.tag.runs_bytes, (24U + 5 * 16) + (24 + 5 * 24) + (24 + 16)) << "each behind a header of 24 bytes";
   EXPECT_EQ(helper.fragment().entries(), 11U);
 }
 
+TEST(Fragment, ARunSaysWhenTheBatchOfItsFirstEntryWasRead) {
+  FragmentHelper helper(2, 4096, 0);
+  const std::vector<Update> updates = UpdatesFor(1, 2, 2);
+  helper.fragment().BeginBatch(100);
+  helper.Append(7, updates);
+  helper.fragment().BeginBatch(200);
+  helper.Append(8, updates);
+  helper.EndEpoch(NoWait);
+  const auto delta = helper.Take(1).value();
+  const std::vector<ReceivedRun> runs = delta.Runs(kEntryBytes);
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].header.read_ns, 100);
+  EXPECT_EQ(runs[1].header.read_ns, 200);
+}
+
+/// The most entries of a segment of so many bytes, and their bytes.
+constexpr std::uint32_t kFull = (kMinRunsBytes - sizeof(DeltaRunHeader)) / sizeof(Update);
+static_assert(kFull == 6);
+constexpr std::uint32_t kFullBytes = 24 + kFull * 16;
+
 TEST(Fragment, AFullSegmentLeavesAtOnce) {
   FragmentHelper helper(2, kMinSlotBytes, 0);
-  constexpr std::size_t kFull = (kMinRunsBytes - sizeof(DeltaRunHeader)) / sizeof(Update);
-  static_assert(kFull == 7);
   helper.Append(1, UpdatesFor(1, 2, kFull));
   EXPECT_EQ(helper.outbox().pending(), 0U);
   helper.Append(1, UpdatesFor(1, 2, 1));
   EXPECT_EQ(helper.outbox().pending(), 1U);
   const auto full = helper.Take(1).value();
-  EXPECT_EQ(full.tag, (DeltaTag{.epoch = 1, .runs_bytes = kMinRunsBytes, .has_marker = 0, .input = kInput}));
-  EXPECT_EQ(full.payload.size(), kMinRunsBytes);
+  EXPECT_EQ(full.tag, (DeltaTag{.epoch = 1, .runs_bytes = kFullBytes, .has_marker = 0, .input = kInput}));
+  EXPECT_EQ(full.payload.size(), kFullBytes);
   EXPECT_EQ(CountsOf(full), Counts{kFull});
 }
 
@@ -99,7 +117,7 @@ TEST(Fragment, ARunThatFindsNoRoomGoesOnInTheNextSegment) {
   helper.Append(4, UpdatesFor(1, 2, 20));
   helper.EndEpoch(NoWait);
   std::size_t met = 0;
-  for (const std::uint32_t count : {7U, 7U, 6U}) {
+  for (const std::uint32_t count : {kFull, kFull, kFull, 20 - 3 * kFull}) {
     const auto delta = helper.Take(1).value();
     ASSERT_EQ(CountsOf(delta), Counts{count});
     const ReceivedRun run = delta.Runs(kEntryBytes).front();
@@ -115,13 +133,13 @@ TEST(Fragment, ARunBeginsInTheOpenSegmentWhereItHasRoomForAnEntry) {
   const std::vector<Update> updates = UpdatesFor(1, 2, 5);
   const std::vector<Form> two_forms = FormsOf({updates[0], updates[1]});
   FragmentHelper fits(2, kMinSlotBytes, 0);
-  fits.Append(1, std::vector<Update>(updates.begin(), updates.begin() + 4));  // 80 of 128 bytes
-  fits.Append(1, two_forms);                                                  // 40 with the first, 64 with both
+  fits.Append(1, std::vector<Update>(updates.begin(), updates.begin() + 3));  // 72 of 128 bytes
+  fits.Append(1, two_forms);                                                  // 48 with the first, 72 with both
   fits.EndEpoch(NoWait);
-  EXPECT_EQ(CountsOf(fits.Take(1).value()), (Counts{4, 1}));
+  EXPECT_EQ(CountsOf(fits.Take(1).value()), (Counts{3, 1}));
   EXPECT_EQ(CountsOf(fits.Take(1).value()), (Counts{1}));
   FragmentHelper does_not(2, kMinSlotBytes, 0);
-  does_not.Append(1, updates);  // 96 bytes
+  does_not.Append(1, updates);  // 104 bytes
   does_not.Append(1, two_forms);
   does_not.EndEpoch(NoWait);
   EXPECT_EQ(CountsOf(does_not.Take(1).value()), (Counts{5}));
@@ -168,7 +186,7 @@ TEST(Fragment, PadsEntriesOfAnOddSize) {
 
 TEST(Fragment, AMarkerEndsTheEpochOfEveryLeader) {
   FragmentHelper helper(3, kMinSlotBytes, 4096);
-  helper.Append(7, UpdatesFor(2, 3, 9));
+  helper.Append(7, UpdatesFor(2, 3, kFull + 2));
   helper.EndEpoch(NoWait);
   EXPECT_EQ(helper.outbox().pending(), 3U);
 
@@ -180,8 +198,8 @@ TEST(Fragment, AMarkerEndsTheEpochOfEveryLeader) {
 
   EXPECT_EQ(helper.Take(2).value().tag.has_marker, 0U);
   const auto last = helper.Take(2).value();
-  EXPECT_EQ(last.tag, (DeltaTag{.epoch = 1, .runs_bytes = 16 + 2 * 16, .has_marker = 1, .input = kInput}));
-  EXPECT_EQ(last.payload.size(), 16U + 2 * 16 + 64);
+  EXPECT_EQ(last.tag, (DeltaTag{.epoch = 1, .runs_bytes = 24 + 2 * 16, .has_marker = 1, .input = kInput}));
+  EXPECT_EQ(last.payload.size(), 24U + 2 * 16 + 64);
   EXPECT_EQ(last.Marker().executor, 0U);
   EXPECT_EQ(CountsOf(last), Counts{2});
   EXPECT_FALSE(helper.outbox().HasPending(ExecutorId{2}));
@@ -189,12 +207,12 @@ TEST(Fragment, AMarkerEndsTheEpochOfEveryLeader) {
 
 TEST(Fragment, AFullSegmentHasRoomForTheMarker) {
   FragmentHelper helper(2, kMinSlotBytes, 0);
-  helper.Append(1, UpdatesFor(1, 2, 7));
+  helper.Append(1, UpdatesFor(1, 2, kFull));
   helper.EndEpoch(NoWait);
   const auto delta = helper.Take(1).value();
-  EXPECT_EQ(delta.tag.runs_bytes, kMinRunsBytes);
+  EXPECT_EQ(delta.tag.runs_bytes, kFullBytes);
   EXPECT_EQ(delta.Marker().epoch, 1U);
-  EXPECT_EQ(CountsOf(delta), Counts{7});
+  EXPECT_EQ(CountsOf(delta), Counts{kFull});
 }
 
 TEST(Fragment, ARunThatIsOpenAtAnEpochsEndBeginsAnewInTheNext) {
