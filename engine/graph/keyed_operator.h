@@ -17,7 +17,6 @@
 // Owned by the executor's task, used by its thread alone. KeyedVertex is its part of the query's graph.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +34,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/event_time.h"
+#include "engine/base/take_first.h"
 #include "engine/executor/task_context.h"
 #include "engine/flow/timed_record.h"
 #include "engine/graph/described_state.h"
@@ -86,8 +86,7 @@ class KeyedOperator final : public TimedOperator<TimedRecord<typename Plan::Reco
     const Stretch stretch{.in_order = batch.in_order, .read_ns = batch.read_ns};
     records_ += batch.records.size();
     for (std::span<const In> rest = batch.records; !rest.empty();) {
-      const std::span<const In> group = rest.first(std::min(rest.size(), items_.size()));
-      rest = rest.subspan(group.size());
+      const std::span<const In> group = TakeFirst(rest, items_.size());
       TakeGroup(fiber, stretch, batch.event_time_shift_ms, group);
       this->CountWork(fiber, stretch, group.size());
     }

@@ -36,6 +36,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/event_time.h"
+#include "engine/base/take_first.h"
 #include "engine/executor/task_context.h"
 #include "engine/flow/timed_record.h"
 #include "engine/graph/described_state.h"
@@ -92,8 +93,7 @@ class OrderedWindowOperator final : public TimedOperator<TimedRecord<typename Pl
     const Stretch stretch{.read_ns = batch.read_ns};
     records_ += batch.records.size();
     for (std::span<const In> rest = batch.records; !rest.empty();) {
-      const std::span<const In> group = rest.first(std::min(rest.size(), items_.size()));
-      rest = rest.subspan(group.size());
+      const std::span<const In> group = TakeFirst(rest, items_.size());
       TakeGroup(fiber, stretch, batch.event_time_shift_ms, group);
       this->CountWork(fiber, stretch, group.size());
     }

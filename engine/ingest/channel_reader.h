@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 
+#include "engine/base/take_first.h"
 #include "engine/exchange/exchange_flow.h"
 #include "engine/exchange/exchange_inbox.h"
 #include "engine/exchange/exchange_texts.h"
@@ -100,8 +101,7 @@ class ChannelReader final : public OrderedProducer<R>, public MessageTarget {
 
   void EmitRecords(Fiber& fiber, const ExchangeHeader& header, std::span<const R> records) {
     while (!records.empty()) {
-      const std::span<const R> piece = records.first(std::min(records.size(), kMostInTurn));
-      records = records.subspan(piece.size());
+      const std::span<const R> piece = TakeFirst(records, kMostInTurn);
       output().Emit(fiber, Batch<R>{.records = piece,
                                     .event_time_shift_ms = header.event_time_shift_ms,
                                     .in_order = header.in_order == 1,

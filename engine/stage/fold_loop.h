@@ -41,6 +41,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/base/take_first.h"
 #include "engine/stage/pending_updates.h"
 #include "engine/window/windows.h"
 #include "rdma/base/check.h"
@@ -200,8 +201,7 @@ class FoldLoop {
     Folder folder = used;  // a copy, which can stay in registers
     const std::size_t used_before = pending_.used();
     while (!records.empty()) {
-      const std::span<const Item> chunk = records.first(std::min(records.size(), kRecordsOfLoop<Folder>));
-      records = records.subspan(chunk.size());
+      const std::span<const Item> chunk = TakeFirst(records, kRecordsOfLoop<Folder>);
       Update* __restrict next = pending_.end();
       for (const Item& item : chunk) {
         const typename Plan::Input& record = *PointerTo(item);

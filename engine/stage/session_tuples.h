@@ -13,7 +13,6 @@
 //   ended
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/base/take_first.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/fiber.h"
 #include "engine/fiber/pace.h"
@@ -154,8 +154,7 @@ class SessionTuples {
   absl::Status Read(Fiber& fiber, std::int64_t slice, const Log* log, const AddFn& add) {
     for (std::size_t run = 0; log != nullptr && run < log->run_count(); ++run) {
       for (auto rest = log->Run(run); !rest.empty();) {
-        const auto some = rest.first(std::min(kTuplesAtOnce, rest.size()));
-        rest = rest.subspan(some.size());
+        const auto some = TakeFirst(rest, kTuplesAtOnce);
         for (const auto& entry : some) {
           if (!windows_.Covers(slice, entry.value.tuple.time_ms)) [[unlikely]] {
             return TimeOutsideSlice(windows_, slice, entry.value.tuple.time_ms);

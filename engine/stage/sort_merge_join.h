@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/base/take_first.h"
 #include "engine/graph/join_rows.h"
 #include "state/index/key_hash.h"
 #include "state/log/state_memory.h"
@@ -80,10 +81,9 @@ class SortedTuples {
   template <typename PauseFn>
   void SortRuns(std::size_t run_tuples, const PauseFn& pause) {
     for (std::span<Tuple> rest = tuples_; !rest.empty();) {
-      const std::span<Tuple> run = rest.first(std::min(rest.size(), run_tuples));
+      const std::span<Tuple> run = TakeFirst(rest, run_tuples);
       std::ranges::sort(run, Precedes);
       std::ranges::for_each(run, [&](const Tuple&) { pause(); });
-      rest = rest.subspan(run.size());
     }
   }
 

@@ -26,6 +26,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "engine/base/take_first.h"
 #include "engine/executor/shipper.h"
 #include "engine/executor/task_context.h"
 #include "engine/fiber/pace.h"
@@ -336,14 +337,6 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
         }
       }
     }
-  }
-
-  /// The first `count` of `items`, or all if they are fewer; takes them away from `items`.
-  template <typename T>
-  static std::span<T> TakeFirst(std::span<T>& items, std::size_t count) {
-    const std::span<T> first = items.first(std::min(count, items.size()));
-    items = items.subspan(first.size());
-    return first;
   }
 
   /// Of records in order, the fold loop first reads the times of a step's first and last record. If it reads little
