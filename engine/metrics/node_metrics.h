@@ -78,7 +78,7 @@ struct ExecutorMetrics : state::TableCounts {
   std::uint64_t last_schedule_lag_ns = 0;  ///< the same of the last record
 
   LatencyHistogram window_latency;  ///< one sample a fired window
-  LatencyHistogram row_latency;     ///< one sample a row that a sink took and that no window made
+  LatencyHistogram row_latency;     ///< one sample a row that no stage made, and a pair of a join without windows
 };
 
 /// Memory of one use, over some executors or nodes, and the pages behind it: channels and state live on large ones

@@ -90,7 +90,7 @@ struct RunReport {
   std::uint64_t ring_bytes = 0;         ///< sum over the nodes
   std::vector<RegionUse> regions;       ///< memory by use, over all nodes
   Latency window_latency;               ///< of windows, from the batch that moved the last clock past a window's end
-  Latency row_latency;                  ///< of rows that no window made
+  Latency row_latency;                  ///< of rows that no stage made, and of pairs of joins without windows
   ScheduleReport schedule;
   Verification verification = Verification::kNotRun;
   std::vector<FileReport> files = {};     ///< the results, once they have their names; empty without

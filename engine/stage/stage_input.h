@@ -300,9 +300,6 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
                      meanwhile);
     });
     fold_loop_.Flush(host);
-    if (store_.leads() && store_.primary().Oldest() != nullptr) {
-      progress_.OnEntries(batch.read_ns);  // those that the fold loop has brought to the state by itself
-    }
     if (store_.wants_read_out()) {
       ReadOut(fiber);
     }
@@ -365,9 +362,8 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     while (!updates.empty()) {
       const std::span<Update> some = TakeFirst(updates, store_.most_at_once());
       WaitForRoom(fiber, some.size());
-      const std::uint64_t own_before = store_.own_entries();
       context_->Require(fiber, described_->Explain(store_.Take(piece, some)));
-      if (store_.own_entries() != own_before) {
+      if (store_.leads() && store_.primary().Oldest() != nullptr) {
         progress_.OnEntries(batch_read_ns_);
       }
     }

@@ -117,6 +117,9 @@ class WindowTrigger {
         context_->Require(fiber, described_->Explain(results_.EmitEarly(fiber, Emitter(*this, fiber))));
         WriteRows(fiber);
         early_read_ns_.reset();
+        if (!results_.has_early()) {
+          (void)progress_->TakeEntriesReadNanos();  // of entries that came meanwhile, and were taken with the others
+        }
       }
       FirePassed(fiber, min_ms);
       const std::optional<std::int64_t> complete_ns = progress_->LastPassedReadNanos(min_ms);

@@ -41,7 +41,7 @@ class NexmarkProgram final : public engine::QueryProgram, public engine::RunChec
 
   const QueryDefinition& query() const;
   absl::Status CheckFlags() const;
-  /// InvalidArgument if the query that the flags describe has no hand-written loop.
+  /// InvalidArgument if the query has no hand-written loop, or if events are made live or come out of order.
   absl::Status CheckLoop() const;
   /// Gives events the profile's sizes where flags say nothing of them.
   void SetSizes(const engine::FlagSet& flags);

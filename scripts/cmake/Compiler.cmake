@@ -23,7 +23,7 @@ target_compile_options(glaive_options INTERFACE
   -Wcast-align -Wcast-qual -Wconversion -Wextra-semi -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
   -Wshadow -Wsuggest-override -Wundef -Wvla
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond>
-  # g++ 12 finds such values in its own header of AVX-512. The presets that use clang look for them.
+  # g++ 12 warns of values without initialization in its own header of AVX-512. Clang's presets still have -Wuninitialized.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   # Clang's -Wconversion goes further than g++'s, and libstdc++'s algorithms use what clang calls deprecated.

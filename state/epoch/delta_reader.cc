@@ -103,7 +103,7 @@ absl::StatusOr<DeltaRun> DeltaReader::TakeRun(std::span<const std::byte>& rest) 
     return failure_;
   }
   if (header.read_ns < 0) {
-    failure_ = Refuse(absl::StrCat("a run of its was read at ", header.read_ns, " ns"));
+    failure_ = Refuse(absl::StrCat("a run says that its records were read at ", header.read_ns, " ns"));
     return failure_;
   }
   const DeltaRun run{.slice = header.slice,

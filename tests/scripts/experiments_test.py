@@ -99,7 +99,10 @@ class ExperimentsTest(unittest.TestCase):
                          {run for run in flags if run[1].endswith("live")})
         self.assertEqual({run for run, used in flags.items() if "--engine=loop" in used}, {run for run in flags if run[1] == "loop"})
         self.assertEqual({series for (query, series), used in flags.items() if query == "q7" and "--format=lean" in used},
-                         {"one executor", "two executors", "loop"}, "a query that is fast reads more events")
+                         {"one executor", "two executors", "loop"})
+        records = {(line["x"], line["series"]): line["report"]["records"] for line in self.lines()}
+        self.assertEqual(records["q7", "loop"], 8 * records["q0", "one executor"], "a query that is fast reads more events")
+        self.assertEqual(records["q7", "one executor, live"], records["q0", "one executor, live"])
 
     def test_a_run_at_a_share_of_the_full_rate_is_offered_that(self):
         self.assertEqual(self.measure("air_swa")[0], 0)

@@ -284,7 +284,7 @@ TEST_F(DeltaReaderTest, RefusesAHeaderThatIsCutOff) {
 TEST_F(DeltaReaderTest, RefusesARunThatWasReadBeforeTheClocksBeginning) {
   ExpectRunRefused(HandMadeDelta(1).AddRunThatSays(
                        {.slice = SliceId{1}, .entry_count = 2, .kind = DeltaKind::kUpdate, .read_ns = -3}, Updates(2)),
-                   0, "a run of its was read at -3 ns");
+                   0, "a run says that its records were read at -3 ns");
 }
 
 TEST_F(DeltaReaderTest, RefusesAKindThatItDoesNotKnow) {

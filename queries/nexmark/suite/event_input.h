@@ -44,7 +44,7 @@ void RegisterEventInput(engine::FlagSet& flags, EventInput& input);
 /// How an executor gets the events.
 Events SourceOf(const EventInput& input, const std::shared_ptr<const events::EventGenerator>& generator);
 
-/// Of the events of one executor, in memory.
+/// How many auctions and persons the events of a run on one executor name at most.
 MostIds MostIdsOf(const EventInput& input);
 
 /// Writes the events of all executors to a CSV file: executor, number in its flow, event time, kind, and a column for

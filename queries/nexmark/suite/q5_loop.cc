@@ -44,8 +44,11 @@ class HotItemsLoop {
     return HotItemsLoop(options, *std::move(counts));
   }
 
-  /// Bytes of the counts of slices, of so many auctions at most.
-  static std::uint64_t MemoryBytes(std::uint64_t auctions) { return Counts::MemoryBytes(auctions); }
+  /// Bytes of the counts of so many auctions, each of which gets its bids in a few slices.
+  static std::uint64_t MemoryBytes(std::uint64_t auctions) {
+    constexpr std::uint64_t kInSlicesAndWindow = 128;
+    return Counts::MemoryBytes(auctions) + auctions * kInSlicesAndWindow;
+  }
 
   template <typename Emit>
   void Take(std::span<const Event> events, std::int64_t shift_ms, const Emit& emit) {
@@ -120,13 +123,15 @@ class HotItemsLoop {
   template <typename Emit>
   void EmitHottest(const Emit& emit) const {
     std::uint64_t most = 0;
-    std::uint64_t least_hot = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t first_of_hottest = std::numeric_limits<std::uint64_t>::max();
     for (const auto& [auction, count] : window_) {
-      least_hot = count > most ? auction : count == most ? std::min(least_hot, auction) : least_hot;
+      first_of_hottest = count > most    ? auction
+                         : count == most ? std::min(first_of_hottest, auction)
+                                         : first_of_hottest;
       most = std::max(most, count);
     }
     for (const auto& [auction, count] : window_) {
-      if (count == most && (!one_hot_item_ || auction == least_hot)) {
+      if (count == most && (!one_hot_item_ || auction == first_of_hottest)) {
         emit(Q5Row{.auction = auction,
                    .num = count,
                    .window_start_ms = *slice_end_ms_ - window_ms_,
@@ -138,10 +143,10 @@ class HotItemsLoop {
   std::int64_t window_ms_;
   std::int64_t slide_ms_;
   bool one_hot_item_;
-  std::optional<std::int64_t> slice_end_ms_ = {};  // of the current slice
-  Counts slice_;                                   // the current one
-  std::vector<std::vector<Counted>> slices_;       // of the window that ends with the current slice, round and round
-  std::size_t newest_ = 0;                         // the place in slices_ of the current slice
+  std::optional<std::int64_t> slice_end_ms_ = {};             // of the current slice
+  Counts slice_;                                              // the current one
+  std::vector<std::vector<Counted>> slices_;                  // a ring: the window that ends with the current slice
+  std::size_t newest_ = 0;                                    // the place in slices_ of the current slice
   absl::flat_hash_map<std::uint64_t, std::uint64_t> window_;  // bids by auction in the complete ones of these slices
 };
 
