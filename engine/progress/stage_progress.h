@@ -95,7 +95,7 @@ class StageProgress {
   VectorClock clock_;
   std::int64_t window_end_ms_ = kMinEventTimeMs;  // the first after the minimum
   std::deque<Passing> passed_;                    // with ascending min_ms
-  std::optional<std::int64_t> entries_read_ns_;
+  std::optional<std::int64_t> entries_read_ns_;   // see TakeEntriesReadNanos
 };
 
 }  // namespace glaive::engine

@@ -118,7 +118,7 @@ class WindowTrigger {
         WriteRows(fiber);
         early_read_ns_.reset();
         if (!results_.has_early()) {
-          (void)progress_->TakeEntriesReadNanos();  // of entries that came meanwhile, and were taken with the others
+          (void)progress_->TakeEntriesReadNanos();  // this turn has taken all entries, the latest ones too
         }
       }
       FirePassed(fiber, min_ms);

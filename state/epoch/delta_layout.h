@@ -31,8 +31,9 @@
 // idle says that the sender's source has nothing to read, and that its watermark only follows those of the others.
 // Window latency is measured from boundary_read_ns: the time when the sender read the batch that first moved its
 // watermark past a window's end in this epoch (its host's monotonic clock; 0 if none did). The latency of a row that
-// waits for no window is measured from read_ns: the time when the sender read the batch of the run's first entry, or of
-// a run of forms the batch before it began. Between hosts, whose clocks differ, no latency is reported.
+// waits for no window is measured from read_ns. In a run of updates it is the time when the sender read the batch of
+// the first entry. In a run of forms it is the time when the sender read its last batch before it began the run.
+// Between hosts, whose clocks differ, no latency is reported.
 #pragma once
 
 #include <cstddef>

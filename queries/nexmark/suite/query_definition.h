@@ -58,6 +58,7 @@ enum class Emitter : std::uint8_t {
 /// The query in the engine's API.
 using BuildFunction = std::unique_ptr<engine::Query>(const Events& events, const SuiteOptions& options,
                                                      const engine::Results& results);
+
 /// How many different auctions and persons the events name at most.
 struct MostIds {
   std::uint64_t auctions = 0;

@@ -283,8 +283,8 @@ def costs(setting):
 
 # Queries of NEXMark that have a hand-written loop.
 NEXMARK_LOOPS = ("q1", "q2", "q5", "q7", "q8")
-# Those that read few texts, or none. A run of few events would measure its beginning and its end, so they read more, without
-# the texts that they do not use: so many times as many, but no more bytes than that.
+# Queries that read few texts, or none. A run of few events would measure its beginning and its end. So these queries read
+# TIMES_THE_EVENTS as many events, in MOST_FAST_BYTES at most, without the texts that they do not use.
 NEXMARK_FAST = ("q2", "q5", "q7", "q8", "q11", "q12", "q17")
 TIMES_THE_EVENTS = 8
 MOST_FAST_BYTES = 2 << 30
