@@ -18,7 +18,6 @@ namespace glaive::queries::nexmark::suite {
 namespace {
 
 using events::Event;
-using events::EventTime;
 using events::Kind;
 
 struct User {
@@ -32,7 +31,8 @@ struct User {
 struct UserFold {
   using Record = Event;
   using Table = AccountTable<User>;
-  static constexpr EventTime TimeMs{};
+
+  static std::int64_t TimeMs(const Event& event) { return event.date_time; }
 
   static void FoldChunk(std::span<const Event> events, Table& users) {
     std::array<const Event*, Table::kRecordsAtOnce> used;
