@@ -36,6 +36,7 @@ inline constexpr CounterField kCounterFields[] = {
     {"folded_records", &ExecutorMetrics::folded_records},
     {"appended_records", &ExecutorMetrics::appended_records},
     {"fold_switches", &ExecutorMetrics::fold_switches},
+    {"combiner_renewals", &ExecutorMetrics::combiner_renewals},
     {"own_entries", &ExecutorMetrics::own_entries},
     {"delta_entries", &ExecutorMetrics::delta_entries},
     {"delta_bytes", &ExecutorMetrics::delta_bytes},

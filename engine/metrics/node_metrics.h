@@ -46,6 +46,7 @@ struct ExecutorMetrics : state::TableCounts {
   std::uint64_t folded_records = 0;     ///< records folded before they were handed to their leaders
   std::uint64_t appended_records = 0;   ///< records handed to their leaders as entries of their own
   std::uint64_t fold_switches = 0;      ///< times that folding began or ended because it did or did not pay
+  std::uint64_t combiner_renewals = 0;  ///< times that a full combiner was read out for newer keys
   std::uint64_t own_entries = 0;        ///< entries that this executor led itself
   std::uint64_t delta_entries = 0;      ///< entries sent to other leaders
   std::uint64_t delta_bytes = 0;        ///< payload bytes sent to other leaders, markers included

@@ -123,9 +123,10 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
          absl::StrFormat("%s records handed on, %s to other executors, %s waits", Grouped(total.exchanged_records),
                          FormatBytes(total.exchanged_bytes), Grouped(total.exchange_waits)));
   }
-  Line(out, "folding",
-       absl::StrFormat("%s records folded, %s appended, %s switches", Grouped(total.folded_records),
-                       Grouped(total.appended_records), Grouped(total.fold_switches)));
+  Line(
+      out, "folding",
+      absl::StrFormat("%s records folded, %s appended, %s switches, %s renewals", Grouped(total.folded_records),
+                      Grouped(total.appended_records), Grouped(total.fold_switches), Grouped(total.combiner_renewals)));
   Line(out, "channels",
        absl::StrFormat("%s messages, %s credit stalls, at most %s laps, rings %s", Grouped(total.messages),
                        Grouped(total.credit_stalls), Grouped(total.max_ring_laps), FormatBytes(report.ring_bytes)));

@@ -189,6 +189,7 @@ class StageInput final : public Consumer<typename Plan::Input>, public DeltaTarg
     metrics.folded_records += store_.fold_policy().folded_records();
     metrics.appended_records += store_.fold_policy().appended_records();
     metrics.fold_switches += store_.fold_policy().switches();
+    metrics.combiner_renewals += store_.fold_policy().renewals();
     metrics.own_entries += store_.own_entries();
     if (const auto* fragment = store_.fragment()) {
       metrics.delta_entries += fragment->entries();

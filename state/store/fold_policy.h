@@ -4,8 +4,15 @@
 // Folding pays where keys recur: if the combiner has a record's key, the record causes no work at the leader. Where
 // keys hardly recur, probing for them costs more than it saves. In a trial of 65,536 records, the policy counts the
 // records that became part of an entry that was there already. If their share is too small, records are appended
-// without a lookup for a while. Then there is another trial, as inputs change. Only counts decide and no times, so that
-// a run can be replayed.
+// without a lookup for a while. Then there is another trial, as inputs change.
+//
+// Many streams have keys that recur for some time only, as the auctions do that are open. A combiner that is full of
+// old keys refuses the new ones. So the policy compares two shares of records that became part of an entry: of those
+// that came while the combiner filled, and of those that come since it is full. If the latter is smaller, it is to be
+// read out before the epoch's end, and takes newer keys. Where the frequent keys stay the same, a full combiner has
+// most of them, so the latter is the larger one.
+//
+// Only counts decide and no times, so that a run can be replayed.
 //
 // A pure value. Owned by one executor, used by its thread alone.
 //
@@ -53,22 +60,32 @@ class FoldPolicy {
 
   /// Whether records are folded now.
   bool folds() const { return folds_; }
+  /// Whether the combiner is to be read out, since an empty one would save more records than its keys do.
+  bool prefers_new_keys() const { return prefers_new_keys_; }
 
   /// Records were folded; of them, `new_keys` were the first of their keys.
   void OnFolded(std::uint64_t records, std::uint64_t new_keys) {
     folded_ += records;
-    OnTried(records, new_keys);
+    OnTried({.records = records, .entries = new_keys});
   }
   /// Records were to be folded, found no place, and were appended.
   void OnRefused(std::uint64_t records) {
     appended_ += records;
-    OnTried(records, records);
+    is_full_ = is_full_ || records > 0;
+    OnTried({.records = records, .entries = records});
+  }
+  /// The combiner has been read out, and is empty.
+  void OnReadOut() {
+    is_full_ = false;
+    prefers_new_keys_ = false;
+    while_filling_ = {};
+    since_full_ = {};
   }
   /// Records have been appended while folding was off.
   void OnAppended(std::uint64_t records) {
-    records_ += records;
+    trial_.records += records;
     appended_ += records;
-    if (records_ >= options_.trial_records * options_.trials_between) {
+    if (trial_.records >= options_.trial_records * options_.trials_between) {
       Decide(options_.folds);
     }
   }
@@ -80,32 +97,62 @@ class FoldPolicy {
   std::uint64_t appended_records() const { return appended_; }
   /// How often it went from one to the other.
   std::uint64_t switches() const { return switches_; }
+  /// How often a full combiner had to be read out for newer keys.
+  std::uint64_t renewals() const { return renewals_; }
 
  private:
-  /// Of `records`, so many `entries` will be handed over.
-  void OnTried(std::uint64_t records, std::uint64_t entries) {
-    records_ += records;
-    entries_ += entries;
-    if (records_ >= options_.trial_records) {
-      const std::uint64_t saved = records_ - std::min(entries_, records_);
-      Decide(options_.folds && saved * options_.records_per_saved >= records_);
+  /// Records, and the entries that are handed over of them.
+  struct Tally {
+    Tally& operator+=(const Tally& other) {
+      records += other.records;
+      entries += other.entries;
+      return *this;
+    }
+    std::uint64_t saved() const { return records - std::min(entries, records); }
+    /// Whether it saves a smaller share of its records than `other` does.
+    bool SavesLessThan(const Tally& other) const { return saved() * other.records < other.saved() * records; }
+
+    std::uint64_t records = 0;
+    std::uint64_t entries = 0;
+  };
+
+  /// A full combiner is judged so many times as often as there are trials: while it holds old keys, all records are
+  /// handed over.
+  static constexpr std::uint64_t kJudgedInTrial = 8;
+
+  void OnTried(const Tally& tried) {
+    trial_ += tried;
+    (is_full_ ? since_full_ : while_filling_) += tried;
+    if (is_full_ && since_full_.records * kJudgedInTrial >= options_.trial_records) {
+      const bool prefers = Pays(while_filling_) && since_full_.SavesLessThan(while_filling_);
+      renewals_ += prefers && !prefers_new_keys_ ? 1 : 0;
+      prefers_new_keys_ = prefers_new_keys_ || prefers;
+      since_full_ = {};
+    }
+    if (trial_.records >= options_.trial_records) {
+      Decide(options_.folds && (prefers_new_keys_ || Pays(trial_)));
     }
   }
+
+  bool Pays(const Tally& tally) const { return tally.saved() * options_.records_per_saved >= tally.records; }
 
   void Decide(bool folds) {
     switches_ += folds == folds_ ? 0 : 1;
     folds_ = folds;
-    records_ = 0;
-    entries_ = 0;
+    trial_ = {};
   }
 
   FoldOptions options_;
   bool folds_;
-  std::uint64_t records_ = 0;  // since the last decision
-  std::uint64_t entries_ = 0;
+  bool is_full_ = false;  // it has refused records since it was read out
+  bool prefers_new_keys_ = false;
+  Tally trial_;  // since the last decision
+  Tally while_filling_;
+  Tally since_full_;  // since it was judged
   std::uint64_t folded_ = 0;
   std::uint64_t appended_ = 0;
   std::uint64_t switches_ = 0;
+  std::uint64_t renewals_ = 0;
 };
 
 }  // namespace glaive::state

@@ -214,7 +214,7 @@ class PartitionedStore {
   /// Whether it is better read out now, so that more keys fit, or since folding does not pay.
   bool wants_read_out() const {
     return kFolds && !combiner_.empty() &&
-           (!policy_.folds() || combiner_.wants_to_grow() || combiner_.has_long_texts());
+           (!policy_.folds() || policy_.prefers_new_keys() || combiner_.wants_to_grow() || combiner_.has_long_texts());
   }
   /// Hands over what is held back, most_at_once() at most; HasRoom for so many. To be called until nothing is held
   /// back.
@@ -222,6 +222,9 @@ class PartitionedStore {
     if constexpr (kFolds) {
       const std::span<Form> some = std::span(forms_).first(std::min(forms_.size(), most_at_once()));
       const std::size_t count = combiner_.ReadOut(*memory_, some);
+      if (count == 0) {
+        policy_.OnReadOut();
+      }
       return HandOver(combiner_.slice(), std::span<const Form>(some.first(count)));
     }
     return absl::OkStatus();

@@ -146,6 +146,7 @@ void Coverage::Add(const Scenario& scenario, const Outcome& outcome) {
   states_["folded records"] += outcome.folded_records > 0 ? 1 : 0;
   states_["appended records"] += outcome.appended_records > 0 ? 1 : 0;
   states_["switches to and from folding"] += outcome.fold_switches > 1 ? 1 : 0;
+  states_["full combiners read out for newer keys"] += outcome.combiner_renewals > 0 ? 1 : 0;
   states_["indexes that grow"] += outcome.index_growths > 0 ? 1 : 0;
   states_["pages for growing indexes"] += outcome.index_touches > 0 ? 1 : 0;
   states_["tables opened ahead"] += outcome.opened_ahead > 0 ? 1 : 0;

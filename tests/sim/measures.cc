@@ -13,6 +13,7 @@ void Measures::Add(const engine::ExecutorMetrics& metrics) {
   folded_records += metrics.folded_records;
   appended_records += metrics.appended_records;
   fold_switches += metrics.fold_switches;
+  combiner_renewals += metrics.combiner_renewals;
   static_cast<state::TableCounts&>(*this) += metrics;
   opened_ahead += metrics.opened_ahead;
   touched_bytes += metrics.touched_bytes;

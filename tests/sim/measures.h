@@ -37,6 +37,7 @@ struct Measures : state::TableCounts {
   std::uint64_t folded_records = 0;
   std::uint64_t appended_records = 0;
   std::uint64_t fold_switches = 0;
+  std::uint64_t combiner_renewals = 0;
   std::uint64_t opened_ahead = 0;
   std::uint64_t touched_bytes = 0;
   std::uint64_t idle_periods = 0;

@@ -73,6 +73,7 @@ std::vector<Knob> Knobs() {
                              {"records", &Scenario::records, 1, 0, kMost},
                              {"keys", &Scenario::keys, 1, 1, kMost},
                              {"keys-grow", &Scenario::keys_grow, 0, 0, 1},
+                             {"keys-pass", &Scenario::keys_pass, 0, 0, 1},
                              {"key-stride", &Scenario::key_stride, 1, 1, kMost},
                              {"hot-percent", &Scenario::hot_percent, 0, 0, 100},
                              {"large-percent", &Scenario::large_percent, 0, 0, 100},

@@ -41,6 +41,7 @@ struct Scenario {
   std::int64_t keys = 10;
   std::int64_t key_stride = 1;     ///< between neighbouring keys
   std::int64_t keys_grow = 0;      ///< 1: a flow's first records have few of them, its last ones all
+  std::int64_t keys_pass = 0;      ///< 1: a key recurs in a stretch of a flow, and never later
   std::int64_t hot_percent = 0;    ///< of the records, that carry key 0
   std::int64_t large_percent = 6;  ///< of the records, whose weights a double cannot add to others without rounding
   std::int64_t span_ms = 10'000;   ///< of event time

@@ -121,6 +121,21 @@ void SendOften(Scenario& scenario) {
   scenario.batch = 3;
 }
 
+// Combiners that are full of keys that do not recur, long before an epoch ends.
+void FillCombiners(Scenario& scenario) {
+  scenario.keys_pass = 1;
+  scenario.keys = 150;
+  scenario.hot_percent = 0;
+  scenario.records = 1'500 / scenario.executor_count();
+  scenario.span_ms = 1'000;
+  scenario.batch = 20;
+  scenario.disorder_ms = scenario.bound_ms = 0;
+  scenario.combiner_bytes = 100;
+  scenario.trial_records = 80;
+  scenario.epoch_bytes = 1 << 20;
+  scenario.epoch_interval_us = 100'000;
+}
+
 // Cells of one executor, which are updated behind the loop of the pipeline.
 void DrawCellsOfOneExecutor(Random& random, Scenario& scenario) {
   scenario.nodes = scenario.executors = 1;
@@ -221,6 +236,8 @@ Scenario DrawScenario(std::uint64_t seed, std::span<const CatalogueEntry> catalo
   DrawRoles(random, catalogue[static_cast<std::size_t>(scenario.query)], scenario);
   scenario.heartbeats = OneOf<4>(random, {0, 0, 0, 1});
   FeedOutOfOrder(random, scenario);
+  scenario.keys_pass = random.Chance(0.1) ? 1 : 0;
+  if (random.Chance(0.03)) FillCombiners(scenario);
   scenario.Fit();
   return scenario;
 }

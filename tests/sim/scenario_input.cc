@@ -22,13 +22,23 @@ float LargeWeight(std::int64_t number, std::int64_t kind) {
   return odd * (kind % 3 == 1 ? 0x1p42F : 0x1p-40F);
 }
 
+/// The number of a record's key, below `scenario.keys` or little above.
+std::uint64_t DrawKey(const Scenario& scenario, Random& random, std::int64_t number, std::int64_t records) {
+  const std::int64_t passed = scenario.keys * number / std::max<std::int64_t>(records, 1);
+  if (scenario.keys_pass == 1) {
+    constexpr std::int64_t kShareAtOnce = 20;
+    const std::int64_t at_once = std::max<std::int64_t>(scenario.keys / kShareAtOnce, 1);
+    return static_cast<std::uint64_t>(passed) + random.Below(static_cast<std::uint64_t>(at_once));
+  }
+  const std::int64_t keys = scenario.keys_grow == 1 ? std::max<std::int64_t>(passed, 1) : scenario.keys;
+  return random.Below(static_cast<std::uint64_t>(keys));
+}
+
 Event MakeEvent(const Scenario& scenario, Random& random, std::int64_t number, std::int64_t records) {
   Event event;
-  const std::int64_t keys =
-      scenario.keys_grow == 1 ? std::max<std::int64_t>(scenario.keys * number / records, 1) : scenario.keys;
   event.key = static_cast<std::int64_t>(random.Below(100)) < scenario.hot_percent
                   ? 0
-                  : random.Below(static_cast<std::uint64_t>(keys)) * static_cast<std::uint64_t>(scenario.key_stride);
+                  : DrawKey(scenario, random, number, records) * static_cast<std::uint64_t>(scenario.key_stride);
   event.time_ms = number * scenario.span_ms / std::max<std::int64_t>(records, 1);
   event.time_ms -= scenario.disorder_ms == 0 ? 0 : random.Between(0, scenario.disorder_ms);
   event.amount = random.Between(-1'000, 1'000);

@@ -53,9 +53,10 @@ TEST(FoldPolicy, RecordsThatFoundNoPlaceAreNotSaved) {
   policy.OnFolded(400, 100);
   policy.OnRefused(600);
   EXPECT_TRUE(policy.folds()) << "300 of 1000 are saved";
-  policy.OnFolded(300, 100);
-  policy.OnRefused(700);
-  EXPECT_FALSE(policy.folds()) << "200 of 1000";
+  policy.OnReadOut();
+  policy.OnFolded(600, 460);
+  policy.OnRefused(400);
+  EXPECT_FALSE(policy.folds()) << "140 of 1000";
 }
 
 TEST(FoldPolicy, RecordsThatAFolderHasTakenAreSaved) {
@@ -102,6 +103,45 @@ TEST(FoldPolicy, CountsWhatWasFoldedAndWhatWasNot) {
   policy.OnAppended(4000);
   EXPECT_EQ(policy.folded_records(), 1010U);
   EXPECT_EQ(policy.appended_records(), 4320U);
+}
+
+// Of 100 new keys each recurs nine times while the combiner fills. Then come others.
+TEST(FoldPolicy, AFullCombinerOfOldKeysGivesWayToNewOnes) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(900, 100);
+  policy.OnFolded(60, 0);
+  policy.OnRefused(64);
+  EXPECT_FALSE(policy.prefers_new_keys()) << "fewer than an eighth of a trial since it is full";
+  policy.OnRefused(61);
+  EXPECT_TRUE(policy.prefers_new_keys());
+  EXPECT_EQ(policy.renewals(), 1U);
+  policy.OnRefused(1000);
+  EXPECT_TRUE(policy.folds()) << "newer keys may recur as the old ones did";
+  EXPECT_EQ(policy.renewals(), 1U) << "it has not been read out";
+  policy.OnReadOut();
+  EXPECT_FALSE(policy.prefers_new_keys());
+}
+
+// A full combiner has the frequent keys, so it saves more than one that fills.
+TEST(FoldPolicy, AFullCombinerStaysWhileItsKeysComeAsOften) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(500, 250);
+  for (int step = 0; step < 1000; ++step) {
+    policy.OnRefused(10);
+    policy.OnFolded(15, 0);
+    EXPECT_FALSE(policy.prefers_new_keys()) << "six in ten are saved, and were five in ten, step " << step;
+  }
+  EXPECT_EQ(policy.renewals(), 0U);
+  policy.OnRefused(125);
+  EXPECT_TRUE(policy.prefers_new_keys());
+}
+
+TEST(FoldPolicy, AFullCombinerThatSavedTooLittleAsItFilledIsNotRenewed) {
+  FoldPolicy policy(kOptions);
+  policy.OnFolded(500, 400);
+  policy.OnRefused(500);
+  EXPECT_FALSE(policy.prefers_new_keys());
+  EXPECT_FALSE(policy.folds());
 }
 
 // What a store says in one breath: some were folded, and that decides; the rest were refused.

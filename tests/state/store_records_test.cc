@@ -1,227 +1,21 @@
-// PartitionedStore, one executor at a time: which deltas it merges, and which way its own records take.
+// PartitionedStore, one executor at a time: which way its own records take.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "state/crdt/appended.h"
 #include "state/crdt/mean.h"
-#include "state/crdt/sum.h"
 #include "state/store/partitioned_store.h"
 #include "tests/state/store_cluster.h"
-#include "tests/state/test_hash.h"
+#include "tests/state/store_of_three.h"
 #include "tests/state/update_runs.h"
 
 namespace glaive::state {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-
-std::uint64_t KeyLedBy(std::uint32_t leader, std::uint32_t executors, std::uint64_t key = 0) noexcept {
-  while (Value(LeaderOf(kTestHash(key), executors)) != leader) {
-    ++key;
-  }
-  return key;
-}
-
-/// The store of executor 1 of three, what leaves its outbox for either, and what executor 2 sends.
-template <typename V>
-class OfThree {
- public:
-  using Store = PartitionedStore<std::uint64_t, V>;
-  using Update = typename Store::Update;
-  using Form = typename Store::Form;
-  static constexpr std::uint32_t kExecutors = 3;
-
-  explicit OfThree(const FoldOptions& fold = {}, std::uint32_t slot_bytes = 65'536)
-      : geometry_(FragmentGeometry::Plan(kExecutors, slot_bytes, Store::kMostEntryBytes, 0).value()),
-        wire_(slot_bytes, geometry_.pool_segments),
-        outbox_(kExecutors, wire_.pool()),
-        store_(Store::Create({.memory = &memory_,
-                              .pool = &wire_.pool(),
-                              .outbox = &outbox_,
-                              .self = ExecutorId{1},
-                              .leaders = Leaders(kExecutors),
-                              .input = 0,
-                              .geometry = geometry_,
-                              .fold = fold})
-                   .value()) {}
-
-  Store& store() { return store_; }
-  rdma::SegmentPool& pool() { return wire_.pool(); }
-  DeltaReader& reader() { return reader_; }
-
-  void Take(std::int64_t slice, std::vector<Update> updates) {
-    ASSERT_TRUE(store_.HasRoom(updates.size()));
-    ASSERT_TRUE(store_.Take(SliceId{slice}, updates).ok());
-  }
-  void Enter(std::int64_t slice) { store_.Enter(SliceId{slice}); }
-  void ReadOut() {
-    while (store_.holds_back()) {
-      ASSERT_TRUE(store_.HasRoom(kMostEntries));
-      ASSERT_TRUE(store_.ReadOutSome().ok());
-    }
-  }
-
-  /// Merges what executor 2 sends, as the engine does.
-  absl::Status Merge(const HandMadeDelta& delta, SliceRange open) {
-    const auto chunk = reader_.Read(delta.message());
-    if (!chunk.ok()) {
-      return chunk.status();
-    }
-    for (std::span<const std::byte> rest = chunk->runs; !rest.empty();) {
-      const auto run = reader_.TakeRun(rest);
-      if (!run.ok()) {
-        return run.status();
-      }
-      if (absl::Status status = store_.CheckRun(reader_, *run, open); !status.ok()) {
-        return status;
-      }
-      for (std::size_t merged = 0; merged < run->entry_count;) {
-        const auto some = store_.MergeSome(reader_, *run, merged);
-        if (!some.ok()) {
-          return some.status();
-        }
-        EXPECT_LE(*some, kMostEntries);
-        merged += *some;
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  /// Ends the epoch; what another leader has got in it.
-  std::vector<ReceivedRun> EndEpoch(std::uint32_t leader) {
-    const EpochMarker marker = MarkerOf(1, ++epoch_, 0);
-    for (const std::uint32_t other : {0U, 2U}) {
-      EXPECT_TRUE(store_.fragment()->TrySeal(ExecutorId{other}, marker));
-    }
-    store_.fragment()->AllSealed();
-    std::vector<ReceivedRun> runs;
-    for (const std::uint32_t other : {0U, 2U}) {
-      while (outbox_.TrySend(ExecutorId{other}, wire_.sender())) {
-        const auto delta = wire_.Receive();
-        for (ReceivedRun& run : delta->Runs(Store::kEntryBytes)) {
-          if (other == leader) {
-            runs.push_back(std::move(run));
-          }
-        }
-      }
-    }
-    return runs;
-  }
-
- private:
-  FragmentGeometry geometry_;
-  DeltaWire wire_;
-  Outbox outbox_;
-  StateMemory memory_{std::uint64_t{64} << 20};
-  Store store_;
-  DeltaReader reader_{ExecutorId{2}, ExecutorId{1}, Store::kEntryBytes};
-  std::uint64_t epoch_ = 0;
-};
-
-const std::uint64_t kOwnKey = KeyLedBy(1, 3);
-const std::uint64_t kForeignKey = KeyLedBy(0, 3);
-
-/// What deltas of others bring.
-class MergeTest : public testing::Test {
- protected:
-  absl::Status Merge(const HandMadeDelta& delta, std::int64_t floor) {
-    return node_.Merge(delta, {.first = SliceId{floor}});
-  }
-  absl::int128 FirstSum() { return node_.store().primary().Oldest()->second.Run(0).front().value.Result(); }
-  std::size_t open_slices() { return node_.store().primary().open_slices(); }
-
-  OfThree<Sum> node_;
-};
-
-TEST_F(MergeTest, AddsUpdatesAndFormsOfOthersToItsOwnUpdates) {
-  node_.Take(4, {Of(kOwnKey, 10)});
-  EXPECT_TRUE(Merge(HandMadeDelta(1)
-                        .AddRun(SliceId{4}, std::vector{FormOf(kOwnKey, 5), FormOf(kOwnKey, 100)})
-                        .AddRun(SliceId{5}, std::vector{FormOf(kOwnKey, 7)})
-                        .AddRun(SliceId{4}, std::vector{Of(kOwnKey, 1000)}),
-                    4)
-                  .ok());
-  EXPECT_EQ(node_.store().merged_entries(), 4U);
-  ASSERT_EQ(open_slices(), 2U);
-  EXPECT_EQ(FirstSum(), 1115);
-}
-
-TEST_F(MergeTest, MergesALongRunInPartsAndTakesNoSegment) {
-  while (node_.pool().TryAcquire()) {
-  }
-  constexpr std::size_t kMany = 5000;
-  std::vector<Update> updates;
-  std::vector<Form> forms;
-  for (std::uint64_t key = 0; updates.size() < kMany; ++key) {
-    if (LeaderOf(kTestHash(key), 3) == ExecutorId{1}) {
-      updates.push_back(Of(key, 1));
-      forms.push_back(FormOf(key, 10));
-    }
-  }
-  EXPECT_TRUE(Merge(HandMadeDelta(1).AddRun(SliceId{1}, updates).AddRun(SliceId{1}, forms), 0).ok());
-  const auto& table = node_.store().primary().Oldest()->second;
-  EXPECT_EQ(table.size(), kMany);
-  EXPECT_EQ(node_.store().merged_entries(), 2 * kMany);
-  EXPECT_TRUE(table
-                  .ForEach([](const auto& entry) {
-                    EXPECT_EQ(entry.value.Result(), 11) << "key " << entry.key;
-                    return absl::OkStatus();
-                  })
-                  .ok());
-}
-
-TEST_F(MergeTest, RefusesAKeyThatAnotherLeads) {
-  EXPECT_TRUE(Merge(HandMadeDelta(1).AddMarker(MarkerOf(2, 1, 0)), 0).ok());
-  std::vector<Form> forms(2000, FormOf(kOwnKey, 1));
-  forms.back() = FormOf(kForeignKey, 1);
-  const absl::Status status = Merge(HandMadeDelta(2).AddRun(SliceId{4}, forms), 0);
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("executor 2 sent executor 1 a key that executor 0 leads, in its epoch 2"));
-}
-
-TEST_F(MergeTest, RefusesASliceThatTheSenderHasPassed) {
-  const absl::Status status = Merge(
-      HandMadeDelta(1).AddRun(SliceId{7}, std::vector{Of(kOwnKey, 1)}).AddRun(SliceId{6}, std::vector{Of(kOwnKey, 1)}),
-      7);
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("I3"), HasSubstr("executor 2 changes slice 6 in its epoch 1"), HasSubstr("executor 1"),
-                    HasSubstr("7 or later")));
-}
-
-TEST_F(MergeTest, RefusesASliceThatHasFiredWhateverTheSendersFloor) {
-  node_.store().primary().DropBefore(SliceId{9});
-  const absl::Status status = Merge(HandMadeDelta(1).AddRun(SliceId{8}, std::vector{Of(kOwnKey, 1)}), 0);
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("9 or later"));
-  EXPECT_EQ(open_slices(), 0U);
-}
-
-TEST_F(MergeTest, RefusesASlicePastTheEndOfEventTime) {
-  const SliceRange open{.first = SliceId{0}, .last = SliceId{100}};
-  EXPECT_TRUE(node_.Merge(HandMadeDelta(1).AddRun(SliceId{100}, std::vector{Of(kOwnKey, 1)}), open).ok());
-  const absl::Status status = node_.Merge(HandMadeDelta(1).AddRun(SliceId{101}, std::vector{Of(kOwnKey, 1)}), open);
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("executor 2 changes slice 101 in its epoch 1"),
-                                                   HasSubstr("executor 1 expects at most 100")));
-  EXPECT_EQ(open_slices(), 1U);
-}
-
-TEST_F(MergeTest, TheLeastSliceNumberIsNoTrap) {
-  EXPECT_TRUE(Merge(HandMadeDelta(1).AddRun(kFirstSlice, std::vector{Of(kOwnKey, 1)}), Value(kFirstSlice)).ok());
-  EXPECT_EQ(open_slices(), 1U);
-}
 
 /// The way of the store's own records. Trials are so long that folding goes on.
 class RecordsTest : public testing::Test {
@@ -310,6 +104,27 @@ TEST(Records, FoldAgainWhatRecursAndAppendWhatDoesNot) {
   node.Take(1, {Of(1, 1)});
   EXPECT_TRUE(node.store().holds_back());
   EXPECT_EQ(node.store().fold_policy().switches(), 2U);
+}
+
+// Each key comes eight times in a row of its own, and never again.
+TEST(Records, MakeRoomForNewKeysInACombinerThatIsFullOfOldOnes) {
+  OfThree<Sum> node({.trial_records = 800, .trials_between = 100, .records_per_saved = 4, .combiner_bytes = 1 << 10});
+  node.Enter(1);
+  std::uint64_t records = 0;
+  for (std::uint64_t key = 0; key < 10'000; ++key) {
+    for (int i = 0; i < 8; ++i) {
+      node.Take(1, {Of(key, 1)});
+      ++records;
+    }
+    if (node.store().wants_read_out()) {
+      node.ReadOut();
+    }
+    node.EndEpoch(0);
+  }
+  const FoldPolicy& policy = node.store().fold_policy();
+  EXPECT_EQ(policy.switches(), 0U);
+  EXPECT_GT(policy.renewals(), 10U);
+  EXPECT_GT(policy.folded_records(), records / 4);
 }
 
 TEST(Records, ReplaceAFormThatTakesNoMore) {
