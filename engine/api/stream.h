@@ -298,8 +298,9 @@ class Stream : public StatefulSteps<Stream<OriginT, Chain>, typename Chain::Out>
     }
   }
 
-  /// Says what records are grouped by: a callable or a member pointer. The key is hashed and shipped as its bytes, so
-  /// its type has no padding and no pointers; rdma/base/plain_data.h says which the compiler cannot see.
+  /// Says what records are grouped by: a callable or a member pointer. No record moves. Executors send the changes of a
+  /// key's state to the key's leader, unless Partition() follows. The key is hashed and sent as its bytes, so its type
+  /// has no padding and no pointers; rdma/base/plain_data.h says which the compiler cannot see.
   template <typename Key>
   auto KeyBy(Key key) && {
     if constexpr (ExpectKeyOf<Record, Key>()) {

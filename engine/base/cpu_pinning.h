@@ -1,4 +1,4 @@
-// CPU pinning: an executor keeps to one processor, and no two share one, if there are enough.
+// CPU pinning: an executor runs on one processor, and no two share one, if there are enough.
 //
 //   absl::Status pinned = PinThisThread(AllowedCpus()[0]);
 #pragma once
@@ -7,11 +7,11 @@
 
 namespace glaive::engine {
 
-/// Keeps the calling thread on one processor. FailedPrecondition with the system's reason.
+/// Pins the calling thread to one processor. FailedPrecondition with the system's reason.
 absl::Status PinThisThread(int cpu);
 
-/// Lets the calling thread run wherever the process's main thread may: threads start where the one that made them is
-/// kept. Best effort.
+/// Lets the calling thread run wherever the process's main thread may. A thread inherits the processors of the thread
+/// that made it. Best effort.
 void UnpinThisThread();
 
 }  // namespace glaive::engine

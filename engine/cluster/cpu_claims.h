@@ -5,7 +5,7 @@
 // folder and no rights, binds all users, and goes with the process, whatever that ends of. Abstract addresses belong to
 // a network namespace: containers with networks of their own do not see each other's claims.
 //
-// Used by the node's main thread; kept as long as its executors run.
+// Used by the node's main thread; held as long as its executors run.
 //
 //   CpuClaims claims;
 //   absl::StatusOr<std::vector<int>> cpus = claims.Take(AllowedCpus(), 2);

@@ -42,8 +42,8 @@ class Host {
   virtual std::vector<int> allowed_cpus() = 0;
   /// The NUMA nodes of the host.
   virtual NumaNodes numa_nodes() = 0;
-  /// The first `count` of `cpus` that no other run has, kept from others until ReleaseCpus; an error says why there are
-  /// fewer.
+  /// The first `count` of `cpus` that no other run has, and reserves them until ReleaseCpus; an error says why there
+  /// are fewer.
   virtual absl::StatusOr<std::vector<int>> ClaimCpus(const std::vector<int>& cpus, std::size_t count) = 0;
   /// Gives all claimed processors back.
   virtual void ReleaseCpus() = 0;

@@ -92,7 +92,7 @@ absl::Status RunFiles::CompareWith(const std::string& coordinator, std::uint32_t
   if (options_.join_output && (lstat(fields[2].c_str(), &there) != 0 || there.st_ino != inode)) {
     return absl::FailedPreconditionError(
         absl::StrCat("--join-output needs a folder that all nodes share, but rank ", rank, " does not find rank 0's ",
-                     fields[2], "; leave it out, and each node keeps its parts of --output=", options_.output));
+                     fields[2], "; leave it out, and each node has its own parts of --output=", options_.output));
   }
   return absl::OkStatus();
 }

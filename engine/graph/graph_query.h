@@ -2,6 +2,8 @@
 //
 //   source    reads a source's batches, runs fused chains, folds the resulting records into stores and ends epochs, or
 //             writes them to a sink: source_reader.h, stage/stage_input.h, sink_writer.h
+//   ingest    does the same for the records that a feeder sends: ingest/channel_reader.h
+//   feed      reads a source and streams its records to the executor that processes them: ingest/source_feeder.h
 //   ship      sends sealed segments to the leaders of their keys: executor/shipper.h
 //   receive   takes in the messages of other executors, each for its input: message_receiver.h
 //   exchange  hands on the records that other executors have sent: exchange/exchange.h
@@ -15,9 +17,11 @@
 // Owned by the executor, used by its thread alone. The waits of the fibers:
 //
 //   1. receive waits for nothing but the next message (invariant I5): it uses primary memory and inboxes only.
-//   2. source, exchange and trigger wait for segments, which come back once others have received (I6). They wait for
-//      sinks, and where their records move on, for the inbox credit of an exchange.
-//   3. source waits for slower flows, too (I7); trigger waits for the clock; loop waits for the decision at the end of
+//   2. source, ingest, feed, exchange and trigger wait for segments, which come back once others have received (I6).
+//   They
+//      wait for sinks, and where their records move on, for inbox credit.
+//   3. source and ingest wait for slower flows, too (I7); trigger waits for the clock; loop waits for the decision at
+//   the end of
 //      an iteration, which follows once all executors have ended it.
 //   4. trigger fires a window once min_ms() has reached its end. No flow changes such a window any more (I4).
 #pragma once

@@ -108,7 +108,7 @@ absl::StatusOr<std::vector<ListedFile>> FilesLike(const std::string& pattern) {
   }
   if (error != 0 && error != GLOB_NOMATCH) {
     return absl::FailedPreconditionError(
-        absl::StrCat("cannot look for the input '", pattern, "': a folder of it cannot be read"));
+        absl::StrCat("cannot search for the input '", pattern, "': a folder of it cannot be read"));
   }
   absl::StatusOr<std::vector<ListedFile>> files = OnlyFiles(paths);
   if (files.ok() && files->empty()) {

@@ -6,10 +6,11 @@
 //
 // CsvFile (csv_file.h) and JsonLinesFile (json_lines_file.h) read described structs.
 //
-// An executor's source reads its share of the files (input_files.h) in its own thread, one file after the other, at
-// most 64 KiB a Poll, and ends behind the last. Errors of a file and of a header always end the run; a bad line and a
-// line that is too long do, or are skipped and counted, as the options say. Messages begin with "FILE:LINE:COLUMN: ",
-// or with "FILE:byte BYTE:COLUMN: " where executors share a file of JSON or text (LineReader::Place).
+// What moves: nothing. An executor's source reads its share of the files (input_files.h) in its own thread, one file
+// after the other, at most 64 KiB a Poll, and ends behind the last. Errors of a file and of a header always end the
+// run; a bad line and a line that is too long do, or are skipped and counted, as the options say. Messages begin with
+// "FILE:LINE:COLUMN: ", or with "FILE:byte BYTE:COLUMN: " where executors share a file of JSON or text
+// (LineReader::Place).
 //
 // The watermark is the greatest event time read so far. It moves on at every `watermark_every`-th record of the flow
 // and at the end, nowhere else, and no batch straddles such a record: so which records are late depends on the files,

@@ -1,7 +1,8 @@
 // PulledSource: a source of the records that a function returns, one at a time, until it returns none.
 //
-// The records have no event times. Each executor has a function of its own. The executor's thread calls it up to 4,096
-// times in a turn, so it must be quick, and must not wait. Texts of a record must be valid until the next call.
+// What moves: nothing. The records have no event times. Each executor has a function of its own. The executor's thread
+// calls it up to 4,096 times in a turn, so it must be quick, and must not wait. Texts of a record must be valid until
+// the next call.
 //
 //   const auto source = Pulled<std::uint64_t>([](const SourceContext& context) {
 //     return [next = std::uint64_t{Value(context.executor)}]() mutable -> std::optional<std::uint64_t> {

@@ -10,8 +10,8 @@
 // No record moves to another executor in a chain.
 //
 // Steps are immutable and shared by the executors of a process: what a user passes in must be safe to call from
-// several threads (pure functions, lookups in constant tables). A chain processes each record once, so a function is
-// called once for each record that reaches its step, by the executor that reads the record.
+// several threads (pure functions, lookups in constant tables). A chain calls a function once for each record
+// that reaches its step. The executor that runs the chain calls it.
 //
 //   FilterStep step{SourceStep<Event>{}, is_view};
 //   if (step.Selects(event)) step.Push(event, [&](const Event& view) { ... });

@@ -44,7 +44,7 @@ class AccountTable {
   static absl::StatusOr<AccountTable> Create(std::uint64_t keys) {
     if (keys == 0 || keys > kMostTableKeys) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a hand-written loop cannot keep ", keys, " keys; it takes 1 to ", kMostTableKeys));
+          absl::StrCat("a hand-written loop cannot store ", keys, " keys; it takes 1 to ", kMostTableKeys));
     }
     const int most_bits = TableBitsFor(keys);
     absl::StatusOr<TableMemory> largest = TableMemory::Map(sizeof(Cell) << most_bits);

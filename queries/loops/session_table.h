@@ -37,7 +37,7 @@ class SessionTable {
   static absl::StatusOr<SessionTable> Create(std::uint64_t keys) {
     if (keys == 0 || keys > kMostTableKeys) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a hand-written loop cannot keep sessions of ", keys, " keys; it takes 1 to ", kMostTableKeys));
+          absl::StrCat("a hand-written loop cannot store sessions of ", keys, " keys; it takes 1 to ", kMostTableKeys));
     }
     const int bits = TableBitsFor(keys);
     absl::StatusOr<TableMemory> memory = TableMemory::Map(sizeof(Session) << bits);

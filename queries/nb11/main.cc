@@ -60,7 +60,7 @@ class Nb11Program final : public TwoInputProgram<Bid, BidTime, Seller, SellerTim
     return input.seconds == absl::ZeroDuration()
                ? absl::OkStatus()
                : absl::InvalidArgumentError(
-                     "--engine=loop keeps all records of the run: leave out --seconds, and give --records");
+                     "--engine=loop stores all records of the run: leave out --seconds, and give --records");
   }
   std::unique_ptr<engine::Query> BuildLoop(const Lefts& bids, const Rights& sellers, const InputSides& sides,
                                            const ResultSinks& sinks) const override {

@@ -35,7 +35,8 @@ std::string WordcountProgram::summary() const {
   return "How often each word comes in lines of text, generated or read from files.\n"
          "  --form=associative: executors count the words that they read, and the counts are merged\n"
          "  --form=plain: each word moves to the executor that counts it   --form=windowed: counts of 10 s\n"
-         "  --form=count-window: likewise, counts of ten times of each word, a new one every five times";
+         "  --form=count-window: likewise, counts of ten times of each word, a new one every five times\n"
+         "Generated text has --keys different words, which are as frequent as --key-distribution says.";
 }
 
 void WordcountProgram::RegisterFlags(engine::FlagSet& flags) {

@@ -113,7 +113,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Dial(const std::string& address, abs
       }
     }
     if (log && reminder.Due(waiter.NowNanos())) {
-      log(absl::StrCat("looks for the coordinator at ", address, " (", last_error, "), for at most ",
+      log(absl::StrCat("calls the coordinator at ", address, " (", last_error, "), for at most ",
                        absl::FormatDuration(timeout)));
     }
     const std::int64_t pause_ns = std::min(deadline_ns, waiter.DeadlineIn(kRetryInterval));

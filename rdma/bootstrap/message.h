@@ -81,7 +81,7 @@ struct BeatMessage {};
 using ControlMessage = std::variant<ChallengeMessage, AnswerMessage, AcceptMessage, Hello, WelcomeMessage,
                                     GatherMessage, PartMessage, AbortMessage, LeaveMessage, BeatMessage>;
 
-/// The message as a whole frame. Text that is not UTF-8 has its wrong bytes replaced; payloads are kept as they are.
+/// The message as a whole frame. Text that is not UTF-8 has its wrong bytes replaced; payloads stay as they are.
 std::string EncodeMessage(const ControlMessage& message);
 
 /// kInvalidArgument says which field is wrong.

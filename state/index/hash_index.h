@@ -38,7 +38,7 @@ class HashIndex {
 
   void Release(StateMemory& memory);
 
-  // Both keep the rare growth apart, so that loops over keys need not ask for each of them in which table it is.
+  // While the index does not grow, both use its only table. Else they find out which of two tables the hash belongs to.
 
   [[gnu::always_inline]] void Prefetch(std::uint64_t hash) const {
     if (growing()) [[unlikely]] {

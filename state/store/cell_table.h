@@ -49,7 +49,7 @@ concept StartsAsZeros = std::has_unique_object_representations_v<V> &&
                         requires { typename std::bool_constant<HasOnlyZeros<V>()>; } && HasOnlyZeros<V>();
 
 /// A cell outside the cache is prefetched so many updates before it is updated, a chunk of updates at a time. Two loops
-/// of few instructions each, one that prefetches a chunk and one that updates a chunk, keep more loads under way than
+/// of few instructions each, one that prefetches a chunk and one that updates a chunk, have more loads under way than
 /// one loop.
 inline constexpr std::size_t kCellsAhead = 48;
 inline constexpr std::size_t kCellChunk = 16;

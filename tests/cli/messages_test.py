@@ -52,11 +52,11 @@ class MessagesTest(CliTest):
         for ysb in ranks.values():
             self.assertEqual(ysb.wait(), 0, ysb.err.text)
 
-    def test_a_rank_says_where_it_looks_for_rank_0(self):
+    def test_a_rank_says_where_it_calls_rank_0(self):
         address = f"127.0.0.1:{free_port()}"
         member = self.start("--nodes=2", "--rank=1", f"--coordinator={address}", *SMALL)
-        looks = re.compile(rf"ysb: rank 1: looks for the coordinator at {re.escape(address)} \(Connection refused\)")
-        self.assertTrue(member.err.wait_for(looks), member.err.text)
+        calls = re.compile(rf"ysb: rank 1: calls the coordinator at {re.escape(address)} \(Connection refused\)")
+        self.assertTrue(member.err.wait_for(calls), member.err.text)
         first = self.start("--nodes=2", "--rank=0", f"--coordinator={address}", *SMALL)
         for ysb in (first, member):
             self.assertEqual(ysb.wait(), 0, ysb.err.text)

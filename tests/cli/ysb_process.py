@@ -36,7 +36,7 @@ SECRET = {"GLAIVE_SECRET": "a secret for tests, known to everybody"}
 # How a message begins: time, host, query and rank.
 FORM = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \S+ ysb: rank \d+: \S"
 # Lines that a slow machine prints in the middle of a start: nothing is wrong.
-WAITS = re.compile(r"^.* \w+: rank \d+: (waits at|waits for a queue pair to|looks for the coordinator at) .*\n", re.MULTILINE)
+WAITS = re.compile(r"^.* \w+: rank \d+: (waits at|waits for a queue pair to|calls the coordinator at) .*\n", re.MULTILINE)
 
 
 class Output:

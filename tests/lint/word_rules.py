@@ -29,7 +29,7 @@ RULES = [
     Rule("keeps?|kept", r"\w*KeepAlive\w*|kept_tuple\w*", ["engine", "state", "rdma"],
          r"engine/(api|graph|stage)/(\w*join\w*|kept_tuples|wrong_order)\.h",
          "only a join keeps tuples; others store, retain, accept or select"),
-    Rule("node", NEVER, ["engine/api", "engine/steps", "engine/stage", "engine/graph"], NEVER,
+    Rule("node", NEVER, ["engine/api", "engine/steps", "engine/stage", "engine/graph", "engine/exchange", "engine/ingest"], NEVER,
          "a node is a process of the cluster; a query's graph has vertices"),
 ]
 

@@ -261,8 +261,8 @@ TEST(ControlPlaneSilence, AMemberSaysWhereItLooksForTheCoordinator) {
   options.log = [&](const std::string& text) { said.push_back(text); };
   EXPECT_EQ(ControlPlane::Join(address, HelloOf(1, 2), options, clock).status().code(),
             absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(said, testing::ElementsAre("looks for the coordinator at " + address +
-                                         " (Connection refused), for at most 2.5s"));
+  EXPECT_THAT(said,
+              testing::ElementsAre("calls the coordinator at " + address + " (Connection refused), for at most 2.5s"));
 }
 
 TEST(Reminder, IsDueAfterTwoSecondsAndEachTimeTheWaitIsTwiceAsLong) {
