@@ -13,8 +13,8 @@
 // reader of a channel from a feeder, a stage (its trigger), the receiving end of an exchange and the head of a loop
 // have a fiber. Other producers are consumers as well: flat maps, event-time operators, unions, keyed operators,
 // windows by the order of records, interval joins, zips, reorders, and the other parts of a loop. They run in the fiber
-// of the producer before them. Four operators are consumers and no producers: the input of a stage, the writer of a sink, the sending
-// end of an exchange, and the end of a loop where it takes records back.
+// of the producer before them. Four operators are consumers and no producers: the input of a stage, the writer of a
+// sink, the sending end of an exchange, and the end of a loop where it takes records back.
 //
 //   1. Take, On, Flush and Attend of a consumer come one after the other: none begins while another is suspended.
 //   2. Watermarks ascend. Idle and Active alternate, and no batch and no watermark comes between Idle and Active.

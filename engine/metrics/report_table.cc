@@ -78,7 +78,7 @@ void PrintHeading(const RunReport& report, std::ostream& out) {
                        report.transport));
 }
 
-void PrintTotals(const RunReport& report, std::ostream& out) {
+void PrintInput(const RunReport& report, std::ostream& out) {
   const ExecutorMetrics& total = report.total;
   Line(out, "throughput", Rates(report.records_per_second, report.gigabytes_per_second));
   Line(out, "records",
@@ -102,6 +102,10 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
     Line(out, "outside records",
          absl::StrFormat("%s skipped: outside the input's time", Grouped(total.outside_records)));
   }
+}
+
+void PrintResults(const RunReport& report, std::ostream& out) {
+  const ExecutorMetrics& total = report.total;
   Line(out, "windows",
        absl::StrFormat("%s results, %s windows fired, %s before the end of the stream", Grouped(total.results),
                        Grouped(total.windows_fired), Grouped(total.windows_fired_early)));
@@ -112,6 +116,10 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   if (report.row_latency.measured) {
     Line(out, "row latency", LatencyText(report.row_latency, "rows"));
   }
+}
+
+void PrintMessages(const RunReport& report, std::ostream& out) {
+  const ExecutorMetrics& total = report.total;
   Line(out, "epochs", Grouped(total.epochs));
   Line(out, "longest round",
        absl::StrFormat("%.2f ms without polling the channels", static_cast<double>(total.longest_round_ns) / 1e6));
@@ -130,6 +138,10 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
   Line(out, "channels",
        absl::StrFormat("%s messages, %s credit stalls, at most %s laps, rings %s", Grouped(total.messages),
                        Grouped(total.credit_stalls), Grouped(total.max_ring_laps), FormatBytes(report.ring_bytes)));
+}
+
+void PrintState(const RunReport& report, std::ostream& out) {
+  const ExecutorMetrics& total = report.total;
   Line(out, "memory",
        absl::StrFormat("peak %s, state %s, index grown %s times", FormatBytes(report.peak_memory_bytes),
                        FormatBytes(total.state_bytes), Grouped(total.index_growths)));
@@ -144,6 +156,9 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
                          static_cast<double>(total.kept_tuple_bytes) / static_cast<double>(total.kept_tuples)));
   }
   Line(out, "pages", PagesText(report.regions));
+}
+
+void PrintOutcome(const RunReport& report, std::ostream& out) {
   Line(out, "verification", VerificationText(report.verification));
   for (const FileReport& file : report.files) {
     Line(out, "result file",
@@ -155,7 +170,11 @@ void PrintTotals(const RunReport& report, std::ostream& out) {
 
 void PrintTable(const RunReport& report, std::ostream& out) {
   PrintHeading(report, out);
-  PrintTotals(report, out);
+  PrintInput(report, out);
+  PrintResults(report, out);
+  PrintMessages(report, out);
+  PrintState(report, out);
+  PrintOutcome(report, out);
   if (report.executors.size() < 2) {
     return;
   }
