@@ -5,8 +5,9 @@
 //
 // The progress file is there before the result, and goes when the run has succeeded: a result without one is a whole
 // result. Later updates write the result first, then the progress file. A run that fails, is interrupted or loses a
-// node leaves the last one. Once the stream has ended the file says "ended":true in place of the time. Files are synced
-// at the end of the run alone: after a crash of the host, bytes or the progress file itself may be missing.
+// node cuts the result at `bytes`, and leaves the last progress file. Once the stream has ended the file says
+// "ended":true in place of the time. Files are synced at the end of the run alone: after a crash of the host, bytes or
+// the progress file itself may be missing.
 //
 // A result of several executors has a part and a progress file for each. As a whole it is complete up to the earliest
 // time of its parts.
