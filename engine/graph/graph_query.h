@@ -18,11 +18,9 @@
 //
 //   1. receive waits for nothing but the next message (invariant I5): it uses primary memory and inboxes only.
 //   2. source, ingest, feed, exchange and trigger wait for segments, which come back once others have received (I6).
-//   They
-//      wait for sinks, and where their records move on, for inbox credit.
-//   3. source and ingest wait for slower flows, too (I7); trigger waits for the clock; loop waits for the decision at
-//   the end of
-//      an iteration, which follows once all executors have ended it.
+//      Those with a sink wait for it, too. Those whose records move on wait for inbox credit.
+//   3. source and ingest wait for slower flows (I7). trigger waits for the clock. loop waits for the decision at
+//      the end of an iteration, which follows once all executors have ended it.
 //   4. trigger fires a window once min_ms() has reached its end. No flow changes such a window any more (I4).
 #pragma once
 

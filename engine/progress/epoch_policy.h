@@ -10,7 +10,8 @@
 // Where results are due at the end of the stream only, no window waits for a marker. Epochs are longer there, so that
 // more records of a key become one delta.
 //
-// The engine also ends an epoch before its source waits for slower flows (invariant I7), and at the end of the stream.
+// The engine also ends an epoch before its source waits for slower flows (invariant I7), after each watermark in the
+// body of a loop, and at the end of the stream.
 //
 //   if (policy.ShouldEnd({.bytes = read, .elapsed_ns = now - started, .passed_window_end = true, ...})) EndEpoch();
 #pragma once
